@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_COMPILER_H
+#define SMTUNE_BASE_COMPILER_H
+
+/* Compiler attributes, so that no other file spells them out. */
+
+#define PRINTF_LIKE(format_index, first_arg)                                   \
+    __attribute__((format(printf, format_index, first_arg)))
+#define MUST_USE __attribute__((warn_unused_result))
+#define NORETURN __attribute__((noreturn))
+#define UNUSED   __attribute__((unused))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

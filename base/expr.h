@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_EXPR_H
+#define SMTUNE_BASE_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/value.h"
+
+/*
+ * Expressions are SQLite expressions on a private in-memory connection that
+ * can read nothing but the columns it is given: an authorizer allows pure
+ * functions alone, limits bound length, depth and running time, and only one
+ * expression is accepted (no second column, no sub-select, no statement).
+ * Not for threads: an expr_env and its expressions belong to one thread.
+ */
+
+struct expr_env;
+struct expr;
+
+/* The names an expression may use: `table` NULL for plain columns ("lr"),
+ * or a step's name ("train.val_loss"). Borrowed during the call only. */
+struct expr_table {
+    const char *table;
+    const char *const *columns;
+    size_t column_count;
+};
+
+struct expr_env *expr_env_create(struct err *err);
+void expr_env_destroy(struct expr_env *env); /* after all its expressions */
+
+/*
+ * Compiles text. The values given to expr_eval are those of all tables'
+ * columns, in the order of `tables`. On error ERR_FILE, with err->column the
+ * 1-based character of `text` where it went wrong (or 1), and for an unknown
+ * name the nearest known one in the text. The caller destroys the result.
+ */
+struct expr *expr_compile(struct expr_env *env, const char *text,
+                          const struct expr_table *tables, size_t table_count,
+                          struct err *err);
+void expr_destroy(struct expr *expr);
+
+/* Whether the expression reads column `index` (in the order of expr_eval). */
+bool expr_uses(const struct expr *expr, size_t index);
+
+/*
+ * Evaluates. values[] has as many entries as there are columns. A text result
+ * lives until the next evaluation of this expression or its destruction.
+ * Errors (overflow, a runaway) are ERR_FAILED.
+ */
+int expr_eval(struct expr *expr, const struct value *values,
+              struct value *result, struct err *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_FS_H
+#define SMTUNE_BASE_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct buf;
+
+/* Files as wholes. Every error names the path. */
+
+/*
+ * Appends the whole file to *out. Longer than max_bytes: ERR_FILE; missing:
+ * ERR_NOT_FOUND; else ERR_FAILED. "-" is standard input.
+ */
+int fs_read(const char *path, size_t max_bytes, struct buf *out,
+            struct err *err);
+
+/* Replaces the file by a temporary beside it, fsync and rename. */
+int fs_write_atomic(const char *path, const void *bytes, size_t length,
+                    mode_t mode, struct err *err);
+
+/* Creates a directory and its missing parents, mode 0700 where new. */
+int fs_make_directories(const char *path, struct err *err);
+
+/* Removes a file or a whole tree; follows no symbolic link; absent is fine. */
+int fs_remove_tree(const char *path, struct err *err);
+
+bool fs_exists(const char *path);
+
+/* "a/b" from "a" and "b"; an absolute `name` alone. The caller's to free. */
+char *fs_join(const char *directory, const char *name);
+
+/* The absolute path of a path that need not exist. The caller's to free. */
+char *fs_absolute(const char *path);
+
+/* The directory of the running program itself. The caller's to free. */
+char *fs_program_directory(void);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_JSON_H
+#define SMTUNE_BASE_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct buf;
+struct value;
+
+/* What jansson leaves open. A json_t * returned is a new reference. */
+
+/* NaN and infinities, which JSON lacks, become null. Text that is not UTF-8
+ * has its bad bytes escaped. */
+json_t *json_from_value(const struct value *value);
+json_t *json_from_real(double real);
+json_t *json_from_text(const char *text); /* NULL gives null */
+
+/* Appends one compact line without a newline; key order is kept. */
+void json_print(const json_t *json, struct buf *out);
+/* Appends indented text with a final newline. */
+void json_print_pretty(const json_t *json, struct buf *out);
+
+/* Parses one JSON text (at most 1 MiB, depth 64); NULL with line and column. */
+json_t *json_parse(const char *text, size_t length, struct err *err);
+
+#endif

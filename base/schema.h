@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_SCHEMA_H
+#define SMTUNE_BASE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct conf_node;
+struct diags;
+
+/*
+ * One const table says what a file may hold; validation, the JSON Schema for
+ * editors and the manual page's text are three walks over the same table.
+ */
+
+/* What a key's item may be; several bits mean alternatives. */
+enum schema_type {
+    SCHEMA_BOOL = 1 << 0,
+    SCHEMA_INT = 1 << 1,      /* within min..max */
+    SCHEMA_NUMBER = 1 << 2,   /* int or real, within min..max */
+    SCHEMA_TEXT = 1 << 3,     /* `choices` or `check` may narrow it */
+    SCHEMA_DURATION = 1 << 4, /* 90, 10m, 2h: see units.h */
+    SCHEMA_BYTES = 1 << 5,    /* 512M, 1G */
+    SCHEMA_SCALAR = 1 << 6,   /* any scalar but null */
+    SCHEMA_MAP = 1 << 7,      /* of `keys`, or free keys of `element` */
+    SCHEMA_LIST = 1 << 8,     /* of `element` */
+    SCHEMA_AUTO = 1 << 9      /* the word auto, beside the others */
+};
+
+struct schema_key {
+    const char *name; /* NULL ends a table */
+    unsigned type;    /* schema_type bits */
+    bool required;
+    double min, max;                  /* both 0: no limits */
+    const char *const *choices;       /* NULL-ended; NULL: any */
+    const struct schema_key *keys;    /* SCHEMA_MAP: the keys it may have */
+    const struct schema_key *element; /* SCHEMA_LIST, and maps of free keys */
+    const char *shorthand; /* a scalar stands for {shorthand: scalar} */
+    const char *doc;       /* one or two sentences, for manual and editor */
+    const char *fallback;  /* what holds when left out, in words; or NULL */
+    const char *example;   /* one YAML flow value, or NULL */
+};
+
+/*
+ * Checks node against the map described by keys: unknown keys (nearest name),
+ * missing ones, wrong types, numbers out of range, words not among choices.
+ * `what` names the map in messages ("parameter 'lr'"; NULL: the file's top
+ * level). 0 when all is well, else -1 with the messages in diags.
+ */
+int schema_check(const struct schema_key *keys, const struct conf_node *node,
+                 const char *what, struct diags *diags);
+
+/* Appends a JSON Schema (draft-07) for a file described by keys. */
+void schema_print_json(const struct schema_key *keys, const char *title,
+                       struct buf *out);
+
+/* Appends the keys as roff, for a man(5) page's body. */
+void schema_print_roff(const struct schema_key *keys, struct buf *out);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_TEXT_H
+#define SMTUNE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+
+/*
+ * The candidate nearest to `word` (Damerau-Levenshtein, optimal string
+ * alignment), if near enough to be what was meant: at most 2 edits, and fewer
+ * than half of its letters. NULL when none is.
+ */
+const char *text_nearest(const char *word, const char *const *candidates,
+                         size_t count);
+
+/* How many terminal columns a UTF-8 string takes (control bytes take 1). */
+size_t text_columns(const char *text);
+
+/* Appends text with control bytes and invalid UTF-8 shown as \xHH. */
+void text_escape(const char *text, size_t length, struct buf *out);
+
+/* Whether a run, a step or a parameter may be called so: [A-Za-z0-9_] first,
+ * then also '.' and '-'; at most 128 bytes. */
+bool text_is_name(const char *text);
+
+#endif

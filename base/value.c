@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/value.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+bool value_equal(const struct value *a, const struct value *b)
+{
+    if (a->type != b->type)
+        return false;
+    switch (a->type) {
+    case VALUE_NULL:
+        return true;
+    case VALUE_BOOL:
+        return a->boolean == b->boolean;
+    case VALUE_INT:
+        return a->integer == b->integer;
+    case VALUE_REAL:
+        return a->real == b->real || (isnan(a->real) && isnan(b->real));
+    case VALUE_TEXT:
+        return strcmp(a->text, b->text) == 0;
+    }
+    return false;
+}
+
+double value_number(const struct value *value)
+{
+    switch (value->type) {
+    case VALUE_BOOL:
+        return value->boolean ? 1.0 : 0.0;
+    case VALUE_INT:
+        return (double)value->integer;
+    case VALUE_REAL:
+        return value->real;
+    case VALUE_NULL:
+    case VALUE_TEXT:
+        break;
+    }
+    return NAN;
+}
+
+bool value_is_true(const struct value *value)
+{
+    double number = value_number(value);
+
+    return !isnan(number) && number != 0.0;
+}
+
+void value_format_real(double real, char *text, size_t size)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, real);
+        if (isnan(real) || strtod(text, NULL) == real)
+            return;
+    }
+}
+
+void value_print(const struct value *value, struct buf *out)
+{
+    char text[32];
+
+    switch (value->type) {
+    case VALUE_NULL:
+        return;
+    case VALUE_BOOL:
+        buf_add_string(out, value->boolean ? "true" : "false");
+        return;
+    case VALUE_INT:
+        buf_printf(out, "%" PRId64, value->integer);
+        return;
+    case VALUE_REAL:
+        value_format_real(value->real, text, sizeof(text));
+        buf_add_string(out, text);
+        return;
+    case VALUE_TEXT:
+        buf_add_string(out, value->text);
+        return;
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_VALUE_H
+#define SMTUNE_BASE_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/*
+ * One dynamically typed value: a parameter's setting, a column of an
+ * expression, a cell of the store. Plain data, copied by assignment: `text`
+ * is borrowed, and whoever hands out the value says how long it lives.
+ * A parameter that is not active in a trial is VALUE_NULL.
+ */
+enum value_type { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_REAL, VALUE_TEXT };
+
+struct value {
+    enum value_type type;
+    union {
+        bool boolean;
+        int64_t integer;
+        double real;
+        const char *text;
+    };
+};
+
+static inline struct value value_null(void)
+{
+    return (struct value){.type = VALUE_NULL};
+}
+
+static inline struct value value_bool(bool boolean)
+{
+    return (struct value){.type = VALUE_BOOL, .boolean = boolean};
+}
+
+static inline struct value value_int(int64_t integer)
+{
+    return (struct value){.type = VALUE_INT, .integer = integer};
+}
+
+static inline struct value value_real(double real)
+{
+    return (struct value){.type = VALUE_REAL, .real = real};
+}
+
+static inline struct value value_text(const char *text)
+{
+    return (struct value){.type = VALUE_TEXT, .text = text};
+}
+
+/* Same type and same content; a NaN equals a NaN. */
+bool value_equal(const struct value *a, const struct value *b);
+
+/* The number a value stands for (a bool is 0 or 1); NaN for null and text. */
+double value_number(const struct value *value);
+
+/* Whether an expression's result counts as true: a number that is not 0. */
+bool value_is_true(const struct value *value);
+
+/*
+ * Appends the value as a command line shows it: true/false, the shortest
+ * decimal that reads back to the same double, the bare text; nothing for null.
+ */
+void value_print(const struct value *value, struct buf *out);
+
+/* The shortest decimal for a double, as value_print gives it. size >= 32. */
+void value_format_real(double real, char *text, size_t size);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_CMD_H
+#define SMTUNE_CLI_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "cli/opts.h"
+
+/*
+ * One command, one file: a const struct cmd and the function behind it. A new
+ * command is that file and one line in cli/cmd.c.
+ */
+
+enum output_format { OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_CSV };
+
+/* What every command is given: the options common to all. */
+struct cli {
+    const char *store; /* --store, SMTUNE_STORE or "./.smtune" */
+    enum output_format output;
+    bool colour_out, colour_err; /* may escape codes go there */
+    bool out_is_terminal, err_is_terminal;
+    bool quiet;
+};
+
+struct cmd {
+    const char *name;
+    const char *operands;   /* "RUN [TRIAL]", for usage */
+    const char *summary;    /* one line, for the list of commands */
+    const char *details;    /* paragraphs, for --help and the manual; or NULL */
+    const char *examples;   /* lines of `command   # what it does` */
+    const char *completes;  /* operands: "run", "file", "command", or NULL */
+    const struct opt *opts; /* NULL: none of its own */
+    size_t options_size;    /* of the struct that opts fill */
+    int min_operands, max_operands; /* -1: any number */
+    bool hidden;                    /* not in the list of commands */
+
+    /*
+     * Does it. Data goes to stdout, messages to stderr. Returns the exit
+     * status (0 done), or -1 with err set, which main prints and turns into
+     * its exit status. When diagnostics of a file have been printed already,
+     * returns 3 itself.
+     */
+    int (*exec)(const struct cli *cli, const void *options, char **operands,
+                int count, struct err *err);
+};
+
+extern const struct cmd *const commands[]; /* NULL-ended, in help's order */
+const struct cmd *cmd_find(const char *name);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_EXECUTOR_H
+#define SMTUNE_EXECUTORS_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/err.h"
+
+/*
+ * An executor starts attempts somewhere, says when they end, ends them when
+ * told, and finds them again after a restart. A new executor is one file with
+ * one const struct executor_type (executor_impl.h) and one line in executor.c.
+ *
+ * Each attempt has a directory of its own, made by the caller. In it lie
+ *     log    what the command wrote (stdout and stderr)
+ *     claim  made with O_EXCL by whoever starts the command: one line of JSON
+ *            {"attempt", "pid", "pid_start", "boot_id", "host", "time_ms"};
+ *            flocked for as long as the attempt or a descendant lives
+ *     exit   made by rename when it ended: one line of JSON, struct
+ *            attempt_exit's fields; an `exit` of another attempt id is ignored
+ * and these outlive both the engine and the executor.
+ */
+
+/* Why an attempt ended; the words are those of store, JSON and retry rules. */
+#define ATTEMPT_CAUSES(X)                                                      \
+    X(CAUSE_OK, "ok")           /* exit status 0 */                            \
+    X(CAUSE_EXIT, "exit")       /* another exit status */                      \
+    X(CAUSE_SIGNAL, "signal")   /* a signal nobody here sent */                \
+    X(CAUSE_TIMEOUT, "timeout") /* its time limit */                           \
+    X(CAUSE_OOM, "oom")         /* its memory limit */                         \
+    X(CAUSE_NODE_FAIL, "node_fail")                                            \
+    X(CAUSE_PREEMPTED, "preempted")                                            \
+    X(CAUSE_LAUNCH_ERROR, "launch_error") /* the command could not start */    \
+    X(CAUSE_LOST, "lost")                 /* ended, and nobody saw how */      \
+    X(CAUSE_CANCELLED, "cancelled")       /* ended because it was told to */   \
+    X(CAUSE_NO_METRIC, "no_metric")       /* ended well, never said metric */
+
+enum attempt_cause {
+#define X(symbol, word) symbol,
+    ATTEMPT_CAUSES(X)
+#undef X
+        CAUSE_COUNT
+};
+
+extern const char *const attempt_cause_names[CAUSE_COUNT + 1];
+
+struct attempt_exit {
+    int64_t attempt;
+    enum attempt_cause cause;
+    int exit_code;                /* -1 when it did not exit */
+    int signal;                   /* 0 when none */
+    int64_t started_ms, ended_ms; /* wall clock */
+    int64_t cpu_ms;               /* user + system of the whole tree */
+    int64_t max_rss_bytes;
+    char text[256]; /* launch_error: why; else "" */
+};
+
+struct attempt_spec {
+    int64_t attempt;       /* the attempt's id in the store */
+    const char *directory; /* absolute; exists */
+    const char *work_directory;
+    char *const *argv;    /* NULL-ended */
+    char *const *envp;    /* NULL-ended, complete */
+    int cpus;             /* slots to hold, 0: none */
+    int gpus;             /* slots to hold, 0: none */
+    int64_t memory_bytes; /* of the whole tree, 0: no limit */
+    int64_t time_ms;      /* 0: no limit */
+    int64_t grace_ms;     /* between SIGTERM and SIGKILL */
+};
+
+struct executor_options {
+    const char *name;            /* local, fake */
+    const char *state_directory; /* the run's own; for sockets and the like */
+    int cpus;                    /* -1: as many as this process may use */
+    int gpus;                    /* -1: as many as the machine has */
+    int parallel;                /* attempts at once, at most */
+    const char *script;          /* fake: a file of outcomes */
+};
+
+/* What the executor tells its owner, always from the loop, never from inside
+ * a call into the executor. */
+struct executor_events {
+    void (*started)(void *user, int64_t attempt, int64_t pid);
+    void (*ended)(void *user, const struct attempt_exit *end);
+    void (*room)(void *user); /* a start may succeed now that was refused */
+    void (*broken)(void *user, const struct err *err); /* can start no more */
+    void *user;
+};
+
+enum start_result {
+    START_ERROR = -1,
+    START_OK = 0,  /* taken; started or queued behind others, `started` comes */
+    START_FULL = 1 /* no slot; try again after `room` */
+};
+
+enum cancel_mode {
+    CANCEL_TERM, /* SIGTERM, and SIGKILL after the attempt's grace period */
+    CANCEL_KILL  /* SIGKILL now */
+};
+
+struct executor;
+
+struct executor *executor_create(uv_loop_t *loop,
+                                 const struct executor_options *options,
+                                 const struct executor_events *events,
+                                 struct err *err);
+/*
+ * Gives up what it holds on the loop; attempts that run go on running. The
+ * memory is released, and `done` called, from the loop.
+ */
+void executor_destroy(struct executor *executor, void (*done)(void *user),
+                      void *user);
+
+/* Copies what it needs of spec. */
+enum start_result executor_start(struct executor *executor,
+                                 const struct attempt_spec *spec,
+                                 struct err *err);
+/* `ended` follows, cause cancelled unless it ended by itself before. */
+void executor_cancel(struct executor *executor, int64_t attempt,
+                     enum cancel_mode mode);
+/*
+ * Takes up an attempt that an earlier engine started, known by its spec (argv
+ * and envp may be NULL). `ended` follows in every case: at once where its exit
+ * file is there; when it ends, where it still runs; as CAUSE_LOST where it is
+ * gone without a word. Returns 0, 1 when it was never started (and now cannot
+ * be any more: its claim is taken), -1 on error.
+ */
+int executor_reattach(struct executor *executor,
+                      const struct attempt_spec *spec, struct err *err);
+
+/* CPUs and GPUs it may hand out, for doctor and plan. */
+int executor_cpus(const struct executor *executor);
+int executor_gpus(const struct executor *executor);
+
+/* NULL-ended. */
+const char *const *executor_names(void);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_EXPERIMENT_H
+#define SMTUNE_ORCHESTRATOR_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/metrics.h"
+#include "base/schema.h"
+#include "base/template.h"
+#include "executors/executor.h"
+#include "strategies/space.h"
+#include "strategies/strategy.h"
+
+/*
+ * An experiment file, read and checked: everything the engine needs, with
+ * defaults filled in. Once it is created nothing in it can be wrong any more
+ * but what only running can show. All strings belong to the experiment.
+ */
+
+enum objective_value { OBJECTIVE_LAST, OBJECTIVE_BEST };
+
+struct objective {
+    const char *metric;
+    bool maximize;
+    enum objective_value value; /* of a trial's curve */
+};
+
+struct budget {
+    int64_t trials;   /* 0: no limit (then another limit is there) */
+    int64_t parallel; /* 0: as many as the executor has CPUs */
+    int64_t time_ms;  /* 0: no limit */
+    bool has_target;
+    double target;
+    int64_t no_improvement; /* trials in a row, 0: no limit */
+};
+
+struct resources {
+    int cpus; /* 0: takes no CPU slot, `parallel` alone limits */
+    int gpus;
+    int64_t memory_bytes; /* 0: no limit */
+    int64_t time_ms;      /* 0: no limit */
+    int64_t grace_ms;
+};
+
+enum retry_jitter { JITTER_NONE, JITTER_FULL };
+
+struct retry_rule {
+    uint32_t causes;  /* bits 1 << enum attempt_cause */
+    const int *exits; /* "exit:75": [exit_count] */
+    size_t exit_count;
+    int64_t max; /* retries this rule gives to one trial */
+    int64_t delay_ms;
+    double backoff;       /* delay of the n-th retry: delay * backoff^(n-1) */
+    int64_t max_delay_ms; /* 0: no cap */
+    enum retry_jitter jitter;
+};
+
+struct env_entry {
+    const char *name;
+    struct template *value;
+};
+
+struct channel {
+    const char *name; /* SM_CHANNEL_<NAME> */
+    const char *path; /* absolute */
+};
+
+struct experiment {
+    const char *name;
+    const char *path;   /* absolute, or "" for text */
+    const char *source; /* the file's text */
+    struct objective *objectives;
+    size_t objective_count;
+    struct expr_env *env; /* owns nothing of the space, outlives it */
+    struct space *space;
+    struct strategy_options search;
+    struct budget budget;
+    struct template *command;
+    bool is_shell; /* command is a script for /bin/sh -c, else words */
+    struct metric_rules *metrics;
+    struct env_entry *environment;
+    size_t environment_count;
+    struct channel *channels;
+    size_t channel_count;
+    struct resources resources;
+    struct retry_rule *retries;
+    size_t retry_count;
+    struct executor_options executor; /* parallel and state_directory unset */
+};
+
+/*
+ * Reads, applies the `--set` assignments, checks. NULL when anything is wrong:
+ * then either diags has messages, or (unreadable file, a bad assignment) err.
+ */
+struct experiment *experiment_load(const char *path,
+                                   const char *const *assignments,
+                                   size_t assignment_count, struct diags *diags,
+                                   struct err *err);
+/* The same for text already at hand (a run's, from the store). */
+struct experiment *experiment_parse(const char *text, size_t length,
+                                    const char *const *assignments,
+                                    size_t assignment_count,
+                                    struct diags *diags, struct err *err);
+void experiment_destroy(struct experiment *experiment);
+
+/* The table behind validation, `smtune schema` and smtune-experiment(5). */
+extern const struct schema_key experiment_schema[];
+
+#endif

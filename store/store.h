@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_STORE_H
+#define SMTUNE_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/value.h"
+
+/*
+ * The record: one SQLite file, smtune.db, in the store's directory, with
+ * runs/NAME/ beside it for each run's files. docs/database.md describes the
+ * tables for people with sqlite3 at hand.
+ *
+ * Writing: one connection a process, STORE_WRITE. Between store_begin and
+ * store_commit, changes gather in one transaction, under a file lock
+ * (smtune.lock) that every writer of any process takes; what store_commit
+ * acknowledged survives a power cut (WAL, synchronous=FULL). Readers never
+ * wait for writers and never make them wait.
+ *
+ * Whoever changes a state appends the event row in the same call: each
+ * function below that changes a state does so itself.
+ *
+ * The states' and causes' words are given by the caller (orchestrator/states.h,
+ * executors/executor.h); the tables check them.
+ */
+
+enum store_mode {
+    STORE_READ,  /* ERR_NOT_FOUND when there is no store */
+    STORE_WRITE, /* migrates an older schema; refuses a newer one */
+    STORE_CREATE /* as STORE_WRITE, and makes the directory and file */
+};
+
+struct store;
+
+struct store *store_open(const char *directory, enum store_mode mode,
+                         struct err *err);
+void store_close(struct store *store);
+/* The absolute path of the store's directory. */
+const char *store_directory(const struct store *store);
+/* "<directory>/runs/<name>"; the caller's to free. */
+char *store_run_directory(const struct store *store, const char *run_name);
+
+/* ---- writing ---- */
+
+/* Opens the transaction if it is not open yet. ERR_BUSY when another writer
+ * holds it for over 10 s. */
+int store_begin(struct store *store, struct err *err);
+bool store_in_transaction(const struct store *store);
+/* Durable when it returns 0. With nothing open: 0 at once. */
+int store_commit(struct store *store, struct err *err);
+void store_rollback(struct store *store);
+
+struct run_new {
+    const char *name;      /* unique in the store */
+    const char *kind;      /* "experiment" */
+    const char *spec;      /* the file's text */
+    const char *overrides; /* --set assignments, a JSON list of strings */
+    const char *spec_path; /* absolute, or "" */
+    const char *work_directory;
+    uint64_t seed;
+    const char *const *metrics; /* objectives */
+    const char *const *goals;   /* minimize | maximize */
+    size_t objective_count;
+    const char *const *params; /* in order */
+    size_t param_count;
+    int64_t time_ms;
+};
+
+/* All need an open transaction. Ids are > 0. */
+int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
+                  struct err *err);
+int store_set_run_state(struct store *store, int64_t run, const char *state,
+                        const char *reason, int64_t time_ms, struct err *err);
+/* Who runs it now: pid 0 when nobody does. */
+int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
+                         const char *boot_id, int64_t time_ms, struct err *err);
+int store_delete_run(struct store *store, int64_t run, struct err *err);
+
+struct job_new {
+    int64_t run;
+    int64_t number; /* the trial's id for people: 1, 2, 3 ... in its run */
+    const char *state;
+    uint64_t cursor;            /* of the strategy */
+    const struct value *params; /* [param_count] of the run; null: inactive */
+    size_t param_count;
+    int64_t time_ms;
+};
+
+int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
+                  struct err *err);
+
+struct job_change {
+    int64_t run, job;
+    const char *state;
+    const char *cause; /* NULL: none */
+    const char *event; /* the event's word */
+    int64_t time_ms;
+    bool started, ended;  /* time_ms is also its start, its end */
+    const double *values; /* [objective_count], NULL: none */
+    size_t value_count;
+    int64_t due_ms; /* when a retry may start; 0: none */
+};
+
+int store_change_job(struct store *store, const struct job_change *change,
+                     struct err *err);
+
+struct attempt_new {
+    int64_t run, job;
+    int64_t number;        /* 1, 2, 3 ... in its job */
+    const char *directory; /* relative to the store's directory */
+    int64_t time_ms;
+};
+
+/* State starting. */
+int store_add_attempt(struct store *store, const struct attempt_new *attempt,
+                      int64_t *id, struct err *err);
+int store_set_attempt_running(struct store *store, int64_t run, int64_t job,
+                              int64_t attempt, int64_t pid, int64_t time_ms,
+                              struct err *err);
+
+struct attempt_end {
+    int64_t run, job, attempt;
+    const char *cause;
+    int exit_code; /* -1: none */
+    int signal;    /* 0: none */
+    int64_t started_ms, ended_ms, cpu_ms, max_rss_bytes;
+    const char *text; /* NULL or why */
+};
+
+int store_end_attempt(struct store *store, const struct attempt_end *end,
+                      struct err *err);
+
+/* One point of a metric's curve; the same (job, name, step) again replaces. */
+int store_add_metric(struct store *store, int64_t run, int64_t job,
+                     int64_t attempt, const char *name, int64_t step,
+                     double value, int64_t time_ms, struct err *err);
+
+/* ---- reading ---- */
+
+/* Rows are handed to a callback as they are read; text lives until it returns.
+ * A callback that returns anything but 0 ends the reading, which returns it. */
+
+struct run_row {
+    int64_t id;
+    const char *name, *kind, *state, *reason, *spec, *overrides, *spec_path;
+    const char *work_directory, *boot_id;
+    uint64_t seed;
+    int64_t pid;                              /* of the engine, 0: none */
+    int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
+    const char *metric, *goal;                /* the first objective's */
+    int64_t objective_count;
+    int64_t trials; /* all jobs */
+    int64_t succeeded, failed, running, other;
+    double best;        /* NaN: none */
+    int64_t best_trial; /* number, 0: none */
+};
+
+int store_each_run(struct store *store,
+                   int (*row)(void *user, const struct run_row *run),
+                   void *user, struct err *err);
+/* By name, by id, or "last". ERR_NOT_FOUND names the nearest. */
+int store_find_run(struct store *store, const char *selector, int64_t *id,
+                   struct err *err);
+int store_get_run(struct store *store, int64_t run,
+                  int (*row)(void *user, const struct run_row *run), void *user,
+                  struct err *err);
+/* The run's parameter names, NULL-ended; free with store_free_names. */
+char **store_run_params(struct store *store, int64_t run, struct err *err);
+/* The run's objectives, likewise; *goals NULL-ended likewise. */
+char **store_run_objectives(struct store *store, int64_t run, char ***goals,
+                            struct err *err);
+void store_free_names(char **names);
+
+struct trial_row {
+    int64_t job, number;
+    const char *state, *cause;  /* cause NULL: none */
+    const double *values;       /* [value_count]; NaN: none said */
+    size_t value_count;         /* 0: no objective yet */
+    const struct value *params; /* [param_count] in the run's order */
+    size_t param_count;
+    int64_t created_ms, started_ms, ended_ms, due_ms; /* 0: not yet */
+    int64_t attempts;
+    uint64_t cursor;
+};
+
+enum trial_order { ORDER_NUMBER, ORDER_BEST /* best first, by goal */ };
+
+struct trial_query {
+    int64_t run;
+    enum trial_order order;
+    const char *state; /* NULL: all */
+    int64_t number;    /* 0: all */
+    int64_t limit;     /* 0: none */
+};
+
+int store_each_trial(struct store *store, const struct trial_query *query,
+                     int (*row)(void *user, const struct trial_row *trial),
+                     void *user, struct err *err);
+
+struct attempt_row {
+    int64_t id, job, number, job_number;
+    const char *state, *cause, *directory, *text;
+    int64_t pid, exit_code, signal, started_ms, ended_ms;
+    int64_t cpu_ms, max_rss_bytes, created_ms;
+};
+
+/* Attempts of one job, or (job 0) all of the run that have not ended. */
+int store_each_attempt(struct store *store, int64_t run, int64_t job,
+                       int (*row)(void *user, const struct attempt_row *row),
+                       void *user, struct err *err);
+
+struct metric_row {
+    const char *name;
+    int64_t step, attempt, time_ms;
+    double value;
+};
+
+int store_each_metric(struct store *store, int64_t job,
+                      int (*row)(void *user, const struct metric_row *metric),
+                      void *user, struct err *err);
+
+struct event_row {
+    int64_t seq, job_number, attempt, time_ms; /* 0: of the run */
+    const char *event, *detail;
+};
+
+int store_each_event(struct store *store, int64_t run,
+                     int (*row)(void *user, const struct event_row *event),
+                     void *user, struct err *err);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STRATEGIES_SPACE_H
+#define SMTUNE_STRATEGIES_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/expr.h"
+#include "base/value.h"
+
+/*
+ * The search space: parameters, the conditions under which each is active,
+ * and constraints over all of them. A point is an array of space_count()
+ * values in the order of the parameters; an inactive one is VALUE_NULL.
+ * Every search method works in the unit cube and comes here to get a point.
+ *
+ * Built in this order: all parameters, then conditions, then constraints,
+ * then space_finish.
+ */
+
+enum param_kind {
+    PARAM_FLOAT,
+    PARAM_INT,
+    PARAM_CATEGORICAL, /* values have no order */
+    PARAM_ORDINAL,     /* values in their order */
+    PARAM_BOOL,        /* false, true */
+    PARAM_CONST        /* one value */
+};
+
+enum param_scale {
+    SCALE_LINEAR,
+    SCALE_LOG,         /* min > 0 */
+    SCALE_REVERSE_LOG, /* 0 <= min, max < 1: even in -log(1 - x) */
+    SCALE_LOGIT        /* 0 < min, max < 1: even in log(x / (1 - x)) */
+};
+
+struct param {
+    const char *name;
+    enum param_kind kind;
+    enum param_scale scale;     /* float and int */
+    double min, max;            /* float and int, both ends included */
+    double step;                /* values are min + k step <= max; 0: none */
+    const struct value *values; /* categorical, ordinal, const: [value_count] */
+    size_t value_count;
+};
+
+struct space;
+
+/* The expressions live in env, which must outlive the space. */
+struct space *space_create(struct expr_env *env);
+void space_destroy(struct space *space);
+
+/*
+ * Copies the parameter. -1 (ERR_FILE) when it is impossible: min above max,
+ * min = max or a single value (a constant says so), log of what is not
+ * positive, a step that is not positive or wider than the range, equal values
+ * twice, a name twice. Ranges and steps of an int must be whole.
+ */
+int space_add_param(struct space *space, const struct param *param,
+                    struct err *err);
+/* The parameter `index` is active only where the expression is true; it may
+ * use other parameters, also conditional ones (null when inactive). err->column
+ * is a place in the text. A circle of conditions is found here. */
+int space_set_when(struct space *space, size_t index, const char *text,
+                   struct err *err);
+/* An expression that must not be false. Null (an inactive parameter in it) is
+ * no objection. */
+int space_add_constraint(struct space *space, const char *text,
+                         struct err *err);
+
+size_t space_count(const struct space *space);
+const struct param *space_param(const struct space *space, size_t index);
+int space_find(const struct space *space, const char *name); /* -1: none */
+bool space_is_conditional(const struct space *space, size_t index);
+
+/* u in [0, 1] to a value of that parameter, each value of a finite one with
+ * equal share (of the scale, for ints without bias at the ends). */
+struct value param_from_unit(const struct param *param, double u);
+/* The middle of the values' share: param_from_unit(param_to_unit(v)) is v. */
+double param_to_unit(const struct param *param, const struct value *value);
+/* How many values it has; 0: a continuum. */
+uint64_t param_cardinality(const struct param *param);
+/* Value k < cardinality, in order. */
+struct value param_value_at(const struct param *param, uint64_t k);
+/* The value that the parameter's own type has for a value from elsewhere (a
+ * store, a command line): -1 when it is not one of its values. */
+int param_coerce(const struct param *param, const struct value *from,
+                 struct value *to);
+
+/* unit[count] to point[count], inactive ones null. */
+void space_decode(struct space *space, const double *unit, struct value *point);
+/* Sets those that their conditions make inactive to null. */
+void space_apply_conditions(struct space *space, struct value *point);
+bool space_feasible(struct space *space, const struct value *point);
+/* Equal points have equal hashes; of n points, no two others do (64 bits). */
+uint64_t space_hash(const struct space *space, const struct value *point);
+/* How many points at most (conditions and constraints not counted); 0 when
+ * there is a continuum or more than 2^62. */
+uint64_t space_cardinality(const struct space *space);
+
+struct space_volume {
+    double fraction; /* of the cube that is feasible */
+    bool exact;      /* every point was tried */
+    uint64_t tried, feasible;
+    uint64_t points; /* exact: distinct feasible points */
+};
+
+/*
+ * Estimates the feasible share: all points where there are at most 100,000,
+ * else by sampling: 10,000 points, up to 1,000,000 as long as none is found.
+ * -1 (ERR_FILE) when nothing feasible was found.
+ */
+int space_estimate_volume(struct space *space, struct space_volume *volume,
+                          struct err *err);
+
+extern const char *const param_kind_names[];  /* in the order of the enum */
+extern const char *const param_scale_names[]; /* both end with NULL */
+
+#endif
