@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_STATES_H
+#define SMTUNE_ORCHESTRATOR_STATES_H
+
+#include <stdbool.h>
+
+/*
+ * The states of runs, jobs and attempts, as words and as one table.
+ *
+ * Nothing changes a job's state but job_next(): the new state is looked up,
+ * committed to the store together with the event, and only then acted on. The
+ * words are the same in the store, in JSON and on the screen.
+ */
+
+#define RUN_STATES(X)                                                          \
+    X(RUN_RUNNING, "running")     /* an engine has it, or had it and died */   \
+    X(RUN_SUCCEEDED, "succeeded") /* its budget is used, or target reached */  \
+    X(RUN_FAILED, "failed")       /* it could not go on */                     \
+    X(RUN_STOPPED, "stopped")     /* by its user; can be resumed */
+
+#define JOB_STATES(X)                                                          \
+    X(JOB_WAITING, "waiting") /* for something: a retry's due time */          \
+    X(JOB_READY, "ready")     /* could start now */                            \
+    X(JOB_RUNNING, "running") /* an attempt runs */                            \
+    X(JOB_PAUSED, "paused")   /* by a scheduler; may go on later */            \
+    X(JOB_SUCCEEDED, "succeeded")                                              \
+    X(JOB_FAILED, "failed")                                                    \
+    X(JOB_STOPPED, "stopped")     /* early, by a scheduler or the budget */    \
+    X(JOB_SKIPPED, "skipped")     /* a condition said no */                    \
+    X(JOB_CANCELLED, "cancelled") /* never ran, or its user ended it */
+
+#define JOB_EVENTS(X)                                                          \
+    X(EVENT_SUGGESTED, "suggested") /* it exists, with its setting */          \
+    X(EVENT_STARTED, "started")     /* its command runs */                     \
+    X(EVENT_SUCCEEDED, "succeeded") /* ended well, metric and all */           \
+    X(EVENT_FAILED, "failed")       /* ended badly, and no retry is left */    \
+    X(EVENT_RETRY, "retry")         /* ended badly, and will try again */      \
+    X(EVENT_DUE, "due")             /* the retry's time has come */            \
+    X(EVENT_INTERRUPTED, "interrupted") /* by the user's stop; starts again */ \
+    X(EVENT_STOPPED, "stopped")         /* ended early by a decision */        \
+    X(EVENT_CANCELLED, "cancelled")
+
+enum run_state {
+#define X(symbol, word) symbol,
+    RUN_STATES(X)
+#undef X
+        RUN_STATE_COUNT
+};
+
+enum job_state {
+#define X(symbol, word) symbol,
+    JOB_STATES(X)
+#undef X
+        JOB_STATE_COUNT
+};
+
+enum job_event {
+#define X(symbol, word) symbol,
+    JOB_EVENTS(X)
+#undef X
+        JOB_EVENT_COUNT
+};
+
+extern const char *const run_state_names[RUN_STATE_COUNT + 1];
+extern const char *const job_state_names[JOB_STATE_COUNT + 1];
+extern const char *const job_event_names[JOB_EVENT_COUNT + 1];
+
+/* The state after an event; false when the event cannot happen there. */
+bool job_next(enum job_state state, enum job_event event, enum job_state *next);
+
+/* Whether nothing more can happen to the job. */
+bool job_is_final(enum job_state state);
+
+/* The state of a word from the store; -1 when there is none such. */
+int job_state_find(const char *word);
+
+#endif
