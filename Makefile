@@ -1,33 +1,245 @@
-# smtune: `make help` lists what there is to do.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# smtune: `make help` lists what there is to do. All that is built goes to
+# build/; build/san/ has the same with sanitizers, for the tests.
 
-CC       ?= gcc
-PKGS     := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8
-WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
-            -Wwrite-strings -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
-            -Wmissing-prototypes -Wold-style-definition \
-            -Wimplicit-fallthrough -Wswitch-enum -Wnull-dereference \
-            -Wdouble-promotion
-CFLAGS   ?= -O2 -g
-ALL_CFLAGS := -std=gnu17 -D_GNU_SOURCE -I. $(WARN) -fno-common \
-            -fstack-protector-strong $(shell pkg-config --cflags $(PKGS)) \
-            $(CFLAGS)
-LIBS     := $(shell pkg-config --libs $(PKGS) | sed 's/-lgslcblas//') \
-            -lopenblas -lm -lpthread
+VERSION    := 0.1.0
+PREFIX     ?= /usr/local
+bindir     ?= $(PREFIX)/bin
+datadir    ?= $(PREFIX)/share
+mandir     ?= $(datadir)/man
+PKG_CONFIG ?= pkg-config
+PYTHON     ?= /usr/bin/python3
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 
-B        := build
-LIB_SRC  := $(wildcard base/*.c strategies/*.c workflows/*.c store/*.c \
-            orchestrator/*.c) $(filter-out executors/shim%,$(wildcard executors/*.c))
-CLI_SRC  := $(wildcard cli/*.c)
-LIB_OBJ  := $(LIB_SRC:%.c=$B/%.o)
+# What apt installs: to build and run; and to test besides.
+DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
+        libgsl-dev libjansson-dev libpcre2-dev libopenblas-dev zlib1g-dev \
+        dataset-fashion-mnist
+TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
+        universal-ctags gcovr mandoc shellcheck sqlite3 \
+        libcmocka-dev python3 python3-pytest python3-pytest-timeout \
+        python3-pytest-xdist
 
-all: $B/libsmtune.a
+PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib
+WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
+         -Wwrite-strings -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
+         -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough \
+         -Wswitch-enum -Wnull-dereference -Wdouble-promotion \
+         $(if $(WERROR),-Werror) \
+         $(if $(findstring clang,$(CC)),-Wno-double-promotion \
+         -Wno-format-nonliteral)
+CFLAGS ?= -O2 -g -D_FORTIFY_SOURCE=2
+SAN   := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+         -fno-sanitize-recover=undefined
+BASE_FLAGS := -std=gnu17 -D_GNU_SOURCE -DSMTUNE_VERSION='"$(VERSION)"' -I. \
+         $(WARN) -fno-common -fstack-protector-strong \
+         $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+# GSL's own cblas is a reference one: OpenBLAS's stands in for it.
+LIBS  := -Wl,--as-needed $(filter-out -lgslcblas, \
+         $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)) \
+         -lopenblas -lm -lpthread
 
-$B/libsmtune.a: $(LIB_OBJ)
-	$(AR) rcs $@ $^
+# Everything but the files with a main() is one library; a program is its
+# main file and what it needs of the library.
+B     := build
+S     := build/san
+DIRS  := base store strategies workflows executors orchestrator dashboard \
+         cli training
+MAINS := $(wildcard cli/main.c executors/shim.c training/main.c)
+SRC   := $(filter-out $(MAINS),$(wildcard $(DIRS:%=%/*.c)))
+PROGS := $(if $(filter cli/%,$(MAINS)),smtune) \
+         $(if $(filter executors/%,$(MAINS)),smtune-shim) \
+         $(if $(filter training/%,$(MAINS)),smtrain)
+MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
+         $(wildcard man/*.[0-9])))
+UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
+UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
+FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
+SHELLS := bash zsh fish
+COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 
-$B/%.o: %.c
+# `  CC base/err.c`, or the command itself with V=1.
+Q   := $(if $(V),,@)
+say  = $(if $(V),@:,@printf '  %-5s %s\n' $1 $2)
+
+all: $B/libsmtune.a $(PROGS:%=$B/%) $(MAN) $(COMPLETIONS) ## build programs and manual pages
+
+help: ## say what each target does
+	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1\t/p' Makefile | \
+	 awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@echo
+	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
+	@echo '  PREFIX DESTDIR; T=name (one unit or e2e test file)'
+	@echo '  FUZZ_SECONDS=n (for each fuzz target) PYTHON PKG_CONFIG'
+
+quickstart: deps ## install what is missing, build, tune a real model
+	@$(MAKE) --no-print-directory all
+	$B/smtune run examples/quickstart.yaml
+
+# Programs ----------------------------------------------------------------
+
+$B/%.o: %.c $B/flags
+	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$Q$(CC) $(BASE_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(LIB_OBJ:.o=.d)
-.PHONY: all
+$S/%.o: %.c $S/flags
+	$(call say,CC,'$< (tests)')
+	@mkdir -p $(@D)
+	$Q$(CC) $(BASE_FLAGS) $(SAN) -MMD -MP -c -o $@ $<
+
+%/libsmtune.a:
+	$(call say,AR,$@)
+	$Qrm -f $@ && $(AR) rcs $@ $^
+$B/libsmtune.a: $(SRC:%.c=$B/%.o)
+$S/libsmtune.a: $(SRC:%.c=$S/%.o)
+
+define link
+$(call say,LD,$@)
+@mkdir -p $(@D)
+$Q$(CC) $1 $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $2
+endef
+
+$B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
+$B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
+$B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
+$(BENCH): %: %.o $B/libsmtune.a
+$(UNIT) $(FUZZ): %: %.o $S/libsmtune.a
+
+$(PROGS:%=$B/%) $(BENCH):
+	$(call link,$(CFLAGS))
+$(PROGS:%=$S/%):
+	$(call link,$(SAN))
+$(UNIT):
+	$(call link,$(SAN),-lcmocka)
+$(FUZZ):
+	$(call link,$(SAN) -fsanitize=fuzzer)
+
+# Changes when the compiler or its flags do, so that objects are made anew.
+$B/flags: FORCE
+	@$(PKG_CONFIG) --print-errors --exists $(PKGS) || \
+	 { echo "libraries are missing: 'make deps' installs them"; exit 1; }
+	@mkdir -p $B; f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(CFLAGS))'; \
+	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
+$S/flags: FORCE
+	@mkdir -p $S; f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(SAN))'; \
+	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
+
+# Manual pages and completions come from the program's own tables.
+$B/man/%: man/%
+	@mkdir -p $(@D)
+	$Qcp $< $@
+$B/man/smtune.1: man/smtune.1.in $B/smtune
+	$(call fill,@COMMANDS@,help --man)
+$B/man/smtune-experiment.5: man/smtune-experiment.5.in $B/smtune
+	$(call fill,@KEYS@,schema --man)
+define fill
+$(call say,MAN,$@)
+@mkdir -p $(@D)
+$Q$B/smtune $2 >$@.part
+$Qsed -e '/^$1$$/{r $@.part' -e 'd}' -e 's/@VERSION@/$(VERSION)/' $< >$@.tmp
+$Qrm $@.part && mv $@.tmp $@
+endef
+$B/completions/%: $B/smtune
+	@mkdir -p $(@D)
+	$Q$B/smtune completion $* >$@.tmp && mv $@.tmp $@
+
+# Packages ----------------------------------------------------------------
+
+deps: ## install through apt what building needs
+	$(call apt,$(DEPS))
+deps-test: ## install through apt what building and testing need
+	$(call apt,$(DEPS) $(TEST_DEPS))
+
+# Says what is missing and lets apt install it; quiet where all is there.
+define apt
+@have=$$(dpkg-query -W -f '$${db:Status-Status} $${Package}\n' $1 \
+ 2>/dev/null | sed -n 's/^installed //p'); \
+missing=$$(printf '%s\n' $1 | grep -vxF "$$have"); \
+[ "$$missing" ] || exit 0; \
+echo "These Debian packages are missing and will be installed:" $$missing; \
+command -v apt-get >/dev/null || \
+ { echo "There is no apt-get here: please install their like."; exit 0; }; \
+sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+$$sudo apt-get -q update; \
+$$sudo env DEBIAN_FRONTEND=noninteractive \
+ apt-get -q -y --no-install-recommends install $$missing
+endef
+
+# Tests -------------------------------------------------------------------
+
+check: deps-test ## lint and every test, with sanitizers
+	@$(MAKE) --no-print-directory check-all
+check-all:
+	@MAKE='$(MAKE)' tests/check
+
+check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
+	@tests/unit/run $(UNIT_RUN)
+
+check-e2e: $(PROGS:%=$S/%) all ## tests of whole programs (T=name: one)
+	@SMTUNE_BUILD=$(abspath $S) $(PYTHON) -m pytest -q \
+	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
+
+FUZZ_SECONDS ?= 300
+fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each
+	@$(MAKE) --no-print-directory S=build/fuzz CC=clang fuzz-run \
+	 SAN='$(SAN) -fsanitize=fuzzer-no-link' FUZZ_SECONDS=$(FUZZ_SECONDS)
+fuzz-run: $(FUZZ)
+	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ)
+
+lint: ## format, layers, sizes, static analysis
+	@tests/lint/run '$(BASE_FLAGS)'
+format: ## format every C file
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+coverage: ## which lines the tests reach: build/cov/index.html
+	@rm -rf build/cov/report
+	@$(MAKE) --no-print-directory S=build/cov SAN='-O0 -g --coverage' \
+	 check-unit check-e2e
+	@mkdir -p build/cov/report
+	gcovr --root . --exclude tests --html-details build/cov/report/index.html \
+	 --print-summary build/cov
+
+bench: all $(BENCH) ## speed and memory against peers, as ratios
+	@$(PYTHON) tests/bench/run.py $(BENCH)
+
+# Installation ------------------------------------------------------------
+
+D       := $(DESTDIR)
+docdir  ?= $(datadir)/doc/smtune
+man_at   = $(D)$(mandir)/man$(subst .,,$(suffix $1))/$(notdir $1)
+bash_at := bash-completion/completions/smtune
+zsh_at  := zsh/site-functions/_smtune
+fish_at := fish/vendor_completions.d/smtune.fish
+
+install: all ## to PREFIX (DESTDIR for packagers)
+	install -d $(D)$(bindir) $(D)$(docdir)/examples
+	install $(PROGS:%=$B/%) $(D)$(bindir)
+	install -m 644 README.md CHANGES.md LICENSE $(wildcard docs/*.md) \
+	 $(D)$(docdir)
+	$(if $(wildcard examples/*),cp -r examples/. $(D)$(docdir)/examples)
+	$(foreach page,$(MAN),install -D -m 644 $(page) $(call man_at,$(page));)
+	$(foreach shell,$(COMPLETIONS),install -D -m 644 $(shell) \
+	 $(D)$(datadir)/$($(notdir $(shell))_at);)
+uninstall: ## remove what install put there
+	rm -f $(PROGS:%=$(D)$(bindir)/%) \
+	 $(foreach page,$(MAN),$(call man_at,$(page))) \
+	 $(foreach shell,$(SHELLS),$(D)$(datadir)/$($(shell)_at))
+	rm -rf $(D)$(docdir)
+
+dist: ## build/smtune-VERSION.tar.gz from git
+	@mkdir -p $B
+	git archive --prefix=smtune-$(VERSION)/ -o $B/smtune-$(VERSION).tar.gz HEAD
+clean: ## remove build/
+	rm -rf build
+
+FORCE:
+-include $(shell find $B -name '*.d' 2>/dev/null)
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
+        fuzz fuzz-run lint format coverage bench install uninstall dist clean \
+        FORCE
