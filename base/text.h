@@ -4,16 +4,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 
 /*
  * The candidate nearest to `word` (Damerau-Levenshtein, optimal string
- * alignment), if near enough to be what was meant: at most 2 edits, and fewer
- * than half of its letters. NULL when none is.
+ * alignment, case apart), if near enough to be what was meant: at most 2 edits,
+ * and fewer than half of its letters. NULL when none is.
  */
 const char *text_nearest(const char *word, const char *const *candidates,
                          size_t count);
+
+/*
+ * The length in bytes of the UTF-8 character at text (length > 0), and itself
+ * in *rune (which may be NULL); 0 where the bytes are not valid UTF-8.
+ */
+size_t text_next_rune(const char *text, size_t length, uint32_t *rune);
 
 /* How many terminal columns a UTF-8 string takes (control bytes take 1). */
 size_t text_columns(const char *text);

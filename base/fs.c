@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+enum { CHUNK_BYTES = 64 * 1024 };
+
+static int read_all(int fd, const char *path, size_t max_bytes, struct buf *out,
+                    struct err *err)
+{
+    size_t start = out->length;
+
+    for (;;) {
+        char *room = buf_reserve(out, CHUNK_BYTES);
+        ssize_t got = read(fd, room, CHUNK_BYTES);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'",
+                                 path);
+        if (got == 0)
+            break;
+        out->length += (size_t)got;
+        out->data[out->length] = '\0';
+        if (out->length - start > max_bytes)
+            return err_set(err, ERR_FILE, "'%s' is longer than %zu bytes", path,
+                           max_bytes);
+    }
+    return 0;
+}
+
+int fs_read(const char *path, size_t max_bytes, struct buf *out,
+            struct err *err)
+{
+    int fd, rc;
+
+    if (strcmp(path, "-") == 0)
+        return read_all(STDIN_FILENO, path, max_bytes, out, err);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        bool missing = errno == ENOENT || errno == ENOTDIR;
+
+        return err_set_errno(err, missing ? ERR_NOT_FOUND : ERR_FAILED, errno,
+                             "cannot open '%s'", path);
+    }
+    rc = read_all(fd, path, max_bytes, out, err);
+    close(fd);
+    return rc;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = write(fd, bytes, length);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return -1;
+        bytes += put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+/* Makes a rename inside it last; a file system that cannot is no error. */
+static void sync_directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash == NULL
+                          ? mem_copy_string(".")
+                          : mem_copy_bytes(path, (size_t)(slash - path) + 1);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(directory);
+}
+
+int fs_write_atomic(const char *path, const void *bytes, size_t length,
+                    mode_t mode, struct err *err)
+{
+    char *temporary = mem_printf("%s.XXXXXX", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    int saved;
+
+    if (fd < 0) {
+        saved = errno;
+        free(temporary);
+        return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
+    }
+    if (write_all(fd, bytes, length) != 0 || fchmod(fd, mode) != 0 ||
+        fsync(fd) != 0 || rename(temporary, path) != 0)
+        goto fail;
+    close(fd);
+    free(temporary);
+    sync_directory_of(path);
+    return 0;
+fail:
+    saved = errno;
+    close(fd);
+    unlink(temporary);
+    free(temporary);
+    return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
+}
+
+static int make_directory(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (mkdir(path, 0700) == 0)
+        return 0;
+    if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
+    return err_set_errno(err, ERR_FAILED, errno,
+                         "cannot make the directory '%s'", path);
+}
+
+int fs_make_directories(const char *path, struct err *err)
+{
+    char *copy = mem_copy_string(path);
+    int rc = 0;
+
+    for (char *p = copy; *p != '\0' && rc == 0; p++) {
+        if (*p != '/' || p == copy)
+            continue;
+        *p = '\0';
+        rc = make_directory(copy, err);
+        *p = '/';
+    }
+    if (rc == 0)
+        rc = make_directory(copy, err);
+    free(copy);
+    return rc;
+}
+
+static int remove_entry(FTSENT *entry, struct err *err)
+{
+    int rc = 0;
+
+    switch (entry->fts_info) {
+    case FTS_D:
+        break;
+    case FTS_DNR:
+    case FTS_ERR:
+    case FTS_NS:
+        if (entry->fts_errno == ENOENT)
+            break;
+        return err_set_errno(err, ERR_FAILED, entry->fts_errno,
+                             "cannot remove '%s'", entry->fts_path);
+    case FTS_DP:
+        rc = rmdir(entry->fts_accpath);
+        break;
+    default:
+        rc = unlink(entry->fts_accpath);
+        break;
+    }
+    if (rc != 0 && errno != ENOENT)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot remove '%s'",
+                             entry->fts_path);
+    return 0;
+}
+
+int fs_remove_tree(const char *path, struct err *err)
+{
+    char *copy = mem_copy_string(path);
+    char *roots[] = {copy, NULL};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry;
+    int rc = 0;
+
+    if (tree == NULL)
+        rc = err_set_errno(err, ERR_FAILED, errno, "cannot remove '%s'", path);
+    while (rc == 0 && (entry = fts_read(tree)) != NULL)
+        rc = remove_entry(entry, err);
+    if (tree != NULL)
+        fts_close(tree);
+    free(copy);
+    return rc;
+}
+
+bool fs_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+char *fs_join(const char *directory, const char *name)
+{
+    size_t length = strlen(directory);
+
+    if (name[0] == '/' || length == 0)
+        return mem_copy_string(name);
+    return mem_printf("%s%s%s", directory,
+                      directory[length - 1] == '/' ? "" : "/", name);
+}
+
+/* Appends the parts of a path but "." and empty ones, each after a slash. */
+static void add_parts(struct buf *out, const char *path)
+{
+    while (*path != '\0') {
+        size_t length = strcspn(path, "/");
+
+        if (length > 0 && !(length == 1 && *path == '.')) {
+            buf_add_char(out, '/');
+            buf_add(out, path, length);
+        }
+        path += length + (path[length] == '/');
+    }
+}
+
+char *fs_absolute(const char *path)
+{
+    struct buf out = BUF_INIT;
+    char here[PATH_MAX];
+
+    if (path[0] != '/' && getcwd(here, sizeof(here)) != NULL)
+        add_parts(&out, here);
+    add_parts(&out, path);
+    if (out.length == 0)
+        buf_add_char(&out, '/');
+    return buf_take(&out);
+}
+
+char *fs_program_directory(void)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char *slash;
+
+    if (length < 0)
+        return mem_copy_string(".");
+    path[length] = '\0';
+    slash = strrchr(path, '/');
+    if (slash == NULL)
+        return mem_copy_string(".");
+    return mem_copy_bytes(path, slash == path ? 1 : (size_t)(slash - path));
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+
+enum { WORD_MAX = 64, NAME_MAX_BYTES = 128, EDITS_MAX = 2 };
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Optimal string alignment, by three rows of the table of distances. */
+static size_t edit_distance(const char *a, size_t a_length, const char *b,
+                            size_t b_length)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t *before = rows[0], *last = rows[1], *row = rows[2];
+
+    for (size_t j = 0; j <= b_length; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *free_row = before;
+
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            bool same = same_letter(a[i - 1], b[j - 1]);
+
+            row[j] = smaller(last[j] + 1, row[j - 1] + 1);
+            row[j] = smaller(row[j], last[j - 1] + !same);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
+                row[j] = smaller(row[j], before[j - 2] + 1);
+        }
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[b_length];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates,
+                         size_t count)
+{
+    size_t length = strlen(word);
+    size_t best = EDITS_MAX + 1;
+    const char *nearest = NULL;
+
+    if (length > WORD_MAX)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t candidate_length = strlen(candidates[i]);
+        size_t edits;
+
+        if (candidate_length > WORD_MAX)
+            continue;
+        edits = edit_distance(word, length, candidates[i], candidate_length);
+        if (edits < best && 2 * edits < length) {
+            best = edits;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+static size_t sequence_length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first < 0xe0)
+        return 2;
+    if (first >= 0xe0 && first < 0xf0)
+        return 3;
+    if (first >= 0xf0 && first < 0xf5)
+        return 4;
+    return 0;
+}
+
+size_t text_next_rune(const char *text, size_t length, uint32_t *rune)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    size_t bytes = sequence_length((unsigned char)text[0]);
+    uint32_t value;
+
+    if (bytes == 0 || bytes > length)
+        return 0;
+    value = (unsigned char)text[0] & first_bits[bytes];
+    for (size_t i = 1; i < bytes; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    if (value < smallest[bytes] || value > 0x10ffff ||
+        (value >= 0xd800 && value < 0xe000))
+        return 0;
+    if (rune != NULL)
+        *rune = value;
+    return bytes;
+}
+
+struct range {
+    uint32_t first, last;
+};
+
+static bool in_ranges(uint32_t rune, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rune >= ranges[i].first && rune <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* The large blocks; wcwidth() would depend on the locale. */
+static size_t rune_columns(uint32_t rune)
+{
+    static const struct range none[] = {
+        {0x0300, 0x036f}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
+        {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
+    };
+    static const struct range wide[] = {
+        {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
+        {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
+        {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
+        {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+    };
+
+    if (rune < 0x300)
+        return 1;
+    if (in_ranges(rune, none, ARRAY_LEN(none)))
+        return 0;
+    return in_ranges(rune, wide, ARRAY_LEN(wide)) ? 2 : 1;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t length = strlen(text);
+    size_t columns = 0;
+
+    while (length > 0) {
+        uint32_t rune = 0;
+        size_t bytes = text_next_rune(text, length, &rune);
+
+        columns += bytes > 0 ? rune_columns(rune) : 1;
+        bytes = bytes > 0 ? bytes : 1;
+        text += bytes;
+        length -= bytes;
+    }
+    return columns;
+}
+
+void text_escape(const char *text, size_t length, struct buf *out)
+{
+    while (length > 0) {
+        uint32_t rune = 0;
+        size_t bytes = text_next_rune(text, length, &rune);
+        bool control = rune < 0x20 || (rune >= 0x7f && rune < 0xa0);
+
+        if (bytes > 0 && !control) {
+            buf_add(out, text, bytes);
+        } else {
+            bytes = bytes > 0 ? bytes : 1;
+            for (size_t i = 0; i < bytes; i++)
+                buf_printf(out, "\\x%02x", (unsigned char)text[i]);
+        }
+        text += bytes;
+        length -= bytes;
+    }
+}
+
+bool text_is_name(const char *text)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    size_t length = strlen(text);
+
+    if (length == 0 || length > NAME_MAX_BYTES || strchr(first, *text) == NULL)
+        return false;
+    for (size_t i = 1; i < length; i++)
+        if (strchr(first, text[i]) == NULL && text[i] != '.' && text[i] != '-')
+            return false;
+    return true;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+
+static int make_directory(void **state)
+{
+    char *directory = strdup("/tmp/smtune-test-fs-XXXXXX");
+
+    *state = directory;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    int rc = fs_remove_tree(*state, NULL);
+
+    free(*state);
+    return rc;
+}
+
+static void test_fs__write_and_read_back(void **state)
+{
+    char *path = fs_join(*state, "file");
+    struct buf out = BUF_INIT;
+    struct err err;
+    struct stat st;
+
+    assert_int_equal(fs_write_atomic(path, "first", 5, 0600, &err), 0);
+    assert_int_equal(fs_write_atomic(path, "a\0b", 3, 0644, &err), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0644);
+    buf_add_string(&out, "kept:");
+    assert_int_equal(fs_read(path, 3, &out, &err), 0);
+    assert_int_equal(out.length, 8);
+    assert_memory_equal(out.data, "kept:a\0b", 9);
+    buf_clear(&out);
+    free(path);
+}
+
+static void test_fs__read_says_why_it_cannot(void **state)
+{
+    char *path = fs_join(*state, "file");
+    struct buf out = BUF_INIT;
+    struct err err;
+
+    assert_int_equal(fs_read(path, 10, &out, &err), -1);
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(fs_write_atomic(path, "12345678901", 11, 0600, &err), 0);
+    assert_int_equal(fs_read(path, 10, &out, &err), -1);
+    assert_int_equal(err.kind, ERR_FILE);
+    assert_int_equal(fs_read(*state, 10, &out, &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    buf_clear(&out);
+    free(path);
+}
+
+static void test_fs__failed_write_leaves_nothing(void **state)
+{
+    char *directory = fs_join(*state, "d");
+    char *inside = fs_join(directory, "x");
+    struct err err;
+
+    assert_int_equal(fs_write_atomic(inside, "x", 1, 0600, &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_int_equal(fs_make_directories(inside, &err), 0);
+    /* a directory is in the way of the rename */
+    assert_int_equal(fs_write_atomic(inside, "x", 1, 0600, &err), -1);
+    assert_int_equal(rmdir(inside), 0);
+    assert_int_equal(rmdir(directory), 0);
+    free(inside);
+    free(directory);
+}
+
+static void test_fs__make_directories(void **state)
+{
+    char *deep = fs_join(*state, "a//b/c/");
+    char *file = fs_join(*state, "file");
+    char *below = fs_join(file, "d");
+    struct err err;
+    struct stat st;
+
+    assert_int_equal(fs_make_directories(deep, &err), 0);
+    assert_int_equal(fs_make_directories(deep, &err), 0);
+    assert_int_equal(stat(deep, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    assert_int_equal(fs_write_atomic(file, "", 0, 0600, &err), 0);
+    assert_int_equal(fs_make_directories(below, &err), -1);
+    assert_non_null(strstr(err.text, "file"));
+    assert_int_equal(fs_make_directories("/", &err), 0);
+    free(below);
+    free(file);
+    free(deep);
+}
+
+static void test_fs__remove_tree_follows_no_link(void **state)
+{
+    char *kept = fs_join(*state, "kept");
+    char *tree = fs_join(*state, "tree");
+    char *link = fs_join(tree, "link");
+    char *kept_file = fs_join(kept, "file");
+    struct err err;
+
+    assert_int_equal(fs_make_directories(kept, &err), 0);
+    assert_int_equal(fs_make_directories(tree, &err), 0);
+    assert_int_equal(fs_write_atomic(kept_file, "", 0, 0600, &err), 0);
+    assert_int_equal(symlink(kept, link), 0);
+    assert_int_equal(fs_remove_tree(tree, &err), 0);
+    assert_false(fs_exists(tree));
+    assert_true(fs_exists(kept_file));
+    assert_int_equal(fs_remove_tree(tree, &err), 0);
+    assert_int_equal(fs_remove_tree(kept_file, &err), 0);
+    assert_false(fs_exists(kept_file));
+    free(kept_file);
+    free(link);
+    free(tree);
+    free(kept);
+}
+
+static void expect_path(char *path, const char *expected)
+{
+    assert_string_equal(path, expected);
+    free(path);
+}
+
+static void test_fs__paths(void **state)
+{
+    char here[4096], expected[8192];
+
+    (void)state;
+    expect_path(fs_join("a", "b"), "a/b");
+    expect_path(fs_join("a/", "b"), "a/b");
+    expect_path(fs_join("a", "/b"), "/b");
+    expect_path(fs_join("", "b"), "b");
+    expect_path(fs_absolute("/a/./b//c/"), "/a/b/c");
+    expect_path(fs_absolute("/"), "/");
+    assert_non_null(getcwd(here, sizeof(here)));
+    snprintf(expected, sizeof(expected), "%s/.smtune", here);
+    expect_path(fs_absolute("./.smtune"), expected);
+}
+
+static void test_fs__program_directory_holds_this_program(void **state)
+{
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *directory = fs_program_directory();
+
+    (void)state;
+    assert_true(length > 0);
+    self[length] = '\0';
+    assert_memory_equal(directory, self, strlen(directory));
+    assert_int_equal(self[strlen(directory)], '/');
+    assert_null(strchr(self + strlen(directory) + 1, '/'));
+    free(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_fs__write_and_read_back,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_fs__read_says_why_it_cannot,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_fs__failed_write_leaves_nothing,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_fs__make_directories,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_fs__remove_tree_follows_no_link,
+                                        make_directory, remove_directory),
+        cmocka_unit_test(test_fs__paths),
+        cmocka_unit_test(test_fs__program_directory_holds_this_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+
+static const char *const keys[] = {"type",  "min",  "max",
+                                   "scale", "step", "distribution"};
+
+static const char *nearest(const char *word)
+{
+    return text_nearest(word, keys, ARRAY_LEN(keys));
+}
+
+static void test_text__nearest_finds_slips(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("distributon"), "distribution");
+    assert_string_equal(nearest("scael"), "scale"); /* one transposition */
+    assert_string_equal(nearest("mni"), "min");
+    assert_string_equal(nearest("TYPE"), "type");
+    assert_string_equal(nearest("steps"), "step");
+}
+
+static void test_text__nearest_knows_when_nothing_is_near(void **state)
+{
+    char huge[200];
+
+    (void)state;
+    assert_null(nearest("colour"));
+    assert_null(nearest(""));
+    assert_null(nearest("mx")); /* one edit is half of it */
+    memset(huge, 'a', sizeof(huge) - 1);
+    huge[sizeof(huge) - 1] = '\0';
+    assert_null(nearest(huge));
+    assert_null(text_nearest("a", NULL, 0));
+}
+
+static void test_text__next_rune_refuses_bad_utf8(void **state)
+{
+    uint32_t rune = 0;
+
+    (void)state;
+    assert_int_equal(text_next_rune("a", 1, &rune), 1);
+    assert_int_equal(rune, 'a');
+    assert_int_equal(text_next_rune("\xc3\xbc", 2, &rune), 2);
+    assert_int_equal(rune, 0xfc);
+    assert_int_equal(text_next_rune("\xf0\x9f\x98\x80", 4, &rune), 4);
+    assert_int_equal(rune, 0x1f600);
+    assert_int_equal(text_next_rune("\xc3", 1, NULL), 0);         /* cut */
+    assert_int_equal(text_next_rune("\xc0\xaf", 2, NULL), 0);     /* long */
+    assert_int_equal(text_next_rune("\xe0\x80\xaf", 3, NULL), 0); /* long */
+    assert_int_equal(text_next_rune("\xed\xa0\x80", 3, NULL), 0); /* half */
+    assert_int_equal(text_next_rune("\xf4\x90\x80\x80", 4, NULL), 0);
+    assert_int_equal(text_next_rune("\xff", 1, NULL), 0);
+    assert_int_equal(text_next_rune("\xc3q", 2, NULL), 0);
+}
+
+static void test_text__columns_are_those_of_a_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(text_columns(""), 0);
+    assert_int_equal(text_columns("lr\t1"), 4);
+    assert_int_equal(text_columns("gr\xc3\xb6\xc3\x9f"), 4);
+    assert_int_equal(text_columns("\xe6\x97\xa5\xe6\x9c\xac"), 4); /* wide */
+    assert_int_equal(text_columns("e\xcc\x81"), 1); /* combining accent */
+    assert_int_equal(text_columns("\xff\xfe"), 2);
+}
+
+static void test_text__escape_shows_what_a_terminal_would_obey(void **state)
+{
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    text_escape("a\033[31m\xff\0\xc3\xbc\xc2\x9b", 12, &out);
+    assert_string_equal(buf_text(&out),
+                        "a\\x1b[31m\\xff\\x00\xc3\xbc\\xc2\\x9b");
+    buf_clear(&out);
+}
+
+static void test_text__names(void **state)
+{
+    char name[130];
+
+    (void)state;
+    assert_true(text_is_name("lr"));
+    assert_true(text_is_name("_a.b-c_9"));
+    assert_true(text_is_name("3d"));
+    assert_false(text_is_name(""));
+    assert_false(text_is_name("-x"));
+    assert_false(text_is_name(".x"));
+    assert_false(text_is_name("a b"));
+    assert_false(text_is_name("a/b"));
+    assert_false(text_is_name("\xc3\xbc"));
+    memset(name, 'n', sizeof(name));
+    name[129] = '\0';
+    assert_false(text_is_name(name));
+    name[128] = '\0';
+    assert_true(text_is_name(name));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text__nearest_finds_slips),
+        cmocka_unit_test(test_text__nearest_knows_when_nothing_is_near),
+        cmocka_unit_test(test_text__next_rune_refuses_bad_utf8),
+        cmocka_unit_test(test_text__columns_are_those_of_a_terminal),
+        cmocka_unit_test(test_text__escape_shows_what_a_terminal_would_obey),
+        cmocka_unit_test(test_text__names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
