@@ -180,7 +180,8 @@ check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: o
 	@tests/unit/run $(UNIT_RUN)
 
 check-e2e: $(PROGS:%=$S/%) all ## tests of whole programs (T=name: one)
-	@SMTUNE_BUILD=$(abspath $S) $(PYTHON) -m pytest -q \
+	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+	 $(PYTHON) -m pytest -q -n auto \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
 
 FUZZ_SECONDS ?= 300
@@ -191,7 +192,7 @@ fuzz-run: $(FUZZ)
 	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ)
 
 lint: ## format, layers, sizes, static analysis
-	@tests/lint/run '$(BASE_FLAGS)'
+	@tests/lint/run
 format: ## format every C file
 	clang-format -i $$(git ls-files '*.c' '*.h')
 

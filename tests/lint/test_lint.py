@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each check of tests/lint accepts a clean tree and rejects a planted fault."""
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SPDX = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
+LONG = SPDX + "int f(void);\nint f(void)\n{\n" + "    ;\n" * 100 + "}\n"
+HEADER = (SPDX + "#ifndef SMTUNE_BASE_A_H\n#define SMTUNE_BASE_A_H\n"
+          "\nint a(void);\n\n#endif\n")
+CLEAN = SPDX + '#include "base/a.h"\n\nint a(void)\n{\n    return 1;\n}\n'
+
+# check, file, text, what the complaint says
+FAULTS = [
+    ("arrows", "store/x.c", '#include "executors/executor.h"\n',
+     "store/ may not include executors/"),
+    ("arrows", "base/x.c", '#include "cli/cmd.h"\n',
+     "base/ may not include cli/"),
+    ("arrows", "training/x.c", '#include "store/store.h"\n',
+     "training/ may not include store/"),
+    ("arrows", "store/x.c", '#include "tests/fake.h"\n',
+     "store/ may not include tests/"),
+    ("arrows", "extra/x.c", '#include "base/a.h"\n',
+     "folder extra/ is not in the table"),
+    ("arrows", "base/x.c", '#include "a.h"\n', "by its path from the root"),
+    ("arrows", "cli/x.c", "#include <sqlite3.h>\n", "<sqlite3.h> is for"),
+    ("arrows", "base/json.c", "# include <yaml.h>\n", "<yaml.h> is for"),
+    ("arrows", "cli/x.c", "#include <gsl/gsl_rng.h>\n", "<gsl/gsl_rng.h>"),
+    ("arrows", "base/x.h", "#include <uv.h>\n", "<uv.h> is for"),
+    ("words", "base/x.c", SPDX + "void f(char *a) { strcpy(a, a); }\n",
+     "do not use strcpy()"),
+    ("words", "cli/x.c", SPDX + "int f(void)\n{\n    system(0);\n}\n",
+     "do not use system()"),
+    ("words", "store/x.c", SPDX + 'void f(void) { printf("x"); }\n',
+     "only programs print and exit: printf"),
+    ("words", "store/x.c", SPDX + "void f(void) { fprintf(stderr, 0); }\n",
+     "only programs print and exit: fprintf"),
+    ("words", "store/x.c", "int x;\n", "wants the SPDX line"),
+    ("words", "store/x.h", SPDX + "int x(void);\n",
+     "wants the header guard SMTUNE_STORE_X_H"),
+    ("sizes", "base/x.c", LONG, "f() has 103 lines"),
+    ("sizes", "base/x.c", "int x;\n" * 801, "801 lines, over 800"),
+    ("sizes", "base/x.c", "void f(int a, int b, int c, int d, int e, int g,\n"
+     "       int (*h)(int, int), int i) { (void)a; }\n",
+     "f() has 8 parameters"),
+    ("format", "base/x.c", SPDX + "int  x ;\n", "clang-format"),
+    ("cppcheck", "base/x.c", "int f(void);\nint f(void)\n{\n"
+     "    int a[2] = {0};\n    return a[2];\n}\n", "arrayIndexOutOfBounds"),
+    ("tidy", "base/x.c", "#include <stdlib.h>\nint f(const char *s);\n"
+     "int f(const char *s)\n{\n    return atoi(s);\n}\n", "cert-err34-c"),
+    ("shell", "x", "#!/bin/bash\nrm $1/x\n", "SC2086"),
+]
+
+
+def run(check, root):
+    return subprocess.run([HERE / check, root], capture_output=True, text=True,
+                          timeout=60)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    root = tmp_path / "tree"
+    (root / "base").mkdir(parents=True)
+    (root / "base/a.c").write_text(CLEAN)
+    (root / "base/a.h").write_text(HEADER)
+    shutil.copy(HERE.parents[1] / ".clang-format", root)
+    return root
+
+
+@pytest.mark.parametrize("check", sorted({fault[0] for fault in FAULTS}))
+def test_clean_tree_passes(check, tree):
+    result = run(check, tree)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("check, name, text, complaint", FAULTS)
+def test_fault_is_rejected(check, name, text, complaint, tree):
+    (tree / name).parent.mkdir(exist_ok=True)
+    (tree / name).write_text(text)
+    result = run(check, tree)
+    assert result.returncode != 0
+    assert complaint in result.stdout + result.stderr
+
+
+def test_words_in_comments_and_strings_are_no_fault(tree):
+    (tree / "base/x.c").write_text(
+        SPDX + "/* never strcpy(a, b)\n * nor printf(x) */\n"
+        'const char *x = "gets(1)"; // exit(1)\n')
+    result = run("words", tree)
+    assert result.returncode == 0, result.stdout
