@@ -9,8 +9,9 @@
 #include "cli/opts.h"
 
 /*
- * One command, one file: a const struct cmd and the function behind it. A new
- * command is that file and one line in cli/cmd.c.
+ * One command, one file: cli/cmd_NAME.c, with a `const struct cmd cmd_NAME`
+ * and the function behind it. A new command is that file and one line in
+ * cli/cmd.c.
  */
 
 enum output_format { OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_CSV };
@@ -28,9 +29,12 @@ struct cmd {
     const char *name;
     const char *operands;   /* "RUN [TRIAL]", for usage */
     const char *summary;    /* one line, for the list of commands */
-    const char *details;    /* paragraphs, for --help and the manual; or NULL */
+    const char *details;    /* paragraphs, with an empty line between them, for
+                               --help and the manual, which fill the lines (but
+                               not those that begin with a space); or NULL */
     const char *examples;   /* lines of `command   # what it does` */
-    const char *completes;  /* operands: "run", "file", "command", or NULL */
+    const char *completes;  /* operands: "run", "file", "command", the words
+                               themselves ("bash zsh fish"), or NULL */
     const struct opt *opts; /* NULL: none of its own */
     size_t options_size;    /* of the struct that opts fill */
     int min_operands, max_operands; /* -1: any number */
@@ -39,8 +43,9 @@ struct cmd {
     /*
      * Does it. Data goes to stdout, messages to stderr. Returns the exit
      * status (0 done), or -1 with err set, which main prints and turns into
-     * its exit status. When diagnostics of a file have been printed already,
-     * returns 3 itself.
+     * its exit status. An error without text is not printed: stdout is a pipe
+     * that nobody reads any more. When diagnostics of a file have been printed
+     * already, returns 3 itself.
      */
     int (*exec)(const struct cli *cli, const void *options, char **operands,
                 int count, struct err *err);
@@ -48,5 +53,9 @@ struct cmd {
 
 extern const struct cmd *const commands[]; /* NULL-ended, in help's order */
 const struct cmd *cmd_find(const char *name);
+/* ERR_USAGE with the nearest command's name. Always -1. */
+int cmd_unknown(const char *name, struct err *err);
+/* The heading it stands under in the list of commands. */
+const char *cmd_group(const struct cmd *cmd);
 
 #endif

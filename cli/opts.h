@@ -34,7 +34,8 @@ struct opt {
     enum opt_type type;
     size_t offset;        /* of the field in the command's options struct */
     const char *argument; /* "N", "FILE": shown in help; NULL for flags */
-    const char *doc;      /* one line, lower case, no full stop */
+    const char *doc;      /* one line, lower case, no full stop; NULL: the
+                             option is for programs, and is not listed */
     int64_t min;
     const char *const *choices; /* NULL-ended */
 };
@@ -44,6 +45,11 @@ struct opt {
  * the front of argv. The number of operands, or -1 with ERR_USAGE. */
 int opts_parse(const struct opt *table, void *options, const struct opt *common,
                void *common_options, int argc, char **argv, struct err *err);
+/* Parses the options before the first operand, of which it returns the index
+ * (argc: there is none), or -1 with ERR_USAGE. */
+int opts_parse_leading(const struct opt *table, void *options, int argc,
+                       char **argv, struct err *err);
+/* Frees what OPT_TEXTS fields hold. */
 void opts_clear(const struct opt *table, void *options);
 
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cmd.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/text.h"
+
+/* GROUP is a heading of `smtune help`; CMD(name) is cmd_name. */
+#define COMMANDS(GROUP, CMD)                                                   \
+    GROUP("About smtune")                                                      \
+    CMD(completion)                                                            \
+    CMD(help)                                                                  \
+    CMD(version)
+
+#define NOTHING(title)
+#define DECLARE(command) extern const struct cmd cmd_##command;
+COMMANDS(NOTHING, DECLARE)
+
+#define POINTER(command) &cmd_##command,
+const struct cmd *const commands[] = {COMMANDS(NOTHING, POINTER) NULL};
+
+#define TITLE(title)   {title, NULL},
+#define ENTRY(command) {NULL, &cmd_##command},
+static const struct {
+    const char *title;
+    const struct cmd *cmd;
+} entries[] = {COMMANDS(TITLE, ENTRY)};
+
+const struct cmd *cmd_find(const char *name)
+{
+    for (const struct cmd *const *cmd = commands; *cmd != NULL; cmd++) {
+        if (strcmp((*cmd)->name, name) == 0)
+            return *cmd;
+    }
+    return NULL;
+}
+
+int cmd_unknown(const char *name, struct err *err)
+{
+    const char *names[ARRAY_LEN(commands)];
+    const char *nearest;
+    size_t count = 0;
+
+    for (; commands[count] != NULL; count++)
+        names[count] = commands[count]->name;
+    nearest = text_nearest(name, names, count);
+    if (nearest != NULL)
+        return err_set(err, ERR_USAGE,
+                       "unknown command '%s' (did you mean '%s'?)", name,
+                       nearest);
+    return err_set(err, ERR_USAGE,
+                   "unknown command '%s' ('smtune help' lists them)", name);
+}
+
+const char *cmd_group(const struct cmd *cmd)
+{
+    const char *title = "";
+
+    for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
+        if (entries[i].title != NULL)
+            title = entries[i].title;
+        if (entries[i].cmd == cmd)
+            break;
+    }
+    return title;
+}

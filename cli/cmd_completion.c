@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/text.h"
+#include "cli/cmd.h"
+#include "cli/completion.h"
+
+static const char *const shell_names[] = {"bash", "zsh", "fish"};
+static void (*const writers[])(struct buf *out) = {
+    completion_bash, completion_zsh, completion_fish};
+
+static int exec_completion(const struct cli *cli, const void *options,
+                           char **operands, int count, struct err *err)
+{
+    const char *nearest;
+
+    (void)cli, (void)options, (void)count;
+    for (size_t i = 0; i < ARRAY_LEN(shell_names); i++) {
+        if (strcmp(operands[0], shell_names[i]) == 0) {
+            struct buf out = BUF_INIT;
+
+            writers[i](&out);
+            fputs(buf_text(&out), stdout);
+            buf_clear(&out);
+            return 0;
+        }
+    }
+    nearest = text_nearest(operands[0], shell_names, ARRAY_LEN(shell_names));
+    return err_set(err, ERR_USAGE,
+                   "no completion for '%s': it is one of bash, zsh, fish%s%s%s",
+                   operands[0], nearest != NULL ? " (did you mean '" : "",
+                   nearest != NULL ? nearest : "",
+                   nearest != NULL ? "'?)" : "");
+}
+
+const struct cmd cmd_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .summary = "print a script that completes commands for a shell",
+    .details =
+        "The script completes commands, options, their values, files and the "
+        "names of runs. `make install` puts it where each shell looks; without "
+        "that, load it from your shell's start file:\n"
+        "\n"
+        "  bash   source <(smtune completion bash)\n"
+        "  zsh    source <(smtune completion zsh)\n"
+        "  fish   smtune completion fish | source\n",
+    .examples = "smtune completion bash    # to standard output\n",
+    .completes = "bash zsh fish",
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_completion,
+};

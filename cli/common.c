@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/term.h"
+
+enum { FORMATS = 4 };
+
+static const char *const formats[] = {
+    [OUTPUT_TABLE] = "table", [OUTPUT_JSON] = "json", [OUTPUT_JSONL] = "jsonl",
+    [OUTPUT_CSV] = "csv",     [FORMATS] = NULL,
+};
+static const char *const colours[] = {"auto", "always", "never", NULL};
+
+#define FIELD(name) offsetof(struct common_options, name)
+
+const struct opt common_opts[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = OPT_CHOICE,
+     .offset = FIELD(output),
+     .argument = "FORMAT",
+     .doc = "table, json, jsonl or csv (SMTUNE_OUTPUT)",
+     .choices = formats},
+    {.name = "store",
+     .type = OPT_TEXT,
+     .offset = FIELD(store),
+     .argument = "DIR",
+     .doc = "where runs are kept (SMTUNE_STORE; ./.smtune)"},
+    {.name = "color",
+     .type = OPT_CHOICE,
+     .offset = FIELD(colour),
+     .argument = "WHEN",
+     .doc = "auto, always or never",
+     .choices = colours},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = OPT_FLAG,
+     .offset = FIELD(quiet),
+     .doc = "no progress and no hints, only results and errors"},
+    {.name = "help",
+     .letter = 'h',
+     .type = OPT_FLAG,
+     .offset = FIELD(help),
+     .doc = "say how to use it"},
+    {.name = "version",
+     .type = OPT_FLAG,
+     .offset = FIELD(version),
+     .doc = "say which version this is"},
+    {.name = NULL},
+};
+
+static const char *environment(const char *name, const char *fallback)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && value[0] != '\0' ? value : fallback;
+}
+
+int common_resolve(const struct common_options *options, struct cli *cli,
+                   struct err *err)
+{
+    const char *format = options->output;
+    const char *nearest;
+
+    memset(cli, 0, sizeof(*cli));
+    cli->store = options->store != NULL
+                     ? options->store
+                     : environment("SMTUNE_STORE", "./.smtune");
+    cli->out_is_terminal = isatty(STDOUT_FILENO) != 0;
+    cli->err_is_terminal = isatty(STDERR_FILENO) != 0;
+    cli->colour_out = term_has_colour(options->colour, cli->out_is_terminal);
+    cli->colour_err = term_has_colour(options->colour, cli->err_is_terminal);
+    cli->quiet = options->quiet;
+    cli->output = OUTPUT_TABLE;
+    if (format == NULL)
+        format = environment("SMTUNE_OUTPUT", "table");
+    for (int i = 0; i < FORMATS; i++) {
+        if (strcmp(formats[i], format) == 0) {
+            cli->output = (enum output_format)i;
+            return 0;
+        }
+    }
+    nearest = text_nearest(format, formats, FORMATS);
+    return err_set(err, ERR_USAGE,
+                   "SMTUNE_OUTPUT is one of table, json, jsonl, csv, not "
+                   "'%s'%s%s%s",
+                   format, nearest != NULL ? " (did you mean '" : "",
+                   nearest != NULL ? nearest : "",
+                   nearest != NULL ? "'?)" : "");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_TERM_H
+#define SMTUNE_CLI_TERM_H
+
+#include <stdbool.h>
+
+/* What the terminal can show. */
+
+enum { TERM_DEFAULT_COLUMNS = 72 };
+
+/* Columns of the terminal behind fd; 0 when it is none or does not say. */
+int term_columns(int fd);
+
+/* Whether the user's locale is UTF-8 and the terminal is not a dumb one. */
+bool term_is_utf8(void);
+
+/*
+ * Whether escape codes may go to a file: `choice` (auto, always, never; NULL
+ * is auto) decides; on auto NO_COLOR, CLICOLOR_FORCE, and whether it is a
+ * terminal that is not dumb.
+ */
+bool term_has_colour(const char *choice, bool is_terminal);
+
+enum style {
+    STYLE_PLAIN,
+    STYLE_BOLD,
+    STYLE_DIM,
+    STYLE_GOOD,
+    STYLE_BAD,
+    STYLE_BUSY,
+    STYLE_NOTE
+};
+
+/* The escape code that starts a style (STYLE_PLAIN: ends all); "" without
+ * colour. */
+const char *term_style(enum style style, bool colour);
+
+/* How a state's word is shown: succeeded is good, failed bad, and so on. */
+enum style term_state_style(const char *state);
+
+#endif
