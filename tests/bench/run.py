@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Speed and memory as ratios: smtune beside a peer, in turns, medians.
+
+    tests/bench/run.py [--quick] [PROGRAM...]
+
+PROGRAMs are the built tests/bench/bench_*.c; each prints lines of five fields
+between tabs: name, value, peer, bar, unit. A peer of - means that the bar is
+the peer. Less is better, but where the unit is /s. Exits 1 when a bar is
+missed. The build is the release one, build/, and nothing else should run
+meanwhile.
+"""
+
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+SMTUNE = BUILD / "smtune"
+
+ECHO = """\
+version: 1
+name: {name}
+objective: {{metric: loss, goal: minimize}}
+parameters: {{x: {{type: float, min: 0, max: 1}}}}
+search: random
+budget: {{trials: {trials}, parallel: 2}}
+trial:
+  command: {command}
+  resources: {{cpus: 0}}
+executor: {executor}
+"""
+
+
+class Table:
+    """Prints a row a measurement; remembers what missed its bar."""
+
+    def __init__(self):
+        self.missed = 0
+        self.row("what", "smtune", "peer", "ratio", "bar", "")
+
+    @staticmethod
+    def row(*cells):
+        widths = (44, 14, 14, 7, 12, 5)
+        first = cells[0].ljust(widths[0])
+        rest = (c.rjust(w) for c, w in zip(cells[1:], widths[1:]))
+        print(first, *rest, flush=True)
+
+    def add(self, name, value, peer, ratio, bar, good, unit=""):
+        def text(number):
+            return "-" if number is None else f"{number:.4g} {unit}".strip()
+        self.row(name, text(value), text(peer),
+                 "-" if ratio is None else f"{ratio:.2f}", bar,
+                 "pass" if good else "MISS")
+        self.missed += not good
+
+
+def run(*words, cwd, **options):
+    """Runs smtune; (seconds, largest resident set in bytes)."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [SMTUNE, *words], cwd=cwd, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
+    errors = process.stderr.read().decode(errors="replace")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    if process.returncode != 0:
+        sys.exit(f"smtune {' '.join(words)}: {process.returncode}\n{errors}")
+    return time.perf_counter() - start, usage.ru_maxrss * 1024
+
+
+def first_byte_s(command, cwd):
+    """Seconds until the command says its first byte."""
+    start = time.perf_counter()
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL) as process:
+        first = process.stdout.read(1)
+        seconds = time.perf_counter() - start
+        process.stdout.read()
+    if not first or process.returncode != 0:
+        sys.exit(f"{command}: said nothing, or failed")
+    return seconds
+
+
+def in_turns(times, *functions):
+    """Runs the functions in turn, that many times; their medians."""
+    results = [[] for _ in functions]
+    for _ in range(times):
+        for function, result in zip(functions, results):
+            result.append(function())
+    return [statistics.median(result) for result in results]
+
+
+def bench_echo(table, folder, trials, times):
+    count = 0
+
+    def ours():
+        nonlocal count
+        count += 1
+        path = folder / "echo.yaml"
+        path.write_text(ECHO.format(
+            name=f"echo-{count}", trials=trials, executor="local",
+            command="/bin/echo loss=1"))
+        return trials / run("run", str(path), cwd=folder)[0]
+
+    def xargs():
+        words = "loss=1\n" * trials
+        start = time.perf_counter()
+        subprocess.run(["xargs", "-P2", "-n1", "/bin/echo"], input=words,
+                       text=True, stdout=subprocess.DEVNULL, check=True)
+        return trials / (time.perf_counter() - start)
+
+    value, peer = in_turns(times, ours, xargs)
+    ratio = value / peer
+    table.add(f"{trials} trials of /bin/echo, xargs -P2", value, peer, ratio,
+              ">= 0.7", ratio >= 0.7, "/s")
+
+
+def bench_memory(table, folder, trials):
+    path = folder / "many.yaml"
+    path.write_text(ECHO.format(name="many", trials=trials, executor="fake",
+                                command="fake"))
+    seconds, rss_bytes = run("run", str(path), cwd=folder)
+    mib = rss_bytes / 2**20
+    table.add(f"engine memory, {trials} finished trials", mib, 64, mib / 64,
+              "< 64 MiB", mib < 64, "MiB")
+    print(f"  ({trials} fake trials in {seconds:.1f} s)")
+
+
+def bench_trials(table, folder, trials, times):
+    ours = [SMTUNE, "trials", "many"]
+    commands = [lambda: 1000 * first_byte_s(ours, folder)]
+    if shutil.which("sqlite3"):
+        query = "select * from job"
+        peer = ["sqlite3", "-readonly", ".smtune/smtune.db", query]
+        commands.append(lambda: 1000 * first_byte_s(peer, folder))
+    value, *rest = in_turns(times, *commands)
+    peer = rest[0] if rest else None
+    table.add(f"first row of {trials} trials, sqlite3", value, peer,
+              value / peer if peer else None, "< 100 ms", value < 100, "ms")
+
+
+def bench_programs(table, programs):
+    for program in programs:
+        lines = subprocess.run([program], capture_output=True, text=True,
+                               check=True, cwd=ROOT).stdout.splitlines()
+        for line in lines:
+            name, value, peer, bar, unit = line.split("\t")
+            value, bar = float(value), float(bar)
+            peer = None if peer == "-" else float(peer)
+            more = unit == "/s"
+            table.add(name, value, peer, value / (peer or bar),
+                      f"{'>=' if more else '<'} {bar:g} {unit}",
+                      value >= bar if more else value < bar, unit)
+
+
+def main(words):
+    quick = "--quick" in words
+    programs = [word for word in words if word != "--quick"]
+    if not SMTUNE.exists():
+        sys.exit("no build/smtune: `make` builds it")
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
+        folder = pathlib.Path(name)
+        os.environ.pop("SMTUNE_STORE", None)
+        bench_echo(table, folder, 100 if quick else 2000, 1 if quick else 5)
+        many = 1000 if quick else 100_000
+        bench_memory(table, folder, many)
+        bench_trials(table, folder, many, 3 if quick else 9)
+    bench_programs(table, programs)
+    print(f"{table.missed} missed" if table.missed else "every bar is met")
+    return 1 if table.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What README.md and docs/ show is true.
+
+A fenced block is taken up by the comment on the line above it:
+
+    <!-- file: NAME -->     its text becomes the file NAME, for later blocks
+    <!-- run -->            each `$ ` line is run and must succeed; the lines
+                            below it are what it prints, where `...` on a line
+                            stands for anything and alone for any lines
+    <!-- not run: WHY -->   an example that a test cannot run
+
+Every console and sh block needs one of these. Every yaml block that holds a
+whole experiment (has `version:`) must be valid, and so must examples/*.yaml.
+"""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md",
+                *ROOT.glob("docs/*.md")])
+BLOCK = re.compile(r"^(?:<!-- (?P<note>[^\n]*) -->\n)?```(?P<kind>\w*)\n"
+                   r"(?P<text>.*?)^```$", re.M | re.S)
+
+
+class Block:
+    def __init__(self, match, page_text):
+        self.note = match["note"] or ""
+        self.kind = match["kind"]
+        self.text = match["text"]
+        self.line = page_text.count("\n", 0, match.start()) + 1
+
+
+def blocks(page):
+    text = page.read_text()
+    return [Block(match, text) for match in BLOCK.finditer(text)]
+
+
+def commands(text):
+    """(command, lines shown below it) of a console block."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found and line.startswith("> "):
+            command, shown = found.pop()
+            found.append((command + "\n" + line[2:], shown))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def pattern(lines):
+    """A regular expression for the output that the lines stand for."""
+    parts = []
+    for line in lines:
+        if line.strip() == "...":
+            parts.append(r"(?:.*\n)*")
+        else:
+            pieces = map(re.escape, line.rstrip().split("..."))
+            parts.append(r".*".join(pieces) + r"[ \t]*\n")
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_page(page, smtune, tmp_path):
+    for block in blocks(page):
+        where = f"{page.name}:{block.line}"
+        if block.note.startswith("file: "):
+            path = tmp_path / block.note[6:].strip()
+            path.write_text(block.text)
+            if block.text.startswith("#!"):
+                path.chmod(0o755)
+        elif block.note == "run":
+            for command, shown in commands(block.text):
+                run_command(where, command, shown, smtune, tmp_path)
+        elif block.kind in ("console", "sh"):
+            assert block.note.startswith("not run: "), \
+                f"{where}: mark the block as run or not run"
+
+
+def run_command(where, command, shown, smtune, folder):
+    result = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=smtune.environment(),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=120)
+    assert result.returncode == 0, f"{where}: {command}\n{result.stdout}"
+    if shown:
+        assert re.fullmatch(pattern(shown), result.stdout), \
+            f"{where}: {command}\nprints\n{result.stdout}"
+
+
+EXPERIMENTS = [
+    pytest.param(block.text, id=f"{page.name}:{block.line}")
+    for page in PAGES for block in blocks(page)
+    if block.kind == "yaml" and re.search(r"^version:", block.text, re.M)]
+
+
+@pytest.mark.parametrize("text", EXPERIMENTS)
+def test_experiment_in_page_is_valid(text, smtune, tmp_path):
+    (tmp_path / "page.yaml").write_text(text)
+    smtune.ok("validate", "page.yaml")
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.yaml")),
+                         ids=lambda path: path.name)
+def test_example_is_valid(path, smtune):
+    smtune.ok("validate", path)
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"

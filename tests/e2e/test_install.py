@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`make install` and `make uninstall`, into a folder of the test's own."""
+
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def make(root):
+    def run_make(*words):
+        result = subprocess.run(["make", "-C", root, *words], text=True,
+                                capture_output=True, timeout=170)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+    return run_make
+
+
+def files_below(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")
+            if not path.is_dir()}
+
+
+def test_install_and_uninstall(make, tmp_path):
+    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    files = files_below(tmp_path)
+    assert {
+        "usr/bin/smtune",
+        "usr/bin/smtune-shim",
+        "usr/bin/smtrain",
+        "usr/share/man/man1/smtune.1",
+        "usr/share/man/man1/smtrain.1",
+        "usr/share/man/man5/smtune-experiment.5",
+        "usr/share/bash-completion/completions/smtune",
+        "usr/share/zsh/site-functions/_smtune",
+        "usr/share/fish/vendor_completions.d/smtune.fish",
+        "usr/share/doc/smtune/README.md",
+        "usr/share/doc/smtune/LICENSE",
+        "usr/share/doc/smtune/examples/quickstart.yaml",
+    } <= files
+    make("uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert files_below(tmp_path) == set()
+
+
+def test_directories_can_be_chosen(make, tmp_path):
+    make("install", f"PREFIX={tmp_path}/p", f"bindir={tmp_path}/b",
+         f"mandir={tmp_path}/m")
+    assert (tmp_path / "b/smtune").exists()
+    assert (tmp_path / "m/man1/smtune.1").exists()
+    assert not (tmp_path / "p/bin").exists()
+
+
+def test_installed_program_runs_trials(make, smtune, write, tmp_path):
+    make("install", f"PREFIX={tmp_path}/p")
+    write("x.yaml", """\
+        version: 1
+        name: installed
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        search: random
+        budget: {trials: 2, parallel: 2}
+        trial: {command: "echo loss=${{ x }}"}
+        """)
+    result = subprocess.run(
+        [tmp_path / "p/bin/smtune", "run", "x.yaml"], cwd=tmp_path, text=True,
+        env=smtune.environment({"PATH": "/usr/bin:/bin"}),
+        capture_output=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    rows = smtune.json("trials", "installed")
+    assert [row["state"] for row in rows] == ["succeeded"] * 2
+
+
+def test_manual_pages_have_no_mistakes(make, root):
+    make("all")
+    pages = sorted((root / "build/man").iterdir())
+    assert len(pages) >= 3
+    result = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages],
+                            capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
