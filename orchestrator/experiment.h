@@ -59,6 +59,15 @@ struct retry_rule {
     enum retry_jitter jitter;
 };
 
+/* What templates may use behind the parameters, in this order. */
+enum extra_column {
+    EXTRA_TRIAL,          /* trial: its number */
+    EXTRA_RUN,            /* run: the run's name */
+    EXTRA_DIR,            /* dir: the trial's directory */
+    EXTRA_CHECKPOINT_DIR, /* checkpoint_dir */
+    EXTRA_COUNT
+};
+
 struct env_entry {
     const char *name;
     struct template *value;

@@ -44,22 +44,27 @@ enum run_state {
 #define X(symbol, word) symbol,
     RUN_STATES(X)
 #undef X
-        RUN_STATE_COUNT
 };
 
 enum job_state {
 #define X(symbol, word) symbol,
     JOB_STATES(X)
 #undef X
-        JOB_STATE_COUNT
 };
 
 enum job_event {
 #define X(symbol, word) symbol,
     JOB_EVENTS(X)
 #undef X
-        JOB_EVENT_COUNT
 };
+
+#define X(symbol, word) +1
+enum {
+    RUN_STATE_COUNT = 0 RUN_STATES(X),
+    JOB_STATE_COUNT = 0 JOB_STATES(X),
+    JOB_EVENT_COUNT = 0 JOB_EVENTS(X)
+};
+#undef X
 
 extern const char *const run_state_names[RUN_STATE_COUNT + 1];
 extern const char *const job_state_names[JOB_STATE_COUNT + 1];

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/budget.h"
+
+#include <math.h>
+
+static bool is_better(const struct objective *objective, double a, double b)
+{
+    return objective->maximize ? a > b : a < b;
+}
+
+void tally_init(struct tally *tally)
+{
+    *tally = (struct tally){.best = NAN};
+}
+
+bool tally_add_result(struct tally *tally, const struct objective *objective,
+                      int64_t trial, double value)
+{
+    tally->succeeded++;
+    if (!isfinite(value) ||
+        (tally->best_trial > 0 && !is_better(objective, value, tally->best))) {
+        tally->since_best++;
+        return false;
+    }
+    tally->best_trial = trial;
+    tally->best = value;
+    tally->since_best = 0;
+    return true;
+}
+
+int64_t tally_ended(const struct tally *tally)
+{
+    return tally->succeeded + tally->failed + tally->stopped + tally->cancelled;
+}
+
+enum budget_verdict budget_check(const struct budget *budget,
+                                 const struct objective *objective,
+                                 const struct tally *tally, int64_t elapsed_ms)
+{
+    if (budget->has_target && tally->best_trial > 0 &&
+        !is_better(objective, budget->target, tally->best))
+        return BUDGET_TARGET;
+    if (budget->time_ms > 0 && elapsed_ms >= budget->time_ms)
+        return BUDGET_TIME;
+    if (budget->no_improvement > 0 &&
+        tally->since_best >= budget->no_improvement)
+        return BUDGET_NO_IMPROVEMENT;
+    if (budget->trials > 0 && tally->suggested >= budget->trials)
+        return BUDGET_TRIALS;
+    return BUDGET_GO_ON;
+}
+
+const char *budget_verdict_text(enum budget_verdict verdict)
+{
+    static const char *const texts[] = {
+        [BUDGET_GO_ON] = "",
+        [BUDGET_TRIALS] = "all trials of the budget ended",
+        [BUDGET_TIME] = "the time budget is used up",
+        [BUDGET_TARGET] = "the target was reached",
+        [BUDGET_NO_IMPROVEMENT] = "no improvement for as many trials as the "
+                                  "budget allows",
+    };
+
+    return texts[verdict];
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_BUDGET_H
+#define SMTUNE_ORCHESTRATOR_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "orchestrator/experiment.h"
+
+/*
+ * The account of a run: what its trials came to, and whether that is enough.
+ * Pure: results go in, in the order in which they were recorded.
+ */
+struct tally {
+    int64_t suggested; /* trials that exist */
+    int64_t succeeded, failed, stopped, cancelled;
+    int64_t best_trial; /* number, 0: none yet */
+    double best;        /* of the first objective; NaN: none yet */
+    int64_t since_best; /* results since the best one */
+};
+
+void tally_init(struct tally *tally);
+
+/* A trial succeeded with that value of the first objective. NaN and infinities
+ * are never best. Returns whether it is the new best. */
+bool tally_add_result(struct tally *tally, const struct objective *objective,
+                      int64_t trial, double value);
+
+/* Trials that will not change any more. */
+int64_t tally_ended(const struct tally *tally);
+
+enum budget_verdict {
+    BUDGET_GO_ON,
+    BUDGET_TRIALS, /* no more to suggest: let those that run end */
+    BUDGET_TIME,   /* the others end everything at once */
+    BUDGET_TARGET,
+    BUDGET_NO_IMPROVEMENT
+};
+
+/* elapsed_ms: the run's time so far. */
+enum budget_verdict budget_check(const struct budget *budget,
+                                 const struct objective *objective,
+                                 const struct tally *tally, int64_t elapsed_ms);
+
+/* One sentence, for the record and for people. */
+const char *budget_verdict_text(enum budget_verdict verdict);
+
+#endif

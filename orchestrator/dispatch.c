@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "orchestrator/watch.h"
+
+/* With trials of a millisecond, attempts are prepared this far ahead, so that
+ * neither a commit nor the way between processes is ever waited for. */
+enum { AHEAD_MS = 40, MAX_AHEAD = 64 };
+
+int64_t engine_active(const struct engine *engine)
+{
+    return engine->prepared_count + engine->committed_count +
+           engine->live_count;
+}
+
+/* How many attempts there may be at once, those ahead of their turn included.
+ * A strategy that learns is never asked before it has to be. */
+static int64_t wanted(const struct engine *engine)
+{
+    double ahead;
+
+    if (strategy_learns(engine->strategy) || isnan(engine->mean_attempt_ms))
+        return engine->parallel;
+    ahead = floor(AHEAD_MS / (engine->mean_attempt_ms + 0.5));
+    return engine->parallel * (1 + (int64_t)fmin(ahead, MAX_AHEAD));
+}
+
+static void wake_due(struct engine *engine)
+{
+    int64_t now_ms = clock_monotonic_ms();
+    struct trial *trial, *next;
+
+    for (trial = TAILQ_FIRST(&engine->waiting); trial != NULL; trial = next) {
+        next = TAILQ_NEXT(trial, link);
+        if (trial->due_ms > now_ms)
+            continue;
+        if (!engine_change_trial(engine, trial, EVENT_DUE, NULL))
+            return;
+        TAILQ_REMOVE(&engine->waiting, trial, link);
+        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+    }
+}
+
+static bool add_job(struct engine *engine, struct trial *trial, uint64_t cursor)
+{
+    struct job_new job = {
+        .run = engine->run->id,
+        .number = trial->number,
+        .state = job_state_names[trial->state],
+        .cursor = cursor,
+        .params = trial->point,
+        .param_count = space_count(engine->experiment->space),
+        .time_ms = clock_wall_ms(),
+    };
+    struct err err;
+
+    if (!engine_begin(engine))
+        return false;
+    if (store_add_job(engine->store, &job, &trial->job, &err) != 0) {
+        engine_break(engine, &err);
+        return false;
+    }
+    return true;
+}
+
+/* A new trial into the ready list; false when there is none to be had. */
+static bool suggest(struct engine *engine)
+{
+    const struct budget *budget = &engine->experiment->budget;
+    struct trial *trial;
+    uint64_t cursor = 0;
+    struct err err;
+    enum ask_result result;
+
+    if (engine->exhausted ||
+        (budget->trials > 0 && engine->tally.suggested >= budget->trials))
+        return false;
+    trial = trial_create(engine->experiment, engine->tally.suggested + 1);
+    result = strategy_ask(engine->strategy, (uint64_t)trial->number,
+                          trial->point, &cursor, &err);
+    if (result == ASK_OK && add_job(engine, trial, cursor)) {
+        engine->tally.suggested++;
+        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+        return true;
+    }
+    if (result == ASK_ERROR)
+        engine_break(engine, &err);
+    engine->exhausted = result == ASK_EXHAUSTED;
+    trial_destroy(trial);
+    return false;
+}
+
+static bool add_attempt(struct engine *engine, struct trial *trial)
+{
+    char *directory = launch_directory(&engine->site, trial->number,
+                                       trial->attempt_number + 1);
+    struct attempt_new attempt = {
+        .run = engine->run->id,
+        .job = trial->job,
+        .number = trial->attempt_number + 1,
+        .directory = directory,
+        .time_ms = clock_wall_ms(),
+    };
+    struct err err;
+    bool added = engine_begin(engine);
+
+    if (added && store_add_attempt(engine->store, &attempt, &trial->attempt,
+                                   &err) != 0) {
+        engine_break(engine, &err);
+        added = false;
+    }
+    if (added)
+        trial->attempt_number++;
+    free(directory);
+    return added;
+}
+
+/* A ready trial gets an attempt, in the open transaction. */
+static bool prepare(struct engine *engine, struct trial *trial)
+{
+    struct err err;
+
+    if (!add_attempt(engine, trial))
+        return false;
+    TAILQ_REMOVE(&engine->ready, trial, link);
+    trial->launch = launch_create(&engine->site, trial->number, trial->attempt,
+                                  trial->attempt_number, trial->point, &err);
+    if (trial->launch == NULL) {
+        engine_settle_unstarted(engine, trial, CAUSE_LAUNCH_ERROR, err.text);
+        return true;
+    }
+    TAILQ_INSERT_TAIL(&engine->prepared, trial, link);
+    engine->prepared_count++;
+    return true;
+}
+
+void engine_dispatch(struct engine *engine)
+{
+    if (engine->phase != PHASE_RUNNING)
+        return;
+    wake_due(engine);
+    while (engine->phase == PHASE_RUNNING &&
+           engine_active(engine) < wanted(engine)) {
+        if (TAILQ_EMPTY(&engine->ready) && !suggest(engine))
+            return;
+        if (!prepare(engine, TAILQ_FIRST(&engine->ready)))
+            return;
+    }
+}
+
+static void hand_over(struct engine *engine, struct trial *trial)
+{
+    TAILQ_REMOVE(&engine->committed, trial, link);
+    engine->committed_count--;
+    trial->watch = watch_create(launch_spec(trial->launch)->directory,
+                                engine->experiment->metrics);
+    launch_destroy(trial->launch);
+    trial->launch = NULL;
+    engine_track_live(engine, trial);
+}
+
+void engine_submit(struct engine *engine)
+{
+    struct trial *trial;
+
+    TAILQ_CONCAT(&engine->committed, &engine->prepared, link);
+    engine->committed_count += engine->prepared_count;
+    engine->prepared_count = 0;
+    while (engine->phase == PHASE_RUNNING &&
+           (trial = TAILQ_FIRST(&engine->committed)) != NULL) {
+        struct err err;
+
+        switch (executor_start(engine->executor, launch_spec(trial->launch),
+                               &err)) {
+        case START_OK:
+            hand_over(engine, trial);
+            break;
+        case START_FULL:
+            return;
+        case START_ERROR:
+            TAILQ_REMOVE(&engine->committed, trial, link);
+            engine->committed_count--;
+            engine_settle_unstarted(engine, trial, CAUSE_LAUNCH_ERROR,
+                                    err.text);
+            break;
+        }
+    }
+}

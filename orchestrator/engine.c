@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <search.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+
+extern char **environ;
+
+enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
+
+/* ---- live trials by attempt ---- */
+
+static int compare_attempts(const void *a, const void *b)
+{
+    int64_t left = ((const struct trial *)a)->attempt;
+    int64_t right = ((const struct trial *)b)->attempt;
+
+    return (left > right) - (left < right);
+}
+
+void engine_track_live(struct engine *engine, struct trial *trial)
+{
+    if (tsearch(trial, &engine->by_attempt, compare_attempts) == NULL)
+        abort();
+    TAILQ_INSERT_TAIL(&engine->live, trial, link);
+    engine->live_count++;
+}
+
+struct trial *engine_find_live(struct engine *engine, int64_t attempt)
+{
+    struct trial key = {.attempt = attempt};
+    void *found = tfind(&key, &engine->by_attempt, compare_attempts);
+
+    return found != NULL ? *(struct trial **)found : NULL;
+}
+
+void engine_untrack_live(struct engine *engine, struct trial *trial)
+{
+    tdelete(trial, &engine->by_attempt, compare_attempts);
+    TAILQ_REMOVE(&engine->live, trial, link);
+    engine->live_count--;
+}
+
+/* ---- the record ---- */
+
+void engine_break(struct engine *engine, const struct err *err)
+{
+    if (!engine->is_broken)
+        engine->broken = *err;
+    engine->is_broken = true;
+}
+
+bool engine_begin(struct engine *engine)
+{
+    struct err err;
+
+    if (engine->is_broken)
+        return false;
+    if (store_in_transaction(engine->store))
+        return true;
+    if (store_begin(engine->store, &err) != 0) {
+        engine_break(engine, &err);
+        return false;
+    }
+    engine->begun_ms = clock_monotonic_ms();
+    return true;
+}
+
+static bool commit(struct engine *engine)
+{
+    struct err err;
+
+    if (engine->is_broken)
+        return false;
+    if (store_commit(engine->store, &err) != 0) {
+        engine_break(engine, &err);
+        return false;
+    }
+    engine->begun_ms = 0;
+    return true;
+}
+
+bool engine_change_trial(struct engine *engine, struct trial *trial,
+                         enum job_event event, const char *cause)
+{
+    const struct experiment *experiment = engine->experiment;
+    size_t count = experiment->objective_count;
+    double *values = mem_array(count, sizeof(*values));
+    int64_t now_ms = clock_wall_ms();
+    struct job_change change = {
+        .run = engine->run->id,
+        .job = trial->job,
+        .cause = cause,
+        .event = job_event_names[event],
+        .time_ms = now_ms,
+        .started = event == EVENT_STARTED,
+    };
+    enum job_state next;
+    struct err err;
+    bool changed = false;
+
+    if (!job_next(trial->state, event, &next)) {
+        err_set(&err, ERR_FAILED,
+                "trial %" PRId64 ": '%s' cannot happen while "
+                "it is %s",
+                trial->number, job_event_names[event],
+                job_state_names[trial->state]);
+        engine_break(engine, &err);
+        goto out;
+    }
+    change.state = job_state_names[next];
+    change.ended = job_is_final(next);
+    if (event == EVENT_RETRY)
+        change.due_ms = now_ms + trial->due_ms - clock_monotonic_ms();
+    if (change.ended && trial_has_objectives(trial, experiment)) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = trial_objective(trial, experiment, i);
+        change.values = values;
+        change.value_count = count;
+    }
+    if (!engine_begin(engine))
+        goto out;
+    if (store_change_job(engine->store, &change, &err) != 0) {
+        engine_break(engine, &err);
+        goto out;
+    }
+    engine->running_count +=
+        (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
+    trial->state = next;
+    changed = true;
+out:
+    free(values);
+    return changed;
+}
+
+/* ---- ending ---- */
+
+/* Trials that no executor has yet; those that were never in an attempt stay as
+ * they are in the record when the user stops the run. */
+static void end_idle(struct engine *engine, struct trial_list *list)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, trial, link);
+        if (engine->wish == WISH_STOP) {
+            bool ran = trial->attempt_number > 0;
+
+            engine_change_trial(engine, trial,
+                                ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL);
+            engine->tally.stopped += ran;
+            engine->tally.cancelled += !ran;
+        }
+        trial_destroy(trial);
+    }
+}
+
+static void end_unstarted(struct engine *engine, struct trial_list *list,
+                          int64_t *count)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, trial, link);
+        (*count)--;
+        trial->wish = engine->wish;
+        engine_settle_unstarted(engine, trial, CAUSE_CANCELLED, "");
+    }
+}
+
+/* Nothing new starts from now on. */
+static void drain(struct engine *engine, enum trial_wish wish)
+{
+    struct trial *trial;
+
+    engine->phase = PHASE_DRAINING;
+    engine->wish = wish;
+    end_idle(engine, &engine->ready);
+    end_idle(engine, &engine->waiting);
+    end_unstarted(engine, &engine->prepared, &engine->prepared_count);
+    end_unstarted(engine, &engine->committed, &engine->committed_count);
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->state == JOB_READY && !trial->has_ended) {
+            trial->wish = wish;
+            executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+        }
+    }
+}
+
+void engine_end_all(struct engine *engine, enum cancel_mode mode)
+{
+    struct trial *trial;
+
+    engine->phase = PHASE_ENDING;
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->has_ended)
+            continue;
+        trial->wish = engine->wish;
+        executor_cancel(engine->executor, trial->attempt, mode);
+    }
+}
+
+static void finish_by_budget(struct engine *engine, enum budget_verdict verdict)
+{
+    engine->result->verdict = verdict;
+    snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
+             budget_verdict_text(verdict));
+    drain(engine, WISH_STOP);
+    engine_end_all(engine, CANCEL_TERM);
+}
+
+static void finish_hopeless(struct engine *engine)
+{
+    engine->result->outcome = ENGINE_FAILED;
+    snprintf(engine->result->reason, sizeof(engine->result->reason),
+             "no trial can be started: %s", engine->launch_error);
+    drain(engine, WISH_STOP);
+    engine_end_all(engine, CANCEL_TERM);
+}
+
+static void stop_by_signal(struct engine *engine, int signal)
+{
+    engine->result->outcome = ENGINE_STOPPED;
+    engine->result->signal = signal;
+    snprintf(engine->result->reason, sizeof(engine->result->reason),
+             "stopped by its user");
+    if (engine->phase == PHASE_RUNNING)
+        drain(engine, WISH_INTERRUPT);
+}
+
+static void on_interrupt(uv_signal_t *handle, int signal)
+{
+    struct engine *engine = handle->data;
+
+    if (engine->phase == PHASE_CLOSING)
+        return;
+    stop_by_signal(engine, signal);
+    engine->signals++;
+    if (engine->signals > 1)
+        engine_end_all(engine, engine->signals > 2 ? CANCEL_KILL : CANCEL_TERM);
+}
+
+static void on_terminate(uv_signal_t *handle, int signal)
+{
+    struct engine *engine = handle->data;
+    bool again = engine->phase == PHASE_ENDING;
+
+    if (engine->phase == PHASE_CLOSING)
+        return;
+    stop_by_signal(engine, signal);
+    engine->signals += 2;
+    engine_end_all(engine, again ? CANCEL_KILL : CANCEL_TERM);
+}
+
+/* ---- what happens once a turn ---- */
+
+static int64_t elapsed_ms(const struct engine *engine)
+{
+    return engine->earlier_ms + clock_monotonic_ms() - engine->started_ms;
+}
+
+static const char *note(const struct engine *engine)
+{
+    if (engine->phase == PHASE_DRAINING)
+        return "stopping: waiting for running trials (Ctrl-C ends them)";
+    if (engine->phase == PHASE_ENDING)
+        return "ending running trials (Ctrl-C kills them)";
+    if (engine->committed_count > 0 && engine->live_count == 0)
+        return "waiting for a free slot";
+    if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->waiting))
+        return "waiting for a retry's time";
+    return "";
+}
+
+void engine_status_fill(const struct engine *engine,
+                        struct engine_status *status)
+{
+    *status = (struct engine_status){
+        .tally = &engine->tally,
+        .running = engine->running_count,
+        .elapsed_ms = elapsed_ms(engine),
+        .parallel = engine->parallel,
+        .method = strategy_method(engine->strategy),
+        .method_reason = strategy_reason(engine->strategy),
+        .note = note(engine),
+    };
+}
+
+static void check_budget(struct engine *engine)
+{
+    const struct experiment *experiment = engine->experiment;
+    enum budget_verdict verdict;
+
+    if (engine->phase != PHASE_RUNNING)
+        return;
+    verdict = budget_check(&experiment->budget, &experiment->objectives[0],
+                           &engine->tally, elapsed_ms(engine));
+    if (verdict != BUDGET_GO_ON && verdict != BUDGET_TRIALS)
+        finish_by_budget(engine, verdict);
+    else if (engine->launch_errors >= HOPELESS_LAUNCHES &&
+             engine->tally.succeeded == 0)
+        finish_hopeless(engine);
+}
+
+static bool is_over(const struct engine *engine)
+{
+    if (engine_active(engine) > 0 || !TAILQ_EMPTY(&engine->settled))
+        return false;
+    return engine->phase != PHASE_RUNNING ||
+           (TAILQ_EMPTY(&engine->ready) && TAILQ_EMPTY(&engine->waiting));
+}
+
+static void on_executor_gone(void *user)
+{
+    (void)user; /* the loop ends by itself when its last handle is closed */
+}
+
+static void close_loop(struct engine *engine)
+{
+    engine->phase = PHASE_CLOSING;
+    uv_close((uv_handle_t *)&engine->step, NULL);
+    uv_close((uv_handle_t *)&engine->wake, NULL);
+    uv_close((uv_handle_t *)&engine->watch, NULL);
+    uv_close((uv_handle_t *)&engine->busy, NULL);
+    uv_close((uv_handle_t *)&engine->on_interrupt, NULL);
+    uv_close((uv_handle_t *)&engine->on_terminate, NULL);
+    if (engine->executor != NULL)
+        executor_destroy(engine->executor, on_executor_gone, NULL);
+}
+
+/* A commit is due when a slot waits for it, when it has gathered long enough,
+ * or when nothing else will happen. */
+static bool commit_is_due(const struct engine *engine)
+{
+    if (!store_in_transaction(engine->store))
+        return engine->prepared_count > 0;
+    return (engine->prepared_count > 0 &&
+            engine->live_count < engine->parallel) ||
+           clock_monotonic_ms() - engine->begun_ms >= COMMIT_AFTER_MS ||
+           engine_active(engine) == 0;
+}
+
+static void on_wake(uv_timer_t *handle)
+{
+    (void)handle; /* the turn itself is what was wanted */
+}
+
+static void set_wake(struct engine *engine)
+{
+    const struct budget *budget = &engine->experiment->budget;
+    int64_t now_ms = clock_monotonic_ms();
+    int64_t wait_ms = INT64_MAX;
+    const struct trial *trial;
+
+    if (store_in_transaction(engine->store))
+        wait_ms = engine->begun_ms + COMMIT_AFTER_MS - now_ms;
+    TAILQ_FOREACH(trial, &engine->waiting, link)
+    {
+        if (trial->due_ms - now_ms < wait_ms)
+            wait_ms = trial->due_ms - now_ms;
+    }
+    if (engine->phase == PHASE_RUNNING && budget->time_ms > 0 &&
+        budget->time_ms - elapsed_ms(engine) < wait_ms)
+        wait_ms = budget->time_ms - elapsed_ms(engine);
+    if (wait_ms == INT64_MAX)
+        uv_timer_stop(&engine->wake);
+    else
+        uv_timer_start(&engine->wake, on_wake,
+                       (uint64_t)(wait_ms > 0 ? wait_ms : 0), 0);
+}
+
+static void on_step(uv_prepare_t *handle)
+{
+    struct engine *engine = handle->data;
+
+    check_budget(engine);
+    engine_dispatch(engine);
+    if (!engine->is_broken && commit_is_due(engine) && commit(engine)) {
+        engine_report_settled(engine);
+        check_budget(engine);
+        engine_submit(engine);
+    }
+    if (engine->is_broken ||
+        (is_over(engine) && !store_in_transaction(engine->store)))
+        close_loop(engine);
+    else
+        set_wake(engine);
+}
+
+static void on_busy(uv_idle_t *handle)
+{
+    if (!engine_read_trials(handle->data))
+        uv_idle_stop(handle);
+}
+
+void engine_keep_reading(struct engine *engine)
+{
+    uv_idle_start(&engine->busy, on_busy);
+}
+
+static void on_watch(uv_timer_t *handle)
+{
+    struct engine *engine = handle->data;
+    struct engine_status status;
+
+    if (engine_read_trials(engine))
+        engine_keep_reading(engine);
+    engine_status_fill(engine, &status);
+    engine->events->tick(engine->events->user, &status);
+}
+
+/* ---- life ---- */
+
+static void on_broken(void *user, const struct err *err)
+{
+    engine_break(user, err);
+}
+
+static void on_room(void *user)
+{
+    engine_submit(user);
+}
+
+static int usable_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static int64_t parallel(const struct experiment *experiment)
+{
+    int cpus = experiment->executor.cpus;
+
+    if (experiment->budget.parallel > 0)
+        return experiment->budget.parallel;
+    if (cpus < 0)
+        cpus = usable_cpus();
+    if (experiment->resources.cpus > 1)
+        cpus /= experiment->resources.cpus;
+    return cpus > 0 ? cpus : 1;
+}
+
+static void open_loop(struct engine *engine)
+{
+    uv_loop_t *loop = &engine->loop;
+
+    uv_loop_init(loop);
+    uv_prepare_init(loop, &engine->step);
+    uv_timer_init(loop, &engine->wake);
+    uv_timer_init(loop, &engine->watch);
+    uv_idle_init(loop, &engine->busy);
+    uv_signal_init(loop, &engine->on_interrupt);
+    uv_signal_init(loop, &engine->on_terminate);
+    engine->step.data = engine->wake.data = engine->watch.data = engine;
+    engine->busy.data = engine;
+    engine->on_interrupt.data = engine->on_terminate.data = engine;
+    uv_prepare_start(&engine->step, on_step);
+    uv_timer_start(&engine->watch, on_watch, READ_EVERY_MS, READ_EVERY_MS);
+    uv_signal_start(&engine->on_interrupt, on_interrupt, SIGINT);
+    uv_signal_start(&engine->on_terminate, on_terminate, SIGTERM);
+}
+
+static int open_executor(struct engine *engine, struct err *err)
+{
+    struct executor_options options = engine->experiment->executor;
+    struct executor_events events = {
+        .started = engine_on_started,
+        .ended = engine_on_ended,
+        .room = on_room,
+        .broken = on_broken,
+        .user = engine,
+    };
+
+    options.parallel = (int)engine->parallel;
+    options.state_directory = engine->run->directory;
+    engine->executor = executor_create(&engine->loop, &options, &events, err);
+    return engine->executor != NULL ? 0 : -1;
+}
+
+/* Running trials keep files open; the executor has started its helper with
+ * the limit as it was. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static char *read_boot_id(void)
+{
+    struct buf text = BUF_INIT;
+
+    fs_read("/proc/sys/kernel/random/boot_id", 128, &text, NULL);
+    while (text.length > 0 && text.data[text.length - 1] == '\n')
+        buf_truncate(&text, text.length - 1);
+    return buf_take(&text);
+}
+
+static int record_state(struct engine *engine, enum run_state state,
+                        int64_t pid, struct err *err)
+{
+    int64_t now_ms = clock_wall_ms();
+    char *boot_id = read_boot_id();
+    int result = store_begin(engine->store, err);
+
+    if (result == 0)
+        result = store_set_run_engine(engine->store, engine->run->id, pid,
+                                      boot_id, now_ms, err);
+    if (result == 0)
+        result = store_set_run_state(engine->store, engine->run->id,
+                                     run_state_names[state],
+                                     engine->result->reason, now_ms, err);
+    if (result == 0)
+        result = store_commit(engine->store, err);
+    free(boot_id);
+    return result;
+}
+
+static void engine_init(struct engine *engine, struct run *run)
+{
+    const char *path = getenv("PATH");
+    char *programs = fs_program_directory();
+
+    engine->run = run;
+    engine->store = run->store;
+    engine->experiment = run->experiment;
+    engine->parallel = parallel(run->experiment);
+    engine->mean_attempt_ms = NAN;
+    engine->started_ms = clock_monotonic_ms();
+    engine->program_path =
+        mem_printf("%s:%s", programs, path != NULL ? path : "/usr/bin:/bin");
+    engine->site = (struct launch_site){
+        .experiment = run->experiment,
+        .run_name = run->name,
+        .run_directory = run->directory,
+        .work_directory = run->work_directory,
+        .program_path = engine->program_path,
+        .environment = environ,
+    };
+    tally_init(&engine->tally);
+    TAILQ_INIT(&engine->ready);
+    TAILQ_INIT(&engine->waiting);
+    TAILQ_INIT(&engine->prepared);
+    TAILQ_INIT(&engine->committed);
+    TAILQ_INIT(&engine->live);
+    TAILQ_INIT(&engine->settled);
+    free(programs);
+}
+
+static void clear_list(struct trial_list *list)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, trial, link);
+        trial_destroy(trial);
+    }
+}
+
+static void engine_clear(struct engine *engine)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(&engine->live)) != NULL) {
+        engine_untrack_live(engine, trial);
+        trial_destroy(trial);
+    }
+    clear_list(&engine->ready);
+    clear_list(&engine->waiting);
+    clear_list(&engine->prepared);
+    clear_list(&engine->committed);
+    clear_list(&engine->settled);
+    strategy_destroy(engine->strategy);
+    free(engine->program_path);
+}
+
+/* Everything up to the first turn of the loop. */
+static int prepare_run(struct engine *engine, bool stop_at_once,
+                       struct err *err)
+{
+    struct run *run = engine->run;
+
+    engine->strategy =
+        strategy_create(&run->experiment->search, run->experiment->space, err);
+    if (engine->strategy == NULL || open_executor(engine, err) != 0)
+        return -1;
+    raise_descriptor_limit();
+    if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||
+        engine_recover(engine, err) != 0)
+        return -1;
+    if (stop_at_once) {
+        stop_by_signal(engine, SIGTERM);
+        engine_end_all(engine, CANCEL_TERM);
+    }
+    return 0;
+}
+
+static int conclude(struct engine *engine, struct err *err)
+{
+    static const enum run_state states[] = {
+        [ENGINE_FINISHED] = RUN_SUCCEEDED,
+        [ENGINE_STOPPED] = RUN_STOPPED,
+        [ENGINE_FAILED] = RUN_FAILED,
+    };
+    struct engine_result *result = engine->result;
+
+    result->tally = engine->tally;
+    if (engine->is_broken) {
+        store_rollback(engine->store);
+        *err = engine->broken;
+        return -1;
+    }
+    if (result->outcome == ENGINE_FINISHED && result->verdict == BUDGET_GO_ON) {
+        result->verdict = BUDGET_TRIALS;
+        snprintf(result->reason, sizeof(result->reason), "%s",
+                 engine->exhausted ? "every setting of the space was tried"
+                                   : budget_verdict_text(BUDGET_TRIALS));
+    }
+    return record_state(engine, states[result->outcome], 0, err);
+}
+
+int engine_run(struct run *run, const struct engine_events *events,
+               bool stop_at_once, struct engine_result *result, struct err *err)
+{
+    struct engine *engine = mem_zero(sizeof(*engine));
+    int status;
+
+    memset(result, 0, sizeof(*result));
+    engine->events = events;
+    engine->result = result;
+    engine_init(engine, run);
+    open_loop(engine);
+    if (prepare_run(engine, stop_at_once, err) != 0)
+        engine_break(engine, err);
+    if (engine->is_broken)
+        close_loop(engine);
+    uv_run(&engine->loop, UV_RUN_DEFAULT);
+    status = conclude(engine, err);
+    uv_loop_close(&engine->loop);
+    engine_clear(engine);
+    free(engine);
+    return status;
+}

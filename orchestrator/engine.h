@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_ENGINE_H
+#define SMTUNE_ORCHESTRATOR_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "orchestrator/budget.h"
+#include "orchestrator/run.h"
+
+/*
+ * The engine: asks the strategy, starts attempts, reads what they say, decides
+ * what their ends mean, and keeps the record. It owns the only event loop of
+ * the process and knows nothing of terminals.
+ */
+
+struct strategy;
+
+/* A trial that has just come to an end, or will be tried again. Everything is
+ * valid during the call only. */
+struct engine_trial {
+    int64_t number;
+    const char *state;
+    const char *cause;
+    const char *text;     /* why it could not start, or "" */
+    const double *values; /* [objective_count]; NaN: none */
+    const struct value *point;
+    int64_t duration_ms; /* of its last attempt */
+    bool is_best;        /* the best so far */
+    bool will_retry;
+};
+
+struct engine_status {
+    const struct tally *tally;
+    int64_t running;
+    int64_t elapsed_ms;
+    int64_t parallel;
+    const char *method, *method_reason;
+    const char *note; /* what it waits for or does, or "" */
+};
+
+struct engine_events {
+    /* The trial's end is in the record, durably. */
+    void (*trial_ended)(void *user, const struct engine_trial *trial,
+                        const struct engine_status *status);
+    /* Something changed, or a fifth of a second went by. */
+    void (*tick)(void *user, const struct engine_status *status);
+    void *user;
+};
+
+enum engine_outcome {
+    ENGINE_FINISHED, /* the budget's way */
+    ENGINE_STOPPED,  /* by signal; can be resumed */
+    ENGINE_FAILED    /* the trials cannot be started at all */
+};
+
+struct engine_result {
+    enum engine_outcome outcome;
+    enum budget_verdict verdict;
+    int signal;        /* that stopped it */
+    char reason[1024]; /* as it stands in the record */
+    struct tally tally;
+};
+
+/*
+ * Runs an open run (run.h) until its budget is used or it is told to stop:
+ * SIGINT once lets running trials end, twice ends them, three times kills
+ * them; SIGTERM ends them at once. With stop_at_once (of a run whose engine
+ * died) whatever still runs is ended, and nothing new started.
+ * -1 when it could not go on (the record is as of the last commit, and the run
+ * can be resumed).
+ */
+int engine_run(struct run *run, const struct engine_events *events,
+               bool stop_at_once, struct engine_result *result,
+               struct err *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_ENGINE_IMPL_H
+#define SMTUNE_ORCHESTRATOR_ENGINE_IMPL_H
+
+#include <uv.h>
+
+#include "orchestrator/engine.h"
+#include "orchestrator/launch.h"
+#include "orchestrator/trial.h"
+#include "strategies/strategy.h"
+
+/*
+ * The engine's inside, shared by its files only:
+ *
+ *   engine.c    the loop, its handles, signals, the end of the run
+ *   dispatch.c  trials on their way in: suggested, prepared, handed over
+ *   settle.c    trials on their way out: metrics, ends, retries
+ *   recover.c   what an earlier engine left
+ *
+ * A trial that is not over is in exactly one of the lists:
+ *
+ *   ready -> prepared -> committed -> live -> (settled) -> gone
+ *     ^                                 |
+ *     +--------- waiting <--------------+  (a retry)
+ *
+ * prepared: its attempt is in the open transaction. committed: the attempt is
+ * in the record, the executor has no room yet. live: the executor has it.
+ * settled: its end is in the open transaction. engine_step(), once a turn of
+ * the loop, moves trials along and decides when to commit; so whatever one
+ * turn brings shares one commit, and nothing is started or told before that.
+ */
+
+enum engine_phase {
+    PHASE_RUNNING,
+    PHASE_DRAINING, /* nothing new starts; what runs may end */
+    PHASE_ENDING,   /* what runs is being ended */
+    PHASE_CLOSING   /* the loop's handles are being closed */
+};
+
+struct engine {
+    struct run *run;
+    struct store *store;                 /* the run's */
+    const struct experiment *experiment; /* the run's */
+    const struct engine_events *events;
+    struct engine_result *result;
+    struct launch_site site;
+    char *program_path;
+    struct strategy *strategy;
+    struct executor *executor;
+
+    struct trial_list ready, waiting, prepared, committed, live, settled;
+    int64_t prepared_count, committed_count, live_count;
+    int64_t running_count; /* of the live ones, those that have started */
+    void *by_attempt;      /* tsearch tree of live trials */
+    struct tally tally;
+    int64_t parallel;
+    double mean_attempt_ms; /* moving average; NaN: none ended yet */
+    int64_t launch_errors;  /* in a row */
+    char launch_error[256]; /* the last one's text */
+
+    enum engine_phase phase;
+    enum trial_wish wish; /* for trials ended by the phase */
+    bool exhausted;       /* the strategy has nothing more */
+    int signals;          /* how many came */
+    int64_t started_ms;   /* monotonic */
+    int64_t earlier_ms;   /* what earlier engines spent on the run */
+    int64_t begun_ms;     /* monotonic, of the open transaction; 0: none */
+    bool is_broken;
+    struct err broken; /* why it cannot go on */
+
+    uv_loop_t loop;
+    uv_prepare_t step;
+    uv_timer_t wake;  /* the next thing that is due */
+    uv_timer_t watch; /* reads what running trials wrote */
+    uv_idle_t busy;   /* keeps the loop turning while a file has more */
+    uv_signal_t on_interrupt, on_terminate;
+};
+
+/* dispatch.c */
+/* Wakes retries that are due, suggests and prepares as many as may run. */
+void engine_dispatch(struct engine *engine);
+/* After a commit: hands what was prepared to the executor. */
+void engine_submit(struct engine *engine);
+/* Attempts that are prepared, committed or live. */
+int64_t engine_active(const struct engine *engine);
+
+/* settle.c */
+void engine_on_started(void *user, int64_t attempt, int64_t pid);
+void engine_on_ended(void *user, const struct attempt_exit *end);
+/* Reads the files of all live trials; whether some have more at once. */
+bool engine_read_trials(struct engine *engine);
+/* After a commit: tells of the settled trials and forgets them. */
+void engine_report_settled(struct engine *engine);
+/* Ends a trial that never reached the executor. */
+void engine_settle_unstarted(struct engine *engine, struct trial *trial,
+                             enum attempt_cause cause, const char *text);
+
+/* recover.c */
+int engine_recover(struct engine *engine, struct err *err);
+
+/* engine.c */
+/* Opens the transaction if it is not open. False when the engine broke. */
+bool engine_begin(struct engine *engine);
+/* The store or the executor failed: remembers why, winds up. */
+void engine_break(struct engine *engine, const struct err *err);
+/* Turns the loop until every file has been read to its end. */
+void engine_keep_reading(struct engine *engine);
+void engine_status_fill(const struct engine *engine,
+                        struct engine_status *status);
+void engine_track_live(struct engine *engine, struct trial *trial);
+struct trial *engine_find_live(struct engine *engine, int64_t attempt);
+void engine_untrack_live(struct engine *engine, struct trial *trial);
+/* Ends what runs (or, with CANCEL_KILL, kills it). */
+void engine_end_all(struct engine *engine, enum cancel_mode mode);
+/* Applies an event to a trial in memory and in the open transaction. */
+bool engine_change_trial(struct engine *engine, struct trial *trial,
+                         enum job_event event, const char *cause);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "orchestrator/retry.h"
+#include "orchestrator/watch.h"
+
+/*
+ * Taking up a run where an earlier engine left it. What is over goes into the
+ * account and to the strategy, in the order of the trials' numbers; what is
+ * not becomes a trial in memory again. An attempt that has no end in the
+ * record is asked for at the executor: it may still run, have ended
+ * meanwhile, or never have been started.
+ */
+
+struct recovery {
+    struct engine *engine;
+    struct err *err;
+    struct trial *trial; /* whose attempts or metrics are being read */
+    struct value *point;
+    struct trial_list open; /* trials with an attempt that has no end */
+};
+
+static int restore_point(struct recovery *recovery, const struct trial_row *row)
+{
+    const struct space *space = recovery->engine->experiment->space;
+
+    for (size_t i = 0; i < space_count(space); i++) {
+        struct value *to = &recovery->point[i];
+
+        *to = value_null();
+        if (i < row->param_count && row->params[i].type != VALUE_NULL &&
+            param_coerce(space_param(space, i), &row->params[i], to) != 0)
+            return err_set(recovery->err, ERR_FAILED,
+                           "trial %" PRId64 " has a value of '%s' that is not "
+                           "in the experiment's file",
+                           row->number, space_param(space, i)->name);
+    }
+    return 0;
+}
+
+static void tell_ended(struct engine *engine, const struct trial_row *row,
+                       enum job_state state)
+{
+    const struct experiment *experiment = engine->experiment;
+    struct tally *tally = &engine->tally;
+    double *values = mem_array(experiment->objective_count, sizeof(*values));
+    enum trial_outcome outcome = OUTCOME_FAILED;
+
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        values[i] = i < row->value_count ? row->values[i] : (double)NAN;
+        if (experiment->objectives[i].maximize)
+            values[i] = -values[i];
+    }
+    if (state == JOB_SUCCEEDED) {
+        tally_add_result(tally, &experiment->objectives[0], row->number,
+                         row->value_count > 0 ? row->values[0] : (double)NAN);
+        outcome = OUTCOME_COMPLETE;
+    } else if (state == JOB_STOPPED) {
+        tally->stopped++;
+        outcome = OUTCOME_STOPPED;
+    } else if (state == JOB_FAILED) {
+        tally->failed++;
+        tally->since_best++;
+    } else {
+        tally->cancelled++;
+    }
+    if (state != JOB_CANCELLED)
+        strategy_tell(engine->strategy, (uint64_t)row->number, outcome, values,
+                      experiment->objective_count);
+    free(values);
+}
+
+static void keep_trial(struct recovery *recovery, const struct trial_row *row,
+                       enum job_state state)
+{
+    struct engine *engine = recovery->engine;
+    struct trial *trial = trial_create(engine->experiment, row->number);
+
+    trial->job = row->job;
+    trial->state = state;
+    memcpy(trial->point, recovery->point,
+           space_count(engine->experiment->space) * sizeof(*trial->point));
+    if (state == JOB_WAITING) {
+        trial->due_ms = clock_monotonic_ms() + row->due_ms - clock_wall_ms();
+        TAILQ_INSERT_TAIL(&engine->waiting, trial, link);
+    } else {
+        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+    }
+}
+
+static int on_trial(void *user, const struct trial_row *row)
+{
+    struct recovery *recovery = user;
+    struct engine *engine = recovery->engine;
+    int state = job_state_find(row->state);
+
+    if (state < 0)
+        return err_set(recovery->err, ERR_FAILED,
+                       "trial %" PRId64 " is in a state that this version "
+                       "does not know: '%s'",
+                       row->number, row->state);
+    if (restore_point(recovery, row) != 0)
+        return -1;
+    strategy_restore(engine->strategy, (uint64_t)row->number, recovery->point,
+                     row->cursor);
+    engine->tally.suggested++;
+    if (job_is_final((enum job_state)state))
+        tell_ended(engine, row, (enum job_state)state);
+    else
+        keep_trial(recovery, row, (enum job_state)state);
+    return 0;
+}
+
+static int find_cause(const char *word)
+{
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+        if (strcmp(attempt_cause_names[cause], word) == 0)
+            return cause;
+    }
+    return CAUSE_LOST;
+}
+
+/* An attempt of a trial that is not over: counts its retry, or, when it has no
+ * end yet, makes it the trial's current one. */
+static int on_attempt(void *user, const struct attempt_row *row)
+{
+    struct recovery *recovery = user;
+    const struct experiment *experiment = recovery->engine->experiment;
+    struct trial *trial = recovery->trial;
+
+    trial->attempt_number = row->number;
+    if (row->cause == NULL) {
+        trial->attempt = row->id;
+        trial->started_ms = row->started_ms;
+    } else {
+        struct attempt_exit end = {
+            .cause = (enum attempt_cause)find_cause(row->cause),
+            .exit_code = (int)row->exit_code,
+        };
+        int rule =
+            retry_match(experiment->retries, experiment->retry_count, &end);
+
+        if (rule >= 0)
+            trial->retries_used[rule]++;
+    }
+    return 0;
+}
+
+static int on_metric(void *user, const struct metric_row *row)
+{
+    struct recovery *recovery = user;
+
+    trial_add_metric(recovery->trial, recovery->engine->experiment, row->name,
+                     row->value);
+    return 0;
+}
+
+/* Puts the current attempt of a trial back into the executor's hands. */
+static int reattach(struct recovery *recovery, struct trial *trial)
+{
+    struct engine *engine = recovery->engine;
+    char *directory =
+        launch_directory(&engine->site, trial->number, trial->attempt_number);
+    struct attempt_spec spec = {
+        .attempt = trial->attempt,
+        .directory = directory,
+        .work_directory = engine->site.work_directory,
+        .cpus = engine->experiment->resources.cpus,
+        .gpus = engine->experiment->resources.gpus,
+        .memory_bytes = engine->experiment->resources.memory_bytes,
+        .time_ms = engine->experiment->resources.time_ms,
+        .grace_ms = engine->experiment->resources.grace_ms,
+    };
+    int result = -1;
+
+    if (fs_make_directories(directory, recovery->err) == 0)
+        result = executor_reattach(engine->executor, &spec, recovery->err);
+    if (result == 0) {
+        trial->watch = watch_create(directory, engine->experiment->metrics);
+        engine_track_live(engine, trial);
+    } else if (result == 1) {
+        trial->wish = WISH_INTERRUPT;
+        engine_settle_unstarted(engine, trial, CAUSE_CANCELLED, "");
+        result = 0;
+    }
+    free(directory);
+    return result;
+}
+
+static int take_up(struct recovery *recovery, struct trial *trial)
+{
+    struct store *store = recovery->engine->store;
+
+    recovery->trial = trial;
+    if (store_each_attempt(store, recovery->engine->run->id, trial->job,
+                           on_attempt, recovery, recovery->err) != 0 ||
+        store_each_metric(store, trial->job, on_metric, recovery,
+                          recovery->err) != 0)
+        return -1;
+    if (trial->attempt != 0) {
+        TAILQ_REMOVE(&recovery->engine->ready, trial, link);
+        TAILQ_INSERT_TAIL(&recovery->open, trial, link);
+    }
+    return 0;
+}
+
+static int take_up_all(struct recovery *recovery)
+{
+    struct engine *engine = recovery->engine;
+    struct trial *trial, *next;
+
+    for (trial = TAILQ_FIRST(&engine->ready); trial != NULL; trial = next) {
+        next = TAILQ_NEXT(trial, link);
+        if (take_up(recovery, trial) != 0)
+            return -1;
+    }
+    TAILQ_FOREACH(trial, &engine->waiting, link)
+    {
+        if (take_up(recovery, trial) != 0)
+            return -1;
+    }
+    while ((trial = TAILQ_FIRST(&recovery->open)) != NULL) {
+        TAILQ_REMOVE(&recovery->open, trial, link);
+        if (reattach(recovery, trial) != 0) {
+            trial_destroy(trial);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+struct sessions {
+    int64_t total_ms, start_ms, last_ms;
+};
+
+static int on_event(void *user, const struct event_row *event)
+{
+    struct sessions *sessions = user;
+
+    if (strcmp(event->event, "engine_started") == 0) {
+        sessions->total_ms += sessions->last_ms - sessions->start_ms;
+        sessions->start_ms = event->time_ms;
+    }
+    sessions->last_ms = event->time_ms;
+    return 0;
+}
+
+int engine_recover(struct engine *engine, struct err *err)
+{
+    struct recovery recovery = {
+        .engine = engine,
+        .err = err,
+        .point = mem_array(space_count(engine->experiment->space),
+                           sizeof(*recovery.point)),
+    };
+    struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
+    struct sessions sessions = {0};
+    struct trial *trial;
+    int result;
+
+    TAILQ_INIT(&recovery.open);
+    result = store_each_trial(engine->store, &query, on_trial, &recovery, err);
+    if (result == 0)
+        result = take_up_all(&recovery);
+    if (result == 0)
+        result = store_each_event(engine->store, engine->run->id, on_event,
+                                  &sessions, err);
+    engine->earlier_ms = sessions.total_ms;
+    while ((trial = TAILQ_FIRST(&recovery.open)) != NULL) {
+        TAILQ_REMOVE(&recovery.open, trial, link);
+        trial_destroy(trial);
+    }
+    free(recovery.point);
+    return result;
+}

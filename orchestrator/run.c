@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "orchestrator/engine_lock.h"
+
+enum { MAX_SAME_NAMES = 10000 };
+
+static char *pick_name(struct store *store, const char *wanted,
+                       const char *fallback, struct err *err)
+{
+    int64_t id;
+
+    for (int i = 1; i <= MAX_SAME_NAMES; i++) {
+        char *name = wanted != NULL ? mem_copy_string(wanted)
+                     : i == 1       ? mem_copy_string(fallback)
+                                    : mem_printf("%s-%d", fallback, i);
+        struct err missing;
+
+        if (store_find_run(store, name, &id, &missing) != 0) {
+            if (missing.kind == ERR_NOT_FOUND)
+                return name;
+            *err = missing;
+            free(name);
+            return NULL;
+        }
+        free(name);
+        if (wanted != NULL) {
+            err_set(err, ERR_BUSY,
+                    "there is a run named '%s' already (go on with it: smtune "
+                    "resume %s; or choose another --name)",
+                    wanted, wanted);
+            return NULL;
+        }
+    }
+    err_set(err, ERR_BUSY, "there are %d runs named '%s' already",
+            MAX_SAME_NAMES, fallback);
+    return NULL;
+}
+
+static char *assignments_json(const char *const *assignments, size_t count)
+{
+    json_t *list = json_array();
+    struct buf text = BUF_INIT;
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_from_text(assignments[i]));
+    json_print(list, &text);
+    json_decref(list);
+    return buf_take(&text);
+}
+
+static int add_row(struct run *run, const char *const *assignments,
+                   size_t assignment_count, struct err *err)
+{
+    const struct experiment *experiment = run->experiment;
+    size_t param_count = space_count(experiment->space);
+    size_t objective_count = experiment->objective_count;
+    const char **params = mem_array(param_count, sizeof(*params));
+    const char **metrics = mem_array(objective_count, sizeof(*metrics));
+    const char **goals = mem_array(objective_count, sizeof(*goals));
+    char *overrides = assignments_json(assignments, assignment_count);
+    struct run_new row = {
+        .name = run->name,
+        .kind = "experiment",
+        .spec = experiment->source,
+        .overrides = overrides,
+        .spec_path = experiment->path,
+        .work_directory = run->work_directory,
+        .seed = experiment->search.seed,
+        .metrics = metrics,
+        .goals = goals,
+        .objective_count = objective_count,
+        .params = params,
+        .param_count = param_count,
+        .time_ms = clock_wall_ms(),
+    };
+    int result;
+
+    for (size_t i = 0; i < param_count; i++)
+        params[i] = space_param(experiment->space, i)->name;
+    for (size_t i = 0; i < objective_count; i++) {
+        metrics[i] = experiment->objectives[i].metric;
+        goals[i] = experiment->objectives[i].maximize ? "maximize" : "minimize";
+    }
+    result = store_begin(run->store, err);
+    if (result == 0)
+        result = store_add_run(run->store, &row, &run->id, err);
+    if (result == 0)
+        result = store_commit(run->store, err);
+    if (result != 0)
+        store_rollback(run->store);
+    free(overrides);
+    free(params);
+    free(metrics);
+    free(goals);
+    return result;
+}
+
+/* Takes the run's directory and lock. */
+static int occupy(struct run *run, struct err *err)
+{
+    run->directory = store_run_directory(run->store, run->name);
+    if (fs_make_directories(run->directory, err) != 0)
+        return -1;
+    run->lock = engine_lock_take(run->directory, err);
+    return run->lock < 0 ? err_prefix(err, "run '%s'", run->name) : 0;
+}
+
+struct run *run_create(struct store *store, struct experiment *experiment,
+                       const char *name, const char *const *assignments,
+                       size_t assignment_count, struct err *err)
+{
+    struct run *run = mem_zero(sizeof(*run));
+
+    run->store = store;
+    run->experiment = experiment;
+    run->lock = -1;
+    run->work_directory = fs_absolute(".");
+    run->name = pick_name(store, name, experiment->name, err);
+    if (run->name == NULL || occupy(run, err) != 0 ||
+        add_row(run, assignments, assignment_count, err) != 0) {
+        run_close(run);
+        return NULL;
+    }
+    return run;
+}
+
+struct saved {
+    char *name, *spec, *overrides, *spec_path, *work_directory;
+};
+
+static int copy_row(void *user, const struct run_row *row)
+{
+    struct saved *saved = user;
+
+    *saved = (struct saved){
+        .name = mem_copy_string(row->name),
+        .spec = mem_copy_string(row->spec),
+        .overrides = mem_copy_string(row->overrides),
+        .spec_path = mem_copy_string(row->spec_path),
+        .work_directory = mem_copy_string(row->work_directory),
+    };
+    return 0;
+}
+
+static void saved_clear(struct saved *saved)
+{
+    free(saved->name);
+    free(saved->spec);
+    free(saved->overrides);
+    free(saved->spec_path);
+    free(saved->work_directory);
+}
+
+static struct experiment *parse_saved(const struct saved *saved,
+                                      struct diags *diags, struct err *err)
+{
+    json_t *list = json_parse(saved->overrides, strlen(saved->overrides), err);
+    struct experiment *experiment;
+    const char **assignments;
+    size_t count;
+
+    if (list == NULL)
+        return NULL;
+    count = json_array_size(list);
+    assignments = mem_array(count, sizeof(*assignments));
+    for (size_t i = 0; i < count; i++)
+        assignments[i] = json_string_value(json_array_get(list, i));
+    experiment = experiment_parse(saved->spec, strlen(saved->spec), assignments,
+                                  count, diags, err);
+    free(assignments);
+    json_decref(list);
+    return experiment;
+}
+
+struct run *run_open(struct store *store, int64_t id, struct diags *diags,
+                     struct err *err)
+{
+    struct run *run = mem_zero(sizeof(*run));
+    struct saved saved = {0};
+
+    run->store = store;
+    run->id = id;
+    run->lock = -1;
+    if (store_get_run(store, id, copy_row, &saved, err) != 0)
+        goto fail;
+    run->name = mem_copy_string(saved.name);
+    run->work_directory = mem_copy_string(saved.work_directory);
+    if (occupy(run, err) != 0)
+        goto fail;
+    run->experiment = parse_saved(&saved, diags, err);
+    if (run->experiment == NULL)
+        goto fail;
+    saved_clear(&saved);
+    return run;
+
+fail:
+    saved_clear(&saved);
+    run_close(run);
+    return NULL;
+}
+
+void run_close(struct run *run)
+{
+    if (run == NULL)
+        return;
+    experiment_destroy(run->experiment);
+    if (run->lock >= 0)
+        close(run->lock);
+    free(run->name);
+    free(run->directory);
+    free(run->work_directory);
+    free(run);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_RUN_H
+#define SMTUNE_ORCHESTRATOR_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "orchestrator/experiment.h"
+#include "store/store.h"
+
+/*
+ * One run of an experiment that this process is the engine of: its row in the
+ * store, its directory, and the lock that says so. Fields are read-only.
+ */
+struct run {
+    struct store *store; /* borrowed */
+    struct experiment *experiment;
+    int64_t id;
+    char *name;
+    char *directory;      /* absolute */
+    char *work_directory; /* where its commands start */
+    int lock;             /* descriptor */
+};
+
+/*
+ * A new run of an experiment, which it takes over in every case. `name` NULL:
+ * the experiment's own, with -2, -3 ... behind it where that is taken; a given
+ * name that is taken is ERR_BUSY. assignments: the --set words, for the record.
+ */
+struct run *run_create(struct store *store, struct experiment *experiment,
+                       const char *name, const char *const *assignments,
+                       size_t assignment_count, struct err *err);
+
+/*
+ * A run from the record, to go on with it. ERR_BUSY when it has an engine.
+ * When its file no longer passes the checks, diags says why.
+ */
+struct run *run_open(struct store *store, int64_t id, struct diags *diags,
+                     struct err *err);
+
+/* Lets go of the lock. */
+void run_close(struct run *run);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "orchestrator/retry.h"
+#include "orchestrator/watch.h"
+
+/* The generator's stream for retry jitter; search methods use lower ones. */
+enum { STREAM_JITTER = 1 << 20 };
+
+struct reader {
+    struct engine *engine;
+    struct trial *trial;
+};
+
+static void on_metric(void *user, const char *name, int64_t step, double value)
+{
+    struct reader *reader = user;
+    struct engine *engine = reader->engine;
+    struct trial *trial = reader->trial;
+    struct err err;
+
+    if (!trial_add_metric(trial, engine->experiment, name, value) ||
+        !engine_begin(engine))
+        return;
+    if (store_add_metric(engine->store, engine->run->id, trial->job,
+                         trial->attempt, name, step, value, clock_wall_ms(),
+                         &err) != 0)
+        engine_break(engine, &err);
+}
+
+void engine_on_started(void *user, int64_t attempt, int64_t pid)
+{
+    struct engine *engine = user;
+    struct trial *trial = engine_find_live(engine, attempt);
+    int64_t now_ms = clock_wall_ms();
+    struct err err;
+
+    if (trial == NULL || trial->state != JOB_READY || !engine_begin(engine))
+        return;
+    trial->started_ms = now_ms;
+    if (store_set_attempt_running(engine->store, engine->run->id, trial->job,
+                                  attempt, pid, now_ms, &err) != 0)
+        engine_break(engine, &err);
+    else
+        engine_change_trial(engine, trial, EVENT_STARTED, NULL);
+}
+
+/* Which rule gives this end another try; NULL: none does any more. */
+static const struct retry_rule *find_retry(struct engine *engine,
+                                           struct trial *trial, int64_t *nth)
+{
+    const struct experiment *experiment = engine->experiment;
+    int index =
+        retry_match(experiment->retries, experiment->retry_count, &trial->end);
+    const struct retry_rule *rule;
+
+    if (index < 0)
+        return NULL;
+    rule = (size_t)index < experiment->retry_count ? &experiment->retries[index]
+                                                   : &retry_default;
+    if (trial->retries_used[index] >= rule->max)
+        return NULL;
+    *nth = ++trial->retries_used[index];
+    return rule;
+}
+
+static enum job_event decide(struct engine *engine, struct trial *trial)
+{
+    const struct retry_rule *rule;
+    int64_t nth;
+
+    if (trial->end.cause == CAUSE_OK)
+        return EVENT_SUCCEEDED;
+    if (trial->end.cause == CAUSE_CANCELLED || trial->wish != WISH_NONE)
+        return trial->wish == WISH_STOP ? EVENT_STOPPED : EVENT_INTERRUPTED;
+    rule = find_retry(engine, trial, &nth);
+    if (rule != NULL) {
+        struct rng rng;
+
+        rng_init(&rng, engine->experiment->search.seed, (uint64_t)trial->number,
+                 STREAM_JITTER + (uint32_t)nth);
+        trial->due_ms =
+            clock_monotonic_ms() + retry_delay_ms(rule, nth, rng_uniform(&rng));
+        return EVENT_RETRY;
+    }
+    return EVENT_FAILED;
+}
+
+static void tell(struct engine *engine, struct trial *trial,
+                 enum trial_outcome outcome)
+{
+    const struct experiment *experiment = engine->experiment;
+    double *values = mem_array(experiment->objective_count, sizeof(*values));
+
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        values[i] = trial_objective(trial, experiment, i);
+        if (experiment->objectives[i].maximize)
+            values[i] = -values[i];
+    }
+    strategy_tell(engine->strategy, (uint64_t)trial->number, outcome, values,
+                  experiment->objective_count);
+    free(values);
+}
+
+/* The account, and the strategy, of a trial that has come to its end. */
+static void count(struct engine *engine, struct trial *trial)
+{
+    struct tally *tally = &engine->tally;
+
+    switch (trial->state) {
+    case JOB_SUCCEEDED:
+        trial->is_new_best = tally_add_result(
+            tally, &engine->experiment->objectives[0], trial->number,
+            trial_objective(trial, engine->experiment, 0));
+        tell(engine, trial, OUTCOME_COMPLETE);
+        break;
+    case JOB_FAILED:
+        tally->failed++;
+        tally->since_best++;
+        tell(engine, trial, OUTCOME_FAILED);
+        break;
+    case JOB_STOPPED:
+        tally->stopped++;
+        tell(engine, trial, OUTCOME_STOPPED);
+        break;
+    case JOB_CANCELLED:
+        tally->cancelled++;
+        break;
+    case JOB_WAITING:
+    case JOB_READY:
+    case JOB_RUNNING:
+    case JOB_PAUSED:
+    case JOB_SKIPPED:
+        break;
+    }
+}
+
+static void follow_durations(struct engine *engine,
+                             const struct attempt_exit *end)
+{
+    double duration_ms = (double)(end->ended_ms - end->started_ms);
+
+    if (end->cause == CAUSE_LAUNCH_ERROR) {
+        engine->launch_errors++;
+        memcpy(engine->launch_error, end->text, sizeof(engine->launch_error));
+    } else {
+        engine->launch_errors = 0;
+    }
+    if (end->started_ms == 0 || duration_ms < 0)
+        return;
+    if (isnan(engine->mean_attempt_ms))
+        engine->mean_attempt_ms = duration_ms;
+    engine->mean_attempt_ms += 0.1 * (duration_ms - engine->mean_attempt_ms);
+}
+
+/* The trial, which is in no list, goes to settled. */
+static void settle(struct engine *engine, struct trial *trial)
+{
+    struct attempt_exit *end = &trial->end;
+    enum job_event event;
+    struct attempt_end row;
+    struct err err;
+
+    if (end->cause == CAUSE_OK &&
+        !trial_has_objectives(trial, engine->experiment))
+        end->cause = CAUSE_NO_METRIC;
+    follow_durations(engine, end);
+    event = decide(engine, trial);
+    row = (struct attempt_end){
+        .run = engine->run->id,
+        .job = trial->job,
+        .attempt = trial->attempt,
+        .cause = attempt_cause_names[end->cause],
+        .exit_code = end->exit_code,
+        .signal = end->signal,
+        .started_ms = end->started_ms,
+        .ended_ms = end->ended_ms,
+        .cpu_ms = end->cpu_ms,
+        .max_rss_bytes = end->max_rss_bytes,
+        .text = end->text[0] != '\0' ? end->text : NULL,
+    };
+    TAILQ_INSERT_TAIL(&engine->settled, trial, link);
+    if (!engine_begin(engine))
+        return;
+    if (store_end_attempt(engine->store, &row, &err) != 0) {
+        engine_break(engine, &err);
+        return;
+    }
+    if (engine_change_trial(engine, trial, event, row.cause))
+        count(engine, trial);
+}
+
+void engine_settle_unstarted(struct engine *engine, struct trial *trial,
+                             enum attempt_cause cause, const char *text)
+{
+    trial->end = (struct attempt_exit){
+        .attempt = trial->attempt,
+        .cause = cause,
+        .exit_code = -1,
+        .ended_ms = clock_wall_ms(),
+    };
+    snprintf(trial->end.text, sizeof(trial->end.text), "%s", text);
+    settle(engine, trial);
+}
+
+/* Reads on; settles the trial when it has ended and all is read. Whether there
+ * is more to read at once. */
+static bool read_trial(struct engine *engine, struct trial *trial)
+{
+    struct reader reader = {engine, trial};
+
+    if (watch_read(trial->watch, on_metric, &reader))
+        return true;
+    if (trial->has_ended) {
+        watch_finish(trial->watch, on_metric, &reader);
+        engine_untrack_live(engine, trial);
+        settle(engine, trial);
+    }
+    return false;
+}
+
+bool engine_read_trials(struct engine *engine)
+{
+    struct trial *trial, *next;
+    bool more = false;
+
+    for (trial = TAILQ_FIRST(&engine->live); trial != NULL; trial = next) {
+        next = TAILQ_NEXT(trial, link);
+        if (read_trial(engine, trial))
+            more = true;
+    }
+    return more;
+}
+
+void engine_on_ended(void *user, const struct attempt_exit *end)
+{
+    struct engine *engine = user;
+    struct trial *trial = engine_find_live(engine, end->attempt);
+
+    if (trial == NULL || trial->has_ended)
+        return;
+    if (end->started_ms > 0)
+        engine_on_started(engine, end->attempt, 0); /* if not known yet */
+    trial->end = *end;
+    trial->has_ended = true;
+    if (read_trial(engine, trial))
+        engine_keep_reading(engine);
+}
+
+static void report(struct engine *engine, const struct trial *trial)
+{
+    const struct experiment *experiment = engine->experiment;
+    double *values = mem_array(experiment->objective_count, sizeof(*values));
+    const struct attempt_exit *end = &trial->end;
+    struct engine_trial told = {
+        .number = trial->number,
+        .state = job_state_names[trial->state],
+        .cause = attempt_cause_names[end->cause],
+        .text = end->text,
+        .values = values,
+        .point = trial->point,
+        .duration_ms =
+            end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
+        .is_best = trial->is_new_best,
+        .will_retry = trial->state == JOB_WAITING,
+    };
+    struct engine_status status;
+
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        values[i] = trial_objective(trial, experiment, i);
+    engine_status_fill(engine, &status);
+    engine->events->trial_ended(engine->events->user, &told, &status);
+    free(values);
+}
+
+/* Back to where a trial is that has yet to start. */
+static void forget_attempt(struct trial *trial)
+{
+    watch_destroy(trial->watch);
+    trial->watch = NULL;
+    trial->attempt = 0;
+    trial->has_ended = false;
+    trial->wish = WISH_NONE;
+}
+
+void engine_report_settled(struct engine *engine)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(&engine->settled)) != NULL) {
+        TAILQ_REMOVE(&engine->settled, trial, link);
+        if (trial->state != JOB_READY)
+            report(engine, trial);
+        forget_attempt(trial);
+        if (trial->state == JOB_WAITING)
+            TAILQ_INSERT_TAIL(&engine->waiting, trial, link);
+        else if (trial->state == JOB_READY && engine->phase == PHASE_RUNNING)
+            TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+        else
+            trial_destroy(trial);
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/launch.h"
+#include "orchestrator/watch.h"
+
+struct trial *trial_create(const struct experiment *experiment, int64_t number)
+{
+    struct trial *trial = mem_zero(sizeof(*trial));
+    size_t objectives = experiment->objective_count;
+
+    trial->number = number;
+    trial->state = JOB_READY;
+    trial->point =
+        mem_array(space_count(experiment->space), sizeof(*trial->point));
+    trial->retries_used =
+        mem_array(experiment->retry_count + 1, sizeof(*trial->retries_used));
+    trial->said = mem_array(objectives, sizeof(*trial->said));
+    trial->last = mem_array(objectives, sizeof(*trial->last));
+    trial->best = mem_array(objectives, sizeof(*trial->best));
+    for (size_t i = 0; i < objectives; i++)
+        trial->last[i] = trial->best[i] = NAN;
+    return trial;
+}
+
+void trial_destroy(struct trial *trial)
+{
+    if (trial == NULL)
+        return;
+    launch_destroy(trial->launch);
+    watch_destroy(trial->watch);
+    for (size_t i = 0; i < trial->curve_count; i++)
+        free(trial->curves[i].name);
+    free(trial->curves);
+    free(trial->point);
+    free(trial->retries_used);
+    free(trial->said);
+    free(trial->last);
+    free(trial->best);
+    free(trial);
+}
+
+static void follow_objectives(struct trial *trial,
+                              const struct experiment *experiment,
+                              const char *name, double value)
+{
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        const struct objective *objective = &experiment->objectives[i];
+        double best = trial->best[i];
+
+        if (strcmp(objective->metric, name) != 0)
+            continue;
+        trial->said[i] = true;
+        trial->last[i] = value;
+        if (isfinite(value) &&
+            (isnan(best) ||
+             (objective->maximize ? value > best : value < best)))
+            trial->best[i] = value;
+    }
+}
+
+static struct trial_curve *find_curve(struct trial *trial, const char *name)
+{
+    struct trial_curve *curve;
+
+    for (size_t i = 0; i < trial->curve_count; i++) {
+        if (strcmp(trial->curves[i].name, name) == 0)
+            return &trial->curves[i];
+    }
+    if (trial->curve_count == TRIAL_MAX_CURVES)
+        return NULL;
+    trial->curves = mem_resize(trial->curves, trial->curve_count + 1,
+                               sizeof(*trial->curves));
+    curve = &trial->curves[trial->curve_count++];
+    *curve = (struct trial_curve){.name = mem_copy_string(name)};
+    return curve;
+}
+
+bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
+                      const char *name, double value)
+{
+    struct trial_curve *curve;
+
+    follow_objectives(trial, experiment, name, value);
+    curve = find_curve(trial, name);
+    return curve != NULL && curve->points++ < TRIAL_MAX_POINTS;
+}
+
+double trial_objective(const struct trial *trial,
+                       const struct experiment *experiment, size_t i)
+{
+    return experiment->objectives[i].value == OBJECTIVE_BEST ? trial->best[i]
+                                                             : trial->last[i];
+}
+
+bool trial_has_objectives(const struct trial *trial,
+                          const struct experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        if (!trial->said[i])
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_TRIAL_H
+#define SMTUNE_ORCHESTRATOR_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/value.h"
+#include "executors/executor.h"
+#include "orchestrator/experiment.h"
+#include "orchestrator/states.h"
+
+/*
+ * A trial that is not over yet, in memory. What is over is in the store alone,
+ * so that the engine's memory follows what runs, not what ran.
+ */
+
+/* What to make of the attempt's end when it was us who ended it. */
+enum trial_wish {
+    WISH_NONE,
+    WISH_INTERRUPT, /* the user stops the run: it starts again on resume */
+    WISH_STOP       /* a decision: it is over */
+};
+
+/* How many points were kept of one metric. */
+struct trial_curve {
+    char *name;
+    int64_t points;
+};
+
+enum { TRIAL_MAX_CURVES = 64, TRIAL_MAX_POINTS = 10000 };
+
+struct launch;
+struct watch;
+
+struct trial {
+    int64_t number; /* for people: 1, 2, 3 ... */
+    int64_t job;    /* in the store */
+    enum job_state state;
+    struct value *point; /* in the order of the space's parameters */
+    int64_t attempt;     /* the current one's id, 0: none */
+    int64_t attempt_number;
+    struct launch *launch; /* until the executor has taken it */
+    struct watch *watch;   /* from then on */
+    int64_t *retries_used; /* [retry_count + 1]; the last: retry_default */
+    bool *said;            /* [objective_count] its metric was said */
+    double *last, *best;   /* [objective_count]; NaN: none */
+    struct trial_curve *curves;
+    size_t curve_count;
+    int64_t due_ms; /* waiting: when it may start, wall clock */
+    int64_t started_ms;
+    enum trial_wish wish;
+    bool has_ended; /* `end` holds; its files may not be read to the end yet */
+    bool is_new_best;
+    struct attempt_exit end;
+    TAILQ_ENTRY(trial) link; /* in one list of the engine's */
+};
+
+TAILQ_HEAD(trial_list, trial);
+
+struct trial *trial_create(const struct experiment *experiment, int64_t number);
+void trial_destroy(struct trial *trial);
+
+/*
+ * Takes a point of a metric's curve: follows the objectives, and says whether
+ * the point is to be kept in the store (a trial keeps at most
+ * TRIAL_MAX_CURVES curves of TRIAL_MAX_POINTS points).
+ */
+bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
+                      const char *name, double value);
+
+/* The value of objective i as the file asks for it; NaN: never said. */
+double trial_objective(const struct trial *trial,
+                       const struct experiment *experiment, size_t i);
+/* Whether every objective's metric was said. */
+bool trial_has_objectives(const struct trial *trial,
+                          const struct experiment *experiment);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_WATCH_H
+#define SMTUNE_ORCHESTRATOR_WATCH_H
+
+#include <stdbool.h>
+
+#include "base/metrics.h"
+
+/*
+ * Reads the metrics of one attempt from the files it writes: its log, and the
+ * JSON lines of $SMTUNE_METRICS. Files, not pipes: a trial is never held up by
+ * its reader, and what was written while no engine lived is still there.
+ */
+struct watch;
+
+/* Files need not exist yet. rules are borrowed. */
+struct watch *watch_create(const char *attempt_directory,
+                           struct metric_rules *rules);
+void watch_destroy(struct watch *watch);
+
+/*
+ * Reads on from where it stopped, up to a few megabytes so that one loud trial
+ * holds nobody up. True when there may be more to read at once.
+ */
+bool watch_read(struct watch *watch, metric_fn found, void *user);
+
+/* The attempt has ended and watch_read said false: takes a last line that has
+ * no newline. */
+void watch_finish(struct watch *watch, metric_fn found, void *user);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "orchestrator/states.h"
+
+static void test_states__every_cell_is_as_documented(void **state)
+{
+    static const struct {
+        enum job_state from;
+        enum job_event event;
+        int to; /* -1: cannot happen */
+    } cells[] = {
+        {JOB_WAITING, EVENT_DUE, JOB_READY},
+        {JOB_WAITING, EVENT_STARTED, -1},
+        {JOB_WAITING, EVENT_SUCCEEDED, -1},
+        {JOB_WAITING, EVENT_CANCELLED, JOB_CANCELLED},
+        {JOB_READY, EVENT_STARTED, JOB_RUNNING},
+        {JOB_READY, EVENT_SUCCEEDED, -1},
+        {JOB_READY, EVENT_FAILED, JOB_FAILED},
+        {JOB_READY, EVENT_RETRY, JOB_WAITING},
+        {JOB_READY, EVENT_INTERRUPTED, JOB_READY},
+        {JOB_RUNNING, EVENT_STARTED, -1},
+        {JOB_RUNNING, EVENT_SUCCEEDED, JOB_SUCCEEDED},
+        {JOB_RUNNING, EVENT_FAILED, JOB_FAILED},
+        {JOB_RUNNING, EVENT_RETRY, JOB_WAITING},
+        {JOB_RUNNING, EVENT_INTERRUPTED, JOB_READY},
+        {JOB_RUNNING, EVENT_STOPPED, JOB_STOPPED},
+        {JOB_RUNNING, EVENT_DUE, -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+        enum job_state next = JOB_SKIPPED;
+        bool can = job_next(cells[i].from, cells[i].event, &next);
+
+        assert_int_equal(can, cells[i].to >= 0);
+        if (can)
+            assert_int_equal(next, cells[i].to);
+    }
+}
+
+static void test_states__nothing_follows_a_final_state(void **state)
+{
+    static const enum job_state finals[] = {
+        JOB_SUCCEEDED, JOB_FAILED, JOB_STOPPED, JOB_SKIPPED, JOB_CANCELLED};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(finals) / sizeof(finals[0]); i++) {
+        assert_true(job_is_final(finals[i]));
+        for (int event = 0; event < JOB_EVENT_COUNT; event++) {
+            enum job_state next;
+
+            assert_false(job_next(finals[i], (enum job_event)event, &next));
+        }
+    }
+    assert_false(job_is_final(JOB_WAITING));
+    assert_false(job_is_final(JOB_READY));
+    assert_false(job_is_final(JOB_RUNNING));
+}
+
+static void test_states__words_are_found_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < JOB_STATE_COUNT; i++)
+        assert_int_equal(job_state_find(job_state_names[i]), i);
+    assert_null(job_state_names[JOB_STATE_COUNT]);
+    assert_int_equal(job_state_find("runing"), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states__every_cell_is_as_documented),
+        cmocka_unit_test(test_states__nothing_follows_a_final_state),
+        cmocka_unit_test(test_states__words_are_found_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
