@@ -13,6 +13,9 @@
  * can read nothing but the columns it is given: an authorizer allows pure
  * functions alone, limits bound length, depth and running time, and only one
  * expression is accepted (no second column, no sub-select, no statement).
+ * Names are exact in case; one that is no plain word ("val-error"), or is a
+ * word of expressions ("in", "case", ...), stands in double quotes; texts
+ * stand in single ones. Results are at most 16 KiB.
  * Not for threads: an expr_env and its expressions belong to one thread.
  */
 

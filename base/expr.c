@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/expr.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/expr_function.h"
+#include "base/expr_sql.h"
+#include "base/mem.h"
+
+/*
+ * Two walls stand between a user's text and SQLite. base/expr_sql.c lets only
+ * the tokens of a pure expression through, with every name replaced by a bound
+ * parameter, so that one prepared statement without any table serves all
+ * evaluations. Behind it the connection itself has nothing to read, refuses
+ * by its authorizer whatever is not a function of the list, and runs under
+ * limits.
+ */
+
+enum { TEXT_MAX_BYTES = 4096, STEPS_MAX = 100000 };
+
+struct expr_env {
+    sqlite3 *db;
+};
+
+struct expr {
+    sqlite3_stmt *statement;
+    size_t *columns; /* parameter i+1 is values[columns[i]] */
+    size_t column_count;
+    struct buf text; /* the last result */
+};
+
+static const struct {
+    int limit;
+    int value;
+} limits[] = {
+    {SQLITE_LIMIT_LENGTH, 16 << 10},
+    {SQLITE_LIMIT_SQL_LENGTH, 4 * TEXT_MAX_BYTES},
+    {SQLITE_LIMIT_COLUMN, 1},
+    {SQLITE_LIMIT_EXPR_DEPTH, 200},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 1},
+    {SQLITE_LIMIT_VDBE_OP, 25000},
+    {SQLITE_LIMIT_FUNCTION_ARG, 32},
+    {SQLITE_LIMIT_ATTACHED, 0},
+    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200},
+    {SQLITE_LIMIT_TRIGGER_DEPTH, 0},
+    {SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+static const struct {
+    int option;
+    int value;
+} settings[] = {
+    {SQLITE_DBCONFIG_DEFENSIVE, 1},
+    {SQLITE_DBCONFIG_DQS_DML, 0},
+    {SQLITE_DBCONFIG_DQS_DDL, 0},
+    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+    {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+};
+
+static int authorize(void *user, int action, const char *first,
+                     const char *second, const char *database,
+                     const char *trigger)
+{
+    (void)user;
+    (void)first;
+    (void)database;
+    (void)trigger;
+    if (action == SQLITE_SELECT)
+        return SQLITE_OK;
+    if (action == SQLITE_FUNCTION &&
+        expr_function_find(second, strlen(second)) != NULL)
+        return SQLITE_OK;
+    return SQLITE_DENY;
+}
+
+static int stop_runaway(void *user)
+{
+    (void)user;
+    return 1;
+}
+
+struct expr_env *expr_env_create(struct err *err)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY |
+                      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    struct expr_env *env = mem_zero(sizeof(*env));
+    int rc = sqlite3_open_v2(":memory:", &env->db, flags, NULL);
+
+    for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(settings); i++)
+        rc = sqlite3_db_config(env->db, settings[i].option, settings[i].value,
+                               NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_set_authorizer(env->db, authorize, NULL);
+    if (rc != SQLITE_OK) {
+        err_set(err, ERR_FAILED, "cannot open SQLite for expressions: %s",
+                sqlite3_errstr(rc));
+        expr_env_destroy(env);
+        return NULL;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        sqlite3_limit(env->db, limits[i].limit, limits[i].value);
+    sqlite3_progress_handler(env->db, STEPS_MAX, stop_runaway, NULL);
+    return env;
+}
+
+void expr_env_destroy(struct expr_env *env)
+{
+    if (env == NULL)
+        return;
+    sqlite3_close(env->db);
+    free(env);
+}
+
+static int prepare(struct expr_env *env, const char *text,
+                   const struct expr_sql *sql, sqlite3_stmt **statement,
+                   struct err *err)
+{
+    int rc =
+        sqlite3_prepare_v3(env->db, buf_text(&sql->sql), (int)sql->sql.length,
+                           SQLITE_PREPARE_PERSISTENT, statement, NULL);
+
+    if (rc == SQLITE_OK)
+        return 0;
+    return expr_sql_explain(sql, text, sqlite3_errmsg(env->db),
+                            sqlite3_error_offset(env->db), err);
+}
+
+struct expr *expr_compile(struct expr_env *env, const char *text,
+                          const struct expr_table *tables, size_t table_count,
+                          struct err *err)
+{
+    struct expr_sql sql = EXPR_SQL_INIT;
+    sqlite3_stmt *statement = NULL;
+    struct expr *expr = NULL;
+
+    if (strlen(text) > TEXT_MAX_BYTES) {
+        err_set(err, ERR_FILE, "an expression of %zu bytes, more than %d",
+                strlen(text), TEXT_MAX_BYTES);
+        if (err != NULL)
+            err->column = 1;
+        return NULL;
+    }
+    if (expr_sql_translate(text, tables, table_count, &sql, err) == 0 &&
+        prepare(env, text, &sql, &statement, err) == 0) {
+        expr = mem_zero(sizeof(*expr));
+        expr->statement = statement;
+        expr->columns = sql.columns;
+        expr->column_count = sql.column_count;
+        sql.columns = NULL;
+    }
+    expr_sql_clear(&sql);
+    return expr;
+}
+
+void expr_destroy(struct expr *expr)
+{
+    if (expr == NULL)
+        return;
+    sqlite3_finalize(expr->statement);
+    free(expr->columns);
+    buf_clear(&expr->text);
+    free(expr);
+}
+
+bool expr_uses(const struct expr *expr, size_t index)
+{
+    for (size_t i = 0; i < expr->column_count; i++)
+        if (expr->columns[i] == index)
+            return true;
+    return false;
+}
+
+static int bind(sqlite3_stmt *statement, int i, const struct value *value)
+{
+    switch (value->type) {
+    case VALUE_NULL:
+        break;
+    case VALUE_BOOL:
+        return sqlite3_bind_int(statement, i, value->boolean);
+    case VALUE_INT:
+        return sqlite3_bind_int64(statement, i, value->integer);
+    case VALUE_REAL:
+        return sqlite3_bind_double(statement, i, value->real);
+    case VALUE_TEXT:
+        return sqlite3_bind_text(statement, i, value->text, -1, SQLITE_STATIC);
+    }
+    return sqlite3_bind_null(statement, i);
+}
+
+static int take_result(struct expr *expr, struct value *result, struct err *err)
+{
+    sqlite3_stmt *statement = expr->statement;
+    const char *text;
+    size_t length;
+
+    switch (sqlite3_column_type(statement, 0)) {
+    case SQLITE_NULL:
+        *result = value_null();
+        return 0;
+    case SQLITE_INTEGER:
+        *result = value_int(sqlite3_column_int64(statement, 0));
+        return 0;
+    case SQLITE_FLOAT:
+        *result = value_real(sqlite3_column_double(statement, 0));
+        return 0;
+    default:
+        break;
+    }
+    text = (const char *)sqlite3_column_text(statement, 0);
+    length = (size_t)sqlite3_column_bytes(statement, 0);
+    if (text == NULL || strlen(text) != length)
+        return err_set(err, ERR_FAILED,
+                       "the expression gives a text with a NUL in it");
+    buf_truncate(&expr->text, 0);
+    buf_add(&expr->text, text, length);
+    *result = value_text(buf_text(&expr->text));
+    return 0;
+}
+
+int expr_eval(struct expr *expr, const struct value *values,
+              struct value *result, struct err *err)
+{
+    sqlite3_stmt *statement = expr->statement;
+    int rc = SQLITE_OK;
+
+    for (size_t i = 0; rc == SQLITE_OK && i < expr->column_count; i++)
+        rc = bind(statement, (int)i + 1, &values[expr->columns[i]]);
+    /* the handler counts the steps of all evaluations since the last reset */
+    sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        rc = take_result(expr, result, err);
+    else
+        rc = err_set(err, ERR_FAILED, "cannot evaluate the expression: %s",
+                     sqlite3_errmsg(sqlite3_db_handle(statement)));
+    sqlite3_reset(statement);
+    return rc;
+}
