@@ -18,7 +18,8 @@ struct buf;
  *      14 |       distributon: log_uniform
  *         |       ^~~~~~~~~~~ did you mean 'distribution'?
  *
- * The object owns a copy of the file's text, of which it shows the lines.
+ * The object owns a copy of the file's text, of which it shows the lines. A
+ * checker may be given NULL, which keeps nothing: only its result counts then.
  */
 
 enum { DIAG_MAX = 20 };
