@@ -12,9 +12,10 @@
  * YAML read by libyaml into nodes that know where they stand. Plain scalars
  * follow YAML 1.2's core schema (so `no` and `1:30` are text, 0o17 is a
  * number). Refused, each with its place: duplicate keys (both places named),
- * more than one document, depth over 64, more than 1 MiB, more than 100,000
- * nodes with aliases expanded, merge keys (`<<`), custom tags, keys that are
- * not scalars. A conf_doc owns all its nodes; a node of an alias is shared.
+ * more than one document, an empty one, depth over 64, more than 1 MiB, more
+ * than 100,000 nodes with aliases expanded, merge keys (`<<`), custom tags,
+ * keys that are not scalars, bytes that are not UTF-8 text. A byte order mark
+ * is skipped. A conf_doc owns all its nodes; a node of an alias is shared.
  */
 
 enum conf_type {
@@ -64,14 +65,24 @@ const struct conf_node *conf_get(const struct conf_node *map, const char *key);
 const struct conf_node *conf_get_key(const struct conf_node *map,
                                      const char *key);
 
+/*
+ * Where in the file the character `column` of line `line` (both 1-based, the
+ * column may run on into later lines) of a scalar's text stands. Where quotes
+ * and folding hide that, the scalar's own place.
+ */
+struct diag_place conf_place_in(const struct conf_doc *doc,
+                                const struct conf_node *scalar, int line,
+                                int column);
+
 /* Int or real as double; NaN for the others. */
 double conf_number(const struct conf_node *node);
 /* "a map", "a list", "text", ...: for messages. */
 const char *conf_type_name(enum conf_type type);
 
 /*
- * Replaces one scalar before the file is checked (`--set a.b.c=VALUE`): makes
- * missing maps on the way; VALUE is read as YAML. -1 with ERR_USAGE.
+ * Replaces one item before the file is checked (`--set a.b.c=VALUE`): makes
+ * missing maps on the way; VALUE is read as YAML. What is set has no place in
+ * the file (line 0). -1 with ERR_USAGE.
  */
 int conf_set(struct conf_doc *doc, const char *assignment, struct err *err);
 

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/conf.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+
+static struct conf_doc *parse(const char *text)
+{
+    struct diags *diags = diags_create("t.yaml");
+    struct conf_doc *doc = conf_parse(text, strlen(text), diags);
+    struct buf out = BUF_INIT;
+
+    diags_render(diags, false, &out);
+    if (doc == NULL)
+        fail_msg("'%s' was refused: %s", text, buf_text(&out));
+    assert_int_equal(diags_count(diags), 0);
+    buf_clear(&out);
+    diags_destroy(diags);
+    return doc;
+}
+
+/* "LINE:COLUMN text (help)" of the first message. */
+static void expect_refusal(const char *text, size_t length,
+                           const char *expected)
+{
+    struct diags *diags = diags_create("t.yaml");
+    struct conf_doc *doc = conf_parse(text, length, diags);
+    const struct diag *diag;
+    char found[1024];
+
+    assert_null(doc);
+    assert_true(diags_count(diags) > 0);
+    diag = diags_get(diags, 0);
+    snprintf(found, sizeof(found), "%d:%d %s%s%s%s", diag->place.line,
+             diag->place.column, diag->text, diag->help ? " (" : "",
+             diag->help ? diag->help : "", diag->help ? ")" : "");
+    assert_string_equal(found, expected);
+    diags_destroy(diags);
+}
+
+struct scalar {
+    const char *text;
+    enum conf_type type;
+    double number;
+};
+
+static void test_conf__scalars_follow_the_core_schema(void **state)
+{
+    static const struct scalar scalars[] = {
+        {"~", CONF_NULL, 0},
+        {"null", CONF_NULL, 0},
+        {"nUll", CONF_TEXT, 0},
+        {"true", CONF_BOOL, 1},
+        {"False", CONF_BOOL, 0},
+        {"yes", CONF_TEXT, 0},
+        {"no", CONF_TEXT, 0},
+        {"on", CONF_TEXT, 0},
+        {"tRUE", CONF_TEXT, 0},
+        {"0", CONF_INT, 0},
+        {"-19", CONF_INT, -19},
+        {"+12", CONF_INT, 12},
+        {"010", CONF_INT, 10},
+        {"0o17", CONF_INT, 15},
+        {"0o8", CONF_TEXT, 0},
+        {"0xFf", CONF_INT, 255},
+        {"0b1", CONF_TEXT, 0},
+        {"-0x1", CONF_TEXT, 0},
+        {"1_000", CONF_TEXT, 0},
+        {"1:30", CONF_TEXT, 0},
+        {"1e-4", CONF_REAL, 1e-4},
+        {"1.", CONF_REAL, 1},
+        {".5", CONF_REAL, 0.5},
+        {"-.5E+2", CONF_REAL, -50},
+        {".", CONF_TEXT, 0},
+        {"1e", CONF_TEXT, 0},
+        {"e1", CONF_TEXT, 0},
+        {"1.2.3", CONF_TEXT, 0},
+        {"inf", CONF_TEXT, 0},
+        {".inf", CONF_REAL, INFINITY},
+        {"-.INF", CONF_REAL, -INFINITY},
+        {"9223372036854775807", CONF_INT, 9223372036854775807.0},
+        {"9223372036854775808", CONF_REAL, 9223372036854775808.0},
+        {"0xffffffffffffffff", CONF_REAL, 18446744073709551615.0},
+        {"1,5", CONF_TEXT, 0},
+        {"2026-11-21", CONF_TEXT, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(scalars); i++) {
+        struct conf_doc *doc = parse(scalars[i].text);
+        const struct conf_node *root = conf_root(doc);
+
+        if (root->type != scalars[i].type)
+            fail_msg("'%s' became %s", scalars[i].text,
+                     conf_type_name(root->type));
+        assert_string_equal(root->text, scalars[i].text);
+        if (root->type == CONF_INT || root->type == CONF_REAL)
+            assert_true(conf_number(root) == scalars[i].number);
+        else
+            assert_true(isnan(conf_number(root)));
+        if (root->type == CONF_BOOL)
+            assert_int_equal(root->boolean, scalars[i].number != 0);
+        conf_destroy(doc);
+    }
+}
+
+static void test_conf__quotes_and_tags_make_text(void **state)
+{
+    struct conf_doc *doc = parse("['1', \"true\", !!str 2, ! 3, .nan, '']");
+    const struct conf_node *root = conf_root(doc);
+
+    (void)state;
+    assert_int_equal(root->type, CONF_LIST);
+    assert_int_equal(root->count, 6);
+    for (size_t i = 0; i < 6; i++)
+        if (i != 4)
+            assert_int_equal(root->items[i]->type, CONF_TEXT);
+    assert_true(root->items[0]->quoted);
+    assert_false(root->items[2]->quoted);
+    assert_true(isnan(conf_number(root->items[4])));
+    conf_destroy(doc);
+}
+
+static void test_conf__nodes_know_where_they_stand(void **state)
+{
+    struct conf_doc *doc = parse("a:\n  \xc3\xa4: [x, 'yz']\n");
+    const struct conf_node *a = conf_get(conf_root(doc), "a");
+    const struct conf_node *list = conf_get(a, "\xc3\xa4");
+
+    (void)state;
+    assert_int_equal(conf_get_key(conf_root(doc), "a")->place.line, 1);
+    assert_int_equal(a->place.line, 2);
+    assert_int_equal(a->place.column, 3);
+    assert_int_equal(list->place.column, 6);
+    assert_int_equal(list->items[1]->place.column, 10);
+    assert_int_equal(list->items[1]->place.length, 4);
+    assert_null(conf_get(a, "b"));
+    assert_null(conf_get(NULL, "a"));
+    assert_null(conf_get(list, "a"));
+    assert_null(conf_get_key(list, "a"));
+    conf_destroy(doc);
+}
+
+static void test_conf__aliases_share_nodes(void **state)
+{
+    struct conf_doc *doc = parse("a: &x [1, 2]\nb: *x\nc: &x 3\nd: *x\n");
+    const struct conf_node *root = conf_root(doc);
+
+    (void)state;
+    assert_ptr_equal(conf_get(root, "a"), conf_get(root, "b"));
+    assert_int_equal(conf_get(root, "d")->integer, 3);
+    conf_destroy(doc);
+}
+
+struct refusal {
+    const char *text, *message;
+};
+
+static void test_conf__refusals_say_what_and_where(void **state)
+{
+    static const struct refusal refusals[] = {
+        {"", "0:0 the file is empty"},
+        {"# nothing\n", "0:0 the file is empty"},
+        {"a: 1\nb: 2\na: 3\n",
+         "3:1 key 'a' stands here again; it is in line 1, column 1 already"},
+        {"a: 1\n\"a\": 3\n",
+         "2:1 key 'a' stands here again; it is in line 1, column 1 already"},
+        {"a: 1\n---\nb: 1\n",
+         "2:1 a second document starts here; a file holds one"},
+        {"a:\n\tb: 1\n",
+         "2:1 a tab cannot indent in YAML (indent with spaces)"},
+        {"a:\n  b: 1\n  \tc: 1\n",
+         "3:3 a tab cannot indent in YAML (indent with spaces)"},
+        {"a: b: c\n", "1:5 a ':' cannot stand here (text that holds ': ' needs "
+                      "quotes; else look at the indentation)"},
+        {"a: @x\n", "1:4 text cannot start with this character (put the text "
+                    "in quotes)"},
+        {"a: [1, 2\nb: 3\n", "2:2 expected ',' or ']' (of what starts in line "
+                             "1)"},
+        {"a: 'x\n", "2:1 the file ends inside quotes (of what starts in line "
+                    "1)"},
+        {"a: 1\n  b: 2\n",
+         "2:4 a ':' cannot stand here (text that holds ': ' needs quotes; "
+         "else look at the indentation)"},
+        {"a: *b\n", "1:4 no anchor '&b' before this alias"},
+        {"a: &lr 1\nb: &width 2\nc: *wdith\n",
+         "3:4 no anchor '&wdith' before this alias (did you mean 'width'?)"},
+        {"a: &b [*b]\n", "1:8 alias '*b' stands inside of what it stands for"},
+        {"a: &x {b: 1}\nc:\n  <<: *x\n",
+         "3:3 merge keys ('<<') are not read here (write the keys out, or use "
+         "an alias for a whole map)"},
+        {"a: !python/object 1\n",
+         "1:4 tags such as '!python/object' are not read here"},
+        {"a: !!int 1\n",
+         "1:4 tags such as 'tag:yaml.org,2002:int' are not read here"},
+        {"? [1]\n: 2\n", "1:3 a key cannot be a list; it must be a word"},
+        {"? {a: 1}\n: 2\n", "1:3 a key cannot be a map; it must be a word"},
+        {"a: \"x\\0y\"\n", "1:4 text with a NUL in it"},
+        {"a: \xff\n", "1:4 byte 0xff is not UTF-8 (save the file as UTF-8)"},
+        {"\xff\xfe"
+         "a",
+         "0:0 the file is UTF-16 (save it as UTF-8)"},
+        {"a: \xc3\xa4\x07\n", "1:5 the control character U+0007"},
+        {"a: 1\rb: 2\n", "1:5 a carriage return that ends no line (end lines "
+                         "with LF or CR LF)"},
+        {"a: \xe2\x80\xa8\n", "1:4 the line separator U+2028 (end lines with "
+                              "LF or CR LF)"},
+        {"%YAML 1.9\n---\na: 1\n", "1:1 found incompatible YAML document"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+        expect_refusal(refusals[i].text, strlen(refusals[i].text),
+                       refusals[i].message);
+    expect_refusal("a: \0b\n", 6, "1:4 a NUL byte: this is not a text file");
+}
+
+static void test_conf__takes_windows_files(void **state)
+{
+    struct conf_doc *doc = parse("\xef\xbb\xbf"
+                                 "a: 1\r\nb: x\r\n");
+
+    (void)state;
+    assert_string_equal(conf_get(conf_root(doc), "b")->text, "x");
+    assert_int_equal(conf_get_key(conf_root(doc), "a")->place.column, 1);
+    assert_string_equal(conf_source(doc), "a: 1\r\nb: x\r\n");
+    conf_destroy(doc);
+}
+
+static void test_conf__reports_all_duplicates(void **state)
+{
+    const char *text = "a: {b: 1, b: 2}\nc: 1\nc: 2\n";
+    struct diags *diags = diags_create("t.yaml");
+
+    (void)state;
+    assert_null(conf_parse(text, strlen(text), diags));
+    assert_int_equal(diags_count(diags), 2);
+    diags_destroy(diags);
+}
+
+static void repeat(struct buf *out, const char *text, int times)
+{
+    while (times-- > 0)
+        buf_add_string(out, text);
+}
+
+static void test_conf__depth_is_bounded(void **state)
+{
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    repeat(&text, "[", 64);
+    repeat(&text, "]", 64);
+    conf_destroy(parse(buf_text(&text)));
+    buf_truncate(&text, 0);
+    repeat(&text, "[", 65);
+    repeat(&text, "]", 65);
+    expect_refusal(text.data, text.length,
+                   "1:65 lists and maps are nested more than 64 deep");
+    buf_clear(&text);
+}
+
+static void test_conf__hostile_depth_is_refused_at_once(void **state)
+{
+    static const char *const pieces[] = {"[", "{", "- ", "[\n", "? ", "{a: "};
+    int64_t start = clock_monotonic_ms();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+        struct buf text = BUF_INIT;
+        struct diags *diags = diags_create("t.yaml");
+
+        repeat(&text, pieces[i], 200000);
+        assert_null(conf_parse(text.data, text.length, diags));
+        assert_non_null(strstr(diags_get(diags, 0)->text, "64 deep"));
+        diags_destroy(diags);
+        buf_clear(&text);
+    }
+    assert_true(clock_monotonic_ms() - start < 5000);
+}
+
+static void test_conf__depth_counts_through_aliases(void **state)
+{
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    buf_add_string(&text, "a: &a ");
+    repeat(&text, "[", 40);
+    repeat(&text, "]", 40);
+    buf_add_string(&text, "\nb: ");
+    repeat(&text, "[", 30);
+    buf_add_string(&text, "*a");
+    repeat(&text, "]", 30);
+    expect_refusal(text.data, text.length,
+                   "2:34 lists and maps are nested more than 64 deep");
+    buf_clear(&text);
+}
+
+static void test_conf__expansion_of_aliases_is_bounded(void **state)
+{
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    buf_add_string(&text, "a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for (int i = 1; i < 12; i++) {
+        buf_printf(&text, "a%d: &a%d [", i, i);
+        for (int k = 0; k < 9; k++)
+            buf_printf(&text, "*a%d, ", i - 1);
+        buf_add_string(&text, "]\n");
+    }
+    expect_refusal(text.data, text.length,
+                   "6:10 the file has more than 100000 nodes, those behind "
+                   "aliases counted each time");
+    buf_clear(&text);
+}
+
+static void test_conf__size_is_bounded(void **state)
+{
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    repeat(&text, "# comment line\n", 70000);
+    expect_refusal(text.data, text.length,
+                   "0:0 the file is longer than 1048576 bytes");
+    buf_truncate(&text, 0);
+    repeat(&text, "- 1\n", 100001);
+    expect_refusal(text.data, text.length,
+                   "100000:3 the file has more than 100000 nodes, those "
+                   "behind aliases counted each time");
+    buf_truncate(&text, 0);
+    repeat(&text, "- &a 1\n", 1001);
+    expect_refusal(text.data, text.length,
+                   "1001:3 the file has more than 1000 anchors");
+    buf_clear(&text);
+}
+
+static void test_conf__load_tells_missing_files(void **state)
+{
+    struct diags *diags = diags_create("t.yaml");
+    struct err err;
+
+    (void)state;
+    assert_null(conf_load("/nonexistent/t.yaml", diags, &err));
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+    assert_int_equal(diags_count(diags), 0);
+    assert_null(conf_load("/dev/zero", diags, &err));
+    assert_int_equal(diags_count(diags), 1);
+    diags_destroy(diags);
+}
+
+static void expect_place(const char *text, int line, int column,
+                         const char *expected)
+{
+    struct conf_doc *doc = parse(text);
+    struct diag_place place =
+        conf_place_in(doc, conf_get(conf_root(doc), "k"), line, column);
+    char found[64];
+
+    snprintf(found, sizeof(found), "%d:%d", place.line, place.column);
+    assert_string_equal(found, expected);
+    conf_destroy(doc);
+}
+
+static void test_conf__places_inside_scalars(void **state)
+{
+    (void)state;
+    expect_place("k: abc\n", 1, 3, "1:6");
+    expect_place("k: 'abc'\n", 1, 3, "1:7");
+    expect_place("k: 'a''bc'\n", 1, 4, "1:9");
+    expect_place("k: \"a\\\"bc\"\n", 1, 4, "1:9");
+    expect_place("k: \"a\\tbc\"\n", 1, 4, "1:4"); /* the escape hides it */
+    expect_place("k: &x !!str abc\n", 1, 1, "1:13");
+    expect_place("k: \xc3\xa4\xc3\xb6 bc\n", 1, 4, "1:7");
+    expect_place("k: |\n  one\n  two three\n", 2, 5, "3:7");
+    expect_place("k: |\n\n  one\n    two\n", 3, 5, "4:7");
+    expect_place("k: >-\n  one\n  two three\n", 1, 5, "3:3");
+    expect_place("k: one\n  two\n", 1, 5, "2:3");
+    expect_place("k: 'one\n\n  two'\n", 2, 1, "3:3");
+    expect_place("k: abc\n", 1, 4, "1:7");
+    expect_place("k: abc\n", 9, 9, "1:7");
+}
+
+static void expect_set(const char *text, const char *assignment,
+                       const char *key, const char *sub, const char *expected)
+{
+    struct conf_doc *doc = parse(text);
+    const struct conf_node *node;
+    struct err err;
+
+    if (conf_set(doc, assignment, &err) != 0)
+        fail_msg("%s: %s", assignment, err.text);
+    node = conf_get(conf_root(doc), key);
+    if (sub != NULL)
+        node = conf_get(node, sub);
+    assert_non_null(node);
+    assert_string_equal(node->text, expected);
+    conf_destroy(doc);
+}
+
+static void test_conf__set_replaces_and_adds(void **state)
+{
+    (void)state;
+    expect_set("a: {b: 1}\n", "a.b=2", "a", "b", "2");
+    expect_set("a: {b: 1}\n", "a.c=x = y", "a", "c", "x = y");
+    expect_set("a: {b: 1}\n", "n.c='3'", "n", "c", "3");
+    expect_set("a:\n", "a.c=1", "a", "c", "1");
+    expect_set("a: {x.y: 1}\n", "a.x.y=2", "a", "x.y", "2");
+    expect_set("a: 1\n", "a=", "a", NULL, "~");
+    expect_set("a: 1\n", "a={b: {c: 1}, d: e}", "a", "d", "e");
+}
+
+static void test_conf__set_leaves_other_aliases_alone(void **state)
+{
+    struct conf_doc *doc = parse("a: &x {k: 1}\nb: *x\n");
+    const struct conf_node *root;
+
+    (void)state;
+    assert_int_equal(conf_set(doc, "b.k=2", NULL), 0);
+    root = conf_root(doc);
+    assert_int_equal(conf_get(conf_get(root, "a"), "k")->integer, 1);
+    assert_int_equal(conf_get(conf_get(root, "b"), "k")->integer, 2);
+    assert_int_equal(conf_get(conf_get(root, "b"), "k")->place.line, 0);
+    conf_destroy(doc);
+}
+
+static void test_conf__set_refuses(void **state)
+{
+    static const struct refusal refusals[] = {
+        {"a", "'a' is not of the form KEY=VALUE"},
+        {"=1", "'=1' is not of the form KEY=VALUE"},
+        {"a.b=1", "cannot set 'a.b': before 'b' stands text, not a map"},
+        {"c..d=1", "'c..d' is no path of keys"},
+        {"c.=1", "'c.' is no path of keys"},
+        {"a=[1",
+         "cannot set 'a': expected ',' or ']' (of what starts in line 1)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        struct conf_doc *doc = parse("a: x\n");
+        struct err err = {0};
+
+        assert_int_equal(conf_set(doc, refusals[i].text, &err), -1);
+        assert_int_equal(err.kind, ERR_USAGE);
+        assert_string_equal(err.text, refusals[i].message);
+        conf_destroy(doc);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conf__scalars_follow_the_core_schema),
+        cmocka_unit_test(test_conf__quotes_and_tags_make_text),
+        cmocka_unit_test(test_conf__nodes_know_where_they_stand),
+        cmocka_unit_test(test_conf__aliases_share_nodes),
+        cmocka_unit_test(test_conf__refusals_say_what_and_where),
+        cmocka_unit_test(test_conf__takes_windows_files),
+        cmocka_unit_test(test_conf__reports_all_duplicates),
+        cmocka_unit_test(test_conf__depth_is_bounded),
+        cmocka_unit_test(test_conf__hostile_depth_is_refused_at_once),
+        cmocka_unit_test(test_conf__depth_counts_through_aliases),
+        cmocka_unit_test(test_conf__expansion_of_aliases_is_bounded),
+        cmocka_unit_test(test_conf__size_is_bounded),
+        cmocka_unit_test(test_conf__load_tells_missing_files),
+        cmocka_unit_test(test_conf__places_inside_scalars),
+        cmocka_unit_test(test_conf__set_replaces_and_adds),
+        cmocka_unit_test(test_conf__set_leaves_other_aliases_alone),
+        cmocka_unit_test(test_conf__set_refuses),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
