@@ -11,9 +11,13 @@
 
 /*
  * Rows to stdout as the user asked (-o): a table whose columns fit what the
- * first rows showed, one JSON array, JSON lines, or CSV (RFC 4180). Rows are
- * written as they come, so that 100,000 of them start at once and take no
- * memory. Cells of a table are cut to the terminal's width only on a terminal.
+ * first rows showed, one JSON array, JSON lines, or CSV (quoted as in RFC 4180;
+ * a line ends with a line feed). Rows are written as they come, so that 100,000
+ * of them start at once and take no memory. Cells of a table are cut to the
+ * terminal's width only on a terminal.
+ *
+ * What is not known (null) is "-" in a table, null in JSON, nothing in CSV.
+ * NaN and infinities are nan, inf and -inf, but null in JSON, which lacks them.
  */
 
 enum column_type {
@@ -28,7 +32,8 @@ enum column_type {
 };
 
 struct column {
-    const char *key;   /* the name in JSON and CSV */
+    const char *key;   /* the name in JSON, and in CSV (there "group.key" where
+                          another column has the same key) */
     const char *title; /* the heading in a table; NULL: as key */
     enum column_type type;
     const char *group; /* JSON: nested under this key ("params"), or NULL */
@@ -39,7 +44,7 @@ struct output;
 struct output *output_create(const struct cli *cli,
                              const struct column *columns, size_t count);
 /* cells[count]; text is copied if it must be kept. 0, or -1 when stdout is
- * gone (ERR_FAILED). */
+ * gone (ERR_FAILED; without text when it is a pipe that nobody reads). */
 int output_row(struct output *output, const struct value *cells,
                struct err *err);
 /* Writes what is left, closes the array. Destroys in every case. */

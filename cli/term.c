@@ -9,6 +9,8 @@
 
 #include "base/compiler.h"
 
+enum { COLUMNS_MAX = 10000 };
+
 static const char *const codes[] = {
     [STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m",
     [STYLE_DIM] = "\033[2m",   [STYLE_GOOD] = "\033[32m",
@@ -27,13 +29,6 @@ static const struct {
     {"cancelled", STYLE_DIM},
 };
 
-static bool variable_is_set(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL && value[0] != '\0';
-}
-
 static bool is_dumb(void)
 {
     const char *name = getenv("TERM");
@@ -43,11 +38,14 @@ static bool is_dumb(void)
 
 int term_columns(int fd)
 {
+    const char *fallback = getenv("COLUMNS");
     struct winsize size;
+    long columns;
 
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0)
-        return 0;
-    return size.ws_col;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    columns = fallback != NULL ? strtol(fallback, NULL, 10) : 0;
+    return columns > 0 && columns < COLUMNS_MAX ? (int)columns : 0;
 }
 
 bool term_is_utf8(void)
@@ -58,25 +56,25 @@ bool term_is_utf8(void)
     if (name != NULL && strcmp(name, "dumb") == 0)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
-        if (variable_is_set(variables[i])) {
-            const char *locale = getenv(variables[i]);
+        const char *locale = getenv(variables[i]);
 
+        if (locale != NULL && locale[0] != '\0')
             return strcasestr(locale, "utf-8") != NULL ||
                    strcasestr(locale, "utf8") != NULL;
-        }
     }
     return false;
 }
 
 bool term_has_colour(const char *choice, bool is_terminal)
 {
+    const char *none = getenv("NO_COLOR");
     const char *force = getenv("CLICOLOR_FORCE");
 
     if (choice != NULL && strcmp(choice, "always") == 0)
         return true;
     if (choice != NULL && strcmp(choice, "never") == 0)
         return false;
-    if (variable_is_set("NO_COLOR"))
+    if (none != NULL && none[0] != '\0')
         return false;
     if (force != NULL && force[0] != '\0' && strcmp(force, "0") != 0)
         return true;

@@ -8,7 +8,7 @@
 
 enum { TERM_DEFAULT_COLUMNS = 72 };
 
-/* Columns of the terminal behind fd; 0 when it is none or does not say. */
+/* Columns of the terminal behind fd, or COLUMNS; 0 when neither says. */
 int term_columns(int fd);
 
 /* Whether the user's locale is UTF-8 and the terminal is not a dumb one. */
