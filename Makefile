@@ -61,9 +61,9 @@ BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 SHELLS := bash zsh fish
 COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 
-# `  CC base/err.c`, or the command itself with V=1.
+# `  CC base/err.o`, or the command itself with V=1.
 Q   := $(if $(V),,@)
-say  = $(if $(V),@:,@printf '  %-5s %s\n' $1 $2)
+say  = $(if $(V),@:,@printf '  %-4s %s\n' $1 $(@:build/%=%))
 
 all: $B/libsmtune.a $(PROGS:%=$B/%) $(MAN) $(COMPLETIONS) ## build programs and manual pages
 
@@ -81,52 +81,44 @@ quickstart: deps ## install what is missing, build, tune a real model
 
 # Programs ----------------------------------------------------------------
 
-$B/%.o: %.c $B/flags
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$Q$(CC) $(BASE_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$B/%: FLAGS = $(CFLAGS)
+$S/%: FLAGS = $(SAN)
 
+define compile
+$(call say,CC)
+@mkdir -p $(@D)
+$Q$(CC) $(BASE_FLAGS) $(FLAGS) -MMD -MP -c -o $@ $<
+endef
+$B/%.o: %.c $B/flags
+	$(compile)
 $S/%.o: %.c $S/flags
-	$(call say,CC,'$< (tests)')
+	$(compile)
+
+# Changes when the compiler or its flags do, so that objects are made anew.
+$B/flags $S/flags: FORCE
+	@$(PKG_CONFIG) --print-errors --exists $(PKGS) || \
+	 { echo "libraries are missing: 'make deps' installs them"; exit 1; }
 	@mkdir -p $(@D)
-	$Q$(CC) $(BASE_FLAGS) $(SAN) -MMD -MP -c -o $@ $<
+	@f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(FLAGS))'; \
+	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
 
 %/libsmtune.a:
-	$(call say,AR,$@)
+	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^
 $B/libsmtune.a: $(SRC:%.c=$B/%.o)
 $S/libsmtune.a: $(SRC:%.c=$S/%.o)
-
-define link
-$(call say,LD,$@)
-@mkdir -p $(@D)
-$Q$(CC) $1 $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $2
-endef
 
 $B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
 $B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
 $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FUZZ): %: %.o $S/libsmtune.a
+$(UNIT): MORE = -lcmocka
+$(FUZZ): MORE = -fsanitize=fuzzer
 
-$(PROGS:%=$B/%) $(BENCH):
-	$(call link,$(CFLAGS))
-$(PROGS:%=$S/%):
-	$(call link,$(SAN))
-$(UNIT):
-	$(call link,$(SAN),-lcmocka)
-$(FUZZ):
-	$(call link,$(SAN) -fsanitize=fuzzer)
-
-# Changes when the compiler or its flags do, so that objects are made anew.
-$B/flags: FORCE
-	@$(PKG_CONFIG) --print-errors --exists $(PKGS) || \
-	 { echo "libraries are missing: 'make deps' installs them"; exit 1; }
-	@mkdir -p $B; f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(CFLAGS))'; \
-	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
-$S/flags: FORCE
-	@mkdir -p $S; f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(SAN))'; \
-	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
+$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FUZZ):
+	$(call say,LD)
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(MORE)
 
 # Manual pages and completions come from the program's own tables.
 $B/man/%: man/%
@@ -137,7 +129,7 @@ $B/man/smtune.1: man/smtune.1.in $B/smtune
 $B/man/smtune-experiment.5: man/smtune-experiment.5.in $B/smtune
 	$(call fill,@KEYS@,schema --man)
 define fill
-$(call say,MAN,$@)
+$(call say,MAN)
 @mkdir -p $(@D)
 $Q$B/smtune $2 >$@.part
 $Qsed -e '/^$1$$/{r $@.part' -e 'd}' -e 's/@VERSION@/$(VERSION)/' $< >$@.tmp
