@@ -53,11 +53,14 @@ struct space *space_create(struct expr_env *env);
 void space_destroy(struct space *space);
 
 /*
- * Copies the parameter. -1 (ERR_FILE) when it is impossible: min above max,
- * min = max or a single value (a constant says so), log of what is not
- * positive, a step that is not positive or wider than the range, equal values
- * twice, a name twice. Ranges and steps of an int must be whole.
+ * -1 (ERR_FILE) when there can be no such parameter: min above max, min = max
+ * or a single value (a constant says so), log of what is not positive, a step
+ * that is not positive, wider than the range, or does not come to max, two
+ * values that print alike. An int's range and step are whole, within 2^53.
  */
+int param_check(const struct param *param, struct err *err);
+
+/* Copies the parameter. -1 (ERR_FILE) as param_check, or for a name twice. */
 int space_add_param(struct space *space, const struct param *param,
                     struct err *err);
 /* The parameter `index` is active only where the expression is true; it may
@@ -74,11 +77,16 @@ size_t space_count(const struct space *space);
 const struct param *space_param(const struct space *space, size_t index);
 int space_find(const struct space *space, const char *name); /* -1: none */
 bool space_is_conditional(const struct space *space, size_t index);
+/* [space_count] parameters, each behind those that its condition uses; as they
+ * were added where conditions look back only. Valid until one is added. */
+const size_t *space_order(const struct space *space);
 
 /* u in [0, 1] to a value of that parameter, each value of a finite one with
  * equal share (of the scale, for ints without bias at the ends). */
 struct value param_from_unit(const struct param *param, double u);
-/* The middle of the values' share: param_from_unit(param_to_unit(v)) is v. */
+/* The middle of the value's share: param_from_unit(param_to_unit(v)) is v, for
+ * a continuum but for rounding, for a finite one as long as its shares are
+ * wider than a double can tell (2^50 values on a linear scale). */
 double param_to_unit(const struct param *param, const struct value *value);
 /* How many values it has; 0: a continuum. */
 uint64_t param_cardinality(const struct param *param);
@@ -94,6 +102,11 @@ void space_decode(struct space *space, const double *unit, struct value *point);
 /* Sets those that their conditions make inactive to null. */
 void space_apply_conditions(struct space *space, struct value *point);
 bool space_feasible(struct space *space, const struct value *point);
+/* As space_feasible; when false, *depth is the smallest number for which no
+ * point with the same values of the first *depth parameters in space_order is
+ * feasible, as far as the constraints' names tell. */
+bool space_feasible_prefix(struct space *space, const struct value *point,
+                           size_t *depth);
 /* Equal points have equal hashes; of n points, no two others do (64 bits). */
 uint64_t space_hash(const struct space *space, const struct value *point);
 /* How many points at most (conditions and constraints not counted); 0 when
