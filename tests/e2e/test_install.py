@@ -5,6 +5,9 @@ import subprocess
 
 import pytest
 
+# One after the other: they share a build folder.
+pytestmark = pytest.mark.xdist_group("make")
+
 
 @pytest.fixture
 def make(root):
