@@ -102,6 +102,9 @@ $B/flags $S/flags: FORCE
 	@f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(FLAGS))'; \
 	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
 
+# The tables' SQL becomes a part of the program.
+$B/store/schema.o $S/store/schema.o: store/schema.sql
+
 %/libsmtune.a:
 	$(call say,AR)
 	$Qrm -f $@ && $(AR) rcs $@ $^

@@ -30,8 +30,13 @@ static void on_metric(void *user, const char *name, int64_t step, double value)
     if (!trial_add_metric(trial, engine->experiment, name, value) ||
         !engine_begin(engine))
         return;
-    if (store_add_metric(engine->store, engine->run->id, trial->job,
-                         trial->attempt, name, step, value, clock_wall_ms(),
+    if (store_add_metric(engine->store,
+                         &(struct metric_new){.job = trial->job,
+                                              .attempt = trial->attempt,
+                                              .name = name,
+                                              .step = step,
+                                              .value = value,
+                                              .time_ms = clock_wall_ms()},
                          &err) != 0)
         engine_break(engine, &err);
 }

@@ -46,10 +46,11 @@ char *store_run_directory(const struct store *store, const char *run_name);
 /* ---- writing ---- */
 
 /* Opens the transaction if it is not open yet. ERR_BUSY when another writer
- * holds it for over 10 s. */
+ * holds it for over 10 s; the error names its process. */
 int store_begin(struct store *store, struct err *err);
 bool store_in_transaction(const struct store *store);
-/* Durable when it returns 0. With nothing open: 0 at once. */
+/* Durable when it returns 0; nothing of it is kept when it returns -1. With
+ * nothing open: 0 at once. */
 int store_commit(struct store *store, struct err *err);
 void store_rollback(struct store *store);
 
@@ -69,14 +70,20 @@ struct run_new {
     int64_t time_ms;
 };
 
-/* All need an open transaction. Ids are > 0. */
+/* All need an open transaction, in which an error may leave half of a change:
+ * roll it back then. Ids are > 0. Numbers that are NaN are kept as NULL. */
+
+/* State running, event "run_created". ERR_BUSY when the name is taken. */
 int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
                   struct err *err);
+/* Any state but running is also its end. Event "run_state". */
 int store_set_run_state(struct store *store, int64_t run, const char *state,
                         const char *reason, int64_t time_ms, struct err *err);
-/* Who runs it now: pid 0 when nobody does. */
+/* Who runs it now: pid 0 when nobody does. The first is the run's start. Event
+ * "engine_started" or "engine_ended". */
 int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
                          const char *boot_id, int64_t time_ms, struct err *err);
+/* With all its jobs and events; its files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
 
 struct job_new {
@@ -89,6 +96,7 @@ struct job_new {
     int64_t time_ms;
 };
 
+/* Event "suggested". */
 int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
                   struct err *err);
 
@@ -114,7 +122,8 @@ struct attempt_new {
     int64_t time_ms;
 };
 
-/* State starting. */
+/* State starting. At most one attempt of a job has not ended. Events
+ * "attempt_starting", "attempt_running", "attempt_ended". */
 int store_add_attempt(struct store *store, const struct attempt_new *attempt,
                       int64_t *id, struct err *err);
 int store_set_attempt_running(struct store *store, int64_t run, int64_t job,
@@ -133,15 +142,24 @@ struct attempt_end {
 int store_end_attempt(struct store *store, const struct attempt_end *end,
                       struct err *err);
 
+struct metric_new {
+    int64_t job;
+    int64_t attempt; /* its id */
+    const char *name;
+    int64_t step;
+    double value; /* may be NaN or infinite */
+    int64_t time_ms;
+};
+
 /* One point of a metric's curve; the same (job, name, step) again replaces. */
-int store_add_metric(struct store *store, int64_t run, int64_t job,
-                     int64_t attempt, const char *name, int64_t step,
-                     double value, int64_t time_ms, struct err *err);
+int store_add_metric(struct store *store, const struct metric_new *metric,
+                     struct err *err);
 
 /* ---- reading ---- */
 
 /* Rows are handed to a callback as they are read; text lives until it returns.
- * A callback that returns anything but 0 ends the reading, which returns it. */
+ * A callback that returns anything but 0 ends the reading, which returns it; it
+ * may read, not write. */
 
 struct run_row {
     int64_t id;
@@ -150,11 +168,11 @@ struct run_row {
     uint64_t seed;
     int64_t pid;                              /* of the engine, 0: none */
     int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
-    const char *metric, *goal;                /* the first objective's */
+    const char *metric, *goal; /* the first objective's, "": none */
     int64_t objective_count;
     int64_t trials; /* all jobs */
     int64_t succeeded, failed, running, other;
-    double best;        /* NaN: none */
+    double best;        /* finite, of a succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
 };
 
@@ -186,7 +204,9 @@ struct trial_row {
     uint64_t cursor;
 };
 
-enum trial_order { ORDER_NUMBER, ORDER_BEST /* best first, by goal */ };
+/* ORDER_BEST: by the first objective and its goal, best first; trials without
+ * a finite value come last, by number. */
+enum trial_order { ORDER_NUMBER, ORDER_BEST };
 
 struct trial_query {
     int64_t run;
@@ -202,7 +222,8 @@ int store_each_trial(struct store *store, const struct trial_query *query,
 
 struct attempt_row {
     int64_t id, job, number, job_number;
-    const char *state, *cause, *directory, *text;
+    const char *state, *directory;
+    const char *cause, *text; /* NULL: none */
     int64_t pid, exit_code, signal, started_ms, ended_ms;
     int64_t cpu_ms, max_rss_bytes, created_ms;
 };
@@ -214,17 +235,19 @@ int store_each_attempt(struct store *store, int64_t run, int64_t job,
 
 struct metric_row {
     const char *name;
-    int64_t step, attempt, time_ms;
+    int64_t step, attempt, time_ms; /* the attempt's id */
     double value;
 };
 
+/* Name by name, each by step. */
 int store_each_metric(struct store *store, int64_t job,
                       int (*row)(void *user, const struct metric_row *metric),
                       void *user, struct err *err);
 
 struct event_row {
     int64_t seq, job_number, attempt, time_ms; /* 0: of the run */
-    const char *event, *detail;
+    const char *event;
+    const char *detail; /* a JSON object, or "" */
 };
 
 int store_each_event(struct store *store, int64_t run,

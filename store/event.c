@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/event.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/value.h"
+#include "store/store_impl.h"
+
+int event_add(struct store *store, const struct event *event, struct err *err)
+{
+    return store_change(
+        store, INSERT_EVENT,
+        VALUES(value_int(event->run), int_unless(event->job, 0),
+               int_unless(event->attempt, 0), value_int(event->time_ms),
+               value_text(event->event), value_text(event->detail)),
+        err);
+}
+
+struct buf *detail_start(struct store *store)
+{
+    buf_truncate(&store->scratch, 0);
+    buf_add_char(&store->scratch, '{');
+    return &store->scratch;
+}
+
+static void detail_key(struct buf *out, const char *key)
+{
+    if (out->length > 1)
+        buf_add_char(out, ',');
+    buf_add_char(out, '"');
+    buf_add_string(out, key);
+    buf_add_string(out, "\":");
+}
+
+static void add_quoted(struct buf *out, const char *text)
+{
+    buf_add_char(out, '"');
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20) {
+            buf_printf(out, "\\u%04x", (unsigned)*text);
+            continue;
+        }
+        if (*text == '"' || *text == '\\')
+            buf_add_char(out, '\\');
+        buf_add_char(out, *text);
+    }
+    buf_add_char(out, '"');
+}
+
+void detail_text(struct buf *out, const char *key, const char *text)
+{
+    if (text == NULL)
+        return;
+    detail_key(out, key);
+    add_quoted(out, text);
+}
+
+void detail_int(struct buf *out, const char *key, int64_t integer)
+{
+    detail_key(out, key);
+    buf_printf(out, "%" PRId64, integer);
+}
+
+void detail_reals(struct buf *out, const char *key, const double *reals,
+                  size_t count)
+{
+    char text[32];
+
+    detail_key(out, key);
+    for (size_t i = 0; i < count; i++) {
+        buf_add_char(out, i == 0 ? '[' : ',');
+        value_format_real(reals[i], text, sizeof(text));
+        buf_printf(out, isfinite(reals[i]) ? "%s" : "\"%s\"", text);
+    }
+    buf_add_char(out, ']');
+}
+
+const char *detail_end(struct buf *out)
+{
+    buf_add_char(out, '}');
+    return buf_text(out);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_EVENT_H
+#define SMTUNE_STORE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct store;
+
+/* One row of the event table, which is only ever added to. */
+struct event {
+    int64_t run, job, attempt, time_ms; /* 0: not of one */
+    const char *event, *detail;
+};
+
+int event_add(struct store *store, const struct event *event, struct err *err);
+
+/*
+ * A detail is one flat JSON object, put together in the store's scratch
+ * buffer: the text that detail_end gives lives until the next detail_start.
+ */
+struct buf *detail_start(struct store *store);
+void detail_text(struct buf *out, const char *key, const char *text);
+void detail_int(struct buf *out, const char *key, int64_t integer);
+/* A list; the numbers that JSON lacks stand there as words. */
+void detail_reals(struct buf *out, const char *key, const double *reals,
+                  size_t count);
+const char *detail_end(struct buf *out);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+
+enum { PID_COLUMNS = 20, FIRST_PAUSE_US = 200, LONGEST_PAUSE_US = 20000 };
+
+int lock_open(const char *directory, struct err *err)
+{
+    char *path = fs_join(directory, "smtune.lock");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
+    free(path);
+    return fd;
+}
+
+/* Only for the message of who has to wait: losing it harms nobody. */
+static void write_pid(int fd)
+{
+    char text[PID_COLUMNS + 2];
+    ssize_t written;
+
+    snprintf(text, sizeof(text), "%-*ld\n", PID_COLUMNS, (long)getpid());
+    written = pwrite(fd, text, PID_COLUMNS + 1, 0);
+    (void)written;
+}
+
+static long read_pid(int fd)
+{
+    char text[PID_COLUMNS + 2] = "";
+
+    if (pread(fd, text, PID_COLUMNS + 1, 0) < 1)
+        return 0;
+    return strtol(text, NULL, 10);
+}
+
+static void pause_us(long us)
+{
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+}
+
+int lock_take(int fd, int64_t wait_ms, struct err *err)
+{
+    int64_t start_ms = clock_monotonic_ms();
+    long us = FIRST_PAUSE_US;
+
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_set_errno(err, ERR_FAILED, errno, "cannot lock");
+        if (clock_monotonic_ms() - start_ms >= wait_ms)
+            return err_set(err, ERR_BUSY,
+                           "process %ld has been writing to it for %" PRId64
+                           " ms",
+                           read_pid(fd), wait_ms);
+        pause_us(us);
+        us = us * 2 < LONGEST_PAUSE_US ? us * 2 : LONGEST_PAUSE_US;
+    }
+    write_pid(fd);
+    return 0;
+}
+
+void lock_release(int fd)
+{
+    flock(fd, LOCK_UN);
+}

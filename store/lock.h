@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_LOCK_H
+#define SMTUNE_STORE_LOCK_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/*
+ * The writers' lock: smtune.lock in the store's directory, flocked by whoever
+ * writes or checkpoints, with the holder's pid in it. The kernel lets go of it
+ * when its holder dies.
+ */
+
+/* A descriptor of the file, made if need be; the caller's to close. */
+int lock_open(const char *directory, struct err *err);
+/* Waits at most wait_ms; then ERR_BUSY, which names the holder. */
+int lock_take(int fd, int64_t wait_ms, struct err *err);
+void lock_release(int fd);
+
+#endif

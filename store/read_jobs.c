@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store.h"
+
+#include "base/value.h"
+#include "store/store_impl.h"
+
+/* A text column that may be NULL. */
+static const char *text_or_null(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
+/* ---- attempts ---- */
+
+#define SELECT_ATTEMPTS                                                        \
+    "SELECT a.id, a.job_id, a.number, job.number, a.state, a.cause,"           \
+    " a.directory, a.text, a.pid, ifnull(a.exit_code, -1), a.signal,"          \
+    " a.started_ms, a.ended_ms, a.cpu_ms, a.max_rss_bytes, a.created_ms"       \
+    " FROM attempt AS a JOIN job ON job.id = a.job_id"                         \
+    " WHERE job.run_id = ?1"
+
+static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
+{
+    int column = 0;
+
+    attempt->id = sqlite3_column_int64(statement, column++);
+    attempt->job = sqlite3_column_int64(statement, column++);
+    attempt->number = sqlite3_column_int64(statement, column++);
+    attempt->job_number = sqlite3_column_int64(statement, column++);
+    attempt->state = store_column_text(statement, column++);
+    attempt->cause = text_or_null(statement, column++);
+    attempt->directory = store_column_text(statement, column++);
+    attempt->text = text_or_null(statement, column++);
+    attempt->pid = sqlite3_column_int64(statement, column++);
+    attempt->exit_code = sqlite3_column_int64(statement, column++);
+    attempt->signal = sqlite3_column_int64(statement, column++);
+    attempt->started_ms = sqlite3_column_int64(statement, column++);
+    attempt->ended_ms = sqlite3_column_int64(statement, column++);
+    attempt->cpu_ms = sqlite3_column_int64(statement, column++);
+    attempt->max_rss_bytes = sqlite3_column_int64(statement, column++);
+    attempt->created_ms = sqlite3_column_int64(statement, column++);
+}
+
+int store_each_attempt(struct store *store, int64_t run, int64_t job,
+                       int (*row)(void *user, const struct attempt_row *row),
+                       void *user, struct err *err)
+{
+    const char *sql =
+        job == 0 ? SELECT_ATTEMPTS " AND a.state <> 'ended' ORDER BY a.id"
+                 : SELECT_ATTEMPTS " AND a.job_id = ?2 ORDER BY a.number";
+    struct value ids[] = {value_int(run), value_int(job)};
+    sqlite3_stmt *statement =
+        store_query(store, sql, ids, job == 0 ? 1 : 2, err);
+    struct attempt_row attempt;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        read_attempt(statement, &attempt);
+        result = row(user, &attempt);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
+/* ---- metrics ---- */
+
+int store_each_metric(struct store *store, int64_t job,
+                      int (*row)(void *user, const struct metric_row *metric),
+                      void *user, struct err *err)
+{
+    struct value id = value_int(job);
+    sqlite3_stmt *statement = store_query(
+        store,
+        "SELECT n.name, m.step, m.attempt_id, m.time_ms, m.value"
+        " FROM metric AS m JOIN metric_name AS n ON n.id = m.name_id"
+        " WHERE m.job_id = ?1 ORDER BY m.name_id, m.step",
+        &id, 1, err);
+    struct metric_row metric;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        metric.name = store_column_text(statement, 0);
+        metric.step = sqlite3_column_int64(statement, 1);
+        metric.attempt = sqlite3_column_int64(statement, 2);
+        metric.time_ms = sqlite3_column_int64(statement, 3);
+        metric.value = store_column_real(statement, 4);
+        result = row(user, &metric);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
+/* ---- events ---- */
+
+int store_each_event(struct store *store, int64_t run,
+                     int (*row)(void *user, const struct event_row *event),
+                     void *user, struct err *err)
+{
+    struct value id = value_int(run);
+    sqlite3_stmt *statement = store_query(
+        store,
+        "SELECT e.seq, job.number, e.attempt_id, e.time_ms, e.event, e.detail"
+        " FROM event AS e LEFT JOIN job ON job.id = e.job_id"
+        " WHERE e.run_id = ?1 ORDER BY e.seq",
+        &id, 1, err);
+    struct event_row event;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        event.seq = sqlite3_column_int64(statement, 0);
+        event.job_number = sqlite3_column_int64(statement, 1);
+        event.attempt = sqlite3_column_int64(statement, 2);
+        event.time_ms = sqlite3_column_int64(statement, 3);
+        event.event = store_column_text(statement, 4);
+        event.detail = store_column_text(statement, 5);
+        result = row(user, &event);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/value.h"
+#include "store/store_impl.h"
+
+/*
+ * Counts come from the index job_state and the best from job_value_order, so
+ * that neither has to be kept up to date elsewhere. The best is the first
+ * finite value in the goal's direction of a trial that succeeded.
+ */
+/* clang-format off */
+#define BEST_JOB                                                               \
+    "SELECT v.job_id FROM job_value AS v JOIN job ON job.id = v.job_id"        \
+    " WHERE v.run_id = run.id AND v.idx = 0"                                   \
+    " AND v.value > -9e999 AND v.value < 9e999 AND job.state = 'succeeded'"
+
+#define SELECT_RUNS                                                            \
+    "SELECT run.id, name, kind, run.state, reason, spec, overrides, spec_path,"\
+    " work_directory, seed, engine_pid, boot_id, run.created_ms,"              \
+    " run.started_ms, run.ended_ms, o.metric, o.goal,"                         \
+    " (SELECT count(*) FROM run_objective WHERE run_id = run.id),"             \
+    " (SELECT count(*) FROM job WHERE run_id = run.id),"                       \
+    " (SELECT count(*) FROM job"                                               \
+    "   WHERE run_id = run.id AND state = 'succeeded'),"                       \
+    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'failed'),"  \
+    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'running')," \
+    " best.number, best_value.value"                                           \
+    " FROM run"                                                                \
+    " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
+    " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
+    "   (" BEST_JOB " ORDER BY v.value DESC, v.job_id LIMIT 1),"               \
+    "   (" BEST_JOB " ORDER BY v.value, v.job_id LIMIT 1))"                    \
+    " LEFT JOIN job_value AS best_value"                                       \
+    "   ON best_value.job_id = best.id AND best_value.idx = 0"
+/* clang-format on */
+
+static void read_run(sqlite3_stmt *statement, struct run_row *run)
+{
+    int column = 0;
+
+    run->id = sqlite3_column_int64(statement, column++);
+    run->name = store_column_text(statement, column++);
+    run->kind = store_column_text(statement, column++);
+    run->state = store_column_text(statement, column++);
+    run->reason = store_column_text(statement, column++);
+    run->spec = store_column_text(statement, column++);
+    run->overrides = store_column_text(statement, column++);
+    run->spec_path = store_column_text(statement, column++);
+    run->work_directory = store_column_text(statement, column++);
+    run->seed = (uint64_t)sqlite3_column_int64(statement, column++);
+    run->pid = sqlite3_column_int64(statement, column++);
+    run->boot_id = store_column_text(statement, column++);
+    run->created_ms = sqlite3_column_int64(statement, column++);
+    run->started_ms = sqlite3_column_int64(statement, column++);
+    run->ended_ms = sqlite3_column_int64(statement, column++);
+    run->metric = store_column_text(statement, column++);
+    run->goal = store_column_text(statement, column++);
+    run->objective_count = sqlite3_column_int64(statement, column++);
+    run->trials = sqlite3_column_int64(statement, column++);
+    run->succeeded = sqlite3_column_int64(statement, column++);
+    run->failed = sqlite3_column_int64(statement, column++);
+    run->running = sqlite3_column_int64(statement, column++);
+    run->other = run->trials - run->succeeded - run->failed - run->running;
+    run->best_trial = sqlite3_column_int64(statement, column++);
+    run->best = store_column_real(statement, column++);
+}
+
+/* Destroys the query. *count is the number of rows handed out. */
+static int each_run(struct store *store, sqlite3_stmt *statement,
+                    int (*row)(void *user, const struct run_row *run),
+                    void *user, int64_t *count, struct err *err)
+{
+    struct run_row run;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        read_run(statement, &run);
+        ++*count;
+        result = row(user, &run);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
+int store_each_run(struct store *store,
+                   int (*row)(void *user, const struct run_row *run),
+                   void *user, struct err *err)
+{
+    int64_t count = 0;
+
+    return each_run(
+        store, store_query(store, SELECT_RUNS " ORDER BY run.id", NULL, 0, err),
+        row, user, &count, err);
+}
+
+int store_get_run(struct store *store, int64_t run,
+                  int (*row)(void *user, const struct run_row *run), void *user,
+                  struct err *err)
+{
+    struct value id = value_int(run);
+    int64_t count = 0;
+    int result = each_run(
+        store,
+        store_query(store, SELECT_RUNS " WHERE run.id = ?1", &id, 1, err), row,
+        user, &count, err);
+
+    if (result == 0 && count == 0)
+        return err_set(err, ERR_NOT_FOUND, "no run %" PRId64, run);
+    return result;
+}
+
+/* ---- finding ---- */
+
+/* The first column of the first row; 0 when there is none. */
+static int select_id(struct store *store, const char *sql,
+                     const struct value *value, int64_t *id, struct err *err)
+{
+    sqlite3_stmt *statement =
+        store_query(store, sql, value, value == NULL ? 0 : 1, err);
+    int row;
+
+    if (statement == NULL)
+        return -1;
+    row = store_step(store, statement, err);
+    *id = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return row < 0 ? -1 : 0;
+}
+
+static struct value selector_number(const char *selector)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(selector, &end, 10);
+    if (errno != 0 || end == selector || *end != '\0')
+        return value_null();
+    return value_int(number);
+}
+
+static int not_found(struct store *store, const char *selector, struct err *err)
+{
+    sqlite3_stmt *statement = store_query(
+        store, "SELECT name FROM run ORDER BY id DESC", NULL, 0, err);
+    char **names = NULL;
+    size_t count = 0, capacity = 0;
+    const char *near;
+
+    if (statement == NULL)
+        return -1;
+    while (store_step(store, statement, NULL) > 0) {
+        names = mem_grow(names, count, &capacity, sizeof(*names));
+        names[count++] = mem_copy_string(store_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    near = text_nearest(selector, (const char *const *)names, count);
+    if (near != NULL)
+        err_set(err, ERR_NOT_FOUND, "no run '%s' (did you mean '%s'?)",
+                selector, near);
+    else
+        err_set(err, ERR_NOT_FOUND, "no run '%s' in the store '%s'", selector,
+                store->directory);
+    while (count > 0)
+        free(names[--count]);
+    free(names);
+    return -1;
+}
+
+int store_find_run(struct store *store, const char *selector, int64_t *id,
+                   struct err *err)
+{
+    struct value name = value_text(selector);
+    struct value number = selector_number(selector);
+
+    if (select_id(store, "SELECT id FROM run WHERE name = ?1", &name, id, err) <
+        0)
+        return -1;
+    if (*id == 0 && number.type == VALUE_INT &&
+        select_id(store, "SELECT id FROM run WHERE id = ?1", &number, id, err) <
+            0)
+        return -1;
+    if (*id == 0 && strcmp(selector, "last") == 0 &&
+        select_id(store, "SELECT max(id) FROM run", NULL, id, err) < 0)
+        return -1;
+    return *id != 0 ? 0 : not_found(store, selector, err);
+}
+
+/* ---- names ---- */
+
+/* The texts of one column, NULL-ended. */
+static char **select_names(struct store *store, const char *sql, int64_t run,
+                           struct err *err)
+{
+    struct value id = value_int(run);
+    sqlite3_stmt *statement = store_query(store, sql, &id, 1, err);
+    char **names = NULL;
+    size_t count = 0, capacity = 0;
+    int row;
+
+    if (statement == NULL)
+        return NULL;
+    while ((row = store_step(store, statement, err)) > 0) {
+        names = mem_grow(names, count, &capacity, sizeof(*names));
+        names[count++] = mem_copy_string(store_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    names = mem_grow(names, count, &capacity, sizeof(*names));
+    names[count] = NULL;
+    if (row == 0)
+        return names;
+    store_free_names(names);
+    return NULL;
+}
+
+char **store_run_params(struct store *store, int64_t run, struct err *err)
+{
+    return select_names(
+        store, "SELECT name FROM run_param WHERE run_id = ?1 ORDER BY idx", run,
+        err);
+}
+
+char **store_run_objectives(struct store *store, int64_t run, char ***goals,
+                            struct err *err)
+{
+    char **metrics = select_names(
+        store,
+        "SELECT metric FROM run_objective WHERE run_id = ?1 ORDER BY idx", run,
+        err);
+
+    if (metrics == NULL)
+        return NULL;
+    *goals = select_names(
+        store, "SELECT goal FROM run_objective WHERE run_id = ?1 ORDER BY idx",
+        run, err);
+    if (*goals != NULL)
+        return metrics;
+    store_free_names(metrics);
+    return NULL;
+}
+
+void store_free_names(char **names)
+{
+    if (names == NULL)
+        return;
+    for (size_t i = 0; names[i] != NULL; i++)
+        free(names[i]);
+    free(names);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Trials are read as a stream: one statement gives the jobs in the order asked
+ * for, straight from an index, and two more, reset for each job, its
+ * parameters and values. Nothing is sorted or held in memory, so that the
+ * first of 100,000 rows is there at once.
+ *
+ * By value the order has two parts: first the trials with a finite value,
+ * from the index, then the others by number.
+ */
+#include "store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/value.h"
+#include "store/store_impl.h"
+
+/* clang-format off */
+#define SELECT_JOBS                                                            \
+    "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
+    " job.started_ms, job.ended_ms, job.due_ms, job.cursor,"                   \
+    " (SELECT count(*) FROM attempt WHERE job_id = job.id) FROM "
+
+#define OF_QUERY                                                               \
+    " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"
+
+#define FINITE(v) v ".value > -9e999 AND " v ".value < 9e999"
+
+#define BY_VALUE                                                               \
+    SELECT_JOBS "job_value AS v JOIN job ON job.id = v.job_id"                 \
+    " WHERE v.run_id = ?1 AND v.idx = 0 AND " FINITE("v") OF_QUERY
+
+static const char by_number[] =
+    SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY " ORDER BY job.number";
+static const char smallest_first[] =
+    BY_VALUE " ORDER BY v.value, v.job_id";
+static const char greatest_first[] =
+    BY_VALUE " ORDER BY v.value DESC, v.job_id";
+static const char without_value[] =
+    SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY
+    " AND NOT EXISTS (SELECT 1 FROM job_value AS v WHERE v.job_id = job.id"
+    "   AND v.idx = 0 AND " FINITE("v") ")"
+    " ORDER BY job.number";
+
+static const char select_params[] =
+    "SELECT idx, value, is_bool FROM param_value WHERE job_id = ?1";
+static const char select_values[] =
+    "SELECT idx, value FROM job_value WHERE job_id = ?1 ORDER BY idx";
+/* clang-format on */
+
+struct reading {
+    struct store *store;
+    const struct trial_query *query;
+    int (*row)(void *user, const struct trial_row *trial);
+    void *user;
+    sqlite3_stmt *params, *values;
+    struct value *param; /* [param_count] */
+    double *value;       /* [objective_count] */
+    size_t param_count, objective_count;
+    struct buf text; /* of this trial's params */
+    int64_t rows;
+    struct err *err;
+};
+
+static int count_rows(struct reading *reading, const char *sql, size_t *count)
+{
+    struct value run = value_int(reading->query->run);
+    sqlite3_stmt *statement =
+        store_query(reading->store, sql, &run, 1, reading->err);
+    int row;
+
+    if (statement == NULL)
+        return -1;
+    row = store_step(reading->store, statement, reading->err);
+    *count = row > 0 ? (size_t)sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return row < 0 ? -1 : 0;
+}
+
+/* A text is an offset in reading->text until all are there. */
+static struct value read_value(struct reading *reading, sqlite3_stmt *statement)
+{
+    switch (sqlite3_column_type(statement, 1)) {
+    case SQLITE_INTEGER:
+        if (sqlite3_column_int(statement, 2))
+            return value_bool(sqlite3_column_int(statement, 1) != 0);
+        return value_int(sqlite3_column_int64(statement, 1));
+    case SQLITE_FLOAT:
+        return value_real(sqlite3_column_double(statement, 1));
+    default:
+        break;
+    }
+    buf_add_string(&reading->text, store_column_text(statement, 1));
+    buf_add_char(&reading->text, '\0');
+    return (struct value){
+        .type = VALUE_TEXT,
+        .integer = (int64_t)reading->text.length -
+                   sqlite3_column_bytes(statement, 1) - 1,
+    };
+}
+
+static int read_params(struct reading *reading, int64_t job)
+{
+    sqlite3_stmt *statement = reading->params;
+    int row;
+
+    buf_truncate(&reading->text, 0);
+    for (size_t i = 0; i < reading->param_count; i++)
+        reading->param[i] = value_null();
+    sqlite3_bind_int64(statement, 1, job);
+    while ((row = store_step(reading->store, statement, reading->err)) > 0) {
+        size_t index = (size_t)sqlite3_column_int64(statement, 0);
+
+        if (index < reading->param_count)
+            reading->param[index] = read_value(reading, statement);
+    }
+    sqlite3_reset(statement);
+    for (size_t i = 0; i < reading->param_count; i++) {
+        struct value *value = &reading->param[i];
+
+        if (value->type == VALUE_TEXT)
+            value->text = reading->text.data + value->integer;
+    }
+    return row;
+}
+
+static int read_values(struct reading *reading, int64_t job, size_t *count)
+{
+    sqlite3_stmt *statement = reading->values;
+    int row;
+
+    *count = 0;
+    sqlite3_bind_int64(statement, 1, job);
+    while ((row = store_step(reading->store, statement, reading->err)) > 0) {
+        if (*count < reading->objective_count)
+            reading->value[(*count)++] = store_column_real(statement, 1);
+    }
+    sqlite3_reset(statement);
+    return row;
+}
+
+static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
+{
+    struct trial_row trial = {
+        .job = sqlite3_column_int64(jobs, 0),
+        .number = sqlite3_column_int64(jobs, 1),
+        .state = store_column_text(jobs, 2),
+        .cause = (const char *)sqlite3_column_text(jobs, 3),
+        .values = reading->value,
+        .params = reading->param,
+        .param_count = reading->param_count,
+        .created_ms = sqlite3_column_int64(jobs, 4),
+        .started_ms = sqlite3_column_int64(jobs, 5),
+        .ended_ms = sqlite3_column_int64(jobs, 6),
+        .due_ms = sqlite3_column_int64(jobs, 7),
+        .cursor = (uint64_t)sqlite3_column_int64(jobs, 8),
+        .attempts = sqlite3_column_int64(jobs, 9),
+    };
+
+    if (read_params(reading, trial.job) < 0 ||
+        read_values(reading, trial.job, &trial.value_count) < 0)
+        return -1;
+    reading->rows++;
+    return reading->row(reading->user, &trial);
+}
+
+static bool is_enough(const struct reading *reading)
+{
+    return reading->query->limit > 0 && reading->rows >= reading->query->limit;
+}
+
+static int read_jobs(struct reading *reading, const char *sql)
+{
+    const struct trial_query *query = reading->query;
+    struct value bounds[] = {
+        value_int(query->run),
+        value_text(query->state),
+        value_int(query->number),
+        value_int(query->number == 0 ? INT64_MAX : query->number),
+    };
+    sqlite3_stmt *jobs =
+        store_query(reading->store, sql, bounds, 4, reading->err);
+    int result = 0;
+
+    if (jobs == NULL)
+        return -1;
+    while (!is_enough(reading)) {
+        result = store_step(reading->store, jobs, reading->err);
+        if (result > 0)
+            result = hand_out(reading, jobs);
+        else
+            break;
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(jobs);
+    return result;
+}
+
+static int is_maximized(struct reading *reading, bool *maximized)
+{
+    size_t count;
+
+    if (count_rows(reading,
+                   "SELECT count(*) FROM run_objective WHERE run_id = ?1"
+                   " AND idx = 0 AND goal = 'maximize'",
+                   &count) < 0)
+        return -1;
+    *maximized = count == 1;
+    return 0;
+}
+
+static int read_in_order(struct reading *reading)
+{
+    bool maximized;
+    int result;
+
+    if (reading->query->order == ORDER_NUMBER)
+        return read_jobs(reading, by_number);
+    if (is_maximized(reading, &maximized) < 0)
+        return -1;
+    result = read_jobs(reading, maximized ? greatest_first : smallest_first);
+    return result == 0 ? read_jobs(reading, without_value) : result;
+}
+
+static int prepare(struct reading *reading)
+{
+    struct store *store = reading->store;
+
+    if (count_rows(reading, "SELECT count(*) FROM run_param WHERE run_id = ?1",
+                   &reading->param_count) < 0 ||
+        count_rows(reading,
+                   "SELECT count(*) FROM run_objective WHERE run_id = ?1",
+                   &reading->objective_count) < 0)
+        return -1;
+    reading->param = mem_array(reading->param_count, sizeof(*reading->param));
+    reading->value =
+        mem_array(reading->objective_count, sizeof(*reading->value));
+    reading->params = store_query(store, select_params, NULL, 0, reading->err);
+    if (reading->params == NULL)
+        return -1;
+    reading->values = store_query(store, select_values, NULL, 0, reading->err);
+    return reading->values == NULL ? -1 : 0;
+}
+
+int store_each_trial(struct store *store, const struct trial_query *query,
+                     int (*row)(void *user, const struct trial_row *trial),
+                     void *user, struct err *err)
+{
+    struct reading reading = {
+        .store = store, .query = query, .row = row, .user = user, .err = err};
+    bool began;
+    int result;
+
+    if (store_read_begin(store, &began, err) < 0)
+        return -1;
+    result = prepare(&reading);
+    if (result == 0)
+        result = read_in_order(&reading);
+    sqlite3_finalize(reading.params);
+    sqlite3_finalize(reading.values);
+    store_read_end(store, began);
+    free(reading.param);
+    free(reading.value);
+    buf_clear(&reading.text);
+    return result;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/statements.h"
+
+#include <math.h>
+
+#include "base/compiler.h"
+#include "base/value.h"
+#include "store/store_impl.h"
+
+static const char *const texts[STATEMENT_COUNT] = {
+    [INSERT_RUN] = "INSERT INTO run (name, kind, spec, overrides, spec_path,"
+                   " work_directory, seed, created_ms)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [INSERT_RUN_OBJECTIVE] =
+        "INSERT INTO run_objective VALUES (?1, ?2, ?3, ?4)",
+    [INSERT_RUN_PARAM] = "INSERT INTO run_param VALUES (?1, ?2, ?3)",
+    [UPDATE_RUN_STATE] =
+        "UPDATE run SET state = ?2, reason = ?3,"
+        " ended_ms = iif(?2 = 'running', NULL, ?4) WHERE id = ?1",
+    [UPDATE_RUN_ENGINE] = "UPDATE run SET engine_pid = ?2, boot_id = ?3,"
+                          " started_ms = iif(?2 = 0, started_ms,"
+                          " coalesce(started_ms, ?4)) WHERE id = ?1",
+    [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
+    [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5)",
+    [INSERT_PARAM_VALUE] = "INSERT INTO param_value VALUES (?1, ?2, ?3, ?4)",
+    [UPDATE_JOB] = "UPDATE job SET state = ?3, cause = ?4,"
+                   " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
+                   " due_ms = ?7 WHERE id = ?1 AND run_id = ?2",
+    [REPLACE_JOB_VALUE] = "REPLACE INTO job_value VALUES (?1, ?2, ?3, ?4)",
+    [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"
+                       " created_ms) VALUES (?1, ?2, ?3, ?4)",
+    [UPDATE_ATTEMPT_RUNNING] =
+        "UPDATE attempt SET state = 'running', pid = ?2, started_ms = ?3"
+        " WHERE id = ?1 AND state = 'starting'",
+    [UPDATE_ATTEMPT_ENDED] =
+        "UPDATE attempt SET state = 'ended', cause = ?2, exit_code = ?3,"
+        " signal = ?4, started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
+        " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9"
+        " WHERE id = ?1 AND state <> 'ended'",
+    [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
+    [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",
+    [REPLACE_METRIC] = "REPLACE INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [INSERT_EVENT] = "INSERT INTO event (run_id, job_id, attempt_id, time_ms,"
+                     " event, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+};
+
+struct failure {
+    int code; /* SQLite's primary result code */
+    enum err_kind kind;
+    const char *text; /* NULL: SQLite's own */
+};
+
+static const struct failure failures[] = {
+    {SQLITE_NOTADB, ERR_FAILED, "it is not a database, or it is damaged"},
+    {SQLITE_CORRUPT, ERR_FAILED, "the database is damaged"},
+    {SQLITE_FULL, ERR_FAILED, "the disk is full"},
+    {SQLITE_BUSY, ERR_BUSY, "another program keeps it locked"},
+    {SQLITE_READONLY, ERR_FAILED, "it cannot be written to"},
+    {SQLITE_CANTOPEN, ERR_FAILED, "it cannot be opened"},
+};
+
+int store_fail(struct store *store, struct err *err)
+{
+    int code = sqlite3_extended_errcode(store->db);
+    int system_errno = sqlite3_system_errno(store->db);
+    enum err_kind kind = ERR_FAILED;
+    const char *text = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
+        if (failures[i].code == (code & 0xff)) {
+            kind = failures[i].kind;
+            text = failures[i].text;
+        }
+    }
+    if ((code & 0xff) == SQLITE_IOERR && system_errno != 0)
+        return err_set_errno(err, kind, system_errno, "store '%s'",
+                             store->path);
+    if (text == NULL)
+        text = sqlite3_errmsg(store->db);
+    return err_set(err, kind, "store '%s': %s", store->path, text);
+}
+
+static int bind_one(sqlite3_stmt *statement, int index,
+                    const struct value *value)
+{
+    switch (value->type) {
+    case VALUE_BOOL:
+        return sqlite3_bind_int(statement, index, value->boolean);
+    case VALUE_INT:
+        return sqlite3_bind_int64(statement, index, value->integer);
+    case VALUE_REAL:
+        return sqlite3_bind_double(statement, index, value->real);
+    case VALUE_TEXT:
+        return sqlite3_bind_text(statement, index, value->text, -1,
+                                 SQLITE_STATIC);
+    case VALUE_NULL:
+        break;
+    }
+    return sqlite3_bind_null(statement, index);
+}
+
+int store_bind(sqlite3_stmt *statement, const struct value *values,
+               size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int code = bind_one(statement, (int)i + 1, &values[i]);
+
+        if (code != SQLITE_OK)
+            return code;
+    }
+    return SQLITE_OK;
+}
+
+sqlite3_stmt *store_query(struct store *store, const char *sql,
+                          const struct value *values, size_t count,
+                          struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        store_bind(statement, values, count) != SQLITE_OK) {
+        store_fail(store, err);
+        sqlite3_finalize(statement);
+        return NULL;
+    }
+    return statement;
+}
+
+int store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
+{
+    switch (sqlite3_step(statement)) {
+    case SQLITE_ROW:
+        return 1;
+    case SQLITE_DONE:
+        return 0;
+    default:
+        return store_fail(store, err);
+    }
+}
+
+sqlite3_stmt *store_statement(struct store *store, enum statement id,
+                              struct err *err)
+{
+    sqlite3_stmt **statement = &store->statements[id];
+
+    if (*statement == NULL &&
+        sqlite3_prepare_v3(store->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
+                           statement, NULL) != SQLITE_OK)
+        store_fail(store, err);
+    return *statement;
+}
+
+int store_change(struct store *store, enum statement id,
+                 const struct value *values, size_t count, struct err *err)
+{
+    sqlite3_stmt *statement;
+    int row;
+
+    /* SQLite rolls back by itself after some failures; what follows must not
+     * slip in as transactions of its own. */
+    if (!store->in_transaction || sqlite3_get_autocommit(store->db))
+        return err_set(err, ERR_FAILED, "store '%s': no transaction is open",
+                       store->path);
+    statement = store_statement(store, id, err);
+    if (statement == NULL)
+        return -1;
+    if (store_bind(statement, values, count) != SQLITE_OK)
+        return store_fail(store, err);
+    row = store_step(store, statement, err);
+    sqlite3_reset(statement);
+    return row < 0 ? -1 : 0;
+}
+
+const char *store_column_text(sqlite3_stmt *statement, int column)
+{
+    const unsigned char *text = sqlite3_column_text(statement, column);
+
+    return text == NULL ? "" : (const char *)text;
+}
+
+double store_column_real(sqlite3_stmt *statement, int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return NAN;
+    return sqlite3_column_double(statement, column);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_STATEMENTS_H
+#define SMTUNE_STORE_STATEMENTS_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/value.h"
+
+struct store;
+
+/* The values of a statement's ?1, ?2 ... and their number, as two arguments. */
+#define VALUES(...)                                                            \
+    (const struct value[]){__VA_ARGS__},                                       \
+        sizeof((const struct value[]){__VA_ARGS__}) / sizeof(struct value)
+
+/* 0 and -1 are "none" in the structs and NULL in the tables. */
+static inline struct value int_unless(int64_t integer, int64_t none)
+{
+    return integer == none ? value_null() : value_int(integer);
+}
+
+/* What the writer says over and over: compiled once a connection. */
+enum statement {
+    INSERT_RUN,
+    INSERT_RUN_OBJECTIVE,
+    INSERT_RUN_PARAM,
+    UPDATE_RUN_STATE,
+    UPDATE_RUN_ENGINE,
+    DELETE_RUN,
+    INSERT_JOB,
+    INSERT_PARAM_VALUE,
+    UPDATE_JOB,
+    REPLACE_JOB_VALUE,
+    INSERT_ATTEMPT,
+    UPDATE_ATTEMPT_RUNNING,
+    UPDATE_ATTEMPT_ENDED,
+    SELECT_METRIC_NAME,
+    INSERT_METRIC_NAME,
+    REPLACE_METRIC,
+    INSERT_EVENT,
+    STATEMENT_COUNT
+};
+
+/* The statement, ready to be bound; the store's. NULL on error. */
+sqlite3_stmt *store_statement(struct store *store, enum statement id,
+                              struct err *err);
+
+/* Binds, runs to its end and resets. An error without a transaction. */
+int store_change(struct store *store, enum statement id,
+                 const struct value *values, size_t count, struct err *err);
+
+/*
+ * Compiles a statement for one use, for reading, and binds ?1 ... to
+ * values[count], whose text must live as long as it. NULL on error; the
+ * caller's to finalize.
+ */
+sqlite3_stmt *store_query(struct store *store, const char *sql,
+                          const struct value *values, size_t count,
+                          struct err *err);
+
+/* Binds again; text must outlive the next step. A text of NULL is NULL. */
+int store_bind(sqlite3_stmt *statement, const struct value *values,
+               size_t count);
+
+/* 1: a row, 0: no more, -1: error. */
+int store_step(struct store *store, sqlite3_stmt *statement, struct err *err);
+
+/* A text column; never NULL. */
+const char *store_column_text(sqlite3_stmt *statement, int column);
+/* A real column; NULL is NaN. */
+double store_column_real(sqlite3_stmt *statement, int column);
+
+/* Says what SQLite said last, with the store's path. Always -1. */
+int store_fail(struct store *store, struct err *err);
+
+#endif

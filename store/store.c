@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening, closing and the transaction.
+ *
+ * SQLite before 3.51.3 can corrupt a WAL when two connections write and
+ * checkpoint at the same time. So there is one flock beside the database, and
+ * whoever writes, checkpoints or migrates holds it: a transaction takes it
+ * before BEGIN IMMEDIATE and lets go after COMMIT, within which SQLite's own
+ * automatic checkpoint falls. Readers have no automatic checkpoint, and nobody
+ * checkpoints on close but a writer that gets the lock at once.
+ *
+ * A file is looked at before it is touched: one that is not ours, newer or
+ * damaged is left as it was, byte for byte.
+ */
+#include "store/store_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "store/lock.h"
+#include "store/schema.h"
+
+enum {
+    APPLICATION_ID = 0x736d746e, /* "smtn" */
+    LOCK_WAIT_MS = 10000,
+    BUSY_TIMEOUT_MS = 5000
+};
+
+/* migrations[v] brings a store from user_version v to v + 1. */
+static const char *const migrations[] = {store_schema};
+
+enum { SCHEMA_VERSION = ARRAY_LEN(migrations) };
+
+static int execute(struct store *store, const char *sql, struct err *err)
+{
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return store_fail(store, err);
+    return 0;
+}
+
+static int pragma_integer(struct store *store, const char *sql, int64_t *value,
+                          struct err *err)
+{
+    sqlite3_stmt *statement = store_query(store, sql, NULL, 0, err);
+    int row;
+
+    if (statement == NULL)
+        return -1;
+    row = store_step(store, statement, err);
+    *value = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return row < 0 ? -1 : 0;
+}
+
+/* ---- opening ---- */
+
+/* Looks without touching. *version is 0 for a store that is still empty. */
+static int check_file(struct store *store, int64_t *version, struct err *err)
+{
+    int64_t application, tables;
+
+    if (pragma_integer(store, "PRAGMA application_id", &application, err) < 0 ||
+        pragma_integer(store, "PRAGMA user_version", version, err) < 0 ||
+        pragma_integer(store, "SELECT count(*) FROM sqlite_schema", &tables,
+                       err) < 0)
+        return -1;
+    if (application != APPLICATION_ID && (tables > 0 || application != 0))
+        return err_set(err, ERR_FAILED, "'%s' is not a store of smtune",
+                       store->path);
+    if (*version < 0 || *version > SCHEMA_VERSION)
+        return err_set(err, ERR_FAILED,
+                       "store '%s' was written by a newer smtune (version "
+                       "%lld of its tables; this smtune knows up to %d)",
+                       store->path, (long long)*version, SCHEMA_VERSION);
+    return 0;
+}
+
+static int migrate(struct store *store, int64_t version, struct err *err)
+{
+    char *stamp = mem_printf("PRAGMA application_id = %d;"
+                             "PRAGMA user_version = %d;",
+                             APPLICATION_ID, SCHEMA_VERSION);
+    int result = execute(store, "BEGIN IMMEDIATE", err);
+
+    for (int64_t v = version; result == 0 && v < SCHEMA_VERSION; v++)
+        result = execute(store, migrations[v], err);
+    if (result == 0)
+        result = execute(store, stamp, err);
+    if (result == 0)
+        result = execute(store, "COMMIT", err);
+    if (result < 0 && !sqlite3_get_autocommit(store->db))
+        execute(store, "ROLLBACK", NULL);
+    free(stamp);
+    return result;
+}
+
+static int set_up_writer(struct store *store, struct err *err)
+{
+    int64_t version;
+
+    if (check_file(store, &version, err) < 0 ||
+        execute(store,
+                "PRAGMA journal_mode = WAL;"
+                "PRAGMA synchronous = FULL;"
+                "PRAGMA cache_size = -8000;"
+                "PRAGMA foreign_keys = ON;"
+                "PRAGMA journal_size_limit = 16777216",
+                err) < 0)
+        return -1;
+    return version == SCHEMA_VERSION ? 0 : migrate(store, version, err);
+}
+
+static int set_up_reader(struct store *store, struct err *err)
+{
+    int64_t version;
+
+    if (execute(store,
+                "PRAGMA query_only = ON;"
+                "PRAGMA wal_autocheckpoint = 0",
+                err) < 0 ||
+        check_file(store, &version, err) < 0)
+        return -1;
+    if (version == 0)
+        return err_set(err, ERR_NOT_FOUND, "the store '%s' is empty",
+                       store->directory);
+    return 0;
+}
+
+static int open_database(struct store *store, const char *name, int flags,
+                         struct err *err)
+{
+    flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (sqlite3_open_v2(name, &store->db, flags, NULL) != SQLITE_OK)
+        return store_fail(store, err);
+    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    return execute(store,
+                   "PRAGMA trusted_schema = OFF;"
+                   "PRAGMA cell_size_check = ON;"
+                   "PRAGMA mmap_size = 0",
+                   err);
+}
+
+static int open_writer(struct store *store, enum store_mode mode,
+                       struct err *err)
+{
+    int create = mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0;
+    int result;
+
+    store->lock_fd = lock_open(store->directory, err);
+    if (store->lock_fd < 0 || lock_take(store->lock_fd, LOCK_WAIT_MS, err) < 0)
+        return err_prefix(err, "store '%s'", store->directory);
+    result =
+        open_database(store, store->path, SQLITE_OPEN_READWRITE | create, err);
+    if (result == 0)
+        result = set_up_writer(store, err);
+    lock_release(store->lock_fd);
+    return result;
+}
+
+/* Whether the log beside the database holds nothing that is not in it. */
+static bool log_is_empty(const struct store *store)
+{
+    char *log = mem_printf("%s-wal", store->path);
+    struct stat status;
+    bool empty =
+        stat(log, &status) != 0 ? errno == ENOENT : status.st_size == 0;
+
+    free(log);
+    return empty;
+}
+
+/* "file:/a%20b?immutable=1" */
+static char *immutable_uri(const char *path)
+{
+    struct buf uri = BUF_INIT;
+
+    buf_add_string(&uri, "file:");
+    for (; *path != '\0'; path++) {
+        if (strchr("%?# ", *path) != NULL)
+            buf_printf(&uri, "%%%02X", (unsigned)*path);
+        else
+            buf_add_char(&uri, *path);
+    }
+    buf_add_string(&uri, "?immutable=1");
+    return buf_take(&uri);
+}
+
+/*
+ * Even a reader keeps files beside a WAL database. Where it cannot make them
+ * (a read-only medium), nobody writes either, and the file alone will do.
+ */
+static int open_reader(struct store *store, struct err *err)
+{
+    char *uri;
+    int result;
+
+    if (open_database(store, store->path, SQLITE_OPEN_READONLY, err) == 0 &&
+        set_up_reader(store, err) == 0)
+        return 0;
+    if ((sqlite3_errcode(store->db) & 0xff) != SQLITE_CANTOPEN ||
+        !log_is_empty(store))
+        return -1;
+    sqlite3_close(store->db);
+    uri = immutable_uri(store->path);
+    result =
+        open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    free(uri);
+    return result == 0 ? set_up_reader(store, err) : -1;
+}
+
+struct store *store_open(const char *directory, enum store_mode mode,
+                         struct err *err)
+{
+    struct store *store = mem_zero(sizeof(*store));
+
+    store->lock_fd = -1;
+    store->directory = fs_absolute(directory);
+    store->path = fs_join(store->directory, "smtune.db");
+    if (mode == STORE_CREATE && fs_make_directories(store->directory, err) < 0)
+        goto fail;
+    if (mode != STORE_CREATE && !fs_exists(store->path)) {
+        err_set(err, ERR_NOT_FOUND, "there is no store at '%s'", directory);
+        goto fail;
+    }
+    if ((mode == STORE_READ ? open_reader(store, err)
+                            : open_writer(store, mode, err)) < 0)
+        goto fail;
+    return store;
+fail:
+    store_close(store);
+    return NULL;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    if (store->in_transaction)
+        store_rollback(store);
+    for (size_t i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(store->statements[i]);
+    if (store->lock_fd >= 0) {
+        if (store->db != NULL && lock_take(store->lock_fd, 0, NULL) == 0) {
+            sqlite3_busy_timeout(store->db, 0);
+            sqlite3_wal_checkpoint_v2(store->db, NULL,
+                                      SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+            lock_release(store->lock_fd);
+        }
+        close(store->lock_fd);
+    }
+    sqlite3_close(store->db);
+    buf_clear(&store->scratch);
+    free(store->directory);
+    free(store->path);
+    free(store);
+}
+
+const char *store_directory(const struct store *store)
+{
+    return store->directory;
+}
+
+char *store_run_directory(const struct store *store, const char *run_name)
+{
+    return mem_printf("%s/runs/%s", store->directory, run_name);
+}
+
+/* ---- transactions ---- */
+
+int store_begin(struct store *store, struct err *err)
+{
+    if (store->in_transaction)
+        return 0;
+    if (store->lock_fd < 0)
+        return err_set(err, ERR_FAILED, "store '%s' is open for reading only",
+                       store->directory);
+    if (lock_take(store->lock_fd, LOCK_WAIT_MS, err) < 0)
+        return err_prefix(err, "store '%s'", store->directory);
+    if (execute(store, "BEGIN IMMEDIATE", err) < 0) {
+        lock_release(store->lock_fd);
+        return -1;
+    }
+    store->in_transaction = true;
+    return 0;
+}
+
+bool store_in_transaction(const struct store *store)
+{
+    return store->in_transaction;
+}
+
+/* After some failures SQLite has rolled back by itself. */
+static void end_transaction(struct store *store)
+{
+    if (!sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    store->in_transaction = false;
+    lock_release(store->lock_fd);
+}
+
+int store_commit(struct store *store, struct err *err)
+{
+    int result;
+
+    if (!store->in_transaction)
+        return 0;
+    result = sqlite3_get_autocommit(store->db)
+                 ? err_set(err, ERR_FAILED,
+                           "store '%s': the transaction is lost after an "
+                           "earlier error",
+                           store->path)
+                 : execute(store, "COMMIT", err);
+    end_transaction(store);
+    return result;
+}
+
+void store_rollback(struct store *store)
+{
+    if (store->in_transaction)
+        end_transaction(store);
+}
+
+int store_read_begin(struct store *store, bool *began, struct err *err)
+{
+    *began = sqlite3_get_autocommit(store->db) != 0;
+    return *began ? execute(store, "BEGIN", err) : 0;
+}
+
+void store_read_end(struct store *store, bool began)
+{
+    if (began)
+        sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_STORE_IMPL_H
+#define SMTUNE_STORE_STORE_IMPL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/statements.h"
+#include "store/store.h"
+
+/* What the files of store/ share; nobody else includes it. */
+
+struct store {
+    sqlite3 *db;
+    char *directory; /* absolute */
+    char *path;      /* of smtune.db */
+    int lock_fd;     /* -1 in a reader */
+    bool in_transaction;
+    sqlite3_stmt *statements[STATEMENT_COUNT]; /* compiled at first use */
+    struct buf scratch;                        /* an event's detail */
+};
+
+/*
+ * The queries between these two see one state of the store. Within a
+ * transaction, or within another such pair, they do nothing.
+ */
+int store_read_begin(struct store *store, bool *began, struct err *err);
+void store_read_end(struct store *store, bool began);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store.h"
+
+#include <inttypes.h>
+
+#include "base/value.h"
+#include "store/event.h"
+#include "store/store_impl.h"
+
+static int expect_change(struct store *store, const char *what, int64_t id,
+                         struct err *err)
+{
+    if (sqlite3_changes(store->db) == 1)
+        return 0;
+    return err_set(err, ERR_FAILED, "store '%s': no %s %" PRId64, store->path,
+                   what, id);
+}
+
+/* ---- runs ---- */
+
+static int add_objectives(struct store *store, const struct run_new *run,
+                          int64_t id, struct err *err)
+{
+    for (size_t i = 0; i < run->objective_count; i++) {
+        if (store_change(store, INSERT_RUN_OBJECTIVE,
+                         VALUES(value_int(id), value_int((int64_t)i),
+                                value_text(run->metrics[i]),
+                                value_text(run->goals[i])),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_params(struct store *store, const struct run_new *run,
+                      int64_t id, struct err *err)
+{
+    for (size_t i = 0; i < run->param_count; i++) {
+        if (store_change(store, INSERT_RUN_PARAM,
+                         VALUES(value_int(id), value_int((int64_t)i),
+                                value_text(run->params[i])),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
+                  struct err *err)
+{
+    if (store_change(
+            store, INSERT_RUN,
+            VALUES(value_text(run->name), value_text(run->kind),
+                   value_text(run->spec), value_text(run->overrides),
+                   value_text(run->spec_path), value_text(run->work_directory),
+                   value_int((int64_t)run->seed), value_int(run->time_ms)),
+            err) < 0) {
+        if (sqlite3_extended_errcode(store->db) == SQLITE_CONSTRAINT_UNIQUE)
+            err_set(err, ERR_BUSY, "there is a run '%s' already", run->name);
+        return -1;
+    }
+    *id = sqlite3_last_insert_rowid(store->db);
+    if (add_objectives(store, run, *id, err) < 0 ||
+        add_params(store, run, *id, err) < 0)
+        return -1;
+    return event_add(store,
+                     &(struct event){.run = *id,
+                                     .time_ms = run->time_ms,
+                                     .event = "run_created",
+                                     .detail = "{\"state\":\"running\"}"},
+                     err);
+}
+
+int store_set_run_state(struct store *store, int64_t run, const char *state,
+                        const char *reason, int64_t time_ms, struct err *err)
+{
+    struct buf *detail;
+
+    if (store_change(store, UPDATE_RUN_STATE,
+                     VALUES(value_int(run), value_text(state),
+                            value_text(reason == NULL ? "" : reason),
+                            value_int(time_ms)),
+                     err) < 0 ||
+        expect_change(store, "run", run, err) < 0)
+        return -1;
+    detail = detail_start(store);
+    detail_text(detail, "state", state);
+    detail_text(detail, "reason", reason);
+    return event_add(store,
+                     &(struct event){.run = run,
+                                     .time_ms = time_ms,
+                                     .event = "run_state",
+                                     .detail = detail_end(detail)},
+                     err);
+}
+
+int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
+                         const char *boot_id, int64_t time_ms, struct err *err)
+{
+    struct buf *detail;
+
+    if (store_change(store, UPDATE_RUN_ENGINE,
+                     VALUES(value_int(run), value_int(pid),
+                            value_text(boot_id == NULL ? "" : boot_id),
+                            value_int(time_ms)),
+                     err) < 0 ||
+        expect_change(store, "run", run, err) < 0)
+        return -1;
+    detail = detail_start(store);
+    detail_int(detail, "pid", pid);
+    return event_add(
+        store,
+        &(struct event){.run = run,
+                        .time_ms = time_ms,
+                        .event = pid != 0 ? "engine_started" : "engine_ended",
+                        .detail = detail_end(detail)},
+        err);
+}
+
+int store_delete_run(struct store *store, int64_t run, struct err *err)
+{
+    if (store_change(store, DELETE_RUN, VALUES(value_int(run)), err) < 0)
+        return -1;
+    return expect_change(store, "run", run, err);
+}
+
+/* ---- jobs ---- */
+
+static int add_param_values(struct store *store, const struct job_new *job,
+                            int64_t id, struct err *err)
+{
+    for (size_t i = 0; i < job->param_count; i++) {
+        const struct value *value = &job->params[i];
+
+        if (value->type == VALUE_NULL)
+            continue;
+        if (store_change(store, INSERT_PARAM_VALUE,
+                         VALUES(value_int(id), value_int((int64_t)i), *value,
+                                value_bool(value->type == VALUE_BOOL)),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
+                  struct err *err)
+{
+    struct buf *detail;
+
+    if (store_change(store, INSERT_JOB,
+                     VALUES(value_int(job->run), value_int(job->number),
+                            value_text(job->state),
+                            value_int((int64_t)job->cursor),
+                            value_int(job->time_ms)),
+                     err) < 0)
+        return -1;
+    *id = sqlite3_last_insert_rowid(store->db);
+    if (add_param_values(store, job, *id, err) < 0)
+        return -1;
+    detail = detail_start(store);
+    detail_text(detail, "state", job->state);
+    return event_add(store,
+                     &(struct event){.run = job->run,
+                                     .job = *id,
+                                     .time_ms = job->time_ms,
+                                     .event = "suggested",
+                                     .detail = detail_end(detail)},
+                     err);
+}
+
+static const char *job_detail(struct store *store,
+                              const struct job_change *change)
+{
+    struct buf *detail = detail_start(store);
+
+    detail_text(detail, "state", change->state);
+    detail_text(detail, "cause", change->cause);
+    if (change->due_ms != 0)
+        detail_int(detail, "due_ms", change->due_ms);
+    if (change->values != NULL && change->value_count > 0)
+        detail_reals(detail, "values", change->values, change->value_count);
+    return detail_end(detail);
+}
+
+int store_change_job(struct store *store, const struct job_change *change,
+                     struct err *err)
+{
+    struct value time = value_int(change->time_ms);
+
+    if (store_change(store, UPDATE_JOB,
+                     VALUES(value_int(change->job), value_int(change->run),
+                            value_text(change->state),
+                            value_text(change->cause),
+                            change->started ? time : value_null(),
+                            change->ended ? time : value_null(),
+                            int_unless(change->due_ms, 0)),
+                     err) < 0 ||
+        expect_change(store, "job", change->job, err) < 0)
+        return -1;
+    for (size_t i = 0; change->values != NULL && i < change->value_count; i++) {
+        if (store_change(store, REPLACE_JOB_VALUE,
+                         VALUES(value_int(change->job), value_int((int64_t)i),
+                                value_int(change->run),
+                                value_real(change->values[i])),
+                         err) < 0)
+            return -1;
+    }
+    return event_add(store,
+                     &(struct event){.run = change->run,
+                                     .job = change->job,
+                                     .time_ms = change->time_ms,
+                                     .event = change->event,
+                                     .detail = job_detail(store, change)},
+                     err);
+}
+
+/* ---- attempts ---- */
+
+int store_add_attempt(struct store *store, const struct attempt_new *attempt,
+                      int64_t *id, struct err *err)
+{
+    if (store_change(store, INSERT_ATTEMPT,
+                     VALUES(value_int(attempt->job), value_int(attempt->number),
+                            value_text(attempt->directory),
+                            value_int(attempt->time_ms)),
+                     err) < 0)
+        return -1;
+    *id = sqlite3_last_insert_rowid(store->db);
+    return event_add(store,
+                     &(struct event){.run = attempt->run,
+                                     .job = attempt->job,
+                                     .attempt = *id,
+                                     .time_ms = attempt->time_ms,
+                                     .event = "attempt_starting"},
+                     err);
+}
+
+int store_set_attempt_running(struct store *store, int64_t run, int64_t job,
+                              int64_t attempt, int64_t pid, int64_t time_ms,
+                              struct err *err)
+{
+    struct buf *detail;
+
+    if (store_change(
+            store, UPDATE_ATTEMPT_RUNNING,
+            VALUES(value_int(attempt), value_int(pid), value_int(time_ms)),
+            err) < 0 ||
+        expect_change(store, "starting attempt", attempt, err) < 0)
+        return -1;
+    detail = detail_start(store);
+    detail_int(detail, "pid", pid);
+    return event_add(store,
+                     &(struct event){.run = run,
+                                     .job = job,
+                                     .attempt = attempt,
+                                     .time_ms = time_ms,
+                                     .event = "attempt_running",
+                                     .detail = detail_end(detail)},
+                     err);
+}
+
+static const char *end_detail(struct store *store,
+                              const struct attempt_end *end)
+{
+    struct buf *detail = detail_start(store);
+
+    detail_text(detail, "cause", end->cause);
+    if (end->exit_code >= 0)
+        detail_int(detail, "exit_code", end->exit_code);
+    if (end->signal != 0)
+        detail_int(detail, "signal", end->signal);
+    detail_text(detail, "text", end->text);
+    return detail_end(detail);
+}
+
+int store_end_attempt(struct store *store, const struct attempt_end *end,
+                      struct err *err)
+{
+    if (store_change(
+            store, UPDATE_ATTEMPT_ENDED,
+            VALUES(value_int(end->attempt), value_text(end->cause),
+                   int_unless(end->exit_code, -1), int_unless(end->signal, 0),
+                   int_unless(end->started_ms, 0), value_int(end->ended_ms),
+                   value_int(end->cpu_ms), value_int(end->max_rss_bytes),
+                   value_text(end->text)),
+            err) < 0 ||
+        expect_change(store, "attempt in progress", end->attempt, err) < 0)
+        return -1;
+    return event_add(store,
+                     &(struct event){.run = end->run,
+                                     .job = end->job,
+                                     .attempt = end->attempt,
+                                     .time_ms = end->ended_ms,
+                                     .event = "attempt_ended",
+                                     .detail = end_detail(store, end)},
+                     err);
+}
+
+/* ---- metrics ---- */
+
+static int metric_name_id(struct store *store, const char *name, int64_t *id,
+                          struct err *err)
+{
+    sqlite3_stmt *statement = store_statement(store, SELECT_METRIC_NAME, err);
+    int row;
+
+    if (statement == NULL)
+        return -1;
+    store_bind(statement, VALUES(value_text(name)));
+    row = store_step(store, statement, err);
+    if (row > 0)
+        *id = sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    if (row != 0)
+        return row < 0 ? -1 : 0;
+    if (store_change(store, INSERT_METRIC_NAME, VALUES(value_text(name)), err) <
+        0)
+        return -1;
+    *id = sqlite3_last_insert_rowid(store->db);
+    return 0;
+}
+
+int store_add_metric(struct store *store, const struct metric_new *metric,
+                     struct err *err)
+{
+    int64_t name_id;
+
+    if (metric_name_id(store, metric->name, &name_id, err) < 0)
+        return -1;
+    return store_change(
+        store, REPLACE_METRIC,
+        VALUES(value_int(metric->job), value_int(name_id),
+               value_int(metric->step), value_real(metric->value),
+               value_int(metric->attempt), value_int(metric->time_ms)),
+        err);
+}
