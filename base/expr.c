@@ -29,6 +29,7 @@ struct expr {
     sqlite3_stmt *statement;
     size_t *columns; /* parameter i+1 is values[columns[i]] */
     size_t column_count;
+    bool bare;       /* one name and nothing else */
     struct buf text; /* the last result */
 };
 
@@ -149,6 +150,7 @@ struct expr *expr_compile(struct expr_env *env, const char *text,
         expr->statement = statement;
         expr->columns = sql.columns;
         expr->column_count = sql.column_count;
+        expr->bare = sql.place_count == 1 && sql.column_count == 1;
         sql.columns = NULL;
     }
     expr_sql_clear(&sql);
@@ -190,6 +192,13 @@ static int bind(sqlite3_stmt *statement, int i, const struct value *value)
     return sqlite3_bind_null(statement, i);
 }
 
+static struct value keep_text(struct expr *expr, const char *text)
+{
+    buf_truncate(&expr->text, 0);
+    buf_add_string(&expr->text, text);
+    return value_text(buf_text(&expr->text));
+}
+
 static int take_result(struct expr *expr, struct value *result, struct err *err)
 {
     sqlite3_stmt *statement = expr->statement;
@@ -214,9 +223,7 @@ static int take_result(struct expr *expr, struct value *result, struct err *err)
     if (text == NULL || strlen(text) != length)
         return err_set(err, ERR_FAILED,
                        "the expression gives a text with a NUL in it");
-    buf_truncate(&expr->text, 0);
-    buf_add(&expr->text, text, length);
-    *result = value_text(buf_text(&expr->text));
+    *result = keep_text(expr, text);
     return 0;
 }
 
@@ -226,6 +233,12 @@ int expr_eval(struct expr *expr, const struct value *values,
     sqlite3_stmt *statement = expr->statement;
     int rc = SQLITE_OK;
 
+    if (expr->bare) {
+        *result = values[expr->columns[0]];
+        if (result->type == VALUE_TEXT)
+            *result = keep_text(expr, result->text);
+        return 0;
+    }
     for (size_t i = 0; rc == SQLITE_OK && i < expr->column_count; i++)
         rc = bind(statement, (int)i + 1, &values[expr->columns[i]]);
     /* the handler counts the steps of all evaluations since the last reset */

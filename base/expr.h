@@ -48,7 +48,9 @@ void expr_destroy(struct expr *expr);
 bool expr_uses(const struct expr *expr, size_t index);
 
 /*
- * Evaluates. values[] has as many entries as there are columns. A text result
+ * Evaluates. values[] has as many entries as there are columns. A name alone
+ * gives its value as it is; within a larger expression a bool is 0 or 1, a
+ * NaN is null, and comparing with null gives null. A text result
  * lives until the next evaluation of this expression or its destruction.
  * Errors (overflow, a runaway) are ERR_FAILED.
  */

@@ -19,9 +19,11 @@ struct buf;
  *                 never add a word. A word that is nothing but one ${{ }}
  *                 whose value is null is dropped, and so is the word before
  *                 it when that starts with '-': an option of an inactive
- *                 parameter disappears.
+ *                 parameter disappears (`--` itself stays).
  * TEMPLATE_SHELL  a shell script: each value becomes one single-quoted word;
- *                 a ${{ }} inside quotes is refused.
+ *                 null is ''. A ${{ }} inside quotes, comments, arithmetic
+ *                 or where shells read what came before differently is
+ *                 refused.
  * TEMPLATE_TEXT   anything else: the value as it prints; null is nothing.
  *
  * `$${{` stands for a literal `${{`.

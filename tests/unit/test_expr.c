@@ -94,7 +94,8 @@ static void test_expr__evaluates(void **state)
         {"momentum notnull", "int 0"},
         {"momentum > 0.5", "null "},
         {"coalesce(momentum, 0.9)", "real 0.9"},
-        {"nesterov", "int 1"},
+        {"nesterov", "bool true"},
+        {"+nesterov", "int 1"},
         {"nesterov = true", "int 1"},
         {"case when width > 32 then 'wide' else 'narrow' end", "text wide"},
         {"iif(lr < 1, 'small', 'big')", "text small"},
@@ -424,7 +425,8 @@ static void test_expr__odd_values_pass_through(void **state)
 {
     const char *const columns[] = {"x"};
     const struct expr_table table = {NULL, columns, 1};
-    struct expr *expr = expr_compile(*state, "x", &table, 1, NULL);
+    struct expr *bare = expr_compile(*state, " x ", &table, 1, NULL);
+    struct expr *expr = expr_compile(*state, "+x", &table, 1, NULL);
     char *huge = repeat("", "x", 20000, "");
     struct value in, result;
     struct err err;
@@ -435,6 +437,8 @@ static void test_expr__odd_values_pass_through(void **state)
     in = value_real(NAN);
     assert_int_equal(expr_eval(expr, &in, &result, NULL), 0);
     assert_int_equal(result.type, VALUE_NULL);
+    assert_int_equal(expr_eval(bare, &in, &result, NULL), 0);
+    assert_true(isnan(result.real));
     in = value_int(INT64_MIN);
     assert_int_equal(expr_eval(expr, &in, &result, NULL), 0);
     assert_true(result.integer == INT64_MIN);
@@ -445,7 +449,11 @@ static void test_expr__odd_values_pass_through(void **state)
     assert_int_equal(expr_eval(expr, &in, &result, &err), -1);
     assert_int_equal(err.kind, ERR_FAILED);
     assert_non_null(strstr(err.text, "too big"));
+    assert_int_equal(expr_eval(bare, &in, &result, &err), 0);
+    memset(huge, 'y', 20000);
+    assert_int_equal(result.text[19999], 'x');
     free(huge);
+    expr_destroy(bare);
     expr_destroy(expr);
 }
 

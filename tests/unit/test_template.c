@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/template.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+static const char *const columns[] = {"lr", "width", "opt", "none", "v", "on"};
+static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
+
+static void fill(struct value values[ARRAY_LEN(columns)], const char *v)
+{
+    values[0] = value_real(0.1);
+    values[1] = value_int(-5);
+    values[2] = value_text("sgd");
+    values[3] = value_null();
+    values[4] = value_text(v);
+    values[5] = value_bool(true);
+}
+
+static int setup(void **state)
+{
+    *state = expr_env_create(NULL);
+    return *state == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    expr_env_destroy(*state);
+    return 0;
+}
+
+static struct template *create(struct expr_env *env, const char *text,
+                               enum template_mode mode, struct err *err)
+{
+    return template_create(env, text, mode, &table, 1, err);
+}
+
+/* The words, each in brackets; or the error. */
+static char *words_of(struct template *template, const char *v)
+{
+    struct value values[ARRAY_LEN(columns)];
+    struct buf out = BUF_INIT;
+    struct err err;
+    char **words;
+
+    fill(values, v);
+    words = template_expand_words(template, values, &err);
+    if (words == NULL)
+        buf_printf(&out, "error: %s", err.text);
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        buf_printf(&out, "[%s]", words[i]);
+    template_free_words(words);
+    return buf_take(&out);
+}
+
+static void assert_words(struct expr_env *env, const char *text, const char *v,
+                         const char *expected)
+{
+    struct err err;
+    struct template *template = create(env, text, TEMPLATE_WORDS, &err);
+    char *actual;
+
+    if (template == NULL)
+        fail_msg("%s: %s", text, err.text);
+    actual = words_of(template, v);
+    if (strcmp(actual, expected) != 0)
+        fail_msg("%s: %s, not %s", text, actual, expected);
+    free(actual);
+    template_destroy(template);
+}
+
+static void test_template__splits_words_as_a_shell(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"a", "[a]"},
+        {"  a\tb\n c \r\n", "[a][b][c]"},
+        {"a 'b c' \"d e\"", "[a][b c][d e]"},
+        {"a'b'\"c\"d", "[abcd]"},
+        {"a '' \"\"", "[a][][]"},
+        {"a\\ b \\'c \\\\", "[a b]['c][\\]"},
+        {"a \\\n b", "[a][b]"},
+        {"a\\\nb", "[ab]"},
+        {"\"a\\\"b\\$\\`\\\\\\n\\\nc\"", "[a\"b$`\\\\nc]"},
+        {"'a\\'", "[a\\]"},
+        {"a \\", "[a][\\]"},
+        {"$HOME $(id) `id` * ~ ; | & > < # {a,b} ?",
+         "[$HOME][$(id)][`id`][*][~][;][|][&][>][<][#][{a,b}][?]"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_words(*state, cases[i].text, "", cases[i].expected);
+}
+
+static void test_template__expands_within_words(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"t --lr ${{ lr }} --width=${{width}}", "[t][--lr][0.1][--width=-5]"},
+        {"t ${{ lr }}${{ width }}x", "[t][0.1-5x]"},
+        {"t ${{ on }} ${{ on + 0 }}", "[t][true][1]"},
+        {"t '${{ lr }}' \"a ${{ lr * 2 }} b\"", "[t][0.1][a 0.2 b]"},
+        {"t ${{ iif(opt = 's d', 'x y', 'it''s \"}}\"') }}",
+         "[t][it's \"}}\"]"},
+        {"t \"${{ opt || '\"' }}\"", "[t][sgd\"]"},
+        {"t ${{ '${{ lr }}' }}", "[t][${{ lr }}]"},
+        {"t ${{\n  lr\n}}", "[t][0.1]"},
+        {"t $${{ lr }} x$${{", "[t][${{][lr][}}][x${{]"},
+        {"t $$${{ lr }}", "[t][$${{][lr][}}]"},
+        {"t '$${{ lr }}'", "[t][${{ lr }}]"},
+        {"t \\${{ lr }}", "[t][${{][lr][}}]"},
+        {"t $ {{ lr }} }}", "[t][$][{{][lr][}}][}}]"},
+        {"${{ opt }} x", "[sgd][x]"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_words(*state, cases[i].text, "", cases[i].expected);
+}
+
+static void test_template__a_value_never_adds_a_word(void **state)
+{
+    static const char *const values[] = {
+        "",         "a b",       "$(touch x)", "`touch x`", "; touch x",
+        "x\ny",     "'",         "\"",         "\\",        "-rf",
+        "--help",   "${{ lr }}", "}}",         "*",         "x' y 'z",
+        "\" -o \"", "a\tb",      "$HOME",      "\xff\xfe",  "# x",
+    };
+    struct template *template =
+        create(*state, "t --v ${{ v }} -x${{ v }}y \"${{ v }}\" end",
+               TEMPLATE_WORDS, NULL);
+
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        char *expected = mem_printf("[t][--v][%s][-x%sy][%s][end]", values[i],
+                                    values[i], values[i]);
+        char *actual = words_of(template, values[i]);
+
+        assert_string_equal(actual, expected);
+        free(actual);
+        free(expected);
+    }
+    template_destroy(template);
+}
+
+static void test_template__null_drops_its_option(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"t --m ${{ none }} --lr ${{ lr }}", "[t][--lr][0.1]"},
+        {"t -m ${{ none }}", "[t]"},
+        {"t --m \"${{ none }}\"", "[t]"},
+        {"t --m=${{ none }}", "[t][--m=]"},
+        {"t m ${{ none }} x", "[t][m][x]"},
+        {"t ${{ none }} ${{ none }} x", "[t][x]"},
+        {"t --a ${{ none }} ${{ none }} x", "[t][x]"},
+        {"t --a --b ${{ none }}", "[t][--a]"},
+        {"t ${{ width }} ${{ none }}", "[t][-5]"},
+        {"t -- ${{ none }}", "[t][--]"},
+        {"t --${{ opt }} ${{ none }} x", "[t][x]"},
+        {"t - ${{ none }}", "[t]"},
+        {"t --m ${{ coalesce(none, '') }}", "[t][--m][]"},
+        {"t --m ${{ none > 3 }}", "[t]"},
+        {"t '' ${{ none }}", "[t][]"},
+        {"${{ none }} x", "error: the command's program is null"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_words(*state, cases[i].text, "", cases[i].expected);
+}
+
+static void test_template__a_list_is_words_already(void **state)
+{
+    const char *const words[] = {"t",           "a b",        "",        "--m",
+                                 "${{ none }}", "'${{ v }}'", "x $${{ y"};
+    const char *const bad[] = {"t", "\n\n${{ lrr }}"};
+    struct template *template =
+        template_create_words(*state, words, ARRAY_LEN(words), &table, 1, NULL);
+    char *actual = words_of(template, "1 2");
+    struct err err;
+
+    assert_string_equal(actual, "[t][a b][]['1 2'][x ${{ y]");
+    free(actual);
+    template_destroy(template);
+    assert_null(template_create_words(*state, bad, 2, &table, 1, &err));
+    assert_int_equal(err.line, 1);
+    assert_int_equal(err.column, 2);
+    assert_null(template_create_words(*state, bad, 0, &table, 1, &err));
+    assert_string_equal(err.text, "the command is empty");
+}
+
+static void test_template__errors_have_a_place(void **state)
+{
+    static const struct {
+        enum template_mode mode;
+        const char *text;
+        int line, column;
+        const char *part;
+    } cases[] = {
+        {TEMPLATE_WORDS, "", 1, 1, "the command is empty"},
+        {TEMPLATE_WORDS, " \n", 1, 1, "the command is empty"},
+        {TEMPLATE_WORDS, "t 'x", 1, 3, "no closing '"},
+        {TEMPLATE_WORDS, "t\n  x\"y", 2, 4, "no closing \""},
+        {TEMPLATE_WORDS, "t ${{ lr", 1, 3, "no }} for the ${{"},
+        {TEMPLATE_WORDS, "t ${{ lr }", 1, 3, "no }} for the ${{"},
+        {TEMPLATE_WORDS, "t ${{ ' }}", 1, 3, "no }} for the ${{"},
+        {TEMPLATE_WORDS, "t ${{ }}", 1, 6, "the expression is empty"},
+        {TEMPLATE_WORDS, "t ${{ ${{ lr }} }}", 1, 7, "'$'"},
+        {TEMPLATE_TEXT, "a\n\xc3\xa9 ${{ 'x' ||\n widht }}", 3, 2,
+         "did you mean 'width'?"},
+        {TEMPLATE_TEXT, "\xc3\xa9 ${{ widht }}", 1, 7, "'width'"},
+        {TEMPLATE_SHELL, "echo '${{ lr }}'", 1, 7, "inside single quotes"},
+        {TEMPLATE_SHELL, "echo \"${{ lr }}\"", 1, 7, "inside double quotes"},
+        {TEMPLATE_SHELL, "a\n# ${{ lr }}", 2, 3, "inside a comment"},
+        {TEMPLATE_SHELL, "echo `x ${{ lr }}`", 1, 9, "inside backquotes"},
+        {TEMPLATE_SHELL, "echo ${x:-${{ lr }}}", 1, 11, "inside ${...}"},
+        {TEMPLATE_SHELL, "echo $((1 + ${{ lr }}))", 1, 13, "inside ((...))"},
+        {TEMPLATE_SHELL, "((x = ${{ lr }}))", 1, 7, "inside ((...))"},
+        {TEMPLATE_SHELL, "cat <<E\n${{ lr }}\nE\n", 2, 1, "here-document"},
+        {TEMPLATE_SHELL, "x=$'\\'' ${{ lr }}", 1, 9, "behind $'...'"},
+        {TEMPLATE_SHELL, "x=\"${y:-\"a\"}\" ${{ lr }}", 1, 15, "behind"},
+        {TEMPLATE_SHELL, "echo \"$(echo \"${{ lr }}\")\"", 1, 15,
+         "inside double quotes"},
+        {TEMPLATE_SHELL, "\"$(case x in a) echo \"${{ lr }}\";; esac)\"", 1, 23,
+         "behind a case"},
+        {TEMPLATE_SHELL, "echo \\\n# '\necho \"' ${{ lr }}\"", 3, 9,
+         "inside double quotes"},
+        {TEMPLATE_SHELL, "echo $${{ x; ${{ lr }}", 1, 14, "a literal ${{"},
+        {TEMPLATE_SHELL, "echo $[ ${{ lr }} ]", 1, 9, "$[...]"},
+        {TEMPLATE_SHELL, "echo ${{ nope }}", 1, 10, "unknown name 'nope'"},
+    };
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = cases[i].text;
+
+        if (create(*state, text, cases[i].mode, &err) != NULL)
+            fail_msg("parsed: %s", text);
+        if (strstr(err.text, cases[i].part) == NULL)
+            fail_msg("%s: %s", text, err.text);
+        if (err.line != cases[i].line || err.column != cases[i].column)
+            fail_msg("%s: at %d:%d", text, err.line, err.column);
+        assert_int_equal(err.kind, ERR_FILE);
+        assert_null(create(*state, text, cases[i].mode, NULL));
+    }
+}
+
+static void test_template__text_prints_values(void **state)
+{
+    struct template *template =
+        create(*state, "a ${{ lr }}\n'${{ none }}' \\ $${{ ${{ v }}",
+               TEMPLATE_TEXT, NULL);
+    struct value values[ARRAY_LEN(columns)];
+    struct buf out = BUF_INIT;
+
+    fill(values, "$(x)");
+    buf_add_string(&out, "> ");
+    assert_int_equal(template_expand(template, values, &out, NULL), 0);
+    assert_string_equal(buf_text(&out), "> a 0.1\n'' \\ ${{ $(x)");
+    buf_clear(&out);
+    template_destroy(template);
+}
+
+static void test_template__an_error_leaves_the_output_alone(void **state)
+{
+    struct template *template =
+        create(*state, "a ${{ lr }} ${{ abs(v) }}", TEMPLATE_TEXT, NULL);
+    struct template *words =
+        create(*state, "a ${{ lr }} ${{ abs(v) }}", TEMPLATE_WORDS, NULL);
+    struct value values[ARRAY_LEN(columns)];
+    struct buf out = BUF_INIT;
+    struct err err;
+
+    fill(values, "");
+    values[4] = value_int(INT64_MIN);
+    buf_add_string(&out, "> ");
+    assert_int_equal(template_expand(template, values, &out, &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_string_equal(buf_text(&out), "> ");
+    assert_null(template_expand_words(words, values, &err));
+    buf_clear(&out);
+    template_destroy(template);
+    template_destroy(words);
+}
+
+/* What the shell prints for the script. */
+static char *output_of(const char *shell, const char *script)
+{
+    struct buf out = BUF_INIT;
+    char piece[4096];
+    ssize_t length;
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execlp(shell, shell, "-c", script, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    while ((length = read(ends[0], piece, sizeof(piece))) > 0)
+        buf_add(&out, piece, (size_t)length);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    return buf_take(&out);
+}
+
+static void assert_shell(struct template *template, const char *shell,
+                         const char *v)
+{
+    struct value values[ARRAY_LEN(columns)];
+    struct buf script = BUF_INIT;
+    char *actual, *expected = mem_printf("[%s]", v);
+
+    fill(values, v);
+    assert_int_equal(template_expand(template, values, &script, NULL), 0);
+    actual = output_of(shell, buf_text(&script));
+    if (strcmp(actual, expected) != 0)
+        fail_msg("%s: %s: %s", shell, buf_text(&script), actual);
+    free(actual);
+    free(expected);
+    buf_clear(&script);
+}
+
+static void test_template__shells_read_a_value_as_one_word(void **state)
+{
+    static const char *const scripts[] = {
+        "printf '[%s]' ${{ v }}",
+        "printf \"[%s]\" ${{ v }} # it's \"",
+        "x=${{ v }}; printf '[%s]' \"$x\"",
+        "printf '[%s]' \"$(printf %s.  ${{ v }} | sed '$s/\\.$//')\"",
+        "# don't\nprintf '[%s]' ${{ v }}",
+        "(printf '[%s]' ${{ v }})",
+        "echo $# $((1 + (2))) `echo a` >&2 2>/dev/null; "
+        "printf '[%s]' ${{ v }}",
+        "y=${HOME:-$x}${#x}\"${x}\"; printf '[%s]' ${{ v }}",
+        "case x in x) printf '[%s]' ${{ v }};; esac",
+        "if [ ${{ v }} = ${{ v }} ]; then printf '[%s]' ${{ v }}; fi",
+        "printf '[%s]' \"\"''${{ v }}\"\"",
+    };
+    static const char *const values[] = {
+        "a b",       "$(echo x)", "`echo x`", "; echo x",     "x\ny z",
+        "it's",      "\"",        "\\",       "'; echo x; '", "$HOME",
+        "' \" ` $(", "*",         "#",        "!!",           "a'\\''b",
+    };
+    static const char *const shells[] = {"sh", "bash"};
+
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        struct err err;
+        struct template *template =
+            create(*state, scripts[i], TEMPLATE_SHELL, &err);
+
+        if (template == NULL)
+            fail_msg("%s: %s", scripts[i], err.text);
+        for (size_t j = 0; j < ARRAY_LEN(values) * ARRAY_LEN(shells); j++)
+            assert_shell(template, shells[j % 2], values[j / 2]);
+        template_destroy(template);
+    }
+}
+
+static void test_template__size_is_bounded(void **state)
+{
+    struct buf text = BUF_INIT;
+    struct template *template;
+    struct err err;
+
+    for (int i = 0; i < 1000; i++)
+        buf_add_string(&text, "${{ 1 }}");
+    template = create(*state, buf_text(&text), TEMPLATE_TEXT, &err);
+    assert_non_null(template);
+    template_destroy(template);
+    buf_add_string(&text, "${{ 1 }}");
+    assert_null(create(*state, buf_text(&text), TEMPLATE_TEXT, &err));
+    assert_string_equal(err.text, "more than 1000 expressions");
+    buf_clear(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_template__splits_words_as_a_shell),
+        cmocka_unit_test(test_template__expands_within_words),
+        cmocka_unit_test(test_template__a_value_never_adds_a_word),
+        cmocka_unit_test(test_template__null_drops_its_option),
+        cmocka_unit_test(test_template__a_list_is_words_already),
+        cmocka_unit_test(test_template__errors_have_a_place),
+        cmocka_unit_test(test_template__text_prints_values),
+        cmocka_unit_test(test_template__an_error_leaves_the_output_alone),
+        cmocka_unit_test(test_template__shells_read_a_value_as_one_word),
+        cmocka_unit_test(test_template__size_is_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
