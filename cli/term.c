@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/term.h"
 
+#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,20 @@ int term_columns(int fd)
         return size.ws_col;
     columns = fallback != NULL ? strtol(fallback, NULL, 10) : 0;
     return columns > 0 && columns < COLUMNS_MAX ? (int)columns : 0;
+}
+
+int term_lines(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+bool term_is_writable(int fd)
+{
+    struct pollfd file = {.fd = fd, .events = POLLOUT};
+
+    return fd < 0 || poll(&file, 1, 0) != 0;
 }
 
 bool term_is_utf8(void)

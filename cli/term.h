@@ -11,6 +11,14 @@ enum { TERM_DEFAULT_COLUMNS = 72 };
 /* Columns of the terminal behind fd, or COLUMNS; 0 when neither says. */
 int term_columns(int fd);
 
+/* Its lines; 0 when it is none. */
+int term_lines(int fd);
+
+/* Whether a few lines can be written without waiting: not where the user has
+ * stopped the terminal (Ctrl-S), or a pipe's reader does not read. True for -1.
+ */
+bool term_is_writable(int fd);
+
 /* Whether the user's locale is UTF-8 and the terminal is not a dumb one. */
 bool term_is_utf8(void);
 
