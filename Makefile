@@ -91,6 +91,8 @@ $Q$(CC) $(BASE_FLAGS) $(FLAGS) -MMD -MP -c -o $@ $<
 endef
 $B/%.o: %.c $B/flags
 	$(compile)
+$B/training/%.o: CFLAGS += -O3 -fno-math-errno
+
 $S/%.o: %.c $S/flags
 	$(compile)
 

@@ -10,6 +10,16 @@
 #define NORETURN __attribute__((noreturn))
 #define UNUSED   __attribute__((unused))
 
+/*
+ * A loop over many numbers, compiled for several generations of processors,
+ * of which the program takes the best at its start.
+ */
+#if defined(__x86_64__) && !defined(__clang__) /* clang 14 cannot link it */
+#define SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SIMD_CLONES
+#endif
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif

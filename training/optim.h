@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_OPTIM_H
+#define SMTUNE_TRAINING_OPTIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "training/params.h"
+
+/*
+ * How gradients change the parameters. An optimizer keeps up to two arrays of
+ * moments beside the parameters, which belong to the state of a run.
+ */
+
+enum { OPTIM_MAX_MOMENTS = 2 };
+
+struct optim_settings {
+    int rule;            /* index into optim_names */
+    double momentum;     /* sgd alone */
+    double weight_decay; /* sgd: added to the gradient; adam: decoupled */
+};
+
+/* Embedded: optim_init, then optim_clear, also after a failed init. */
+struct optim {
+    struct optim_settings settings;
+    int moment_count;
+    real *moments[OPTIM_MAX_MOMENTS]; /* each as long as the parameters */
+};
+
+extern const char *const optim_names[]; /* NULL-ended */
+
+int optim_init(struct optim *optim, const struct optim_settings *settings,
+               const struct params *params, struct err *err);
+void optim_clear(struct optim *optim);
+
+/* One update; `step` counts those done before, from 0. */
+void optim_step(struct optim *optim, const struct params *params, double lr,
+                uint64_t step);
+
+#endif
