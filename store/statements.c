@@ -48,7 +48,7 @@ static const char *const texts[STATEMENT_COUNT] = {
 struct failure {
     int code; /* SQLite's primary result code */
     enum err_kind kind;
-    const char *text; /* NULL: SQLite's own */
+    const char *text;
 };
 
 static const struct failure failures[] = {
@@ -63,22 +63,14 @@ static const struct failure failures[] = {
 int store_fail(struct store *store, struct err *err)
 {
     int code = sqlite3_extended_errcode(store->db);
-    int system_errno = sqlite3_system_errno(store->db);
-    enum err_kind kind = ERR_FAILED;
-    const char *text = NULL;
 
     for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
-        if (failures[i].code == (code & 0xff)) {
-            kind = failures[i].kind;
-            text = failures[i].text;
-        }
+        if (failures[i].code == (code & 0xff))
+            return err_set(err, failures[i].kind, "store '%s': %s", store->path,
+                           failures[i].text);
     }
-    if ((code & 0xff) == SQLITE_IOERR && system_errno != 0)
-        return err_set_errno(err, kind, system_errno, "store '%s'",
-                             store->path);
-    if (text == NULL)
-        text = sqlite3_errmsg(store->db);
-    return err_set(err, kind, "store '%s': %s", store->path, text);
+    return err_set(err, ERR_FAILED, "store '%s': %s (SQLite says %d)",
+                   store->path, sqlite3_errmsg(store->db), code);
 }
 
 static int bind_one(sqlite3_stmt *statement, int index,

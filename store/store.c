@@ -205,9 +205,13 @@ static int open_reader(struct store *store, struct err *err)
     if (open_database(store, store->path, SQLITE_OPEN_READONLY, err) == 0 &&
         set_up_reader(store, err) == 0)
         return 0;
-    if ((sqlite3_errcode(store->db) & 0xff) != SQLITE_CANTOPEN ||
-        !log_is_empty(store))
+    if ((sqlite3_errcode(store->db) & 0xff) != SQLITE_CANTOPEN)
         return -1;
+    if (!log_is_empty(store))
+        return err_set(err, ERR_FAILED,
+                       "store '%s': its log smtune.db-wal can only be read "
+                       "where its directory can be written to",
+                       store->path);
     sqlite3_close(store->db);
     uri = immutable_uri(store->path);
     result =
