@@ -19,23 +19,26 @@ enum schema_type {
     SCHEMA_BOOL = 1 << 0,
     SCHEMA_INT = 1 << 1,      /* within min..max */
     SCHEMA_NUMBER = 1 << 2,   /* int or real, within min..max */
-    SCHEMA_TEXT = 1 << 3,     /* `choices` or `check` may narrow it */
+    SCHEMA_TEXT = 1 << 3,     /* `choices` or `names` may narrow it */
     SCHEMA_DURATION = 1 << 4, /* 90, 10m, 2h: see units.h */
     SCHEMA_BYTES = 1 << 5,    /* 512M, 1G */
     SCHEMA_SCALAR = 1 << 6,   /* any scalar but null */
     SCHEMA_MAP = 1 << 7,      /* of `keys`, or free keys of `element` */
     SCHEMA_LIST = 1 << 8,     /* of `element` */
-    SCHEMA_AUTO = 1 << 9      /* the word auto, beside the others */
+    SCHEMA_AUTO = 1 << 9,     /* the word auto, beside the others */
+    SCHEMA_NULL = 1 << 10     /* the key alone, without a value */
 };
 
 struct schema_key {
     const char *name; /* NULL ends a table */
     unsigned type;    /* schema_type bits */
     bool required;
-    double min, max;                  /* both 0: no limits */
-    const char *const *choices;       /* NULL-ended; NULL: any */
-    const struct schema_key *keys;    /* SCHEMA_MAP: the keys it may have */
-    const struct schema_key *element; /* SCHEMA_LIST, and maps of free keys */
+    double min, max;            /* both 0: no limits; in seconds, bytes */
+    const char *const *choices; /* NULL-ended; NULL: any */
+    const char *const *(*names)(void); /* the choices, from another part */
+    const struct schema_key *keys;     /* SCHEMA_MAP: the keys it may have */
+    const struct schema_key *element;  /* SCHEMA_LIST, and maps of free keys;
+                                          its name is a noun for messages */
     const char *shorthand; /* a scalar stands for {shorthand: scalar} */
     const char *doc;       /* one or two sentences, for manual and editor */
     const char *fallback;  /* what holds when left out, in words; or NULL */
@@ -50,6 +53,11 @@ struct schema_key {
  */
 int schema_check(const struct schema_key *keys, const struct conf_node *node,
                  const char *what, struct diags *diags);
+
+/* Checks one node as the item of a key; `label` names it ("'budget.time'"). */
+int schema_check_item(const struct schema_key *key,
+                      const struct conf_node *node, const char *label,
+                      struct diags *diags);
 
 /* Appends a JSON Schema (draft-07) for a file described by keys. */
 void schema_print_json(const struct schema_key *keys, const char *title,

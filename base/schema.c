@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/conf.h"
+#include "base/mem.h"
+#include "base/schema_impl.h"
+#include "base/units.h"
+#include "base/value.h"
+
+/* One alternative of a type: whether a scalar is of it, its size if it has
+ * one, and what it is called. */
+struct kind {
+    unsigned type;
+    const char *words;
+    bool (*fits)(const struct conf_node *node, double *size);
+};
+
+static bool fits_bool(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->type == CONF_BOOL;
+}
+
+static bool fits_int(const struct conf_node *node, double *size)
+{
+    *size = conf_number(node);
+    return node->type == CONF_INT ||
+           (node->type == CONF_REAL && fabs(*size) < 0x1p53 &&
+            *size == floor(*size));
+}
+
+static bool fits_number(const struct conf_node *node, double *size)
+{
+    *size = conf_number(node);
+    return isfinite(*size);
+}
+
+static bool fits_text(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->type == CONF_TEXT;
+}
+
+static bool fits_auto(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->type == CONF_TEXT && strcmp(node->text, "auto") == 0;
+}
+
+static bool fits_duration(const struct conf_node *node, double *size)
+{
+    int64_t ms = 0;
+    bool fits =
+        node->text != NULL && units_parse_duration(node->text, &ms) == 0;
+
+    *size = (double)ms / 1000;
+    return fits;
+}
+
+static bool fits_bytes(const struct conf_node *node, double *size)
+{
+    int64_t bytes = 0;
+    bool fits =
+        node->text != NULL && units_parse_bytes(node->text, &bytes) == 0;
+
+    *size = (double)bytes;
+    return fits;
+}
+
+static bool fits_scalar(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->text != NULL && node->type != CONF_NULL;
+}
+
+static bool fits_null(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->type == CONF_NULL;
+}
+
+static bool fits_map(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->type == CONF_MAP;
+}
+
+static bool fits_list(const struct conf_node *node, double *size)
+{
+    (void)size;
+    return node->type == CONF_LIST;
+}
+
+/* `auto` before text, so that it needs not be among the choices. */
+static const struct kind kinds[] = {
+    {SCHEMA_BOOL, "true or false", fits_bool},
+    {SCHEMA_INT, "a whole number", fits_int},
+    {SCHEMA_NUMBER, "a number", fits_number},
+    {SCHEMA_DURATION, "a duration such as 90s or 2h", fits_duration},
+    {SCHEMA_BYTES, "an amount such as 512M or 2G", fits_bytes},
+    {SCHEMA_AUTO, "'auto'", fits_auto},
+    {SCHEMA_TEXT, "text", fits_text},
+    {SCHEMA_SCALAR, "a number, text, true or false", fits_scalar},
+    {SCHEMA_LIST, "a list", fits_list},
+    {SCHEMA_MAP, "a map", fits_map},
+    {SCHEMA_NULL, "nothing", fits_null},
+};
+
+const struct schema_key *schema_find(const struct schema_key *keys,
+                                     const char *name)
+{
+    if (keys == NULL || name == NULL)
+        return NULL;
+    while (keys->name != NULL && strcmp(keys->name, name) != 0)
+        keys++;
+    return keys->name != NULL ? keys : NULL;
+}
+
+const char *const *schema_choices(const struct schema_key *key, size_t *count)
+{
+    const char *const *choices =
+        key->names != NULL ? key->names() : key->choices;
+
+    *count = 0;
+    while (choices != NULL && choices[*count] != NULL)
+        ++*count;
+    return choices;
+}
+
+/* The types of an item, with those that a shorthand adds. */
+static unsigned all_types(const struct schema_key *key)
+{
+    const struct schema_key *shorthand = schema_find(key->keys, key->shorthand);
+
+    return key->type | (shorthand != NULL ? shorthand->type : 0);
+}
+
+void schema_describe(const struct schema_key *key, struct buf *out)
+{
+    unsigned types = all_types(key);
+    const char *separator = "";
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if ((types & kinds[i].type) == 0)
+            continue;
+        buf_printf(out, "%s%s", separator, kinds[i].words);
+        separator = " or ";
+    }
+}
+
+/* Appends "the number 5": what an item is, in words. */
+static void describe_node(const struct conf_node *node, struct buf *out)
+{
+    bool is_number = node->type == CONF_INT || node->type == CONF_REAL;
+
+    if (node->text == NULL)
+        buf_add_string(out, conf_type_name(node->type));
+    else
+        buf_printf(out, is_number ? "the number %s" : "'%s'", node->text);
+}
+
+static int add_wrong_type(const struct schema_key *key,
+                          const struct conf_node *node, const char *label,
+                          struct diags *diags)
+{
+    bool any_text = (all_types(key) & SCHEMA_TEXT) != 0 &&
+                    key->choices == NULL && key->names == NULL;
+    struct buf wanted = BUF_INIT, found = BUF_INIT;
+    char *help = NULL;
+    int rc;
+
+    if (node->type == CONF_NULL)
+        return diags_add(diags, node->place, NULL, "%s has no value", label);
+    schema_describe(key, &wanted);
+    describe_node(node, &found);
+    if (any_text && node->text != NULL)
+        help = mem_printf("for text, write '%s' in quotes", node->text);
+    rc = diags_add(diags, node->place, help, "%s must be %s, not %s", label,
+                   buf_text(&wanted), buf_text(&found));
+    free(help);
+    buf_clear(&found);
+    buf_clear(&wanted);
+    return rc;
+}
+
+static int check_range(const struct schema_key *key, unsigned type, double size,
+                       const struct conf_node *node, const char *label,
+                       struct diags *diags)
+{
+    const unsigned sized =
+        SCHEMA_INT | SCHEMA_NUMBER | SCHEMA_DURATION | SCHEMA_BYTES;
+    bool low = size<key->min, high = size> key->max;
+    const char *unit = type == SCHEMA_DURATION ? "s" : "";
+    char limit[32];
+
+    if ((type & sized) == 0 || (key->min == 0 && key->max == 0) ||
+        (!low && !high))
+        return 0;
+    value_format_real(low ? key->min : key->max, limit, sizeof(limit));
+    return diags_add(diags, node->place, NULL, "%s must be at %s %s%s, not %s",
+                     label, low ? "least" : "most", limit, unit, node->text);
+}
+
+static int check_choice(const struct schema_key *key,
+                        const struct conf_node *node, const char *label,
+                        struct diags *diags)
+{
+    size_t count;
+    const char *const *choices = schema_choices(key, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(choices[i], node->text) == 0)
+            return 0;
+    if (choices == NULL)
+        return 0;
+    return diags_add_unknown(diags, node->place, node->text, choices, count,
+                             "%s cannot be '%s'", label, node->text);
+}
+
+static int check_scalar(const struct schema_key *key,
+                        const struct conf_node *node, const char *label,
+                        struct diags *diags)
+{
+    const struct kind *kind = NULL;
+    double size = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && kind == NULL; i++)
+        if ((key->type & kinds[i].type) != 0 && kinds[i].fits(node, &size))
+            kind = &kinds[i];
+    if (kind == NULL)
+        return add_wrong_type(key, node, label, diags);
+    if (kind->type == SCHEMA_TEXT)
+        return check_choice(key, node, label, diags);
+    return check_range(key, kind->type, size, node, label, diags);
+}
+
+/* "'trial'" and "env" give "'trial.env'"; "parameter 'lr'" and "min" give
+ * "'min' in parameter 'lr'". */
+static char *inside(const char *what, const char *name)
+{
+    const char *last = what != NULL ? strrchr(what, '\'') : NULL;
+
+    if (what == NULL)
+        return mem_printf("'%s'", name);
+    if (what[0] == '\'' && strchr(what + 1, '\'') == last)
+        return mem_printf("%.*s.%s'", (int)(last - what), what, name);
+    return mem_printf("'%s' in %s", name, what);
+}
+
+static int check_free_keys(const struct schema_key *element,
+                           const struct conf_node *map, struct diags *diags)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < map->count; i++) {
+        char *label = mem_printf("%s '%s'", element->name, map->keys[i]->text);
+
+        rc |= schema_check_item(element, map->items[i], label, diags);
+        free(label);
+    }
+    return rc;
+}
+
+static int check_list(const struct schema_key *element,
+                      const struct conf_node *list, const char *label,
+                      struct diags *diags)
+{
+    char *item_label = mem_printf("an item of %s", label);
+    int rc = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        bool is_map = list->items[i]->type == CONF_MAP;
+
+        rc |= schema_check_item(element, list->items[i],
+                                is_map ? label : item_label, diags);
+    }
+    free(item_label);
+    return rc;
+}
+
+int schema_check_item(const struct schema_key *key,
+                      const struct conf_node *node, const char *label,
+                      struct diags *diags)
+{
+    const struct schema_key *shorthand = schema_find(key->keys, key->shorthand);
+    char *name;
+    int rc;
+
+    if (node->type == CONF_MAP && (key->type & SCHEMA_MAP) != 0)
+        return key->keys != NULL ? schema_check(key->keys, node, label, diags)
+                                 : check_free_keys(key->element, node, diags);
+    if (node->type == CONF_LIST && (key->type & SCHEMA_LIST) != 0)
+        return check_list(key->element, node, label, diags);
+    if (shorthand == NULL || node->text == NULL || node->type == CONF_NULL)
+        return check_scalar(key, node, label, diags);
+    name = inside(label, shorthand->name);
+    rc = check_scalar(shorthand, node, name, diags);
+    free(name);
+    return rc;
+}
+
+static int check_present(const struct schema_key *keys,
+                         const struct conf_node *map, const char *what,
+                         struct diags *diags)
+{
+    int rc = 0;
+
+    for (; keys->name != NULL; keys++) {
+        char *help = NULL;
+
+        if (!keys->required || conf_get(map, keys->name) != NULL)
+            continue;
+        if (keys->example != NULL)
+            help =
+                mem_printf("add for example %s: %s", keys->name, keys->example);
+        rc = diags_add(diags, map->place, help, "'%s' is missing%s%s",
+                       keys->name, what != NULL ? " in " : "",
+                       what != NULL ? what : "");
+        free(help);
+    }
+    return rc;
+}
+
+static int add_unknown_key(const struct schema_key *keys,
+                           const struct conf_node *key, const char *what,
+                           struct diags *diags)
+{
+    const char *names[64];
+    size_t count = 0;
+
+    for (; keys->name != NULL && count < ARRAY_LEN(names); keys++)
+        names[count++] = keys->name;
+    return diags_add_unknown(
+        diags, key->place, key->text, names, count, "unknown key '%s'%s%s",
+        key->text, what != NULL ? " in " : "", what != NULL ? what : "");
+}
+
+int schema_check(const struct schema_key *keys, const struct conf_node *node,
+                 const char *what, struct diags *diags)
+{
+    int rc;
+
+    if (node->type != CONF_MAP)
+        return diags_add(
+            diags, node->place, NULL, "%s must be a map of keys, not %s",
+            what != NULL ? what : "the file", conf_type_name(node->type));
+    rc = check_present(keys, node, what, diags);
+    for (size_t i = 0; i < node->count; i++) {
+        const struct conf_node *name = node->keys[i];
+        const struct schema_key *key = schema_find(keys, name->text);
+        char *label;
+
+        if (key == NULL) {
+            rc = add_unknown_key(keys, name, what, diags);
+            continue;
+        }
+        label = inside(what, key->name);
+        rc |= schema_check_item(key, node->items[i], label, diags);
+        free(label);
+    }
+    return rc;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_SCHEMA_IMPL_H
+#define SMTUNE_BASE_SCHEMA_IMPL_H
+
+#include "base/schema.h"
+
+/* What the three walks over a schema share; nobody else includes it. */
+
+/* The key of that name; the shorthand's, for one. NULL: none. */
+const struct schema_key *schema_find(const struct schema_key *keys,
+                                     const char *name);
+
+/* The words a text may be, or NULL for any text. */
+const char *const *schema_choices(const struct schema_key *key, size_t *count);
+
+/* Appends "a whole number or 'auto'": what an item may be, in words. */
+void schema_describe(const struct schema_key *key, struct buf *out);
+
+#endif

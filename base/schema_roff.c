@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/schema_impl.h"
+
+/* Appends text so that roff shows it as it is. */
+static void add_text(struct buf *out, const char *text)
+{
+    bool line_start = out->length == 0 || out->data[out->length - 1] == '\n';
+
+    if (line_start && (*text == '.' || *text == '\''))
+        buf_add_string(out, "\\&");
+    for (; *text != '\0'; text++) {
+        if (*text == '\\')
+            buf_add_string(out, "\\e");
+        else if (*text == '-')
+            buf_add_string(out, "\\-");
+        else
+            buf_add_char(out, *text);
+    }
+}
+
+static void add_bold(struct buf *out, const char *text)
+{
+    buf_add_string(out, "\\fB");
+    add_text(out, text);
+    buf_add_string(out, "\\fR");
+}
+
+static void print_choices(const struct schema_key *key, struct buf *out)
+{
+    size_t count;
+    const char *const *choices = schema_choices(key, &count);
+
+    if (choices == NULL)
+        return;
+    buf_add_string(out, "One of");
+    for (size_t i = 0; i < count; i++) {
+        buf_add_string(out, i > 0 ? ", " : " ");
+        add_bold(out, choices[i]);
+    }
+    buf_add_string(out, ".\n");
+}
+
+static void print_facts(const struct schema_key *key, struct buf *out)
+{
+    if (key->doc != NULL) {
+        add_text(out, key->doc);
+        buf_add_char(out, '\n');
+    }
+    print_choices(key, out);
+    if (key->fallback != NULL) {
+        buf_add_string(out, "Default: ");
+        add_text(out, key->fallback);
+        buf_add_string(out, ".\n");
+    }
+    if (key->example != NULL) {
+        buf_add_string(out, "Example: ");
+        add_bold(out, key->example);
+        buf_add_char(out, '\n');
+    }
+}
+
+static void print_key(const struct schema_key *key, const char *path,
+                      struct buf *out)
+{
+    struct buf types = BUF_INIT;
+
+    schema_describe(key, &types);
+    buf_add_string(out, ".TP\n");
+    add_bold(out, path);
+    buf_printf(out, " (");
+    add_text(out, buf_text(&types));
+    buf_printf(out, "%s)\n", key->required ? ", required" : "");
+    print_facts(key, out);
+    buf_clear(&types);
+}
+
+static void print_keys(const struct schema_key *keys, const char *prefix,
+                       struct buf *out);
+
+/* The keys inside of a key, and those of its items. */
+static void print_inner(const struct schema_key *key, const char *path,
+                        struct buf *out)
+{
+    const struct schema_key *element = key->element;
+    char *inner;
+
+    if (key->keys != NULL)
+        print_keys(key->keys, path, out);
+    /* a list of what the key itself may be adds nothing */
+    if (element == NULL || element->keys == NULL || element->keys == key->keys)
+        return;
+    inner = mem_printf("%s%s", path,
+                       (key->type & SCHEMA_LIST) != 0 ? "[]" : ".NAME");
+    print_keys(element->keys, inner, out);
+    free(inner);
+}
+
+static void print_keys(const struct schema_key *keys, const char *prefix,
+                       struct buf *out)
+{
+    for (; keys->name != NULL; keys++) {
+        char *path = mem_printf("%s.%s", prefix, keys->name);
+
+        print_key(keys, path, out);
+        print_inner(keys, path, out);
+        free(path);
+    }
+}
+
+void schema_print_roff(const struct schema_key *keys, struct buf *out)
+{
+    for (; keys->name != NULL; keys++) {
+        buf_add_string(out, ".SS ");
+        add_text(out, keys->name);
+        buf_add_char(out, '\n');
+        print_key(keys, keys->name, out);
+        print_inner(keys, keys->name, out);
+    }
+}
