@@ -170,11 +170,11 @@ static const char *find_line(const struct diags *diags, int line,
                              size_t *length)
 {
     const char *text = diags->source;
-    const char *end = text + diags->source_length;
-    const char *newline;
+    const char *end, *newline;
 
     if (text == NULL || line < 1)
         return NULL;
+    end = text + diags->source_length;
     for (int i = 1; i < line; i++) {
         newline = memchr(text, '\n', (size_t)(end - text));
         if (newline == NULL)

@@ -13,103 +13,102 @@
 #include "base/units.h"
 #include "base/value.h"
 
-/* One alternative of a type: whether a scalar is of it, its size if it has
- * one, and what it is called. */
+/* One alternative of a type: what it is called, and a scalar's size if it is
+ * of it (0 where that has none), NaN if not. */
 struct kind {
     unsigned type;
     const char *words;
-    bool (*fits)(const struct conf_node *node, double *size);
+    double (*measure)(const struct conf_node *node);
 };
 
-static bool fits_bool(const struct conf_node *node, double *size)
+static double fits(bool condition)
 {
-    (void)size;
-    return node->type == CONF_BOOL;
+    return condition ? 0.0 : (double)NAN;
 }
 
-static bool fits_int(const struct conf_node *node, double *size)
+static double measure_bool(const struct conf_node *node)
 {
-    *size = conf_number(node);
-    return node->type == CONF_INT ||
-           (node->type == CONF_REAL && fabs(*size) < 0x1p53 &&
-            *size == floor(*size));
+    return fits(node->type == CONF_BOOL);
 }
 
-static bool fits_number(const struct conf_node *node, double *size)
+static double measure_int(const struct conf_node *node)
 {
-    *size = conf_number(node);
-    return isfinite(*size);
+    double number = conf_number(node);
+
+    if (node->type == CONF_INT ||
+        (fabs(number) < 0x1p53 && number == floor(number)))
+        return number;
+    return (double)NAN;
 }
 
-static bool fits_text(const struct conf_node *node, double *size)
+static double measure_number(const struct conf_node *node)
 {
-    (void)size;
-    return node->type == CONF_TEXT;
+    double number = conf_number(node);
+
+    return isfinite(number) ? number : (double)NAN;
 }
 
-static bool fits_auto(const struct conf_node *node, double *size)
+static double measure_text(const struct conf_node *node)
 {
-    (void)size;
-    return node->type == CONF_TEXT && strcmp(node->text, "auto") == 0;
+    return fits(node->type == CONF_TEXT);
 }
 
-static bool fits_duration(const struct conf_node *node, double *size)
+static double measure_auto(const struct conf_node *node)
 {
-    int64_t ms = 0;
-    bool fits =
-        node->text != NULL && units_parse_duration(node->text, &ms) == 0;
-
-    *size = (double)ms / 1000;
-    return fits;
+    return fits(node->type == CONF_TEXT && strcmp(node->text, "auto") == 0);
 }
 
-static bool fits_bytes(const struct conf_node *node, double *size)
+static double measure_duration(const struct conf_node *node)
 {
-    int64_t bytes = 0;
-    bool fits =
-        node->text != NULL && units_parse_bytes(node->text, &bytes) == 0;
+    int64_t ms;
 
-    *size = (double)bytes;
-    return fits;
+    if (node->text == NULL || units_parse_duration(node->text, &ms) != 0)
+        return (double)NAN;
+    return (double)ms / 1000;
 }
 
-static bool fits_scalar(const struct conf_node *node, double *size)
+static double measure_bytes(const struct conf_node *node)
 {
-    (void)size;
-    return node->text != NULL && node->type != CONF_NULL;
+    int64_t bytes;
+
+    if (node->text == NULL || units_parse_bytes(node->text, &bytes) != 0)
+        return (double)NAN;
+    return (double)bytes;
 }
 
-static bool fits_null(const struct conf_node *node, double *size)
+static double measure_scalar(const struct conf_node *node)
 {
-    (void)size;
-    return node->type == CONF_NULL;
+    return fits(node->text != NULL && node->type != CONF_NULL);
 }
 
-static bool fits_map(const struct conf_node *node, double *size)
+static double measure_null(const struct conf_node *node)
 {
-    (void)size;
-    return node->type == CONF_MAP;
+    return fits(node->type == CONF_NULL);
 }
 
-static bool fits_list(const struct conf_node *node, double *size)
+static double measure_map(const struct conf_node *node)
 {
-    (void)size;
-    return node->type == CONF_LIST;
+    return fits(node->type == CONF_MAP);
+}
+
+static double measure_list(const struct conf_node *node)
+{
+    return fits(node->type == CONF_LIST);
 }
 
 /* `auto` before text, so that it needs not be among the choices. */
 static const struct kind kinds[] = {
-    {SCHEMA_BOOL, "true or false", fits_bool},
-    {SCHEMA_INT, "a whole number", fits_int},
-    {SCHEMA_NUMBER, "a number", fits_number},
-    {SCHEMA_DURATION, "a duration such as 90s or 2h", fits_duration},
-    {SCHEMA_BYTES, "an amount such as 512M or 2G", fits_bytes},
-    {SCHEMA_AUTO, "'auto'", fits_auto},
-    {SCHEMA_TEXT, "text", fits_text},
-    {SCHEMA_SCALAR, "a number, text, true or false", fits_scalar},
-    {SCHEMA_LIST, "a list", fits_list},
-    {SCHEMA_MAP, "a map", fits_map},
-    {SCHEMA_NULL, "nothing", fits_null},
+    {SCHEMA_BOOL, "true or false", measure_bool},
+    {SCHEMA_INT, "a whole number", measure_int},
+    {SCHEMA_NUMBER, "a number", measure_number},
+    {SCHEMA_DURATION, "a duration such as 90s or 2h", measure_duration},
+    {SCHEMA_BYTES, "an amount such as 512M or 2G", measure_bytes},
+    {SCHEMA_AUTO, "'auto'", measure_auto},
+    {SCHEMA_TEXT, "text", measure_text},
+    {SCHEMA_SCALAR, "a number, text, true or false", measure_scalar},
+    {SCHEMA_LIST, "a list", measure_list},
+    {SCHEMA_MAP, "a map", measure_map},
+    {SCHEMA_NULL, "nothing", measure_null},
 };
 
 const struct schema_key *schema_find(const struct schema_key *keys,
@@ -230,9 +229,11 @@ static int check_scalar(const struct schema_key *key,
     const struct kind *kind = NULL;
     double size = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(kinds) && kind == NULL; i++)
-        if ((key->type & kinds[i].type) != 0 && kinds[i].fits(node, &size))
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && kind == NULL; i++) {
+        size = kinds[i].measure(node);
+        if ((key->type & kinds[i].type) != 0 && !isnan(size))
             kind = &kinds[i];
+    }
     if (kind == NULL)
         return add_wrong_type(key, node, label, diags);
     if (kind->type == SCHEMA_TEXT)

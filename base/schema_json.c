@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf.h"
+#include "base/json.h"
 
 static const char *const scales[] = {"linear", "log", NULL};
 
