@@ -4,7 +4,6 @@
 
 #include <yaml.h>
 
-#include "base/compiler.h"
 #include "base/conf_impl.h"
 #include "base/mem.h"
 
@@ -43,84 +42,20 @@ static struct diag_place place_of(const yaml_event_t *event)
     return place;
 }
 
-/* What libyaml says, and what a person can do with. */
-struct problem {
-    const char *theirs, *ours, *help;
-};
-
-static const struct problem problems[] = {
-    {"mapping values are not allowed in this context",
-     "a ':' cannot stand here",
-     "text that holds ': ' needs quotes; else look at the indentation"},
-    {"did not find expected key", "expected a key here",
-     "keys of one map start in the same column"},
-    {"could not find expected ':'", "expected ':' behind the key", NULL},
-    {"did not find expected '-' indicator", "expected '- ' here",
-     "items of one list start in the same column"},
-    {"block sequence entries are not allowed in this context",
-     "a '- ' cannot stand here", "a list starts on a line of its own"},
-    {"found character that cannot start any token",
-     "text cannot start with this character", "put the text in quotes"},
-    {"found unexpected end of stream", "the file ends inside quotes", NULL},
-    {"did not find expected ',' or ']'", "expected ',' or ']'", NULL},
-    {"did not find expected ',' or '}'", "expected ',' or '}'", NULL},
-    {"found undefined tag handle", "custom tags are not read here", NULL},
-};
-
-/* Whether only white space with a tab in it stands before the place. */
-static bool tab_indents(const struct conf_doc *doc, struct diag_place *place)
-{
-    const char *line = doc->source;
-    size_t length;
-
-    for (int i = 1; i < place->line; i++) {
-        line = strchr(line, '\n');
-        if (line == NULL)
-            return false;
-        line++;
-    }
-    length = strspn(line, " ");
-    if (line[length] != '\t')
-        return false;
-    place->column = (int)length + 1;
-    return true;
-}
-
-static int add_problem(struct reader *r, struct diag_place place)
-{
-    const yaml_parser_t *parser = &r->parser;
-    size_t begun = parser->context_mark.line + 1;
-    const char *problem = parser->problem != NULL ? parser->problem : "";
-    char *help = NULL;
-    int rc;
-
-    if (tab_indents(r->doc, &place))
-        return diags_add(r->diags, place, "indent with spaces",
-                         "a tab cannot indent in YAML");
-    for (size_t i = 0; i < ARRAY_LEN(problems); i++) {
-        if (strcmp(problems[i].theirs, problem) != 0)
-            continue;
-        problem = problems[i].ours;
-        help = mem_copy_string(problems[i].help);
-    }
-    if (help == NULL && parser->context != NULL && (int)begun < place.line)
-        help = mem_printf("of what starts in line %zu", begun);
-    rc = diags_add(r->diags, place, help, "%s", problem);
-    free(help);
-    return rc;
-}
-
 static int next_event(struct reader *r, yaml_event_t *event)
 {
     const yaml_parser_t *parser = &r->parser;
     struct diag_place place;
+    int begun = 0;
 
     if (yaml_parser_parse(&r->parser, event))
         return 0;
     memset(event, 0, sizeof(*event));
     place = (struct diag_place){(int)parser->problem_mark.line + 1,
                                 (int)parser->problem_mark.column + 1, 1};
-    return add_problem(r, place);
+    if (parser->context != NULL)
+        begun = (int)parser->context_mark.line + 1;
+    return conf_add_problem(r->doc, parser->problem, begun, place, r->diags);
 }
 
 static int count_nodes(struct reader *r, size_t nodes, struct diag_place place)

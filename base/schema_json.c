@@ -39,18 +39,18 @@ static json_t *node_json(const struct conf_node *node)
     return json_null();
 }
 
-static json_t *map_json(const struct schema_key *keys,
-                        const struct schema_key *element)
+static json_t *free_map_json(const struct schema_key *element)
+{
+    return json_pack("{ssso}", "type", "object", "additionalProperties",
+                     key_json(element));
+}
+
+static json_t *map_json(const struct schema_key *keys)
 {
     json_t *json = json_pack("{ss}", "type", "object");
-    json_t *properties, *required;
+    json_t *properties = json_object();
+    json_t *required = json_array();
 
-    if (keys == NULL) {
-        json_object_set_new(json, "additionalProperties", key_json(element));
-        return json;
-    }
-    properties = json_object();
-    required = json_array();
     for (; keys->name != NULL; keys++) {
         json_object_set_new(properties, keys->name, key_json(keys));
         if (keys->required)
@@ -110,7 +110,8 @@ static json_t *alternative_json(unsigned type, const struct schema_key *key)
     case SCHEMA_SCALAR:
         return json_pack("{s[sss]}", "type", "string", "number", "boolean");
     case SCHEMA_MAP:
-        return map_json(key->keys, key->element);
+        return key->keys != NULL ? map_json(key->keys)
+                                 : free_map_json(key->element);
     case SCHEMA_LIST:
         return json_pack("{ssso}", "type", "array", "items",
                          key_json(key->element));
@@ -179,7 +180,7 @@ void schema_print_json(const struct schema_key *keys, const char *title,
     json_t *json =
         json_pack("{ssss}", "$schema",
                   "http://json-schema.org/draft-07/schema#", "title", title);
-    json_t *map = map_json(keys, NULL);
+    json_t *map = map_json(keys);
 
     json_object_update(json, map);
     json_print_pretty(json, out);
