@@ -56,6 +56,7 @@ MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
          $(wildcard man/*.[0-9])))
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
 UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
+FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 SHELLS := bash zsh fish
@@ -117,11 +118,11 @@ $B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
 $B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
 $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 $(BENCH): %: %.o $B/libsmtune.a
-$(UNIT) $(FUZZ): %: %.o $S/libsmtune.a
+$(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
 $(FUZZ): MORE = -fsanitize=fuzzer
 
-$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FUZZ):
+$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FILL) $(FUZZ):
 	$(call say,LD)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(MORE)
 
@@ -176,7 +177,7 @@ check-all:
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) all ## tests of whole programs (T=name: one)
+check-e2e: $(PROGS:%=$S/%) $(FILL) all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)

@@ -204,13 +204,28 @@ SELECT
     trial.ended
 FROM run
 JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0
-JOIN job ON job.id = (
-    SELECT v.job_id
-    FROM job_value AS v
-    JOIN job AS j ON j.id = v.job_id AND j.state = 'succeeded'
-    WHERE v.run_id = run.id AND v.idx = 0 AND abs(v.value) < 9e999
-    ORDER BY iif(o.goal = 'minimize', v.value, -v.value), j.number
-    LIMIT 1
+JOIN job ON job.id = iif(
+    o.goal = 'minimize',
+    (
+        SELECT v.job_id
+        FROM job_value AS v
+        JOIN job AS j ON j.id = v.job_id AND j.state = 'succeeded'
+        WHERE
+            v.run_id = run.id AND v.idx = 0
+            AND v.value > -9e999 AND v.value < 9e999
+        ORDER BY v.value, v.job_id
+        LIMIT 1
+    ),
+    (
+        SELECT v.job_id
+        FROM job_value AS v
+        JOIN job AS j ON j.id = v.job_id AND j.state = 'succeeded'
+        WHERE
+            v.run_id = run.id AND v.idx = 0
+            AND v.value > -9e999 AND v.value < 9e999
+        ORDER BY v.value DESC, v.job_id
+        LIMIT 1
+    )
 )
 JOIN trial ON trial.run = run.name AND trial.number = job.number;
 

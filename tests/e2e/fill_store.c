@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fill_store DIRECTORY RUN GOAL TRIALS: adds a finished run to a store, as if
+ * an engine had run it. Trial n's value falls from 1 towards 0; each tenth
+ * trial failed at its first attempt, and again at its second. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/store_fill.h"
+
+enum { BATCH = 1000 };
+
+static int end_attempt(struct store *store, int64_t run, int64_t job,
+                       int64_t number, int64_t time_ms, struct err *err)
+{
+    struct attempt_end end = {.run = run,
+                              .job = job,
+                              .cause = "exit",
+                              .exit_code = 3,
+                              .started_ms = time_ms,
+                              .ended_ms = time_ms + 100};
+
+    if (fill_attempt(store, run, job, number, time_ms, &end.attempt, err) < 0)
+        return -1;
+    return store_end_attempt(store, &end, err);
+}
+
+static int fill_failed(struct store *store, int64_t run, int64_t number,
+                       struct err *err)
+{
+    int64_t time_ms = fill_start_ms + number * 1000;
+    struct job_change change = {.run = run,
+                                .state = "failed",
+                                .cause = "exit",
+                                .event = "failed",
+                                .time_ms = time_ms,
+                                .started = true,
+                                .ended = true};
+
+    if (fill_job(store, run, number, &change.job, err) < 0 ||
+        end_attempt(store, run, change.job, 1, time_ms, err) < 0 ||
+        end_attempt(store, run, change.job, 2, time_ms + 200, err) < 0)
+        return -1;
+    return store_change_job(store, &change, err);
+}
+
+static int fill(struct store *store, char **words, struct err *err)
+{
+    int64_t trials = atoll(words[2]);
+    int64_t run;
+
+    if (store_begin(store, err) < 0 ||
+        fill_run(store, words[0], words[1], &run, err) < 0 ||
+        store_set_run_engine(store, run, 1, "", fill_start_ms, err) < 0)
+        return -1;
+    for (int64_t n = 1; n <= trials; n++) {
+        int result = n % 10 == 0
+                         ? fill_failed(store, run, n, err)
+                         : fill_trial(store, run, n, 1.0 / (double)n, err);
+
+        if (result < 0 || store_begin(store, err) < 0 ||
+            (n % BATCH == 0 && store_commit(store, err) < 0))
+            return -1;
+    }
+    if (store_begin(store, err) < 0 ||
+        store_set_run_engine(store, run, 0, "", fill_start_ms, err) < 0 ||
+        store_set_run_state(store, run, "succeeded", "budget used",
+                            fill_start_ms + (trials + 2) * 1000, err) < 0)
+        return -1;
+    return store_commit(store, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct err err = {0};
+    struct store *store;
+    int result;
+
+    if (argc != 5)
+        return 2;
+    store = store_open(argv[1], STORE_CREATE, &err);
+    result = store == NULL ? -1 : fill(store, argv + 2, &err);
+    store_close(store);
+    if (result < 0)
+        fprintf(stderr, "fill_store: %s\n", err.text);
+    return result < 0;
+}
