@@ -196,7 +196,7 @@ format: ## format every C file
 
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report
-	@$(MAKE) --no-print-directory S=build/cov SAN='-O0 -g --coverage' \
+	-@$(MAKE) -k --no-print-directory S=build/cov SAN='-O0 -g --coverage' \
 	 check-unit check-e2e
 	@mkdir -p build/cov/report
 	gcovr --root . --exclude tests --html-details build/cov/report/index.html \
