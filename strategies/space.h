@@ -120,10 +120,13 @@ struct space_volume {
     uint64_t points; /* exact: distinct feasible points */
 };
 
+/* Spaces of no more points than this are looked at as a whole. */
+enum { SPACE_EXACT_MAX = 100000 };
+
 /*
- * Estimates the feasible share: all points where there are at most 100,000,
- * else by sampling: 10,000 points, up to 1,000,000 as long as none is found.
- * -1 (ERR_FILE) when nothing feasible was found.
+ * Estimates the feasible share: from all points where they are that few, else
+ * by sampling: 10,000 points, up to 1,000,000 as long as none is found. -1
+ * (ERR_FILE) when nothing feasible was found.
  */
 int space_estimate_volume(struct space *space, struct space_volume *volume,
                           struct err *err);

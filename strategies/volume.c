@@ -7,7 +7,7 @@
 #include "strategies/lattice.h"
 #include "strategies/space.h"
 
-enum { EXACT_MAX = 100000, SAMPLES = 10000, SAMPLES_MAX = 1000000 };
+enum { SAMPLES = 10000, SAMPLES_MAX = 1000000 };
 
 /* How many positions of the lattice are this point: an inactive parameter has
  * any of its values there. */
@@ -68,7 +68,7 @@ int space_estimate_volume(struct space *space, struct space_volume *volume,
     int result = 0;
 
     *volume = (struct space_volume){0};
-    if (cardinality > 0 && cardinality <= EXACT_MAX)
+    if (cardinality > 0 && cardinality <= SPACE_EXACT_MAX)
         result = try_all(space, point, volume, err);
     else
         sample(space, point, volume);
