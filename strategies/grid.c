@@ -39,7 +39,7 @@ static enum ask_result grid_next(void *state, uint64_t *cursor,
 const struct strategy_method strategy_method_grid = {
     .name = "grid",
     .doc = "Every combination of values, each once; continuous parameters "
-           "get `grid_points` values, even on their scale.",
+           "get `points` values, even on their scale.",
     .enumerates = true,
     .create = grid_create,
     .destroy = grid_destroy,
