@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/attempt_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+const char *const attempt_cause_names[CAUSE_COUNT + 1] = {
+#define X(symbol, word) word,
+    ATTEMPT_CAUSES(X)
+#undef X
+        NULL};
+
+/* -- One flat JSON object -------------------------------------------------*/
+
+/* Where the value of a key begins. Quotes inside strings are escaped, so that
+ * `"key":` is found nowhere but at a key. */
+static const char *value_of(const char *line, const char *key)
+{
+    char pattern[32];
+    const char *at;
+
+    snprintf(pattern, sizeof(pattern), "\"%s\":", key);
+    at = strstr(line, pattern);
+    if (at == NULL)
+        return NULL;
+    at += strlen(pattern);
+    return at + strspn(at, " ");
+}
+
+static bool read_integer(const char *line, const char *key, int64_t *value)
+{
+    const char *at = value_of(line, key);
+    char *end;
+
+    if (at == NULL)
+        return false;
+    errno = 0;
+    *value = strtoll(at, &end, 10);
+    return end != at && errno == 0;
+}
+
+static bool read_ticks(const char *line, const char *key, uint64_t *value)
+{
+    int64_t ticks;
+
+    if (!read_integer(line, key, &ticks) || ticks < 0)
+        return false;
+    *value = (uint64_t)ticks;
+    return true;
+}
+
+static char unescaped(const char **at)
+{
+    unsigned int code = '?';
+
+    switch (**at) {
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case 'u':
+        if (strlen(*at) < 5)
+            return '?';
+        sscanf(*at + 1, "%4x", &code);
+        *at += 4;
+        return (char)code;
+    default:
+        return **at;
+    }
+}
+
+static bool read_string(const char *line, const char *key, char *value,
+                        size_t size)
+{
+    const char *at = value_of(line, key);
+    size_t length = 0;
+
+    if (at == NULL || *at != '"')
+        return false;
+    for (at++; *at != '"'; at++) {
+        char c = *at;
+
+        if (c == '\\') {
+            at++;
+            c = *at != '\0' ? unescaped(&at) : '\0';
+        }
+        if (*at == '\0')
+            return false;
+        if (length + 1 < size)
+            value[length++] = c;
+    }
+    value[length] = '\0';
+    return true;
+}
+
+/* The text with quotes, backslashes and control bytes escaped, and every byte
+ * beyond ASCII made a '?' (an error text has hardly any). */
+static void escape(const char *text, char *out, size_t size)
+{
+    size_t length = 0;
+
+    for (; *text != '\0' && length + 7 < size; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\')
+            out[length++] = '\\';
+        if (c < 0x20)
+            length += (size_t)snprintf(out + length, 7, "\\u%04x", c);
+        else
+            out[length++] = (char)(c < 0x7f ? c : '?');
+    }
+    out[length] = '\0';
+}
+
+/* -- Files ----------------------------------------------------------------*/
+
+static int path_in(char path[PATH_MAX], const char *directory, const char *name,
+                   struct err *err)
+{
+    int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+
+    if (length < 0 || length >= PATH_MAX)
+        return err_set_errno(err, ERR_FAILED, ENAMETOOLONG, "%.200s...",
+                             directory);
+    return 0;
+}
+
+/* Reads a small file from its beginning; the text ends with a NUL. */
+static size_t read_line(int fd, char *line, size_t size)
+{
+    size_t length = 0;
+
+    while (length + 1 < size) {
+        ssize_t got =
+            pread(fd, line + length, size - 1 - length, (off_t)length);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+    }
+    line[length] = '\0';
+    return length;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -1;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+/* -- The claim ------------------------------------------------------------*/
+
+static void read_word(const char *path, char *word, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    word[0] = '\0';
+    if (fd < 0)
+        return;
+    read_line(fd, word, size);
+    close(fd);
+    word[strcspn(word, "\n")] = '\0';
+}
+
+void claim_identify(struct claim *claim)
+{
+    read_word("/proc/sys/kernel/random/boot_id", claim->boot_id,
+              sizeof(claim->boot_id));
+    if (gethostname(claim->host, sizeof(claim->host)) != 0)
+        claim->host[0] = '\0';
+    claim->host[sizeof(claim->host) - 1] = '\0';
+}
+
+size_t claim_format(const struct claim *claim, char line[CLAIM_LINE_MAX])
+{
+    return (size_t)snprintf(
+        line, CLAIM_LINE_MAX,
+        "{\"attempt\": %" PRId64 ", \"pid\": %" PRId64
+        ", \"pid_start\": %" PRIu64 ", \"boot_id\": \"%s\", \"host\": \"%s\""
+        ", \"time_ms\": %" PRId64 ", \"shim_pid\": %" PRId64
+        ", \"shim_start\": %" PRIu64 "}\n",
+        claim->attempt, claim->pid, claim->pid_start, claim->boot_id,
+        claim->host, claim->time_ms, claim->shim_pid, claim->shim_start);
+}
+
+static bool claim_parse(const char *line, struct claim *claim)
+{
+    memset(claim, 0, sizeof(*claim));
+    return strchr(line, '\n') != NULL &&
+           read_integer(line, "attempt", &claim->attempt) &&
+           read_integer(line, "pid", &claim->pid) &&
+           read_ticks(line, "pid_start", &claim->pid_start) &&
+           read_integer(line, "shim_pid", &claim->shim_pid) &&
+           read_ticks(line, "shim_start", &claim->shim_start) &&
+           read_integer(line, "time_ms", &claim->time_ms) &&
+           read_string(line, "boot_id", claim->boot_id,
+                       sizeof(claim->boot_id)) &&
+           read_string(line, "host", claim->host, sizeof(claim->host));
+}
+
+int claim_create(const char *directory, struct err *err)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    int fd;
+
+    if (path_in(path, directory, "claim", err) != 0)
+        return -1;
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return err_set_errno(err, errno == EEXIST ? ERR_BUSY : ERR_FAILED,
+                             errno, "cannot claim '%s'", path);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 &&
+        status.st_size == 0)
+        return fd;
+    close(fd);
+    return err_set(err, ERR_BUSY, "somebody else took '%s'", path);
+}
+
+static int claim_void(int fd, int64_t attempt, struct claim *claim,
+                      struct err *err)
+{
+    char line[CLAIM_LINE_MAX];
+
+    memset(claim, 0, sizeof(*claim));
+    claim_identify(claim);
+    claim->attempt = attempt;
+    claim->time_ms = clock_wall_ms();
+    if (write_all(fd, line, claim_format(claim, line)) != 0)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot write the claim of attempt %" PRId64,
+                             attempt);
+    return CLAIM_VOID;
+}
+
+static int judge(int fd, int64_t attempt, struct claim *claim, struct err *err)
+{
+    char line[CLAIM_LINE_MAX];
+    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (held && errno != EWOULDBLOCK)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot lock the claim of attempt %" PRId64,
+                             attempt);
+    read_line(fd, line, sizeof(line));
+    if (line[0] == '\0' && !held)
+        return claim_void(fd, attempt, claim, err);
+    if (!claim_parse(line, claim)) {
+        memset(claim, 0, sizeof(*claim));
+        return held ? CLAIM_HELD : CLAIM_FREE;
+    }
+    if (held)
+        return CLAIM_HELD;
+    return claim->pid == 0 ? CLAIM_VOID : CLAIM_FREE;
+}
+
+int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
+                struct err *err)
+{
+    char path[PATH_MAX];
+    int fd, state;
+
+    if (path_in(path, directory, "claim", err) != 0)
+        return -1;
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
+    state = judge(fd, attempt, claim, err);
+    close(fd);
+    return state;
+}
+
+bool claim_is_free(const char *directory)
+{
+    char path[PATH_MAX];
+    bool is_free;
+    int fd;
+
+    if (path_in(path, directory, "claim", NULL) != 0)
+        return true;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return true;
+    is_free = flock(fd, LOCK_SH | LOCK_NB) == 0;
+    close(fd);
+    return is_free;
+}
+
+/* -- The exit file --------------------------------------------------------*/
+
+int exit_write(const char *directory, const struct attempt_exit *end,
+               struct err *err)
+{
+    char path[PATH_MAX], temporary[PATH_MAX];
+    char line[EXIT_LINE_MAX], text[EXIT_LINE_MAX - 512];
+    int length, fd, result;
+
+    if (path_in(path, directory, "exit", err) != 0 ||
+        path_in(temporary, directory, "exit.tmp", err) != 0)
+        return -1;
+    escape(end->text, text, sizeof(text));
+    length = snprintf(line, sizeof(line),
+                      "{\"attempt\": %" PRId64 ", \"cause\": \"%s\""
+                      ", \"exit_code\": %d, \"signal\": %d"
+                      ", \"started_ms\": %" PRId64 ", \"ended_ms\": %" PRId64
+                      ", \"cpu_ms\": %" PRId64 ", \"max_rss_bytes\": %" PRId64
+                      ", \"text\": \"%s\"}\n",
+                      end->attempt, attempt_cause_names[end->cause],
+                      end->exit_code, end->signal, end->started_ms,
+                      end->ended_ms, end->cpu_ms, end->max_rss_bytes, text);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+              0600);
+    if (fd < 0)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot create '%s'",
+                             temporary);
+    result = write_all(fd, line, (size_t)length);
+    if (result == 0)
+        result = rename(temporary, path);
+    if (result != 0)
+        err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'", path);
+    close(fd);
+    return result;
+}
+
+static bool parse_cause(const char *line, enum attempt_cause *cause)
+{
+    char word[32];
+
+    if (!read_string(line, "cause", word, sizeof(word)))
+        return false;
+    for (size_t i = 0; i < CAUSE_COUNT; i++) {
+        if (strcmp(word, attempt_cause_names[i]) == 0) {
+            *cause = (enum attempt_cause)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool exit_parse(const char *line, struct attempt_exit *end)
+{
+    int64_t exit_code, signal_number;
+
+    memset(end, 0, sizeof(*end));
+    if (strchr(line, '\n') == NULL ||
+        !read_integer(line, "attempt", &end->attempt) ||
+        !parse_cause(line, &end->cause) ||
+        !read_integer(line, "exit_code", &exit_code) ||
+        !read_integer(line, "signal", &signal_number) ||
+        !read_integer(line, "started_ms", &end->started_ms) ||
+        !read_integer(line, "ended_ms", &end->ended_ms) ||
+        !read_integer(line, "cpu_ms", &end->cpu_ms) ||
+        !read_integer(line, "max_rss_bytes", &end->max_rss_bytes) ||
+        !read_string(line, "text", end->text, sizeof(end->text)))
+        return false;
+    end->exit_code = (int)exit_code;
+    end->signal = (int)signal_number;
+    return true;
+}
+
+int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
+{
+    char path[PATH_MAX];
+    char line[EXIT_LINE_MAX];
+    int fd;
+
+    if (path_in(path, directory, "exit", NULL) != 0)
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return 0;
+    read_line(fd, line, sizeof(line));
+    close(fd);
+    return exit_parse(line, end) && end->attempt == attempt;
+}

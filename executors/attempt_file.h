@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_ATTEMPT_FILE_H
+#define SMTUNE_EXECUTORS_ATTEMPT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "executors/executor.h"
+
+/*
+ * The two small files by which an attempt is known, whoever started it and
+ * whoever has died since: `claim` and `exit`, a line of JSON each, in the
+ * attempt's directory. Needs nothing but libc, for the shim's sake.
+ *
+ * The claim is made with O_EXCL and flocked before anything is written to it.
+ * The lock is inherited by the command and by all that it starts, so that it
+ * tells whether anything lives. Whoever holds the lock of a claim that is
+ * still empty may write a void claim (pid 0) to it: its maker, who comes for
+ * the lock next, then starts nothing.
+ */
+
+struct claim {
+    int64_t attempt;
+    int64_t pid;        /* of the command; 0: void, nobody may start it now */
+    uint64_t pid_start; /* clock ticks since boot, as in /proc/PID/stat */
+    int64_t shim_pid;   /* who looks after it and will write `exit` */
+    uint64_t shim_start;
+    int64_t time_ms; /* wall clock */
+    char boot_id[40];
+    char host[65];
+};
+
+enum {
+    CLAIM_LINE_MAX = 512,
+    EXIT_LINE_MAX = 2048,
+};
+
+/* What a claim and its lock say. */
+enum claim_state {
+    CLAIM_VOID, /* never started, and never will be */
+    CLAIM_HELD, /* it or a descendant lives */
+    CLAIM_FREE  /* it was started, and nothing of it lives */
+};
+
+/* Fills boot_id and host with those of this machine. */
+void claim_identify(struct claim *claim);
+
+/*
+ * Makes and locks the claim in the directory. Returns its descriptor
+ * (O_CLOEXEC), still empty; -1 with ERR_BUSY when somebody else has it.
+ */
+int claim_create(const char *directory, struct err *err);
+
+/* The claim's line, with its newline; returns its length. */
+size_t claim_format(const struct claim *claim, char line[CLAIM_LINE_MAX]);
+
+/*
+ * Decides about an attempt that somebody may have started: reads its claim
+ * and tries its lock. Where it was never started, sees to it that it never
+ * will be. *claim has pid 0 while its maker has not written it. Returns an
+ * enum claim_state, or -1.
+ */
+int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
+                struct err *err);
+
+/* Whether the claim's lock is free: nothing that inherited it lives. */
+bool claim_is_free(const char *directory);
+
+/* Writes `exit`, by rename. */
+int exit_write(const char *directory, const struct attempt_exit *end,
+               struct err *err);
+
+/* Returns 1 when the attempt's `exit` is there, 0 when it is not (another
+ * attempt's or half a file counts as none). */
+int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/executor.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "executors/executor_impl.h"
+
+static const struct executor_type *const types[] = {
+    &executor_local,
+    &executor_fake,
+};
+
+static const char *const names[ARRAY_LEN(types) + 1] = {"local", "fake"};
+
+struct executor *executor_create(uv_loop_t *loop,
+                                 const struct executor_options *options,
+                                 const struct executor_events *events,
+                                 struct err *err)
+{
+    const char *nearest;
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (strcmp(types[i]->name, options->name) == 0)
+            return types[i]->create(loop, options, events, err);
+    }
+    nearest = text_nearest(options->name, names, ARRAY_LEN(types));
+    err_set(err, ERR_FILE, "unknown executor '%s'%s%s%s", options->name,
+            nearest != NULL ? " (did you mean '" : "",
+            nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
+    return NULL;
+}
+
+void executor_destroy(struct executor *executor, void (*done)(void *user),
+                      void *user)
+{
+    executor->type->destroy(executor, done, user);
+}
+
+enum start_result executor_start(struct executor *executor,
+                                 const struct attempt_spec *spec,
+                                 struct err *err)
+{
+    return executor->type->start(executor, spec, err);
+}
+
+void executor_cancel(struct executor *executor, int64_t attempt,
+                     enum cancel_mode mode)
+{
+    executor->type->cancel(executor, attempt, mode);
+}
+
+int executor_reattach(struct executor *executor,
+                      const struct attempt_spec *spec, struct err *err)
+{
+    return executor->type->reattach(executor, spec, err);
+}
+
+int executor_cpus(const struct executor *executor)
+{
+    return executor->type->cpus(executor);
+}
+
+int executor_gpus(const struct executor *executor)
+{
+    return executor->type->gpus(executor);
+}
+
+const char *const *executor_names(void)
+{
+    return names;
+}

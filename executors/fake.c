@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "executors/adopted.h"
+#include "executors/attempt_file.h"
+#include "executors/executor_impl.h"
+#include "executors/fake_script.h"
+
+/*
+ * An executor that runs nothing: its attempts last and end as a script says
+ * (fake_script.h), and leave the same files behind as real ones. For trying
+ * out an experiment file, and for tests of what is above executors.
+ */
+
+enum { CPUS = 4096, PID_MIN = 1 << 23 /* no process has such a pid */ };
+
+struct fake_attempt {
+    struct fake_attempt *next;
+    struct fake *fake;
+    uv_timer_t timer;
+    const struct outcome *outcome;
+    struct attempt_exit end;
+    char *directory;
+    char *metrics_path;
+    int64_t grace_ms;
+    int64_t duration_ms;
+    int claim_fd;
+    int cpus, gpus;
+    bool runs;
+    bool has_started; /* and was told so */
+};
+
+struct fake {
+    struct executor base;
+    struct executor_events events;
+    uv_loop_t *loop;
+    struct fake_script script;
+    struct adopted_list *adopted;
+    struct fake_attempt *first; /* running, then waiting, as they came */
+    uv_timer_t room;
+    size_t parallel, running;
+    int cpus, gpus, cpus_used, gpus_used;
+    bool was_refused;
+    bool is_closing;
+    int open_parts;
+    void (*done)(void *user);
+    void *done_user;
+};
+
+static const struct outcome default_outcome = {.attempt = -1};
+
+/* -- Files ----------------------------------------------------------------*/
+
+static void append(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return;
+    if (write(fd, text, strlen(text)) < 0) {
+        /* a full disk: as with a real command, its output is cut short */
+    }
+    close(fd);
+}
+
+static void write_output(const struct fake_attempt *attempt)
+{
+    char text[64];
+    char path[PATH_MAX];
+    const char *log = attempt->outcome->log;
+
+    snprintf(path, sizeof(path), "%s/log", attempt->directory);
+    snprintf(text, sizeof(text), "loss=%" PRId64 "\n", attempt->end.attempt);
+    if (log == NULL && attempt->outcome == &default_outcome)
+        log = text;
+    append(path, log != NULL ? log : "");
+    if (attempt->outcome->metrics != NULL && attempt->metrics_path != NULL)
+        append(attempt->metrics_path, attempt->outcome->metrics);
+}
+
+static int write_claim(const struct fake_attempt *attempt)
+{
+    struct claim claim = {.attempt = attempt->end.attempt,
+                          .pid = PID_MIN + attempt->end.attempt,
+                          .time_ms = clock_wall_ms()};
+    char line[CLAIM_LINE_MAX];
+    size_t length;
+
+    claim_identify(&claim);
+    length = claim_format(&claim, line);
+    return write(attempt->claim_fd, line, length) == (ssize_t)length ? 0 : -1;
+}
+
+/* -- Attempts -------------------------------------------------------------*/
+
+static void on_part_closed(void *user)
+{
+    struct fake *fake = user;
+
+    if (--fake->open_parts > 0)
+        return;
+    fake->done(fake->done_user);
+    fake_script_clear(&fake->script);
+    free(fake);
+}
+
+static void on_attempt_closed(uv_handle_t *handle)
+{
+    struct fake_attempt *attempt = handle->data;
+    struct fake *fake = attempt->fake;
+
+    free(attempt->directory);
+    free(attempt->metrics_path);
+    free(attempt);
+    on_part_closed(fake);
+}
+
+/* Takes it out; the memory goes with the timer. */
+static void remove_attempt(struct fake_attempt *attempt)
+{
+    struct fake *fake = attempt->fake;
+    struct fake_attempt **link = &fake->first;
+
+    while (*link != attempt)
+        link = &(*link)->next;
+    *link = attempt->next;
+    fake->running -= attempt->runs;
+    fake->cpus_used -= attempt->cpus;
+    fake->gpus_used -= attempt->gpus;
+    if (attempt->claim_fd >= 0)
+        close(attempt->claim_fd);
+    uv_close((uv_handle_t *)&attempt->timer, on_attempt_closed);
+}
+
+static void run_waiting(struct fake *fake);
+
+static void finish(struct fake_attempt *attempt)
+{
+    struct fake *fake = attempt->fake;
+    struct attempt_exit end = attempt->end;
+
+    end.ended_ms = clock_wall_ms();
+    if (attempt->claim_fd >= 0 && end.cause != CAUSE_LOST)
+        exit_write(attempt->directory, &end, NULL);
+    remove_attempt(attempt);
+    run_waiting(fake);
+    fake->events.ended(fake->events.user, &end);
+    if (fake->is_closing || !fake->was_refused)
+        return;
+    fake->was_refused = false;
+    fake->events.room(fake->events.user);
+}
+
+static void on_end(uv_timer_t *timer)
+{
+    struct fake_attempt *attempt = timer->data;
+
+    if (attempt->has_started)
+        write_output(attempt);
+    finish(attempt);
+}
+
+static void on_begin(uv_timer_t *timer)
+{
+    struct fake_attempt *attempt = timer->data;
+    struct fake *fake = attempt->fake;
+    struct err err = {.text = "cannot write the claim"};
+
+    attempt->end.started_ms = clock_wall_ms();
+    attempt->claim_fd = claim_create(attempt->directory, &err);
+    if (attempt->claim_fd < 0 || write_claim(attempt) != 0) {
+        attempt->end.cause = CAUSE_LAUNCH_ERROR;
+        attempt->end.exit_code = -1;
+        snprintf(attempt->end.text, sizeof(attempt->end.text), "%.200s",
+                 err.text);
+    }
+    if (attempt->end.cause == CAUSE_LAUNCH_ERROR) {
+        finish(attempt);
+        return;
+    }
+    attempt->has_started = true;
+    uv_timer_start(timer, on_end, (uint64_t)attempt->duration_ms, 0);
+    fake->events.started(fake->events.user, attempt->end.attempt,
+                         PID_MIN + attempt->end.attempt);
+}
+
+static void run_waiting(struct fake *fake)
+{
+    for (struct fake_attempt *a = fake->first;
+         a != NULL && fake->running < fake->parallel; a = a->next) {
+        if (a->runs)
+            continue;
+        a->runs = true;
+        fake->running++;
+        uv_timer_start(&a->timer, on_begin, 0, 0);
+    }
+}
+
+static const char *metrics_path(char *const *envp)
+{
+    static const char name[] = "SMTUNE_METRICS=";
+
+    for (; envp != NULL && *envp != NULL; envp++) {
+        if (strncmp(*envp, name, strlen(name)) == 0)
+            return *envp + strlen(name);
+    }
+    return NULL;
+}
+
+static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
+                        const struct outcome *outcome)
+{
+    struct fake_attempt *attempt = mem_zero(sizeof(*attempt));
+    struct fake_attempt **link = &fake->first;
+
+    attempt->fake = fake;
+    attempt->outcome = outcome;
+    attempt->end = outcome->end;
+    attempt->end.attempt = spec->attempt;
+    attempt->directory = mem_copy_string(spec->directory);
+    attempt->metrics_path = mem_copy_string(metrics_path(spec->envp));
+    attempt->duration_ms = outcome->duration_ms;
+    attempt->grace_ms = spec->grace_ms;
+    attempt->claim_fd = -1;
+    attempt->cpus = spec->cpus;
+    attempt->gpus = spec->gpus;
+    uv_timer_init(fake->loop, &attempt->timer);
+    attempt->timer.data = attempt;
+    fake->open_parts++;
+    fake->cpus_used += attempt->cpus;
+    fake->gpus_used += attempt->gpus;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = attempt;
+    run_waiting(fake);
+}
+
+/* -- The interface --------------------------------------------------------*/
+
+static void on_room(uv_timer_t *timer)
+{
+    struct fake *fake = timer->data;
+
+    fake->was_refused = false;
+    fake->events.room(fake->events.user);
+}
+
+static void on_adopted_ended(void *user, const struct attempt_exit *end)
+{
+    struct fake *fake = user;
+
+    if (!fake->is_closing)
+        fake->events.ended(fake->events.user, end);
+}
+
+static struct executor *fake_create(uv_loop_t *loop,
+                                    const struct executor_options *options,
+                                    const struct executor_events *events,
+                                    struct err *err)
+{
+    struct fake *fake = mem_zero(sizeof(*fake));
+
+    if (fake_script_load(&fake->script, options->script, err) != 0) {
+        free(fake);
+        return NULL;
+    }
+    fake->base.type = &executor_fake;
+    fake->events = *events;
+    fake->loop = loop;
+    fake->parallel = options->parallel > 0 ? (size_t)options->parallel : 1;
+    fake->cpus = options->cpus >= 0 ? options->cpus : CPUS;
+    fake->gpus = options->gpus >= 0 ? options->gpus : 0;
+    fake->adopted = adopted_create(loop, on_adopted_ended, fake);
+    uv_timer_init(loop, &fake->room);
+    fake->room.data = fake;
+    fake->open_parts = 2;
+    return &fake->base;
+}
+
+static void on_room_closed(uv_handle_t *handle)
+{
+    on_part_closed(handle->data);
+}
+
+static void fake_destroy(struct executor *executor, void (*done)(void *user),
+                         void *user)
+{
+    struct fake *fake = (struct fake *)executor;
+
+    fake->is_closing = true;
+    fake->done = done;
+    fake->done_user = user;
+    while (fake->first != NULL)
+        remove_attempt(fake->first);
+    uv_close((uv_handle_t *)&fake->room, on_room_closed);
+    adopted_close(fake->adopted, on_part_closed, fake);
+}
+
+static enum start_result fake_start(struct executor *executor,
+                                    const struct attempt_spec *spec,
+                                    struct err *err)
+{
+    struct fake *fake = (struct fake *)executor;
+    const struct outcome *outcome;
+
+    if (spec->cpus > fake->cpus || spec->gpus > fake->gpus)
+        return err_set(err, ERR_FAILED,
+                       "%d cpus and %d gpus are asked for, and there are %d "
+                       "and %d",
+                       spec->cpus, spec->gpus, fake->cpus, fake->gpus);
+    if (fake->cpus_used + spec->cpus > fake->cpus ||
+        fake->gpus_used + spec->gpus > fake->gpus) {
+        fake->was_refused = true;
+        return START_FULL;
+    }
+    outcome = fake_script_next(&fake->script, spec->attempt);
+    if (outcome == NULL)
+        outcome = &default_outcome;
+    if (outcome->start == FAKE_ERROR)
+        return err_set(err, ERR_FAILED, "%s",
+                       outcome->end.text[0] != '\0' ? outcome->end.text
+                                                    : "as the script says");
+    if (outcome->start == FAKE_FULL) {
+        uv_timer_start(&fake->room, on_room, (uint64_t)outcome->duration_ms, 0);
+        return START_FULL;
+    }
+    add_attempt(fake, spec, outcome);
+    return START_OK;
+}
+
+static void fake_cancel(struct executor *executor, int64_t id,
+                        enum cancel_mode mode)
+{
+    struct fake *fake = (struct fake *)executor;
+    struct fake_attempt *attempt = fake->first;
+    int64_t delay_ms = 0;
+
+    if (adopted_cancel(fake->adopted, id, mode))
+        return;
+    while (attempt != NULL && attempt->end.attempt != id)
+        attempt = attempt->next;
+    if (attempt == NULL)
+        return;
+    if (attempt->outcome->ignores_term && mode == CANCEL_TERM)
+        delay_ms = attempt->grace_ms;
+    attempt->end.cause = CAUSE_CANCELLED;
+    attempt->end.exit_code = -1;
+    attempt->end.signal = 0;
+    if (attempt->has_started)
+        attempt->end.signal = delay_ms > 0 || mode == CANCEL_KILL ? 9 : 15;
+    uv_timer_start(&attempt->timer, on_end, (uint64_t)delay_ms, 0);
+}
+
+static int fake_reattach(struct executor *executor,
+                         const struct attempt_spec *spec, struct err *err)
+{
+    return adopted_add(((struct fake *)executor)->adopted, spec, err);
+}
+
+static int fake_cpus(const struct executor *executor)
+{
+    return ((const struct fake *)executor)->cpus;
+}
+
+static int fake_gpus(const struct executor *executor)
+{
+    return ((const struct fake *)executor)->gpus;
+}
+
+const struct executor_type executor_fake = {
+    .name = "fake",
+    .create = fake_create,
+    .destroy = fake_destroy,
+    .start = fake_start,
+    .cancel = fake_cancel,
+    .reattach = fake_reattach,
+    .cpus = fake_cpus,
+    .gpus = fake_gpus,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/fake_script.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { SCRIPT_MAX_BYTES = 16 << 20 };
+
+static const char *const start_names[] = {"ok", "full", "error"};
+
+static int find_word(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(word, words[i]) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* -- Keys -----------------------------------------------------------------*/
+
+static int64_t integer_of(const json_t *value)
+{
+    return json_is_integer(value) ? json_integer_value(value) : 0;
+}
+
+static const char *string_of(const json_t *value)
+{
+    return json_is_string(value) ? json_string_value(value) : "";
+}
+
+static int set_attempt(struct outcome *outcome, const json_t *value)
+{
+    outcome->attempt = integer_of(value);
+    return json_is_integer(value) ? 0 : -1;
+}
+
+static int set_start(struct outcome *outcome, const json_t *value)
+{
+    int start =
+        find_word(string_of(value), start_names, ARRAY_LEN(start_names));
+
+    outcome->start = start >= 0 ? (enum fake_start)start : FAKE_OK;
+    return start >= 0 ? 0 : -1;
+}
+
+static int set_duration(struct outcome *outcome, const json_t *value)
+{
+    outcome->duration_ms = integer_of(value);
+    return json_is_integer(value) && outcome->duration_ms >= 0 ? 0 : -1;
+}
+
+static int set_cause(struct outcome *outcome, const json_t *value)
+{
+    int cause = find_word(string_of(value), attempt_cause_names, CAUSE_COUNT);
+
+    if (cause < 0)
+        return -1;
+    outcome->end.cause = (enum attempt_cause)cause;
+    outcome->end.exit_code =
+        cause == CAUSE_OK || cause == CAUSE_NO_METRIC ? 0 : -1;
+    if (cause == CAUSE_EXIT)
+        outcome->end.exit_code = 1;
+    if (cause == CAUSE_SIGNAL)
+        outcome->end.signal = SIGKILL;
+    return 0;
+}
+
+static int set_exit_code(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.exit_code = (int)integer_of(value);
+    return json_is_integer(value) ? 0 : -1;
+}
+
+static int set_signal(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.signal = (int)integer_of(value);
+    return json_is_integer(value) ? 0 : -1;
+}
+
+static int set_cpu(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.cpu_ms = integer_of(value);
+    return json_is_integer(value) ? 0 : -1;
+}
+
+static int set_max_rss(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.max_rss_bytes = integer_of(value);
+    return json_is_integer(value) ? 0 : -1;
+}
+
+static int set_log(struct outcome *outcome, const json_t *value)
+{
+    free(outcome->log);
+    outcome->log = mem_copy_string(string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
+static int set_metrics(struct outcome *outcome, const json_t *value)
+{
+    free(outcome->metrics);
+    outcome->metrics = mem_copy_string(string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
+static int set_text(struct outcome *outcome, const json_t *value)
+{
+    snprintf(outcome->end.text, sizeof(outcome->end.text), "%s",
+             string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
+static int set_ignore_term(struct outcome *outcome, const json_t *value)
+{
+    outcome->ignores_term = json_is_true(value);
+    return json_is_boolean(value) ? 0 : -1;
+}
+
+/* In the order in which they are applied: a cause gives the exit code and the
+ * signal that the keys after it may change. */
+static const struct key {
+    const char *name;
+    int (*set)(struct outcome *outcome, const json_t *value);
+} keys[] = {
+    {"attempt", set_attempt},
+    {"start", set_start},
+    {"duration_ms", set_duration},
+    {"cause", set_cause},
+    {"exit_code", set_exit_code},
+    {"signal", set_signal},
+    {"cpu_ms", set_cpu},
+    {"max_rss_bytes", set_max_rss},
+    {"log", set_log},
+    {"metrics", set_metrics},
+    {"text", set_text},
+    {"ignore_term", set_ignore_term},
+};
+
+/* -- Lines ----------------------------------------------------------------*/
+
+static int fill(struct outcome *outcome, json_t *object, struct err *err)
+{
+    size_t known = 0;
+
+    if (!json_is_object(object))
+        return err_set(err, ERR_FILE, "an outcome is a JSON object");
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        const json_t *value = json_object_get(object, keys[i].name);
+
+        if (value == NULL)
+            continue;
+        known++;
+        if (keys[i].set(outcome, value) != 0)
+            return err_set(err, ERR_FILE, "bad value of '%s'", keys[i].name);
+    }
+    if (known != json_object_size(object))
+        return err_set(err, ERR_FILE, "an outcome has an unknown key");
+    return 0;
+}
+
+static int add_line(struct fake_script *script, const char *line, size_t length,
+                    struct err *err)
+{
+    struct outcome *outcome;
+    json_t *object;
+    int result;
+
+    if (strspn(line, " \t\r") >= length || line[0] == '#')
+        return 0;
+    object = json_parse(line, length, err);
+    if (object == NULL)
+        return -1;
+    script->outcomes = mem_grow(script->outcomes, script->count,
+                                &script->capacity, sizeof(*outcome));
+    outcome = &script->outcomes[script->count++];
+    memset(outcome, 0, sizeof(*outcome));
+    outcome->attempt = -1;
+    result = fill(outcome, object, err);
+    json_decref(object);
+    return result;
+}
+
+int fake_script_load(struct fake_script *script, const char *path,
+                     struct err *err)
+{
+    struct buf text = BUF_INIT;
+    const char *line;
+    int number = 1, result = 0;
+
+    *script = (struct fake_script){NULL, 0, 0};
+    if (path == NULL)
+        return 0;
+    if (fs_read(path, SCRIPT_MAX_BYTES, &text, err) != 0) {
+        buf_clear(&text);
+        return -1;
+    }
+    for (line = buf_text(&text); *line != '\0' && result == 0; number++) {
+        size_t length = strcspn(line, "\n");
+
+        result = add_line(script, line, length, err);
+        line += length + (line[length] == '\n');
+    }
+    if (result != 0) {
+        err_prefix(err, "%s:%d", path, number - 1);
+        fake_script_clear(script);
+    }
+    buf_clear(&text);
+    return result;
+}
+
+void fake_script_clear(struct fake_script *script)
+{
+    for (size_t i = 0; i < script->count; i++) {
+        free(script->outcomes[i].log);
+        free(script->outcomes[i].metrics);
+    }
+    free(script->outcomes);
+    *script = (struct fake_script){NULL, 0, 0};
+}
+
+const struct outcome *fake_script_next(struct fake_script *script,
+                                       int64_t attempt)
+{
+    struct outcome *chosen = NULL;
+
+    for (size_t i = 0; i < script->count; i++) {
+        struct outcome *outcome = &script->outcomes[i];
+
+        if (outcome->is_used)
+            continue;
+        if (outcome->attempt == attempt) {
+            chosen = outcome;
+            break;
+        }
+        if (outcome->attempt < 0 && chosen == NULL)
+            chosen = outcome;
+    }
+    if (chosen != NULL)
+        chosen->is_used = true;
+    return chosen;
+}

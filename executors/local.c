@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "executors/adopted.h"
+#include "executors/agent_link.h"
+#include "executors/executor_impl.h"
+#include "executors/gpus.h"
+#include "executors/slots.h"
+
+/*
+ * Attempts on this machine, through an agent process (smtune-shim --agent)
+ * that starts them and looks after them, and outlives us. What is kept here
+ * is which attempts the agent has been given. Should it die, those that it
+ * had started are watched through their files, and the others are given to a
+ * new agent.
+ *
+ * An attempt that must wait for a slot is refused, so that the owner can
+ * still change its mind. But while attempts are so short that the way to the
+ * owner and back would leave the machine idle, some are taken ahead.
+ */
+
+enum {
+    SHORT_MS = 100,    /* attempts shorter than this are taken ahead */
+    AHEAD_MAX = 64,    /* so many, beyond the slots */
+    WAITING_MAX = 256, /* and never more than this in the agent's queue */
+    DEATHS_MAX = 3,    /* agents that may die within ... */
+    DEATHS_MS = 10000, /* ... this time */
+    PACE_WEIGHT = 8    /* of the past in the mean duration */
+};
+
+/* An attempt that the agent was given. */
+struct flight {
+    struct flight *next;
+    struct buf start; /* the message for it, until it has started */
+    int64_t attempt;
+    char *directory;
+    int64_t grace_ms;
+    int cpus, gpus;
+    bool has_started;
+};
+
+struct local {
+    struct executor base;
+    struct executor_events events;
+    uv_loop_t *loop;
+    struct agent_link *link; /* NULL when no agent can be had */
+    struct adopted_list *adopted;
+    struct agent_setup setup;
+    struct flight *flights;
+    size_t waiting; /* flights not started */
+    int cpus_used, gpus_used;
+    int64_t mean_ms; /* duration of the last attempts */
+    int64_t death_ms;
+    int deaths;
+    bool was_refused; /* a start, since `room` was last called */
+    bool is_closing;
+    int open_parts;
+    void (*done)(void *user);
+    void *done_user;
+};
+
+/* -- Flights --------------------------------------------------------------*/
+
+static struct flight **find_flight(struct local *local, int64_t attempt)
+{
+    struct flight **link = &local->flights;
+
+    while (*link != NULL && (*link)->attempt != attempt)
+        link = &(*link)->next;
+    return link;
+}
+
+static struct flight *add_flight(struct local *local,
+                                 const struct attempt_spec *spec)
+{
+    struct flight *flight = mem_zero(sizeof(*flight));
+
+    flight->attempt = spec->attempt;
+    flight->directory = mem_copy_string(spec->directory);
+    flight->grace_ms = spec->grace_ms;
+    flight->cpus = spec->cpus;
+    flight->gpus = spec->gpus;
+    flight->next = local->flights;
+    local->flights = flight;
+    local->cpus_used += flight->cpus;
+    local->gpus_used += flight->gpus;
+    local->waiting++;
+    return flight;
+}
+
+static void note_started(struct local *local, struct flight *flight)
+{
+    if (flight->has_started)
+        return;
+    flight->has_started = true;
+    buf_clear(&flight->start);
+    local->waiting--;
+}
+
+static void remove_flight(struct local *local, struct flight **link)
+{
+    struct flight *flight = *link;
+
+    *link = flight->next;
+    note_started(local, flight);
+    local->cpus_used -= flight->cpus;
+    local->gpus_used -= flight->gpus;
+    free(flight->directory);
+    free(flight);
+}
+
+/* -- What the agent says --------------------------------------------------*/
+
+static void on_started(struct local *local, const struct agent_message *message)
+{
+    struct agent_started started;
+    struct flight *flight;
+
+    if (agent_get(message, &started, sizeof(started)) != 0)
+        return;
+    flight = *find_flight(local, started.attempt);
+    if (flight == NULL)
+        return;
+    note_started(local, flight);
+    local->events.started(local->events.user, started.attempt, started.pid);
+}
+
+static void on_ended(struct local *local, const struct agent_message *message)
+{
+    struct attempt_exit end;
+    struct flight **link;
+
+    if (agent_get(message, &end, sizeof(end)) != 0)
+        return;
+    link = find_flight(local, end.attempt);
+    if (*link == NULL)
+        return;
+    if ((*link)->has_started)
+        local->mean_ms +=
+            (end.ended_ms - end.started_ms - local->mean_ms) / PACE_WEIGHT;
+    remove_flight(local, link);
+    local->events.ended(local->events.user, &end);
+}
+
+static void on_message(void *user, const struct agent_message *message)
+{
+    struct local *local = user;
+
+    if (message->kind == AGENT_STARTED)
+        on_started(local, message);
+    else if (message->kind == AGENT_ENDED)
+        on_ended(local, message);
+}
+
+static void on_idle(void *user)
+{
+    struct local *local = user;
+
+    if (!local->was_refused)
+        return;
+    local->was_refused = false;
+    local->events.room(local->events.user);
+}
+
+static void on_adopted_ended(void *user, const struct attempt_exit *end)
+{
+    struct local *local = user;
+
+    if (local->is_closing)
+        return;
+    local->events.ended(local->events.user, end);
+    if (!local->is_closing)
+        on_idle(local);
+}
+
+/* -- The agent's life -----------------------------------------------------*/
+
+static void on_gone(void *user);
+
+static int connect_agent(struct local *local, struct err *err)
+{
+    const struct agent_link_events events = {
+        .message = on_message, .idle = on_idle, .gone = on_gone, .user = local};
+
+    local->link = agent_link_create(local->loop, &events, err);
+    if (local->link == NULL)
+        return -1;
+    agent_put(agent_link_out(local->link), AGENT_SETUP, &local->setup,
+              sizeof(local->setup));
+    return 0;
+}
+
+/* An attempt that the dead agent had may have been started even though we
+ * were not told. One that was not goes to the next agent. */
+static void rescue_flight(struct local *local, struct flight **link)
+{
+    struct flight *flight = *link;
+    const struct attempt_spec spec = {.attempt = flight->attempt,
+                                      .directory = flight->directory,
+                                      .grace_ms = flight->grace_ms};
+    char *claim = fs_join(flight->directory, "claim");
+    bool is_untouched = !flight->has_started && !fs_exists(claim);
+
+    free(claim);
+    if (is_untouched && local->link != NULL) {
+        buf_add(agent_link_out(local->link), flight->start.data,
+                flight->start.length);
+        return;
+    }
+    if (adopted_add(local->adopted, &spec, NULL) != 0)
+        adopted_add_lost(local->adopted, flight->attempt);
+    remove_flight(local, link);
+}
+
+static void rescue_flights(struct local *local)
+{
+    struct flight **link = &local->flights;
+
+    while (*link != NULL) {
+        struct flight *flight = *link;
+
+        rescue_flight(local, link);
+        if (*link == flight)
+            link = &flight->next;
+    }
+}
+
+static void on_gone(void *user)
+{
+    struct local *local = user;
+    int64_t now_ms = clock_monotonic_ms();
+    struct err err = {.kind = ERR_NONE};
+
+    agent_link_close(local->link, NULL, NULL);
+    local->link = NULL;
+    if (now_ms - local->death_ms > DEATHS_MS)
+        local->deaths = 0;
+    local->death_ms = now_ms;
+    if (++local->deaths > DEATHS_MAX)
+        err_set(&err, ERR_FAILED, "smtune-shim died %d times in %d s",
+                local->deaths, DEATHS_MS / 1000);
+    else
+        connect_agent(local, &err);
+    rescue_flights(local);
+    if (local->link == NULL)
+        local->events.broken(local->events.user, &err);
+    else
+        on_idle(local);
+}
+
+/* -- The interface --------------------------------------------------------*/
+
+static int affine_cpus(void)
+{
+    cpu_set_t *set;
+    size_t size;
+    int count = 1, limit;
+
+    for (limit = 1024; limit <= 1 << 16; limit *= 4) {
+        set = CPU_ALLOC((size_t)limit);
+        size = CPU_ALLOC_SIZE((size_t)limit);
+        if (set != NULL && sched_getaffinity(0, size, set) == 0) {
+            count = CPU_COUNT_S(size, set);
+            limit = 1 << 16;
+        }
+        CPU_FREE(set);
+    }
+    return count;
+}
+
+static int count_slots(struct local *local,
+                       const struct executor_options *options, struct err *err)
+{
+    struct agent_setup *setup = &local->setup;
+    size_t found = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), setup->gpus);
+
+    if (options->gpus > 0 && (size_t)options->gpus > found)
+        return err_set(err, ERR_FILE,
+                       "gpus: %d are asked for, and this machine has %zu",
+                       options->gpus, found);
+    if (options->cpus > SLOTS_CPUS_MAX)
+        return err_set(err, ERR_FILE, "cpus: %d is more than %d", options->cpus,
+                       SLOTS_CPUS_MAX);
+    setup->parallel = options->parallel;
+    setup->cpus = options->cpus >= 0 ? options->cpus : affine_cpus();
+    setup->gpu_count =
+        options->gpus >= 0 ? (uint32_t)options->gpus : (uint32_t)found;
+    return slots_directory(setup->slots_directory, err);
+}
+
+static struct executor *local_create(uv_loop_t *loop,
+                                     const struct executor_options *options,
+                                     const struct executor_events *events,
+                                     struct err *err)
+{
+    struct local *local = mem_zero(sizeof(*local));
+
+    local->base.type = &executor_local;
+    local->events = *events;
+    local->loop = loop;
+    local->mean_ms = INT64_C(10) * SHORT_MS;
+    if (count_slots(local, options, err) != 0 ||
+        connect_agent(local, err) != 0) {
+        free(local);
+        return NULL;
+    }
+    local->adopted = adopted_create(loop, on_adopted_ended, local);
+    return &local->base;
+}
+
+static void on_part_closed(void *user)
+{
+    struct local *local = user;
+
+    if (--local->open_parts > 0)
+        return;
+    local->done(local->done_user);
+    free(local);
+}
+
+static void local_destroy(struct executor *executor, void (*done)(void *user),
+                          void *user)
+{
+    struct local *local = (struct local *)executor;
+
+    local->is_closing = true;
+    local->done = done;
+    local->done_user = user;
+    while (local->flights != NULL)
+        remove_flight(local, &local->flights);
+    local->open_parts = local->link != NULL ? 2 : 1;
+    if (local->link != NULL)
+        agent_link_close(local->link, on_part_closed, local);
+    adopted_close(local->adopted, on_part_closed, local);
+}
+
+static int check_spec(const struct local *local,
+                      const struct attempt_spec *spec, struct err *err)
+{
+    if (local->link == NULL)
+        return err_set(err, ERR_FAILED, "the executor has no agent any more");
+    if (spec->cpus > local->setup.cpus)
+        return err_set(err, ERR_FAILED,
+                       "%d cpus are asked for, and there are %d", spec->cpus,
+                       local->setup.cpus);
+    if (spec->gpus > (int)local->setup.gpu_count)
+        return err_set(err, ERR_FAILED,
+                       "%d gpus are asked for, and there are %u", spec->gpus,
+                       local->setup.gpu_count);
+    return 0;
+}
+
+static bool is_full(const struct local *local, const struct attempt_spec *spec)
+{
+    size_t ahead = local->mean_ms < SHORT_MS ? AHEAD_MAX : 0;
+    bool must_wait =
+        (spec->cpus > 0 && local->cpus_used + spec->cpus > local->setup.cpus) ||
+        (spec->gpus > 0 &&
+         local->gpus_used + spec->gpus > (int)local->setup.gpu_count);
+
+    return local->waiting >= (must_wait ? ahead : WAITING_MAX);
+}
+
+static enum start_result local_start(struct executor *executor,
+                                     const struct attempt_spec *spec,
+                                     struct err *err)
+{
+    struct local *local = (struct local *)executor;
+    struct buf message = BUF_INIT;
+    struct flight *flight;
+
+    if (check_spec(local, spec, err) != 0)
+        return START_ERROR;
+    if (is_full(local, spec)) {
+        local->was_refused = true;
+        return START_FULL;
+    }
+    if (agent_put_start(&message, spec, err) != 0)
+        return START_ERROR;
+    flight = add_flight(local, spec);
+    flight->start = message;
+    buf_add(agent_link_out(local->link), message.data, message.length);
+    return START_OK;
+}
+
+static void local_cancel(struct executor *executor, int64_t attempt,
+                         enum cancel_mode mode)
+{
+    struct local *local = (struct local *)executor;
+    const struct agent_cancel cancel = {.attempt = attempt, .mode = mode};
+
+    if (adopted_cancel(local->adopted, attempt, mode) ||
+        *find_flight(local, attempt) == NULL || local->link == NULL)
+        return;
+    agent_put(agent_link_out(local->link), AGENT_CANCEL, &cancel,
+              sizeof(cancel));
+}
+
+static int local_reattach(struct executor *executor,
+                          const struct attempt_spec *spec, struct err *err)
+{
+    return adopted_add(((struct local *)executor)->adopted, spec, err);
+}
+
+static int local_cpus(const struct executor *executor)
+{
+    return ((const struct local *)executor)->setup.cpus;
+}
+
+static int local_gpus(const struct executor *executor)
+{
+    return (int)((const struct local *)executor)->setup.gpu_count;
+}
+
+const struct executor_type executor_local = {
+    .name = "local",
+    .create = local_create,
+    .destroy = local_destroy,
+    .start = local_start,
+    .cancel = local_cancel,
+    .reattach = local_reattach,
+    .cpus = local_cpus,
+    .gpus = local_gpus,
+};

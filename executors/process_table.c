@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/process_table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+enum {
+    STAT_MAX = 1024,
+    ENVIRONMENT_MAX_BYTES = 4 << 20,
+    SMAPS_MAX_BYTES = 64 << 10
+};
+
+static int open_of(pid_t pid, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The fields of proc(5) stat that count here; the program's name, in
+ * parentheses, may itself hold parentheses and spaces. */
+static bool parse_stat(const char *text, struct process *process)
+{
+    const char *after_name = strrchr(text, ')');
+    int parent, session;
+    long long rss_pages;
+    unsigned long long start;
+    char state;
+
+    if (after_name == NULL ||
+        sscanf(after_name + 1,
+               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
+               " %*d %*d %*d %llu %*u %lld",
+               &state, &parent, &session, &start, &rss_pages) != 5)
+        return false;
+    process->parent = parent;
+    process->session = session;
+    process->start = start;
+    process->rss_bytes = rss_pages * sysconf(_SC_PAGESIZE);
+    process->is_zombie = state == 'Z' || state == 'X';
+    process->owner = NULL;
+    return true;
+}
+
+bool process_read(pid_t pid, struct process *process)
+{
+    char text[STAT_MAX];
+    int fd = open_of(pid, "stat");
+    ssize_t length;
+
+    if (fd < 0)
+        return false;
+    length = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    process->pid = pid;
+    return parse_stat(text, process);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct process *left = a, *right = b;
+
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+int process_table_read(struct process_table *table)
+{
+    DIR *directory = opendir("/proc");
+    struct dirent *entry;
+
+    table->count = 0;
+    if (directory == NULL)
+        return -1;
+    while ((entry = readdir(directory)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid <= 0)
+            continue;
+        table->rows = mem_grow(table->rows, table->count, &table->capacity,
+                               sizeof(*table->rows));
+        if (process_read(pid, &table->rows[table->count]))
+            table->count++;
+    }
+    closedir(directory);
+    qsort(table->rows, table->count, sizeof(*table->rows), by_pid);
+    return 0;
+}
+
+struct process *process_table_find(const struct process_table *table, pid_t pid)
+{
+    struct process key = {.pid = pid};
+
+    if (table->count == 0)
+        return NULL;
+    return bsearch(&key, table->rows, table->count, sizeof(*table->rows),
+                   by_pid);
+}
+
+void process_table_clear(struct process_table *table)
+{
+    free(table->rows);
+    *table = (struct process_table){NULL, 0, 0};
+}
+
+bool process_signal(pid_t pid, uint64_t start, int signal_number)
+{
+    struct process process;
+    int fd = pidfd_open(pid, 0);
+    bool sent;
+
+    if (fd < 0)
+        return false;
+    sent = process_read(pid, &process) && process.start == start &&
+           !process.is_zombie &&
+           pidfd_send_signal(fd, signal_number, NULL, 0) == 0;
+    close(fd);
+    return sent;
+}
+
+size_t process_signal_session(pid_t session, uint64_t start, int signal_number)
+{
+    struct process_table table = {NULL, 0, 0};
+    size_t sent = 0;
+
+    process_table_read(&table);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct process *process = &table.rows[i];
+
+        if (process->session == session && process->start >= start)
+            sent += process_signal(process->pid, process->start, signal_number);
+    }
+    process_table_clear(&table);
+    return sent;
+}
+
+static void read_up_to(int fd, size_t max_bytes, struct buf *out)
+{
+    enum { STEP = 16384 };
+
+    while (out->length < max_bytes) {
+        ssize_t length = read(fd, buf_reserve(out, STEP), STEP);
+
+        if (length <= 0)
+            return;
+        out->length += (size_t)length;
+        out->data[out->length] = '\0';
+    }
+}
+
+int64_t process_pss_bytes(pid_t pid)
+{
+    struct buf text = BUF_INIT;
+    int fd = open_of(pid, "smaps_rollup");
+    const char *at;
+    int64_t kilobytes = -1;
+
+    if (fd < 0)
+        return -1;
+    read_up_to(fd, SMAPS_MAX_BYTES, &text);
+    close(fd);
+    at = strstr(buf_text(&text), "\nPss:");
+    if (at != NULL && sscanf(at + 5, "%" SCNd64, &kilobytes) != 1)
+        kilobytes = -1;
+    buf_clear(&text);
+    return kilobytes < 0 ? -1 : kilobytes * 1024;
+}
+
+bool process_variable(pid_t pid, const char *name, char *value, size_t size)
+{
+    struct buf text = BUF_INIT;
+    size_t name_length = strlen(name), at = 0;
+    int fd = open_of(pid, "environ");
+    bool found = false;
+
+    if (fd < 0)
+        return false;
+    read_up_to(fd, ENVIRONMENT_MAX_BYTES, &text);
+    close(fd);
+    while (at < text.length && !found) {
+        const char *entry = text.data + at;
+
+        if (strncmp(entry, name, name_length) == 0 &&
+            entry[name_length] == '=' && strlen(entry) - name_length <= size) {
+            memcpy(value, entry + name_length + 1, strlen(entry) - name_length);
+            found = true;
+        }
+        at += strlen(entry) + 1;
+    }
+    buf_clear(&text);
+    return found;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_PROCESS_TABLE_H
+#define SMTUNE_EXECUTORS_PROCESS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * What /proc says of the machine's processes at one moment. A process is
+ * known by its pid and its start time together: pids are used again.
+ */
+
+struct process {
+    pid_t pid, parent, session;
+    uint64_t start; /* clock ticks since boot */
+    int64_t rss_bytes;
+    bool is_zombie;
+    void *owner; /* the caller's */
+};
+
+/* All zeroes at first; sorted by pid. */
+struct process_table {
+    struct process *rows;
+    size_t count;
+    size_t capacity;
+};
+
+/* Reads it anew; returns -1 when /proc cannot be read. */
+int process_table_read(struct process_table *table);
+struct process *process_table_find(const struct process_table *table,
+                                   pid_t pid);
+void process_table_clear(struct process_table *table);
+
+/* One process; false when there is none. */
+bool process_read(pid_t pid, struct process *process);
+
+/* Sends a signal to exactly this process (pid and start time), never to
+ * another that has its pid since. False when it is gone. */
+bool process_signal(pid_t pid, uint64_t start, int signal_number);
+
+/* Sends a signal to every living process of a session, but none that started
+ * before `start`; returns their number. */
+size_t process_signal_session(pid_t session, uint64_t start, int signal_number);
+
+/* Proportional set size; -1 when it cannot be read. */
+int64_t process_pss_bytes(pid_t pid);
+
+/* Copies the value of an environment variable that the process was started
+ * with; false when it has none that fits, or hides it. */
+bool process_variable(pid_t pid, const char *name, char *value, size_t size);
+
+#endif

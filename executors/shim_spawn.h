@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SHIM_SPAWN_H
+#define SMTUNE_EXECUTORS_SHIM_SPAWN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "executors/attempt_file.h"
+#include "executors/executor.h"
+
+/* Starting a command: what lies between an attempt's spec and its exec. */
+
+/* What all commands of one shim are started with. */
+struct spawner {
+    struct claim claim; /* boot_id, host, shim_pid, shim_start */
+    int null_fd;        /* /dev/null */
+};
+
+enum { SPAWN_TEXT_MAX = 256 };
+
+int spawner_init(struct spawner *spawner, struct err *err);
+void spawner_clear(struct spawner *spawner);
+
+/*
+ * Claims the attempt's directory and starts its command there, in a session
+ * of its own, with stdout and stderr in `log`, no stdin, default signals, and
+ * no other descriptor open than the claim's. `gpus`, unless NULL, becomes
+ * CUDA_VISIBLE_DEVICES. Returns the pid of a command that runs, with its start
+ * time (as in struct claim) in *pid_start; -1 with
+ * ERR_BUSY when somebody else has the claim, else with ERR_FAILED and the
+ * reason in at most SPAWN_TEXT_MAX bytes.
+ */
+pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
+                    const char *gpus, uint64_t *pid_start, struct err *err);
+
+#endif

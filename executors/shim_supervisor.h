@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SHIM_SUPERVISOR_H
+#define SMTUNE_EXECUTORS_SHIM_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "executors/executor.h"
+
+/*
+ * Looks after running attempts: starts them, enforces their limits, ends
+ * their process trees, writes their exit files. There is one in a process,
+ * which it makes a child subreaper with all signals blocked.
+ */
+
+struct supervisor;
+
+struct supervisor_events {
+    void (*ended)(void *user, const struct attempt_exit *end);
+    void (*signalled)(void *user, int signal_number); /* TERM, INT, HUP */
+    void *user;
+};
+
+struct supervisor *supervisor_create(const struct supervisor_events *events,
+                                     struct err *err);
+void supervisor_destroy(struct supervisor *supervisor);
+
+/*
+ * Starts an attempt; gpus as for spawn_command(). Returns its command's pid,
+ * after which `ended` comes once; 0 when it could not start, which *end and
+ * `exit` then tell; -1 when the directory's claim is somebody else's, which
+ * *end alone tells.
+ */
+pid_t supervisor_start(struct supervisor *supervisor,
+                       const struct attempt_spec *spec, const char *gpus,
+                       struct attempt_exit *end);
+
+/* No effect on an attempt that it does not know. */
+void supervisor_cancel(struct supervisor *supervisor, int64_t attempt,
+                       enum cancel_mode mode);
+
+/* Attempts not ended yet. */
+size_t supervisor_count(const struct supervisor *supervisor);
+/* Nothing runs, and every `exit` is written. */
+bool supervisor_is_idle(const struct supervisor *supervisor);
+
+/*
+ * Waits until something happens, at most until the moment wake_ms of
+ * clock_monotonic_ms() (0: no such moment), and deals with it. `fd`, unless
+ * -1, is watched for the poll events too; returns those that came, 0 when
+ * none did.
+ */
+short supervisor_turn(struct supervisor *supervisor, int fd, short events,
+                      int64_t wake_ms);
+
+#endif

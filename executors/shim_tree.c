@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/shim_tree.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool claim_names(const struct attempt *attempt, const char *claim)
+{
+    size_t length = strlen(attempt->directory);
+
+    return strncmp(claim, attempt->directory, length) == 0 &&
+           strcmp(claim + length, "/claim") == 0;
+}
+
+static struct attempt *owner_of_child(struct tree *tree,
+                                      const struct process *process,
+                                      struct attempt *attempts)
+{
+    char claim[PATH_MAX];
+
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (process->session == a->pid)
+            return a;
+    }
+    if (process_variable(process->pid, "SMTUNE_CLAIM", claim, sizeof(claim))) {
+        for (struct attempt *a = attempts; a != NULL; a = a->next) {
+            if (claim_names(a, claim))
+                return a;
+        }
+    }
+    return &tree->strays;
+}
+
+/* A process has its parent's owner. Parents mostly have the smaller pid, so
+ * that few rounds are needed. */
+static void hand_down(struct process_table *table)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < table->count; i++) {
+            struct process *process = &table->rows[i], *parent;
+
+            if (process->owner != NULL)
+                continue;
+            parent = process_table_find(table, process->parent);
+            if (parent == NULL || parent->owner == NULL)
+                continue;
+            process->owner = parent->owner;
+            changed = true;
+        }
+    }
+}
+
+void tree_census(struct tree *tree, struct attempt *attempts)
+{
+    struct process_table *table = &tree->table;
+    pid_t self = getpid();
+
+    process_table_read(table);
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        a->living = 0;
+        a->rss_bytes = 0;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        struct process *process = &table->rows[i];
+
+        if (process->parent == self)
+            process->owner = owner_of_child(tree, process, attempts);
+    }
+    hand_down(table);
+    for (size_t i = 0; i < table->count; i++) {
+        struct attempt *owner = table->rows[i].owner;
+
+        if (owner == NULL || table->rows[i].is_zombie)
+            continue;
+        owner->living++;
+        owner->rss_bytes += table->rows[i].rss_bytes;
+    }
+}
+
+static size_t kill_owned(const struct tree *tree, const struct attempt *owner,
+                         uint64_t before)
+{
+    size_t killed = 0;
+
+    for (size_t i = 0; i < tree->table.count; i++) {
+        const struct process *process = &tree->table.rows[i];
+
+        if (process->owner == owner && !process->is_zombie &&
+            process->start < before)
+            killed += process_signal(process->pid, process->start, SIGKILL);
+    }
+    return killed;
+}
+
+void tree_kill(const struct tree *tree, const struct attempt *attempt)
+{
+    kill_owned(tree, attempt, UINT64_MAX);
+}
+
+size_t tree_kill_strays(const struct tree *tree, const struct attempt *attempts)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->pid_start < oldest)
+            oldest = a->pid_start;
+    }
+    return kill_owned(tree, &tree->strays, oldest);
+}
+
+int64_t tree_pss_bytes(const struct tree *tree, const struct attempt *attempt)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < tree->table.count; i++) {
+        const struct process *process = &tree->table.rows[i];
+        int64_t bytes;
+
+        if (process->owner != attempt || process->is_zombie)
+            continue;
+        bytes = process_pss_bytes(process->pid);
+        sum += bytes >= 0 ? bytes : process->rss_bytes;
+    }
+    return sum;
+}
+
+void tree_clear(struct tree *tree)
+{
+    process_table_clear(&tree->table);
+}

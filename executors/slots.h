@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SLOTS_H
+#define SMTUNE_EXECUTORS_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "executors/gpus.h"
+
+/*
+ * CPU and GPU slots of this machine, shared by all that one user runs: a file
+ * a slot, locked by whoever uses it. A lock goes with its process, so nothing
+ * is ever left taken.
+ */
+
+enum { SLOTS_CPUS_MAX = 4096, SLOTS_PATH_MAX = 512 };
+
+struct slots;
+
+/*
+ * Puts the path of the directory of the slots into path, made if it is not
+ * there: smtune/slots below $XDG_RUNTIME_DIR, or /tmp/smtune-UID/slots. It
+ * is an error if the directory is another user's or open to others.
+ */
+int slots_directory(char path[SLOTS_PATH_MAX], struct err *err);
+
+/* Opens no file before one is needed. */
+struct slots *slots_open(const char *directory, int cpus,
+                         const struct gpu *gpus, size_t gpu_count);
+void slots_close(struct slots *slots);
+
+/*
+ * Takes so many slots for the holder (not 0), all or none. Returns whether it
+ * has them. One that was refused waits, and should come again in about
+ * SLOTS_RETRY_MS with `is_turn` true; without it the slots are refused while
+ * another process waits too, so that each gets its share.
+ */
+enum { SLOTS_RETRY_MS = 200 };
+bool slots_take(struct slots *slots, int64_t holder, int cpus, int gpus,
+                bool is_turn);
+/* No longer waits for slots. */
+void slots_give_up(struct slots *slots);
+void slots_release(struct slots *slots, int64_t holder);
+
+/* The names of the holder's GPUs, "0,2". */
+void slots_gpu_names(const struct slots *slots, int64_t holder, char *text,
+                     size_t size);
+
+#endif
