@@ -114,6 +114,9 @@ static size_t step_plain(struct shell_scan *scan, const char *at)
             scan->inside = '#';
         break;
     case '(':
+        /* on a mistake within, bash goes on with the next line of a value */
+        if (scan->before == '=')
+            set_trouble(scan, "behind an array, which is not known to sh");
         if (at[1] == '(') {
             scan->inside = '+';
             scan->parens = 1;

@@ -237,6 +237,7 @@ static void test_template__errors_have_a_place(void **state)
         {TEMPLATE_SHELL, "echo \\\n# '\necho \"' ${{ lr }}\"", 3, 9,
          "inside double quotes"},
         {TEMPLATE_SHELL, "echo $${{ x; ${{ lr }}", 1, 14, "a literal ${{"},
+        {TEMPLATE_SHELL, "x=(${{ lr }})", 1, 4, "behind an array"},
         {TEMPLATE_SHELL, "echo $[ ${{ lr }} ]", 1, 9, "$[...]"},
         {TEMPLATE_SHELL, "echo ${{ nope }}", 1, 10, "unknown name 'nope'"},
     };
