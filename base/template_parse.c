@@ -270,22 +270,20 @@ static int parse_words(struct parser *p)
     return 0;
 }
 
-/* The result of a parse that returned rc. */
-static struct template *finish(struct parser *p, int rc)
+/* Ends a parse that returned rc: without a template where it failed. */
+static void finish(struct parser *p, int rc)
 {
-    struct template *template = p->template;
-
     buf_clear(&p->literal);
-    if (rc == 0 && template->mode == TEMPLATE_WORDS &&
-        template->word_count == 0) {
+    if (rc == 0 && p->template->mode == TEMPLATE_WORDS &&
+        p->template->word_count == 0) {
         rc = err_set(p->err, ERR_FILE, "the command is empty");
         if (p->err != NULL)
             p->err->line = p->err->column = 1;
     }
     if (rc == 0)
-        return template;
-    template_destroy(template);
-    return NULL;
+        return;
+    template_destroy(p->template);
+    p->template = NULL;
 }
 
 struct template *template_create(struct expr_env *env, const char *text,
@@ -308,7 +306,8 @@ struct template *template_create(struct expr_env *env, const char *text,
                        .err = err};
 
     p.template->mode = mode;
-    return finish(&p, parse[mode](&p));
+    finish(&p, parse[mode](&p));
+    return p.template;
 }
 
 struct template *template_create_words(struct expr_env *env,
@@ -334,5 +333,6 @@ struct template *template_create_words(struct expr_env *env,
             err->column = (int)i + 1;
         }
     }
-    return finish(&p, rc);
+    finish(&p, rc);
+    return p.template;
 }

@@ -15,7 +15,8 @@ static const struct {
     {'`', "inside backquotes (use $(...))"},
     {'#', "inside a comment"},
     {'{', "inside ${...}"},
-    {'+', "inside ((...)) (compute within the ${{ }})"},
+    {'+', "inside $((...)) (compute within the ${{ }})"},
+    {'(', "inside ((...)) (compute within the ${{ }})"},
 };
 
 static const char *const too_nested =
@@ -27,6 +28,7 @@ static void set_trouble(struct shell_scan *scan, const char *trouble)
         scan->trouble = trouble;
 }
 
+/* '"', '$' for a $(...), '(' for any other one or none. */
 static char context(const struct shell_scan *scan)
 {
     return scan->depth > 0 ? scan->contexts[scan->depth - 1] : '(';
@@ -71,17 +73,23 @@ static size_t step_inside(struct shell_scan *scan, const char *at)
         set_trouble(scan, too_nested);
     if (scan->inside == '{' && c == '}')
         scan->inside = 0;
-    if (scan->inside == '+' && c == '(')
+    if (scan->inside != '{' && c == '(')
         scan->parens++;
-    if (scan->inside == '+' && c == ')' && --scan->parens == 0)
+    if (scan->inside != '{' && c == ')' && --scan->parens == 0)
         scan->inside = 0;
     return 1;
 }
 
 static size_t step_dollar(struct shell_scan *scan, const char *at)
 {
-    if (at[1] == '\'' && context(scan) == '(')
+    if (at[1] == '\'' && context(scan) != '"')
         set_trouble(scan, "behind $'...', which shells read differently");
+    if (at[1] == '$') {
+        if (at[2] != '\0' && strchr("({['\"", at[2]) != NULL)
+            set_trouble(scan, "behind $$ and a bracket or quote, which shells "
+                              "read differently");
+        return strncmp(at + 1, "$${{", 4) == 0 ? 1 : 2;
+    }
     if (at[1] == '[')
         set_trouble(scan, "behind $[...], which shells read differently");
     if (at[1] == '{') {
@@ -94,7 +102,7 @@ static size_t step_dollar(struct shell_scan *scan, const char *at)
         return 2;
     }
     if (at[1] == '(') {
-        push(scan, '(');
+        push(scan, '$');
         return 2;
     }
     return 1;
@@ -118,10 +126,10 @@ static size_t step_plain(struct shell_scan *scan, const char *at)
         if (scan->before == '=')
             set_trouble(scan, "behind an array, which is not known to sh");
         if (at[1] == '(') {
-            scan->inside = '+';
+            scan->inside = '(';
             scan->parens = 1;
         } else {
-            push(scan, '(');
+            push(scan, strchr("<>", scan->before) != NULL ? '$' : '(');
         }
         break;
     case ')':
@@ -147,6 +155,8 @@ static size_t step_plain(struct shell_scan *scan, const char *at)
 
 size_t shell_scan_step(struct shell_scan *scan, const char *at)
 {
+    char was_inside = scan->inside, was_context = context(scan);
+    int depth = scan->depth;
     size_t length;
 
     if (scan->inside == 0 && *at == '\\') {
@@ -168,6 +178,10 @@ size_t shell_scan_step(struct shell_scan *scan, const char *at)
         length = step_plain(scan, at);
     }
     scan->before = at[length - 1];
+    /* behind a $(...) the word goes on: a # there begins no comment */
+    if ((was_context == '$' && scan->depth < depth) ||
+        (was_inside == '+' && scan->inside == 0))
+        scan->before = 'x';
     return length;
 }
 
@@ -185,7 +199,8 @@ void shell_scan_literal(struct shell_scan *scan)
 
 const char *shell_scan_refusal(const struct shell_scan *scan)
 {
-    char inside = scan->inside != 0 ? scan->inside : context(scan);
+    bool in_double = scan->inside == 0 && context(scan) == '"';
+    char inside = in_double ? '"' : scan->inside;
 
     if (scan->trouble != NULL)
         return scan->trouble;

@@ -18,11 +18,11 @@ enum { SHELL_NESTING_MAX = 32 };
 
 struct shell_scan {
     const char *trouble;              /* why no value may come any more */
-    char inside;                      /* one of ' # ` { + (arithmetic), or 0 */
+    char inside;                      /* of ' # ` { + for $((, ( for ((, or 0 */
     char before;                      /* the last byte */
     int parens;                       /* of $((...)) */
     int depth;                        /* of contexts */
-    char contexts[SHELL_NESTING_MAX]; /* '"' or '(' */
+    char contexts[SHELL_NESTING_MAX]; /* '"', '$' or '(' */
 };
 
 #define SHELL_SCAN_INIT                                                        \
