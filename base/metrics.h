@@ -13,24 +13,33 @@ struct buf;
 /*
  * Finds metrics in what a trial writes. Bytes go in as they come, in any
  * pieces; out come (name, step, value). Memory is bounded whatever is fed:
- * a line longer than 64 KiB is read up to there and the rest skipped; NUL and
- * binary bytes are just bytes. A carriage return ends a line too.
+ * of a line longer than 64 KiB the rest is skipped (and the word that was cut
+ * in two), of more than 1000 names the later ones; NUL and binary bytes are
+ * just bytes. A carriage return ends a line too. Escape sequences for colours
+ * are taken out first.
  *
  * Built-in patterns, used where no regex is given: NAME=NUMBER and
- * NAME: NUMBER anywhere in a line, and lines that are one JSON object, whose
- * numeric members (nan, inf and null included) are metrics. NUMBER is decimal
- * or nan, inf, infinity in any case, with a sign.
+ * NAME: NUMBER anywhere in a line, with blanks around the sign or none, and
+ * with the name in quotes (so Python's dicts are read too); and lines that are
+ * one JSON object, whose numeric members are metrics: nan, inf and null
+ * (which is nan) included, also as "nan", "inf" and "-inf", nested values not.
+ * A name is [A-Za-z_][A-Za-z0-9_./-]*. NUMBER is decimal (1, -1.5e-3, .5, 5.)
+ * or nan, inf, infinity in any case, with a sign. What goes on with a letter,
+ * a digit or '_' is none (0x10, 12ms, 1_000), nor is a piece of a date, a time
+ * or a version (1.2.3); 93.5% and 3/10 are 93.5 and 3.
  *
  * The step of a metric is that of a member or pair of the same line called
- * step, epoch, iteration or iter (the first of these that is there; without
- * case), else one more than that metric's last step, from 1.
+ * step, epoch, iteration or iter (the first of these that is there, without
+ * case, and is a whole number), which is then no metric itself unless a rule
+ * names it; else one more than that metric's last step, from 1.
  */
 
 struct metric_rule {
     const char *name;
-    const char *regex; /* PCRE2, first group is the number (or named group
-                          `value`; a group named `step` is the step); NULL:
-                          the built-in patterns, for this name alone */
+    const char *regex; /* PCRE2, its first match in a line; first group is the
+                          number (or named group `value`; a group named
+                          `step` is the step); NULL: the built-in patterns,
+                          for this name alone */
 };
 
 struct metric_rules; /* compiled once, shared by many readers */
@@ -59,8 +68,9 @@ void metric_reader_feed(struct metric_reader *reader, const void *bytes,
 void metric_reader_finish(struct metric_reader *reader, metric_fn found,
                           void *user);
 
-/* One JSON line for $SMTUNE_METRICS from "k=v" words; `step=N` is the step.
- * ERR_USAGE names a word that is not NAME=NUMBER. */
+/* Appends one JSON line for $SMTUNE_METRICS, with its newline, from "k=v"
+ * words; `step=N` is the step. ERR_USAGE names a word that is not
+ * NAME=NUMBER. */
 int metric_report_line(char *const *words, size_t count, struct buf *out,
                        struct err *err);
 

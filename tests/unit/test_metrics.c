@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/metrics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/value.h"
+
+static void note(void *user, const char *name, int64_t step, double value)
+{
+    struct buf *out = user;
+    char number[32];
+
+    value_format_real(value, number, sizeof(number));
+    buf_printf(out, "%s%s@%" PRId64 "=%s", out->length > 0 ? " " : "", name,
+               step, number);
+}
+
+/* "loss@1=0.5 acc@1=0.9", fed in two pieces. */
+static char *read_split(struct metric_rules *rules, const char *text,
+                        size_t length, size_t at)
+{
+    struct metric_reader *reader = metric_reader_create(rules);
+    struct buf out = BUF_INIT;
+
+    metric_reader_feed(reader, text, at, note, &out);
+    metric_reader_feed(reader, text + at, length - at, note, &out);
+    metric_reader_finish(reader, note, &out);
+    metric_reader_destroy(reader);
+    return buf_take(&out);
+}
+
+static void assert_reads_by(struct metric_rules *rules, const char *text,
+                            size_t length, const char *expected)
+{
+    for (size_t at = 0; at <= length; at++) {
+        char *actual = read_split(rules, text, length, at);
+
+        if (strcmp(actual, expected) != 0)
+            fail_msg("%s\nin pieces of %zu and %zu gave\n%s\nnot\n%s", text, at,
+                     length - at, actual, expected);
+        free(actual);
+    }
+}
+
+static void assert_reads(const char *text, const char *expected)
+{
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+
+    assert_reads_by(rules, text, strlen(text), expected);
+    metric_rules_destroy(rules);
+}
+
+struct example {
+    const char *text, *expected;
+};
+
+static void assert_examples(const struct example *examples, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_reads(examples[i].text, examples[i].expected);
+}
+
+static void test_metrics__finds_names_and_numbers(void **state)
+{
+    static const struct example examples[] = {
+        {"loss=0.5", "loss@1=0.5"},
+        {"loss: 0.5", "loss@1=0.5"},
+        {"loss = 0.5, acc : 0.9\n", "loss@1=0.5 acc@1=0.9"},
+        {"lr=0.1,loss=2.0;acc: 93.5%", "lr@1=0.1 loss@1=2 acc@1=93.5"},
+        {"val_error=0.1 error=0.2", "val_error@1=0.1 error@1=0.2"},
+        {"[train/loss=1] (a.b-c=2)", "train/loss@1=1 a.b-c@1=2"},
+        {"_x1=1", "_x1@1=1"},
+        {"{'loss': 0.5, \"acc\":0.9}", "loss@1=0.5 acc@1=0.9"},
+        {"loss:0.5", "loss@1=0.5"},
+        {"loss=0.5.", "loss@1=0.5"},
+        {"\033[1mloss\033[0m=\033[32;1m0.5\033[0m", "loss@1=0.5"},
+        {"\033loss=1 \033[", "loss@1=1"},
+        {"done=3/10", "done@1=3"},
+        {"a=1=2", "a@1=1"},
+        {"x=1\ty=2", "x@1=1 y@1=2"},
+        {"\xc3\xa9 loss=1\xc2\xb5", "loss@1=1"},
+    };
+
+    (void)state;
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
+static void test_metrics__numbers_have_one_form(void **state)
+{
+    static const struct example examples[] = {
+        {"a=1e-3 a=1E+2 a=+.5 a=5. a=-0 a=00012",
+         "a@1=0.001 a@2=100 a@3=0.5 a@4=5 a@5=-0 a@6=12"},
+        {"a=nan a=NaN a=-nan a=inf a=-Infinity a=+INF",
+         "a@1=nan a@2=nan a@3=-nan a@4=inf a@5=-inf a@6=inf"},
+        {"a=1e999 a=-1e999 a=1e-999", "a@1=inf a@2=-inf a@3=0"},
+        {"a=0x10 a=12ms a=1_000 a=1e a=1e+ a=5.x a=nano a=inform", ""},
+        {"a=. a=- a=+ a=e5 a=.e5 a=--1 a=- 1 a=", ""},
+        {"a=1.2.3 host=10.0.0.1 a=2026-11-21 eta=12:30 at 12:30:45", ""},
+        {"a==1 a<=2 a>=3 a!=4 a:=5 a+=6", ""},
+        {"=1 : 2 9a=1 -a=1 --lr=1 a]=1 $()=2", ""},
+        {"main.c:12: error", ""},
+        {"2026-11-21T12:30:45.123 INFO", ""},
+        {"loss='0.5' 'loss=1' \"loss: 2", "loss@1=1 loss@2=2"},
+        {"'loss\"=1 loss'=2", ""},
+    };
+
+    (void)state;
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
+static void test_metrics__step_is_said_or_counted(void **state)
+{
+    static const struct example examples[] = {
+        {"loss=3\nloss=2\nacc=1\nloss=1", "loss@1=3 loss@2=2 acc@1=1 loss@3=1"},
+        {"step=10 loss=3\nloss=2\nloss=1 Step: 7\nloss=0",
+         "loss@10=3 loss@11=2 loss@7=1 loss@8=0"},
+        {"loss=1 epoch=2 step=3 iter=4", "loss@3=1 epoch@3=2 iter@3=4"},
+        {"EPOCH 3: loss=1", "loss@1=1"},
+        {"iteration=5 iter=6 loss=1", "iter@5=6 loss@5=1"},
+        {"epoch=1.5 iter=4 loss=1", "epoch@4=1.5 loss@4=1"},
+        {"epoch=-1 loss=1", "epoch@1=-1 loss@1=1"},
+        {"step=nan loss=1", "step@1=nan loss@1=1"},
+        {"step=1e300 loss=1", "step@1=1e+300 loss@1=1"},
+        {"step=9007199254740992 loss=1\nloss=2",
+         "loss@9007199254740992=1 loss@9007199254740993=2"},
+        {"step=0 loss=1", "loss@0=1"},
+        {"step=4", ""},
+    };
+
+    (void)state;
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
+static void test_metrics__reads_json_lines(void **state)
+{
+    static const struct example examples[] = {
+        {"{\"loss\":0.5,\"step\":3}", "loss@3=0.5"},
+        {" { \"a\" : 1 , \"b\" : -2e1 } ", "a@1=1 b@1=-20"},
+        {"{\"a\":NaN,\"b\":Infinity,\"c\":-Infinity,\"d\":null}",
+         "a@1=nan b@1=inf c@1=-inf d@1=nan"},
+        {"{\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\",\"d\":\"0.5\",\"e\":"
+         "\"x\"}",
+         "a@1=nan b@1=inf c@1=-inf"},
+        {"{\"n\":{\"loss\":1,\"s\":\"}\"},\"l\":[1,{\"x\":2}],\"a\":3}",
+         "a@1=3"},
+        {"{\"t\":true,\"f\":false,\"s\":\"loss=7\",\"a\":3}", "a@1=3"},
+        {"{\"a b\":1,\"9\":2,\"\":3,\"x\\\"y\":4,\"z\":5}", "z@1=5"},
+        {"{}", ""},
+        {"{\"loss\":0.5", "loss@1=0.5"},
+        {"{\"loss\":0.5} and more", "loss@1=0.5"},
+        {"{\"loss\":0.5,}", "loss@1=0.5"},
+        {"{\"loss\":[1,2", ""},
+        {"{\"loss\":\"a\\", ""},
+        {"INFO {\"loss\": 0.5}", "loss@1=0.5"},
+        {"[{\"loss\": 0.5}]", "loss@1=0.5"},
+    };
+
+    (void)state;
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
+static void test_metrics__any_bytes_are_survived(void **state)
+{
+    static const char text[] = "a=1\0b=2\n\0\xff\xfe=\x80 c=3\r\n\n\r\rd=4\r"
+                               "e=5\x7f\nf=\0 1\n=:=:\n\"\":1\nlast=6";
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+
+    (void)state;
+    assert_reads_by(rules, text, sizeof(text) - 1,
+                    "a@1=1 b@1=2 c@1=3 d@1=4 e@1=5 last@1=6");
+    metric_rules_destroy(rules);
+}
+
+static void test_metrics__progress_bars_are_lines(void **state)
+{
+    (void)state;
+    assert_reads(" 10%|#   | loss=3\r 20%|##  | loss=2\r\n",
+                 "loss@1=3 loss@2=2");
+}
+
+/* A line of `length` bytes: `head`, blanks, `tail`. */
+static char *long_line(const char *head, size_t length, const char *tail)
+{
+    char *line = mem_alloc(length + 1);
+
+    memset(line, ' ', length);
+    memcpy(line, head, strlen(head));
+    memcpy(line + length - strlen(tail), tail, strlen(tail));
+    line[length] = '\0';
+    return line;
+}
+
+static void test_metrics__long_lines_are_cut(void **state)
+{
+    enum { LIMIT = 64 << 10 };
+    static const struct {
+        size_t length;
+        const char *tail, *expected;
+    } cases[] = {
+        {LIMIT, "b=12", "a@1=1 b@1=12 c@1=3"},
+        {LIMIT + 1, "b=12", "a@1=1 c@1=3"},
+        {LIMIT + 1, "b=12 ", "a@1=1 c@1=3"},
+        {LIMIT + 1, "b=12, ", "a@1=1 b@1=12 c@1=3"},
+        {LIMIT + 3, "b=1.5", "a@1=1 c@1=3"},
+        {3 * LIMIT, "b=12", "a@1=1 c@1=3"},
+    };
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *line = long_line("a=1", cases[i].length, cases[i].tail);
+        char *text = mem_printf("%s\nc=3", line);
+        size_t splits[] = {0, 5, LIMIT - 1, LIMIT, LIMIT + 1, strlen(line)};
+
+        for (size_t j = 0; j < ARRAY_LEN(splits); j++) {
+            char *actual = read_split(rules, text, strlen(text), splits[j]);
+
+            if (strcmp(actual, cases[i].expected) != 0)
+                fail_msg("%zu, %zu: %s", i, splits[j], actual);
+            free(actual);
+        }
+        free(text);
+        free(line);
+    }
+    metric_rules_destroy(rules);
+}
+
+static void count(void *user, const char *name, int64_t step, double value)
+{
+    (void)name;
+    (void)step;
+    (void)value;
+    ++*(size_t *)user;
+}
+
+static void test_metrics__names_are_bounded(void **state)
+{
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+    struct metric_reader *reader = metric_reader_create(rules);
+    char line[32], *name, *text, *expected;
+    size_t found = 0;
+
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        int length = snprintf(line, sizeof(line), "m%d=1\n", i % 1500);
+
+        metric_reader_feed(reader, line, (size_t)length, count, &found);
+    }
+    assert_int_equal(found, 2000);
+    metric_reader_destroy(reader);
+    metric_rules_destroy(rules);
+
+    name = mem_zero(129);
+    memset(name, 'x', 128);
+    text = mem_printf("%s=1 x%s=2", name, name);
+    expected = mem_printf("%s@1=1", name);
+    assert_reads(text, expected);
+    free(name);
+    free(text);
+    free(expected);
+}
+
+static void test_metrics__rules_name_what_is_wanted(void **state)
+{
+    static const struct metric_rule list[] = {
+        {"error", NULL},
+        {"loss", "val loss ([^ ]+)"},
+        {"top", "(?<step>\\d+)/\\d+ top (?<value>\\S+)"},
+        {"epoch", NULL},
+        {"opt", "opt(?: (x)|( y))"},
+    };
+    static const struct example examples[] = {
+        {"val_error=0.1 error=0.2 Error=0.3", "error@1=0.2"},
+        {"val loss 0.5 acc=1 val loss 0.6", "loss@1=0.5"},
+        {"epoch=4 val loss 0.5", "epoch@4=4 loss@4=0.5"},
+        {"7/10 top 0.9", "top@7=0.9"},
+        {"99999999999999999999/1 top 0.9", "top@1=0.9"},
+        {"val loss 0.5%", ""},
+        {"val loss nan\nval loss -inf", "loss@1=nan loss@2=-inf"},
+        {"opt y opt x", ""},
+        {"{\"error\":0.5,\"loss\":1,\"epoch\":2}", "error@2=0.5 epoch@2=2"},
+    };
+    struct metric_rules *rules =
+        metric_rules_create(list, ARRAY_LEN(list), NULL);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(examples); i++)
+        assert_reads_by(rules, examples[i].text, strlen(examples[i].text),
+                        examples[i].expected);
+    assert_int_equal(metric_rules_limited(rules), 0);
+    metric_rules_destroy(rules);
+}
+
+static void test_metrics__a_bad_regex_is_told_with_its_place(void **state)
+{
+    static const struct {
+        const char *regex;
+        int column;
+        const char *part;
+    } cases[] = {
+        {"loss=(", 7, "missing closing parenthesis"},
+        {"loss=[0-9", 10, "missing terminating ]"},
+        {"loss=[0-9.]+", 1, "no group"},
+        {"(?<step>\\d+)", 1, "no group"},
+        {"(*UTF)x(.)", 7, "bad regular expression"},
+        {"(a\\Cb)", 5, "bad regular expression"},
+        {"((ab|cd){60000})", 17, "too large"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct metric_rule rules[] = {{"a", NULL}, {"b", cases[i].regex}};
+        struct err err;
+
+        assert_null(metric_rules_create(rules, 2, &err));
+        if (strstr(err.text, cases[i].part) == NULL)
+            fail_msg("%s: %s", cases[i].regex, err.text);
+        assert_int_equal(err.kind, ERR_FILE);
+        assert_int_equal(err.line, 2);
+        if (err.column != cases[i].column)
+            fail_msg("%s: column %d", cases[i].regex, err.column);
+        assert_null(metric_rules_create(rules, 2, NULL));
+    }
+}
+
+static void test_metrics__a_runaway_regex_is_stopped(void **state)
+{
+    static const struct metric_rule list[] = {{"x", "(a+)+$"}};
+    struct metric_rules *rules = metric_rules_create(list, 1, NULL);
+    char *line = long_line("", 60000, "!");
+    char *actual;
+
+    (void)state;
+    memset(line, 'a', 59999);
+    actual = read_split(rules, line, 60000, 0);
+    assert_string_equal(actual, "");
+    assert_int_equal(metric_rules_limited(rules), 1);
+    free(actual);
+    free(line);
+    metric_rules_destroy(rules);
+}
+
+static char *report(const char *const *words, size_t n, struct err *err)
+{
+    char *copies[8] = {NULL};
+    struct buf out = BUF_INIT;
+    int rc;
+
+    for (size_t i = 0; i < n; i++)
+        copies[i] = mem_copy_string(words[i]);
+    rc = metric_report_line(copies, n, &out, err);
+    for (size_t i = 0; i < n; i++)
+        free(copies[i]);
+    if (rc == 0)
+        return buf_take(&out);
+    assert_int_equal(out.length, 0);
+    buf_clear(&out);
+    return NULL;
+}
+
+static void test_metrics__a_report_is_read_back(void **state)
+{
+    static const char *const words[] = {
+        "loss=0.2", "step=3",      "val/acc=1e-3", "a=nan",
+        "b=inf",    "c=-Infinity", "n=12",
+    };
+    struct err err;
+    char *line = report(words, ARRAY_LEN(words), &err);
+
+    (void)state;
+    assert_string_equal(line, "{\"loss\":0.2,\"step\":3,\"val/acc\":0.001,"
+                              "\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\","
+                              "\"n\":12}\n");
+    assert_reads(line, "loss@3=0.2 val/acc@3=0.001 a@3=nan b@3=inf c@3=-inf "
+                       "n@3=12");
+    free(line);
+}
+
+static void test_metrics__a_bad_report_names_the_word(void **state)
+{
+    static const struct {
+        const char *words[2];
+        size_t count;
+        const char *part;
+    } cases[] = {
+        {{"loss"}, 1, "'loss' is not NAME=NUMBER"},
+        {{"a=1", ""}, 2, "'' is not NAME=NUMBER"},
+        {{"=1"}, 1, "'' is no name"},
+        {{"9a=1"}, 1, "'9a' is no name"},
+        {{"a b=1"}, 1, "'a b' is no name"},
+        {{"a=x"}, 1, "'x' is not a number, in 'a=x'"},
+        {{"a="}, 1, "'' is not a number"},
+        {{"a=1 "}, 1, "'1 ' is not a number"},
+        {{"a=0x10"}, 1, "'0x10' is not a number"},
+        {{"a=1", "a=2"}, 2, "'a' is given twice"},
+        {{"a=1", "step=1.5"}, 2, "whole number from 0, not '1.5'"},
+        {{"a=1", "step=-1"}, 2, "whole number from 0, not '-1'"},
+        {{"step=1"}, 1, "no metric to report"},
+        {{NULL}, 0, "no metric to report"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct err err;
+
+        assert_null(report(cases[i].words, cases[i].count, &err));
+        assert_int_equal(err.kind, ERR_USAGE);
+        if (strstr(err.text, cases[i].part) == NULL)
+            fail_msg("%s, not %s", err.text, cases[i].part);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metrics__finds_names_and_numbers),
+        cmocka_unit_test(test_metrics__numbers_have_one_form),
+        cmocka_unit_test(test_metrics__step_is_said_or_counted),
+        cmocka_unit_test(test_metrics__reads_json_lines),
+        cmocka_unit_test(test_metrics__any_bytes_are_survived),
+        cmocka_unit_test(test_metrics__progress_bars_are_lines),
+        cmocka_unit_test(test_metrics__long_lines_are_cut),
+        cmocka_unit_test(test_metrics__names_are_bounded),
+        cmocka_unit_test(test_metrics__rules_name_what_is_wanted),
+        cmocka_unit_test(test_metrics__a_bad_regex_is_told_with_its_place),
+        cmocka_unit_test(test_metrics__a_runaway_regex_is_stopped),
+        cmocka_unit_test(test_metrics__a_report_is_read_back),
+        cmocka_unit_test(test_metrics__a_bad_report_names_the_word),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
