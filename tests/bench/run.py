@@ -138,7 +138,7 @@ def bench_trials(table, folder, trials, times):
     ours = [SMTUNE, "trials", "many"]
     commands = [lambda: 1000 * first_byte_s(ours, folder)]
     if shutil.which("sqlite3"):
-        query = "select * from job"
+        query = "select * from trial"
         peer = ["sqlite3", "-readonly", ".smtune/smtune.db", query]
         commands.append(lambda: 1000 * first_byte_s(peer, folder))
     value, *rest = in_turns(times, *commands)
