@@ -8,8 +8,14 @@
 
 /* GROUP is a heading of `smtune help`; CMD(name) is cmd_name. */
 #define COMMANDS(GROUP, CMD)                                                   \
+    GROUP("Prepare an experiment")                                             \
+    GROUP("Run it")                                                            \
+    CMD(wait)                                                                  \
+    GROUP("See what came of it")                                               \
+    GROUP("From inside a trial")                                               \
     GROUP("About smtune")                                                      \
     CMD(completion)                                                            \
+    CMD(doctor)                                                                \
     CMD(help)                                                                  \
     CMD(version)
 

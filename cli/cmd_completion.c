@@ -7,17 +7,46 @@
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/completion.h"
+#include "store/store.h"
+
+struct completion_options {
+    bool runs;
+};
 
 static const char *const shell_names[] = {"bash", "zsh", "fish"};
 static void (*const writers[])(struct buf *out) = {
     completion_bash, completion_zsh, completion_fish};
 
+static int print_name(void *user, const struct run_row *run)
+{
+    (void)user;
+    puts(run->name);
+    return 0;
+}
+
+/* For the scripts: the names of the runs, one a line. */
+static int print_runs(const struct cli *cli, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_READ, err);
+    int result;
+
+    if (store == NULL)
+        return -1;
+    result = store_each_run(store, print_name, NULL, err);
+    store_close(store);
+    return result;
+}
+
 static int exec_completion(const struct cli *cli, const void *options,
                            char **operands, int count, struct err *err)
 {
+    const struct completion_options *given = options;
     const char *nearest;
 
-    (void)cli, (void)options, (void)count;
+    if (given->runs)
+        return print_runs(cli, err);
+    if (count == 0)
+        return err_set(err, ERR_USAGE, "for which shell? bash, zsh or fish");
     for (size_t i = 0; i < ARRAY_LEN(shell_names); i++) {
         if (strcmp(operands[0], shell_names[i]) == 0) {
             struct buf out = BUF_INIT;
@@ -36,6 +65,13 @@ static int exec_completion(const struct cli *cli, const void *options,
                    nearest != NULL ? "'?)" : "");
 }
 
+static const struct opt completion_opts[] = {
+    {.name = "runs",
+     .type = OPT_FLAG,
+     .offset = offsetof(struct completion_options, runs)},
+    {.name = NULL},
+};
+
 const struct cmd cmd_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
@@ -50,7 +86,8 @@ const struct cmd cmd_completion = {
         "  fish   smtune completion fish | source\n",
     .examples = "smtune completion bash    # to standard output\n",
     .completes = "bash zsh fish",
-    .min_operands = 1,
+    .opts = completion_opts,
+    .options_size = sizeof(struct completion_options),
     .max_operands = 1,
     .exec = exec_completion,
 };

@@ -61,6 +61,11 @@ static const char *environment(const char *name, const char *fallback)
     return value != NULL && value[0] != '\0' ? value : fallback;
 }
 
+const char *common_default_store(void)
+{
+    return environment("SMTUNE_STORE", "./.smtune");
+}
+
 int common_resolve(const struct common_options *options, struct cli *cli,
                    struct err *err)
 {
@@ -68,9 +73,8 @@ int common_resolve(const struct common_options *options, struct cli *cli,
     const char *nearest;
 
     memset(cli, 0, sizeof(*cli));
-    cli->store = options->store != NULL
-                     ? options->store
-                     : environment("SMTUNE_STORE", "./.smtune");
+    cli->store =
+        options->store != NULL ? options->store : common_default_store();
     cli->out_is_terminal = isatty(STDOUT_FILENO) != 0;
     cli->err_is_terminal = isatty(STDERR_FILENO) != 0;
     cli->colour_out = term_has_colour(options->colour, cli->out_is_terminal);

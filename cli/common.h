@@ -22,4 +22,7 @@ extern const struct opt common_opts[];
 int common_resolve(const struct common_options *options, struct cli *cli,
                    struct err *err);
 
+/* SMTUNE_STORE, or "./.smtune". */
+const char *common_default_store(void);
+
 #endif

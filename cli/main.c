@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -52,7 +51,6 @@ static void set_up_process(void)
 
     fill_standard_descriptors();
     sigaction(SIGPIPE, &action, NULL);
-    umask(077);
 }
 
 /* With -o json a program reads what went wrong: one line on stderr. */

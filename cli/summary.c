@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/hint.h"
 #include "cli/output.h"
 #include "cli/plot.h"
 #include "cli/term.h"
@@ -262,32 +263,13 @@ static int print_plot(const struct summary *summary, struct err *err)
 
 /* ---- what to do next ---- */
 
-/* " --store 'DIR'" where the commands would not find the store without. */
-static void add_store_option(const struct cli *cli, struct buf *out)
-{
-    const char *variable = getenv("SMTUNE_STORE");
-    const char *found =
-        variable != NULL && variable[0] != '\0' ? variable : "./.smtune";
-
-    if (strcmp(cli->store, found) == 0)
-        return;
-    buf_add_string(out, " --store '");
-    for (const char *at = cli->store; *at != '\0'; at++) {
-        if (*at == '\'')
-            buf_add_string(out, "'\\'");
-        buf_add_char(out, *at);
-    }
-    buf_add_char(out, '\'');
-}
-
 static void print_hint(const struct summary *summary, const char *verb,
                        const char *operands, const char *what)
 {
     struct buf line = BUF_INIT;
 
-    buf_add_string(&line, "smtune");
-    add_store_option(summary->cli, &line);
-    buf_printf(&line, " %s %s%s", verb, summary->name, operands);
+    hint_add_command(summary->cli, verb, &line);
+    buf_printf(&line, " %s%s", summary->name, operands);
     fprintf(stderr, "  %-*s  # %s\n", HINT_COLUMN, buf_text(&line), what);
     buf_clear(&line);
 }

@@ -267,6 +267,11 @@ void store_close(struct store *store)
     free(store);
 }
 
+const char *store_sqlite_version(void)
+{
+    return sqlite3_libversion();
+}
+
 const char *store_directory(const struct store *store)
 {
     return store->directory;

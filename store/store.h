@@ -40,6 +40,8 @@ struct store *store_open(const char *directory, enum store_mode mode,
 void store_close(struct store *store);
 /* The absolute path of the store's directory. */
 const char *store_directory(const struct store *store);
+/* The version of the SQLite in use: "3.40.1". */
+const char *store_sqlite_version(void);
 /* "<directory>/runs/<name>"; the caller's to free. */
 char *store_run_directory(const struct store *store, const char *run_name);
 

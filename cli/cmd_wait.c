@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/conf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/cmd.h"
+#include "cli/output.h"
+#include "orchestrator/budget.h"
+#include "orchestrator/engine_lock.h"
+#include "store/store.h"
+
+/*
+ * Waits for the end of a run by its engine's lock, which costs no more than a
+ * system call to ask about, and reads the record when the lock is free. Just
+ * after `run --detach`, or between two engines, nobody holds it for a moment:
+ * only when that goes on is the engine taken for dead.
+ */
+
+enum { POLL_MS = 100, NO_ENGINE_MS = 3000, STATUS_TIMEOUT = 124 };
+
+struct wait_options {
+    const char *timeout;
+};
+
+/* The run's row, as far as it matters. */
+struct ending {
+    char *name, *state, *reason;
+    bool has_best;
+    bool has_target;
+};
+
+static void ending_clear(struct ending *ending)
+{
+    free(ending->name);
+    free(ending->state);
+    free(ending->reason);
+    *ending = (struct ending){NULL};
+}
+
+/* Whether the run's file, with what --set made of it, has a target. */
+static bool has_target(const struct run_row *run)
+{
+    struct diags *diags = diags_create("");
+    struct conf_doc *doc = conf_parse(run->spec, strlen(run->spec), diags);
+    json_t *list = json_parse(run->overrides, strlen(run->overrides), NULL);
+    bool found = false;
+
+    if (doc != NULL) {
+        for (size_t i = 0; i < json_array_size(list); i++)
+            conf_set(doc, json_string_value(json_array_get(list, i)), NULL);
+        found = conf_get(conf_get(conf_root(doc), "budget"), "target") != NULL;
+    }
+    json_decref(list);
+    conf_destroy(doc);
+    diags_destroy(diags);
+    return found;
+}
+
+static int keep_row(void *user, const struct run_row *run)
+{
+    struct ending *ending = user;
+
+    ending->name = mem_copy_string(run->name);
+    ending->state = mem_copy_string(run->state);
+    ending->reason = mem_copy_string(run->reason != NULL ? run->reason : "");
+    ending->has_best = run->best_trial > 0;
+    ending->has_target = has_target(run);
+    return 0;
+}
+
+enum sight { SIGHT_ERROR = -1, SIGHT_ENGINE, SIGHT_NO_ENGINE, SIGHT_ENDED };
+
+static enum sight look(struct store *store, int64_t run, const char *directory,
+                       struct ending *ending, struct err *err)
+{
+    int64_t pid;
+    int held = engine_lock_probe(directory, &pid, err);
+
+    if (held != 0)
+        return held > 0 ? SIGHT_ENGINE : SIGHT_ERROR;
+    ending_clear(ending);
+    if (store_get_run(store, run, keep_row, ending, err) != 0)
+        return SIGHT_ERROR;
+    return strcmp(ending->state, "running") == 0 ? SIGHT_NO_ENGINE
+                                                 : SIGHT_ENDED;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+/* 0 when the run has ended, STATUS_TIMEOUT, or -1. */
+static int wait_for(struct store *store, int64_t run, const char *directory,
+                    int64_t timeout_ms, struct ending *ending, struct err *err)
+{
+    int64_t start = clock_monotonic_ms();
+    int64_t seen = start; /* when an engine was last there */
+
+    for (;;) {
+        enum sight sight = look(store, run, directory, ending, err);
+        int64_t now = clock_monotonic_ms();
+
+        if (sight == SIGHT_ENDED)
+            return 0;
+        if (sight == SIGHT_ERROR)
+            return -1;
+        if (sight == SIGHT_ENGINE)
+            seen = now;
+        if (now - seen >= NO_ENGINE_MS)
+            return err_set(err, ERR_FAILED,
+                           "run '%s' has no engine any more (smtune resume %s "
+                           "goes on with it)",
+                           ending->name, ending->name);
+        if (timeout_ms >= 0 && now - start >= timeout_ms)
+            return STATUS_TIMEOUT;
+        pause_ms(POLL_MS);
+    }
+}
+
+static int exit_status(const struct ending *ending)
+{
+    if (strcmp(ending->state, "succeeded") != 0)
+        return err_exit_status(ERR_FAILED);
+    if (!ending->has_best)
+        return err_exit_status(ERR_UNMET);
+    if (ending->has_target &&
+        strcmp(ending->reason, budget_verdict_text(BUDGET_TARGET)) != 0)
+        return err_exit_status(ERR_UNMET);
+    return 0;
+}
+
+static int print_ending(const struct cli *cli, const struct ending *ending,
+                        struct err *err)
+{
+    static const struct column columns[] = {
+        {"run", NULL, COLUMN_TEXT, NULL},
+        {"state", NULL, COLUMN_STATE, NULL},
+        {"reason", NULL, COLUMN_TEXT, NULL},
+    };
+    const struct value cells[] = {value_text(ending->name),
+                                  value_text(ending->state),
+                                  value_text(ending->reason)};
+
+    if (cli->quiet)
+        return 0;
+    return output_object(cli, columns, cells, 3, err);
+}
+
+static int wait_run(const struct cli *cli, struct store *store,
+                    const char *selector, int64_t timeout_ms, struct err *err)
+{
+    struct ending ending = {NULL};
+    char *directory = NULL;
+    int64_t run;
+    int status = -1;
+
+    if (store_find_run(store, selector, &run, err) < 0 ||
+        store_get_run(store, run, keep_row, &ending, err) != 0)
+        goto out;
+    directory = store_run_directory(store, ending.name);
+    status = wait_for(store, run, directory, timeout_ms, &ending, err);
+    if (status == STATUS_TIMEOUT && !cli->quiet)
+        fprintf(stderr, "smtune: run '%s' still goes on\n", selector);
+    if (status == 0)
+        status =
+            print_ending(cli, &ending, err) == 0 ? exit_status(&ending) : -1;
+out:
+    free(directory);
+    ending_clear(&ending);
+    return status;
+}
+
+static int exec_wait(const struct cli *cli, const void *options,
+                     char **operands, int count, struct err *err)
+{
+    const struct wait_options *given = options;
+    struct store *store;
+    int64_t timeout_ms = -1;
+    int status;
+
+    (void)count;
+    if (given->timeout != NULL &&
+        units_parse_duration(given->timeout, &timeout_ms) < 0)
+        return err_set(err, ERR_USAGE,
+                       "option '--timeout' wants a duration such as 90s, 10m "
+                       "or 2h, not '%s'",
+                       given->timeout);
+    store = store_open(cli->store, STORE_READ, err);
+    if (store == NULL)
+        return -1;
+    status = wait_run(cli, store, operands[0], timeout_ms, err);
+    store_close(store);
+    return status;
+}
+
+static const struct opt wait_opts[] = {
+    {.name = "timeout",
+     .letter = 't',
+     .type = OPT_TEXT,
+     .offset = offsetof(struct wait_options, timeout),
+     .argument = "DURATION",
+     .doc = "give up after 90s, 10m, 2h; with 0, only look"},
+    {.name = NULL},
+};
+
+const struct cmd cmd_wait = {
+    .name = "wait",
+    .operands = "RUN",
+    .summary = "wait until a run has ended",
+    .details = "Exit status: 0 the run is done; 1 it failed or was stopped, or "
+               "its engine is gone; 6 it ended without what was asked (its "
+               "target, or any trial that succeeded); 124 it still goes on "
+               "after --timeout.\n",
+    .examples = "smtune wait last                         # however long\n"
+                "smtune wait digits --timeout 2h && echo done\n",
+    .completes = "run",
+    .opts = wait_opts,
+    .options_size = sizeof(struct wait_options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_wait,
+};

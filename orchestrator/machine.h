@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_MACHINE_H
+#define SMTUNE_ORCHESTRATOR_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* What this machine has for trials, as this process may use it. */
+struct machine {
+    int cpus;        /* that this process may run on */
+    int cpus_online; /* of the machine */
+    int gpus;
+    int64_t memory_bytes;           /* of the machine */
+    int64_t memory_available_bytes; /* without swapping */
+};
+
+void machine_probe(struct machine *machine);
+
+/* Where CPU and GPU slots are shared between engines of one user; ERR_FAILED
+ * when that place is not safe to use. */
+int machine_slots_directory(char *path, size_t size, struct err *err);
+
+/* Whether the kernel has what the executors need. */
+int machine_check_kernel(struct err *err);
+
+#endif
