@@ -103,6 +103,16 @@ static const char *find_offset(const char *text, int line, int column)
     return text;
 }
 
+/* How many characters to underline: those of a name, else one. */
+static int word_length(const struct cursor *cursor)
+{
+    const char *p = cursor->at;
+
+    while (p < cursor->end && (isalnum((unsigned char)*p) || *p == '_'))
+        p++;
+    return p > cursor->at ? (int)(p - cursor->at) : 1;
+}
+
 struct diag_place conf_place_in(const struct conf_doc *doc,
                                 const struct conf_node *scalar, int line,
                                 int column)
@@ -130,5 +140,6 @@ struct diag_place conf_place_in(const struct conf_doc *doc,
     /* a space of the text may stand before an indented line */
     if (*target != '\0' && !isspace((unsigned char)*target))
         skip_space(&cursor);
-    return (struct diag_place){cursor.line, cursor.column, 1};
+    return (struct diag_place){cursor.line, cursor.column,
+                               word_length(&cursor)};
 }

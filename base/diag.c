@@ -262,7 +262,8 @@ static void render_source(const struct diags *diags, const struct diag *diag,
     }
     show_line(line, length, diag->place, &shown);
     width = snprintf(NULL, 0, "%d", diag->place.line);
-    buf_printf(out, " %d | %s\n", diag->place.line, buf_text(&shown.text));
+    buf_printf(out, " %d |%s%s\n", diag->place.line,
+               shown.text.length > 0 ? " " : "", buf_text(&shown.text));
     buf_printf(out, " %*s | %*s%s^", width, "", (int)shown.before, "",
                paint(colour, "\033[1;32m"));
     for (size_t i = 1; i < shown.under; i++)

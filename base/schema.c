@@ -156,7 +156,7 @@ void schema_describe(const struct schema_key *key, struct buf *out)
 /* Appends "the number 5": what an item is, in words. */
 static void describe_node(const struct conf_node *node, struct buf *out)
 {
-    bool is_number = node->type == CONF_INT || node->type == CONF_REAL;
+    bool is_number = isfinite(conf_number(node));
 
     if (node->text == NULL)
         buf_add_string(out, conf_type_name(node->type));

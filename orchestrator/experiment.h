@@ -104,6 +104,8 @@ struct experiment {
 /*
  * Reads, applies the `--set` assignments, checks. NULL when anything is wrong:
  * then either diags has messages, or (unreadable file, a bad assignment) err.
+ * Paths in the file are relative to its own folder, which diags_path tells
+ * (also to experiment_parse), or to where the program runs.
  */
 struct experiment *experiment_load(const char *path,
                                    const char *const *assignments,

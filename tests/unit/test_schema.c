@@ -153,8 +153,8 @@ static void test_schema__refuses_wrong_types(void **state)
     expect("parameters: {x: {min: low}}\n",
            "2:23 'min' in parameter 'x' must be a number, not 'low'");
     expect("parameters: {x: {min: .inf}}\n",
-           "2:23 'min' in parameter 'x' must be a number, not the number "
-           ".inf");
+           "2:23 'min' in parameter 'x' must be a number, not "
+           "'.inf'");
     expect("parameters: {x: [1]}\n",
            "2:17 parameter 'x' must be a number, text, true or false or a "
            "map, not a list");

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/experiment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "orchestrator/experiment_impl.h"
+
+enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
+
+const char *experiment_take_text(struct experiment_file *file, char *text)
+{
+    file->texts = mem_grow(file->texts, file->text_count, &file->text_capacity,
+                           sizeof(char *));
+    file->texts[file->text_count++] = text;
+    return text;
+}
+
+const char *experiment_resolve_path(struct experiment_file *file,
+                                    const char *path)
+{
+    const char *own = file->experiment.path;
+    const char *slash = strrchr(own, '/');
+    char *folder =
+        mem_copy_bytes(own, slash != NULL ? (size_t)(slash - own) : 0);
+    char *joined = fs_join(folder, path);
+    char *absolute = fs_absolute(joined);
+
+    free(joined);
+    free(folder);
+    return experiment_take_text(file, absolute);
+}
+
+int experiment_add_error(struct build *build, const struct conf_node *scalar,
+                         const struct err *err)
+{
+    struct diag_place place =
+        conf_place_in(build->file->doc, scalar, err->line > 0 ? err->line : 1,
+                      err->column > 0 ? err->column : 1);
+
+    return diags_add(build->diags, place, NULL, "%s", err->text);
+}
+
+const char *experiment_text(const struct conf_node *map, const char *key,
+                            const char *fallback)
+{
+    const struct conf_node *node = conf_get(map, key);
+
+    return node != NULL && node->type == CONF_TEXT ? node->text : fallback;
+}
+
+double experiment_number(const struct conf_node *map, const char *key,
+                         double fallback)
+{
+    const struct conf_node *node = conf_get(map, key);
+    double number = node != NULL ? conf_number(node) : (double)NAN;
+
+    return isfinite(number) ? number : fallback;
+}
+
+int64_t experiment_int(const struct conf_node *map, const char *key,
+                       int64_t fallback)
+{
+    double number = experiment_number(map, key, (double)fallback);
+
+    return fabs(number) <= 0x1p53 ? (int64_t)number : fallback;
+}
+
+int64_t experiment_ms(const struct conf_node *map, const char *key,
+                      int64_t fallback)
+{
+    const struct conf_node *node = conf_get(map, key);
+    int64_t ms = fallback;
+
+    if (node != NULL && node->text != NULL)
+        units_parse_duration(node->text, &ms);
+    return ms;
+}
+
+int64_t experiment_bytes(const struct conf_node *map, const char *key,
+                         int64_t fallback)
+{
+    const struct conf_node *node = conf_get(map, key);
+    int64_t bytes = fallback;
+
+    if (node != NULL && node->text != NULL)
+        units_parse_bytes(node->text, &bytes);
+    return bytes;
+}
+
+/* The file's name without folder and ending, made fit for a name. */
+static const char *default_name(struct experiment_file *file)
+{
+    const char *slash = strrchr(file->experiment.path, '/');
+    char *name = mem_copy_string(slash != NULL ? slash + 1 : "experiment");
+    char *dot = strrchr(name, '.');
+
+    if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+        *dot = '\0';
+    experiment_take_text(file, name);
+    if (text_is_name(name))
+        return name;
+    for (char *p = name; *p != '\0'; p++) {
+        char letter[] = {'_', *p, '\0'};
+
+        if (!text_is_name(letter))
+            *p = '_';
+    }
+    return text_is_name(name) ? name : "experiment";
+}
+
+static void build_name(struct build *build, const struct conf_node *root)
+{
+    const struct conf_node *node = conf_get(root, "name");
+    const char *name = experiment_text(root, "name", NULL);
+
+    if (name != NULL && !text_is_name(name))
+        diags_add(build->diags, node->place,
+                  "letters, digits and _ first; then . and - too; at most "
+                  "128",
+                  "'%s' is no name for an experiment", name);
+    build->experiment->name = name != NULL ? name : default_name(build->file);
+}
+
+static void add_objective(struct build *build, const struct conf_node *node)
+{
+    struct experiment *experiment = build->experiment;
+    struct objective *objective =
+        &experiment->objectives[experiment->objective_count];
+    const struct conf_node *metric =
+        node->type == CONF_MAP ? conf_get(node, "metric") : node;
+
+    if (metric == NULL || metric->type != CONF_TEXT)
+        return;
+    if (*metric->text == '\0')
+        diags_add(build->diags, metric->place, NULL, "a metric needs a name");
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        if (strcmp(experiment->objectives[i].metric, metric->text) == 0)
+            diags_add(build->diags, metric->place, NULL,
+                      "metric '%s' is an objective already", metric->text);
+    objective->metric = metric->text;
+    objective->maximize =
+        strcmp(experiment_text(node, "goal", ""), "maximize") == 0;
+    if (strcmp(experiment_text(node, "value", ""), "best") == 0)
+        objective->value = OBJECTIVE_BEST;
+    experiment->objective_count++;
+}
+
+static void build_objectives(struct build *build, const struct conf_node *node)
+{
+    struct experiment *experiment = build->experiment;
+    bool is_list = node != NULL && node->type == CONF_LIST;
+    size_t count = is_list ? node->count : 1;
+
+    if (node == NULL)
+        return;
+    experiment->objectives = mem_array(count, sizeof(*experiment->objectives));
+    if (count == 0)
+        diags_add(build->diags, node->place, NULL, "there is no objective");
+    if (!is_list)
+        add_objective(build, node);
+    for (size_t i = 0; is_list && i < count; i++)
+        add_objective(build, node->items[i]);
+}
+
+static void build_search(struct build *build, const struct conf_node *node)
+{
+    struct strategy_options *search = &build->experiment->search;
+
+    search->method = experiment_text(node, "method", "auto");
+    if (node != NULL && node->type == CONF_TEXT)
+        search->method = node->text;
+    search->seed = (uint64_t)experiment_int(node, "seed", 0);
+    search->grid_points =
+        (uint64_t)experiment_int(node, "points", DEFAULT_GRID_POINTS);
+}
+
+/* What needs one number to compare has no meaning with many. */
+static void refuse_with_many(struct build *build,
+                             const struct conf_node *budget, const char *key)
+{
+    const struct conf_node *node = conf_get_key(budget, key);
+
+    if (node != NULL && build->experiment->objective_count > 1)
+        diags_add(build->diags, node->place, NULL,
+                  "'budget.%s' has no meaning with several objectives", key);
+}
+
+static void build_budget(struct build *build, const struct conf_node *node)
+{
+    struct budget *budget = &build->experiment->budget;
+    bool is_grid = strcmp(build->experiment->search.method, "grid") == 0;
+
+    budget->time_ms = experiment_ms(node, "time", 0);
+    budget->trials = experiment_int(
+        node, "trials", budget->time_ms > 0 || is_grid ? 0 : DEFAULT_TRIALS);
+    budget->parallel = experiment_int(node, "parallel", 0);
+    budget->target = experiment_number(node, "target", (double)NAN);
+    budget->has_target = !isnan(budget->target);
+    budget->no_improvement = experiment_int(node, "no_improvement", 0);
+    build->experiment->search.budget_trials = (uint64_t)budget->trials;
+    refuse_with_many(build, node, "target");
+    refuse_with_many(build, node, "no_improvement");
+}
+
+static void build_executor(struct build *build, const struct conf_node *node)
+{
+    struct executor_options *options = &build->experiment->executor;
+    const char *script = experiment_text(node, "script", NULL);
+
+    options->name = experiment_text(node, "name", "local");
+    if (node != NULL && node->type == CONF_TEXT)
+        options->name = node->text;
+    options->cpus = (int)experiment_int(node, "cpus", -1);
+    options->gpus = (int)experiment_int(node, "gpus", -1);
+    if (script == NULL)
+        return;
+    options->script = experiment_resolve_path(build->file, script);
+    if (strcmp(options->name, "fake") != 0)
+        diags_add(build->diags, conf_get_key(node, "script")->place, NULL,
+                  "'executor.script' is for the fake executor alone");
+}
+
+/* A trial that wants more than there is would wait for ever. */
+static void check_slots(struct build *build, const struct conf_node *root)
+{
+    const struct conf_node *wants =
+        conf_get(conf_get(root, "trial"), "resources");
+    const struct experiment *experiment = build->experiment;
+    const struct {
+        const char *key, *words;
+        int wanted, there;
+    } slots[] = {
+        {"cpus", "CPUs", experiment->resources.cpus, experiment->executor.cpus},
+        {"gpus", "GPUs", experiment->resources.gpus, experiment->executor.gpus},
+    };
+
+    for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+        const struct conf_node *node = conf_get(wants, slots[i].key);
+
+        if (node != NULL && slots[i].there >= 0 &&
+            slots[i].wanted > slots[i].there)
+            diags_add(build->diags, node->place, NULL,
+                      "a trial takes %d %s, and the executor has %d",
+                      slots[i].wanted, slots[i].words, slots[i].there);
+    }
+}
+
+static const struct conf_node *metric_node(const struct conf_node *objective,
+                                           size_t i)
+{
+    if (objective->type == CONF_LIST)
+        objective = objective->items[i];
+    return objective->type == CONF_MAP ? conf_get(objective, "metric")
+                                       : objective;
+}
+
+/* Where metrics are named, each objective's must be among them. */
+static void check_objectives_found(struct build *build,
+                                   const struct conf_node *root)
+{
+    const struct conf_node *metrics =
+        conf_get(conf_get(root, "trial"), "metrics");
+    const struct experiment *experiment = build->experiment;
+    const char **names;
+
+    if (diags_count(build->diags) > 0 || metrics == NULL)
+        return;
+    names = mem_array(metrics->count, sizeof(*names));
+    for (size_t i = 0; i < metrics->count; i++)
+        names[i] = metrics->type == CONF_MAP ? metrics->keys[i]->text
+                                             : metrics->items[i]->text;
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        const char *metric = experiment->objectives[i].metric;
+        size_t k = 0;
+
+        while (k < metrics->count && strcmp(names[k], metric) != 0)
+            k++;
+        if (k == metrics->count)
+            diags_add_unknown(
+                build->diags,
+                metric_node(conf_get(root, "objective"), i)->place, metric,
+                names, metrics->count,
+                "metric '%s' is not among 'trial.metrics'", metric);
+    }
+    free(names);
+}
+
+/* The method itself may find that it cannot search this space. */
+static void check_search(struct build *build, const struct conf_node *root)
+{
+    const struct conf_node *node = conf_get(root, "search");
+    struct experiment *experiment = build->experiment;
+    struct strategy *strategy;
+    struct err err;
+
+    if (diags_count(build->diags) > 0)
+        return;
+    strategy = strategy_create(&experiment->search, experiment->space, &err);
+    if (strategy == NULL)
+        diags_add(build->diags, node != NULL ? node->place : root->place, NULL,
+                  "search: %s", err.text);
+    strategy_destroy(strategy);
+}
+
+static void build_all(struct build *build)
+{
+    const struct conf_node *root = conf_root(build->file->doc);
+
+    schema_check(experiment_schema, root, NULL, build->diags);
+    if (root->type != CONF_MAP)
+        return;
+    build_name(build, root);
+    build_objectives(build, conf_get(root, "objective"));
+    build_search(build, conf_get(root, "search"));
+    build_budget(build, conf_get(root, "budget"));
+    experiment_build_space(build, root);
+    experiment_build_trial(build, conf_get(root, "trial"));
+    build_executor(build, conf_get(root, "executor"));
+    check_slots(build, root);
+    check_objectives_found(build, root);
+    check_search(build, root);
+}
+
+/* Takes the document. */
+static struct experiment *build_from(struct conf_doc *doc,
+                                     const char *const *assignments,
+                                     size_t assignment_count,
+                                     struct diags *diags, struct err *err)
+{
+    const char *path = diags_path(diags);
+    struct experiment_file *file = mem_zero(sizeof(*file));
+    struct experiment *experiment = &file->experiment;
+    struct build build = {
+        .file = file, .experiment = experiment, .diags = diags};
+    int rc = 0;
+
+    file->doc = doc;
+    experiment->source = conf_source(doc);
+    experiment->path = "";
+    if (*path != '\0' && strcmp(path, "-") != 0)
+        experiment->path = experiment_take_text(file, fs_absolute(path));
+    for (size_t i = 0; i < assignment_count && rc == 0; i++)
+        rc = conf_set(doc, assignments[i], err);
+    if (rc == 0) {
+        experiment->env = expr_env_create(err);
+        rc = experiment->env != NULL ? 0 : -1;
+    }
+    if (rc == 0)
+        build_all(&build);
+    free(build.columns);
+    if (rc == 0 && diags_count(diags) == 0)
+        return experiment;
+    experiment_destroy(experiment);
+    return NULL;
+}
+
+struct experiment *experiment_load(const char *path,
+                                   const char *const *assignments,
+                                   size_t assignment_count, struct diags *diags,
+                                   struct err *err)
+{
+    struct conf_doc *doc = conf_load(path, diags, err);
+
+    return doc != NULL
+               ? build_from(doc, assignments, assignment_count, diags, err)
+               : NULL;
+}
+
+struct experiment *experiment_parse(const char *text, size_t length,
+                                    const char *const *assignments,
+                                    size_t assignment_count,
+                                    struct diags *diags, struct err *err)
+{
+    struct conf_doc *doc = conf_parse(text, length, diags);
+
+    return doc != NULL
+               ? build_from(doc, assignments, assignment_count, diags, err)
+               : NULL;
+}
+
+void experiment_destroy(struct experiment *experiment)
+{
+    struct experiment_file *file = (struct experiment_file *)experiment;
+
+    if (experiment == NULL)
+        return;
+    for (size_t i = 0; i < experiment->environment_count; i++)
+        template_destroy(experiment->environment[i].value);
+    for (size_t i = 0; i < experiment->retry_count; i++)
+        free((void *)(uintptr_t)experiment->retries[i].exits);
+    for (size_t i = 0; i < file->text_count; i++)
+        free(file->texts[i]);
+    template_destroy(experiment->command);
+    metric_rules_destroy(experiment->metrics);
+    space_destroy(experiment->space);
+    expr_env_destroy(experiment->env);
+    free(experiment->objectives);
+    free(experiment->environment);
+    free(experiment->channels);
+    free(experiment->retries);
+    free(file->texts);
+    conf_destroy(file->doc);
+    free(file);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_EXPERIMENT_IMPL_H
+#define SMTUNE_ORCHESTRATOR_EXPERIMENT_IMPL_H
+
+#include "base/conf.h"
+#include "orchestrator/experiment.h"
+
+/* What the files of orchestrator/experiment*.c share; nobody else includes
+ * it. */
+
+/* An experiment with what holds its texts. */
+struct experiment_file {
+    struct experiment experiment; /* first: experiment_destroy relies on it */
+    struct conf_doc *doc;
+    char **texts; /* those that are not in doc */
+    size_t text_count, text_capacity;
+};
+
+/*
+ * Putting one together goes on after an error, to find the others: what the
+ * schema has refused already is passed over without another word.
+ */
+struct build {
+    struct experiment_file *file;
+    struct experiment *experiment; /* &file->experiment */
+    struct diags *diags;
+    const char **columns; /* parameters, then the EXTRA_ ones; NULL where
+                             they are not known: then no template is read */
+    size_t column_count;
+};
+
+/* One entry of `parameters`; the rest of the schema is experiment_schema. */
+extern const struct schema_key experiment_param;
+
+/* Keeps a text of the caller's until the experiment goes. */
+const char *experiment_take_text(struct experiment_file *file, char *text);
+/* The absolute path of one that is relative to the file's own folder. */
+const char *experiment_resolve_path(struct experiment_file *file,
+                                    const char *path);
+
+/* Adds *err, found in a text, at its line and column in the file. */
+int experiment_add_error(struct build *build, const struct conf_node *scalar,
+                         const struct err *err);
+
+/* Items of a map, or the fallback when left out or not of that type. */
+const char *experiment_text(const struct conf_node *map, const char *key,
+                            const char *fallback);
+int64_t experiment_int(const struct conf_node *map, const char *key,
+                       int64_t fallback);
+double experiment_number(const struct conf_node *map, const char *key,
+                         double fallback);
+int64_t experiment_ms(const struct conf_node *map, const char *key,
+                      int64_t fallback);
+int64_t experiment_bytes(const struct conf_node *map, const char *key,
+                         int64_t fallback);
+
+/* The parts. Errors go to build->diags. */
+void experiment_build_space(struct build *build, const struct conf_node *root);
+void experiment_build_trial(struct build *build, const struct conf_node *trial);
+void experiment_build_retries(struct build *build,
+                              const struct conf_node *rules);
+
+#endif

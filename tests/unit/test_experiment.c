@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/experiment.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <glob.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/conf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+
+/* A whole file: `head` and, behind it, more lines. */
+static const char head[] = "version: 1\n"
+                           "objective: loss\n"
+                           "parameters:\n"
+                           "  lr: {type: float, min: 0.1, max: 1}\n"
+                           "trial:\n"
+                           "  command: ./train ${{ lr }}\n";
+
+static struct experiment *parse_at(const char *path, const char *text,
+                                   const char *assignment)
+{
+    struct diags *diags = diags_create(path);
+    struct buf out = BUF_INIT;
+    struct err err = {0};
+    struct experiment *experiment = experiment_parse(
+        text, strlen(text), &assignment, assignment != NULL, diags, &err);
+
+    diags_render(diags, false, &out);
+    if (experiment == NULL)
+        fail_msg("%s%s", buf_text(&out), err.text);
+    assert_int_equal(diags_count(diags), 0);
+    buf_clear(&out);
+    diags_destroy(diags);
+    return experiment;
+}
+
+static struct experiment *parse(const char *text)
+{
+    return parse_at("", text, NULL);
+}
+
+static struct experiment *parse_with(const char *lines)
+{
+    char *text = mem_printf("%s%s", head, lines);
+    struct experiment *experiment = parse(text);
+
+    free(text);
+    return experiment;
+}
+
+static void test_experiment__defaults(void **state)
+{
+    struct experiment *e = parse_at("/d/my exp.yml", head, NULL);
+
+    (void)state;
+    assert_string_equal(e->name, "my_exp");
+    assert_string_equal(e->path, "/d/my exp.yml");
+    assert_string_equal(e->source, head);
+    assert_int_equal(e->objective_count, 1);
+    assert_string_equal(e->objectives[0].metric, "loss");
+    assert_false(e->objectives[0].maximize);
+    assert_int_equal(e->objectives[0].value, OBJECTIVE_LAST);
+    assert_string_equal(e->search.method, "auto");
+    assert_int_equal(e->search.seed, 0);
+    assert_int_equal(e->search.grid_points, 5);
+    assert_int_equal(e->search.budget_trials, 50);
+    assert_int_equal(e->budget.trials, 50);
+    assert_int_equal(e->budget.parallel, 0);
+    assert_int_equal(e->budget.time_ms, 0);
+    assert_false(e->budget.has_target);
+    assert_int_equal(e->budget.no_improvement, 0);
+    assert_false(e->is_shell);
+    assert_non_null(e->metrics);
+    assert_int_equal(e->environment_count, 0);
+    assert_int_equal(e->channel_count, 0);
+    assert_int_equal(e->resources.cpus, 1);
+    assert_int_equal(e->resources.gpus, 0);
+    assert_int_equal(e->resources.memory_bytes, 0);
+    assert_int_equal(e->resources.time_ms, 0);
+    assert_int_equal(e->resources.grace_ms, 30000);
+    assert_int_equal(e->retry_count, 0);
+    assert_string_equal(e->executor.name, "local");
+    assert_int_equal(e->executor.cpus, -1);
+    assert_int_equal(e->executor.gpus, -1);
+    assert_null(e->executor.script);
+    experiment_destroy(e);
+}
+
+static const char full[] =
+    "version: 1\n"
+    "name: fashion-mlp\n"
+    "objective: {metric: val_error, goal: maximize, value: best}\n"
+    "parameters:\n"
+    "  lr:        {type: float, min: 1e-4, max: 1, scale: log}\n"
+    "  width:     {type: int, min: 16, max: 512, step: 8}\n"
+    "  optimizer: {type: categorical, values: [sgd, adam, 3, true]}\n"
+    "  momentum:  {type: float, min: 0, max: 0.99, scale: reverse_log,\n"
+    "              when: \"optimizer = 'sgd'\"}\n"
+    "  nesterov:  {type: bool, when: momentum > 0.5}\n"
+    "  depth:     {type: ordinal, values: [1, 2, 4]}\n"
+    "  batch:     {value: 128}\n"
+    "  seed:      7\n"
+    "constraints: [\"width * batch <= 32768\", depth < 3 or lr < 0.1]\n"
+    "search: {method: random, seed: 11, points: 9}\n"
+    "schedule: none\n"
+    "budget: {trials: 60, parallel: 4, time: 2h, target: 0.12,\n"
+    "         no_improvement: 30}\n"
+    "trial:\n"
+    "  command: [./train, --lr, \"${{ lr }}\", \"${{ width * 2 }}\", 5,\n"
+    "            --momentum, \"${{ momentum }}\"]\n"
+    "  metrics: {val_error: 'val_error=([0-9.]+)', loss: ~}\n"
+    "  env: {OMP_NUM_THREADS: 1, OUT: \"${{ dir }}/${{ run }}-${{ trial }}\"}\n"
+    "  channels: {train: data/train, test: /abs/test}\n"
+    "  resources: {cpus: 2, gpus: 1, memory: 1G, time: 10m, grace: 5s}\n"
+    "  retry:\n"
+    "    - {match: [node_fail, \"exit:75\", \"exit:9\"], max: 3, delay: 5s,\n"
+    "       backoff: 2, max_delay: 5m, jitter: full}\n"
+    "    - {match: oom}\n"
+    "executor: {name: fake, cpus: 8, gpus: 2, script: s.jsonl}\n";
+
+static void test_experiment__reads_everything(void **state)
+{
+    struct experiment *e = parse_at("/exp/full.yaml", full, NULL);
+    const struct param *width = space_param(e->space, 1);
+
+    (void)state;
+    assert_string_equal(e->name, "fashion-mlp");
+    assert_true(e->objectives[0].maximize);
+    assert_int_equal(e->objectives[0].value, OBJECTIVE_BEST);
+    assert_int_equal(space_count(e->space), 8);
+    assert_int_equal(space_param(e->space, 0)->scale, SCALE_LOG);
+    assert_int_equal(width->kind, PARAM_INT);
+    assert_true(width->min == 16 && width->max == 512 && width->step == 8);
+    assert_int_equal(space_param(e->space, 2)->value_count, 4);
+    assert_int_equal(space_param(e->space, 2)->values[2].type, VALUE_INT);
+    assert_int_equal(space_param(e->space, 2)->values[3].type, VALUE_BOOL);
+    assert_int_equal(space_param(e->space, 3)->scale, SCALE_REVERSE_LOG);
+    assert_true(space_is_conditional(e->space, 3));
+    assert_int_equal(space_param(e->space, 4)->kind, PARAM_BOOL);
+    assert_int_equal(space_param(e->space, 5)->kind, PARAM_ORDINAL);
+    assert_int_equal(space_param(e->space, 6)->kind, PARAM_CONST);
+    assert_int_equal(space_param(e->space, 7)->values[0].integer, 7);
+    assert_string_equal(e->search.method, "random");
+    assert_int_equal(e->search.seed, 11);
+    assert_int_equal(e->search.grid_points, 9);
+    assert_int_equal(e->budget.trials, 60);
+    assert_int_equal(e->search.budget_trials, 60);
+    assert_int_equal(e->budget.parallel, 4);
+    assert_int_equal(e->budget.time_ms, 7200000);
+    assert_true(e->budget.has_target && e->budget.target == 0.12);
+    assert_int_equal(e->budget.no_improvement, 30);
+    experiment_destroy(e);
+}
+
+static void test_experiment__reads_what_a_trial_is(void **state)
+{
+    struct experiment *e = parse_at("/exp/full.yaml", full, NULL);
+    const struct retry_rule *rule = &e->retries[0];
+
+    (void)state;
+    assert_int_equal(e->environment_count, 2);
+    assert_string_equal(e->environment[1].name, "OUT");
+    assert_int_equal(e->channel_count, 2);
+    assert_string_equal(e->channels[0].name, "train");
+    assert_string_equal(e->channels[0].path, "/exp/data/train");
+    assert_string_equal(e->channels[1].path, "/abs/test");
+    assert_int_equal(e->resources.cpus, 2);
+    assert_int_equal(e->resources.gpus, 1);
+    assert_int_equal(e->resources.memory_bytes, 1 << 30);
+    assert_int_equal(e->resources.time_ms, 600000);
+    assert_int_equal(e->resources.grace_ms, 5000);
+    assert_int_equal(e->retry_count, 2);
+    assert_int_equal(rule->causes, 1u << CAUSE_NODE_FAIL);
+    assert_int_equal(rule->exit_count, 2);
+    assert_int_equal(rule->exits[1], 9);
+    assert_int_equal(rule->max, 3);
+    assert_int_equal(rule->delay_ms, 5000);
+    assert_true(rule->backoff == 2);
+    assert_int_equal(rule->max_delay_ms, 300000);
+    assert_int_equal(rule->jitter, JITTER_FULL);
+    assert_int_equal(e->retries[1].causes, 1u << CAUSE_OOM);
+    assert_int_equal(e->retries[1].max, 1);
+    assert_string_equal(e->executor.name, "fake");
+    assert_int_equal(e->executor.cpus, 8);
+    assert_int_equal(e->executor.gpus, 2);
+    assert_string_equal(e->executor.script, "/exp/s.jsonl");
+    experiment_destroy(e);
+}
+
+static void test_experiment__templates_see_parameters_and_extras(void **state)
+{
+    struct experiment *e = parse_at("/exp/full.yaml", full, NULL);
+    size_t n = space_count(e->space);
+    struct value values[8 + EXTRA_COUNT] = {{0}};
+    struct buf out = BUF_INIT;
+    struct err err;
+    char **words;
+
+    (void)state;
+    assert_int_equal(n, 8);
+    values[0] = value_real(0.5);
+    values[1] = value_int(24);
+    values[n + EXTRA_TRIAL] = value_int(3);
+    values[n + EXTRA_RUN] = value_text("r");
+    values[n + EXTRA_DIR] = value_text("/t");
+    words = template_expand_words(e->command, values, &err);
+    assert_non_null(words);
+    assert_string_equal(words[2], "0.5");
+    assert_string_equal(words[3], "48");
+    assert_string_equal(words[4], "5");
+    assert_null(words[5]); /* momentum is not active */
+    template_free_words(words);
+    assert_int_equal(
+        template_expand(e->environment[1].value, values, &out, &err), 0);
+    assert_string_equal(buf_text(&out), "/t/r-3");
+    buf_clear(&out);
+    experiment_destroy(e);
+}
+
+static void test_experiment__what_limits_a_run(void **state)
+{
+    struct experiment *e = parse_with("budget: {time: 90}\n");
+
+    (void)state;
+    assert_int_equal(e->budget.trials, 0);
+    assert_int_equal(e->budget.time_ms, 90000);
+    experiment_destroy(e);
+    e = parse_with("search: grid\n");
+    assert_int_equal(e->budget.trials, 0);
+    assert_string_equal(e->search.method, "grid");
+    experiment_destroy(e);
+    e = parse_with("budget: {target: 1}\n");
+    assert_int_equal(e->budget.trials, 50);
+    experiment_destroy(e);
+}
+
+static void test_experiment__several_objectives(void **state)
+{
+    char *text =
+        mem_printf("objective: [a, {metric: b, goal: maximize}]\n%s", head);
+    char *second = strstr(text, "objective: loss\n");
+    struct experiment *e;
+
+    (void)state;
+    memmove(second, second + 16, strlen(second + 16) + 1);
+    e = parse(text);
+    assert_int_equal(e->objective_count, 2);
+    assert_string_equal(e->objectives[1].metric, "b");
+    assert_true(e->objectives[1].maximize);
+    assert_string_equal(e->name, "experiment");
+    assert_string_equal(e->path, "");
+    experiment_destroy(e);
+    free(text);
+}
+
+static void test_experiment__assignments(void **state)
+{
+    struct experiment *e =
+        parse_at("", head, "parameters.lr={type: int, min: 1, max: 2}");
+    struct diags *diags = diags_create("");
+    const char *bad[] = {"version.x=1", "search.method=sobel"};
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(space_param(e->space, 0)->kind, PARAM_INT);
+    experiment_destroy(e);
+    assert_null(experiment_parse(head, strlen(head), bad, 1, diags, &err));
+    assert_int_equal(err.kind, ERR_USAGE);
+    assert_int_equal(diags_count(diags), 0);
+    assert_null(experiment_parse(head, strlen(head), bad + 1, 1, diags, &err));
+    assert_int_equal(diags_count(diags), 1);
+    assert_string_equal(diags_get(diags, 0)->text,
+                        "'search.method' cannot be 'sobel'");
+    diags_destroy(diags);
+}
+
+static void test_experiment__load_reads_a_file(void **state)
+{
+    char directory[] = "/tmp/smtune-test-experiment-XXXXXX";
+    struct diags *diags;
+    struct experiment *e;
+    struct err err = {0};
+    char *path;
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    path = fs_join(directory, "a.yaml");
+    diags = diags_create(path);
+    assert_null(experiment_load(path, NULL, 0, diags, &err));
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+    assert_int_equal(fs_write_atomic(path, head, strlen(head), 0600, &err), 0);
+    e = experiment_load(path, NULL, 0, diags, &err);
+    assert_non_null(e);
+    assert_string_equal(e->name, "a");
+    experiment_destroy(e);
+    diags_destroy(diags);
+    assert_int_equal(fs_remove_tree(directory, &err), 0);
+    free(path);
+}
+
+/* Each example of the schema is what its key may be. */
+static void check_examples(const struct schema_key *keys)
+{
+    for (; keys->name != NULL; keys++) {
+        struct conf_doc *doc;
+        struct diags *diags = diags_create(keys->name);
+        struct buf out = BUF_INIT;
+
+        assert_non_null(keys->doc);
+        assert_non_null(keys->example);
+        doc = conf_parse(keys->example, strlen(keys->example), diags);
+        if (doc == NULL ||
+            schema_check_item(keys, conf_root(doc), keys->name, diags) != 0) {
+            diags_render(diags, false, &out);
+            fail_msg("%s", buf_text(&out));
+        }
+        conf_destroy(doc);
+        diags_destroy(diags);
+        if (keys->keys != NULL)
+            check_examples(keys->keys);
+        else if (keys->element != NULL && keys->element->keys != NULL)
+            check_examples(keys->element->keys);
+    }
+}
+
+static void test_experiment__schema_has_an_example_of_each_key(void **state)
+{
+    (void)state;
+    check_examples(experiment_schema);
+}
+
+static char *base_name(const char *path)
+{
+    return mem_copy_string(strrchr(path, '/') + 1);
+}
+
+static void check_golden(const char *path)
+{
+    char *name = base_name(path);
+    char *expected_path =
+        mem_printf("%.*s.expected", (int)(strlen(path) - 5), path);
+    struct diags *diags = diags_create(name);
+    struct buf text = BUF_INIT, found = BUF_INIT, expected = BUF_INIT;
+    struct err err = {0};
+
+    assert_int_equal(fs_read(path, 1 << 21, &text, &err), 0);
+    assert_null(
+        experiment_parse(buf_text(&text), text.length, NULL, 0, diags, &err));
+    assert_string_equal(err.text, "");
+    diags_render(diags, false, &found);
+    if (getenv("UPDATE") != NULL)
+        assert_int_equal(fs_write_atomic(expected_path, found.data,
+                                         found.length, 0644, &err),
+                         0);
+    assert_int_equal(fs_read(expected_path, 1 << 20, &expected, &err), 0);
+    if (strcmp(buf_text(&found), buf_text(&expected)) != 0)
+        fail_msg("%s: expected\n%sfound\n%s", path, buf_text(&expected),
+                 buf_text(&found));
+    buf_clear(&expected);
+    buf_clear(&found);
+    buf_clear(&text);
+    diags_destroy(diags);
+    free(expected_path);
+    free(name);
+}
+
+static void test_experiment__errors_are_as_recorded(void **state)
+{
+    glob_t files;
+
+    (void)state;
+    assert_int_equal(
+        glob("tests/golden/experiment_errors/*.yaml", 0, NULL, &files), 0);
+    assert_true(files.gl_pathc >= 45);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        check_golden(files.gl_pathv[i]);
+    globfree(&files);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_experiment__defaults),
+        cmocka_unit_test(test_experiment__reads_everything),
+        cmocka_unit_test(test_experiment__reads_what_a_trial_is),
+        cmocka_unit_test(test_experiment__templates_see_parameters_and_extras),
+        cmocka_unit_test(test_experiment__what_limits_a_run),
+        cmocka_unit_test(test_experiment__several_objectives),
+        cmocka_unit_test(test_experiment__assignments),
+        cmocka_unit_test(test_experiment__load_reads_a_file),
+        cmocka_unit_test(test_experiment__schema_has_an_example_of_each_key),
+        cmocka_unit_test(test_experiment__errors_are_as_recorded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
