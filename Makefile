@@ -83,7 +83,9 @@ quickstart: deps ## install what is missing, build, tune a real model
 # Programs ----------------------------------------------------------------
 
 $B/%: FLAGS = $(CFLAGS)
+$B/training/%: FLAGS = $(CFLAGS) -O3 -fno-math-errno
 $S/%: FLAGS = $(SAN)
+$S/double/%: FLAGS = $(SAN) -DSMTRAIN_DOUBLE
 
 define compile
 $(call say,CC)
@@ -92,9 +94,9 @@ $Q$(CC) $(BASE_FLAGS) $(FLAGS) -MMD -MP -c -o $@ $<
 endef
 $B/%.o: %.c $B/flags
 	$(compile)
-$B/training/%.o: CFLAGS += -O3 -fno-math-errno
-
 $S/%.o: %.c $S/flags
+	$(compile)
+$S/double/%.o: %.c $S/flags
 	$(compile)
 
 # Changes when the compiler or its flags do, so that objects are made anew.
@@ -120,11 +122,14 @@ $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
+# Gradients are checked with the trainer's arithmetic in double precision.
+$S/tests/unit/test_gradients: \
+ $(addprefix $S/double/training/,mlp.o ops.o params.o)
 $(FUZZ): MORE = -fsanitize=fuzzer
 
 $(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FILL) $(FUZZ):
 	$(call say,LD)
-	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) $(MORE)
+	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
 
 # Manual pages and completions come from the program's own tables.
 $B/man/%: man/%

@@ -2,6 +2,7 @@
 #include "training/data.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,18 @@ static int idx_read_header(struct idx *idx, unsigned rank, struct err *err)
     return 0;
 }
 
+/* Only a read past the end compares the checksum of gzip. */
+static int idx_read_end(struct idx *idx, struct err *err)
+{
+    bool ended = gzgetc(idx->file) == -1 && gzeof(idx->file);
+    int status = gzclose(idx->file);
+
+    idx->file = NULL;
+    if (ended && status == Z_OK)
+        return 0;
+    return idx_fail(idx, err, "is damaged or longer than it says");
+}
+
 /* The bytes behind the header, and nothing behind them: malloc'ed. */
 static uint8_t *idx_read_body(struct idx *idx, size_t length, struct err *err)
 {
@@ -104,16 +117,8 @@ static uint8_t *idx_read_body(struct idx *idx, size_t length, struct err *err)
                 idx->path);
         return NULL;
     }
-    if (idx_read(idx, bytes, length, err) == 0) {
-        /* Only a read past the end checks the gzip trailer's checksum. */
-        if (gzgetc(idx->file) == -1 && gzeof(idx->file) &&
-            gzclose(idx->file) == Z_OK) {
-            idx->file = NULL;
-            return bytes;
-        }
-        idx->file = NULL;
-        idx_fail(idx, err, "is damaged or longer than it says");
-    }
+    if (idx_read(idx, bytes, length, err) == 0 && idx_read_end(idx, err) == 0)
+        return bytes;
     free(bytes);
     return NULL;
 }

@@ -88,19 +88,24 @@ static void on_epoch(void *user, const struct train_report *report)
     if (options->quiet && report->epoch < options->epochs &&
         isfinite(report->val_error))
         return;
-    printf("epoch=%" PRId64 " train_loss=%.6f val_loss=%.6f val_error=%.4f "
+    printf("epoch=%" PRId64 " train_loss=%.5f val_loss=%.5f val_error=%.4f "
            "images_per_s=%.0f\n",
            report->epoch, report->train_loss, report->val_loss,
            report->val_error, report->images_per_s);
     fflush(stdout);
 }
 
-static void on_note(void *user, const char *text)
+static void on_note(void *user, const char *lines)
 {
     const struct train_options *options = user;
+    size_t length;
 
-    if (!options->quiet)
-        fprintf(stderr, "smtrain: %s\n", text);
+    if (options->quiet)
+        return;
+    for (; *lines != '\0'; lines += length) {
+        length = strcspn(lines, "\n") + 1;
+        fprintf(stderr, "smtrain: %.*s", (int)length, lines);
+    }
 }
 
 static int train(const struct train_job *job)

@@ -221,16 +221,19 @@ static double mlp_evaluate(struct model *model, const struct batch *batch,
 const struct model_kind model_mlp = {
     .name = "mlp",
     .summary = "fully connected layers on Fashion-MNIST",
-    .about = "Trains a network of --depth fully connected hidden layers of "
-             "--width units\n"
-             "with ReLU between them.\n",
+    .about = "Trains fully connected layers with ReLU between them to "
+             "tell images apart. After\n"
+             "each epoch it prints one line, with the error on the sixth of "
+             "the images that is\n"
+             "never trained on:\n\n"
+             "epoch=1 train_loss=0.50372 val_loss=0.39965 "
+             "val_error=0.1428 images_per_s=250000\n",
     .examples =
         "  smtrain mlp --lr 0.05 --width 256 --epochs 10\n"
         "  smtrain mlp --optimizer adam --lr 0.001 --dropout 0.2\n"
-        "  smtrain mlp --checkpoint-dir run1 --epochs 5   # then, on from "
-        "there:\n"
-        "  smtrain mlp --checkpoint-dir run1 --epochs 10\n"
-        "  smtrain mlp --checkpoint-dir run1 --test       # once, at the "
+        "  smtrain mlp --checkpoint-dir run1 --epochs 5\n"
+        "  smtrain mlp --checkpoint-dir run1 --epochs 10   # goes on from 5\n"
+        "  smtrain mlp --checkpoint-dir run1 --test        # once, at the "
         "end\n",
     .flags = mlp_flags,
     .options_size = sizeof(struct mlp_options),

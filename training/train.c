@@ -274,6 +274,16 @@ static int run_epochs(struct run *run, struct err *err)
     return TRAIN_DONE;
 }
 
+static void note_position(const struct run *run)
+{
+    struct buf text = BUF_INIT;
+
+    buf_printf(&text, "going on at epoch %" PRId64 ", batch %" PRId64 "\n",
+               run->at.epoch + 1, run->at.batch + 1);
+    note(run, buf_text(&text));
+    buf_clear(&text);
+}
+
 int train_run(const struct train_job *job, struct err *err)
 {
     const char *directory = job->options->checkpoint_dir;
@@ -285,14 +295,8 @@ int train_run(const struct train_job *job, struct err *err)
     if (directory != NULL && (fs_make_directories(directory, err) != 0 ||
                               run_restore(&run, err) != 0))
         goto out;
-    if (run.at.step > 0) {
-        char *text =
-            mem_printf("going on after epoch %" PRId64 ", batch %" PRId64 "\n",
-                       run.at.epoch, run.at.batch);
-
-        note(&run, text);
-        free(text);
-    }
+    if (run.at.step > 0 && run.at.epoch < job->options->epochs)
+        note_position(&run);
     end = run_epochs(&run, err);
 out:
     run_clear(&run);

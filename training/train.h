@@ -36,7 +36,8 @@ struct train_job {
     /* Not 0: save and stop after this batch. Set by a signal handler. */
     const volatile sig_atomic_t *stop;
     void (*on_epoch)(void *user, const struct train_report *report);
-    void (*on_note)(void *user, const char *text); /* one line */
+    /* Each line ends with a newline. */
+    void (*on_note)(void *user, const char *lines);
     void *user;
 };
 
