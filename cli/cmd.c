@@ -12,6 +12,14 @@
     GROUP("Run it")                                                            \
     CMD(wait)                                                                  \
     GROUP("See what came of it")                                               \
+    CMD(ls)                                                                    \
+    CMD(status)                                                                \
+    CMD(show)                                                                  \
+    CMD(best)                                                                  \
+    CMD(trials)                                                                \
+    CMD(logs)                                                                  \
+    CMD(export)                                                                \
+    CMD(rm)                                                                    \
     GROUP("From inside a trial")                                               \
     GROUP("About smtune")                                                      \
     CMD(completion)                                                            \

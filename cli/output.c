@@ -56,30 +56,46 @@ static void table_end(struct output *output)
 
 /* ---- JSON ---- */
 
-static json_t *row_to_json(const struct column *columns,
-                           const struct value *cells, size_t count)
+/* Where a column's cell goes; a group is made when it is first met. */
+static void add_cell(json_t *row, const struct column *column, json_t *cell)
+{
+    const char *list =
+        column->group != NULL ? strstr(column->group, "[]") : NULL;
+    struct buf name = BUF_INIT;
+    json_t *group;
+
+    if (column->group == NULL) {
+        json_object_set_new(row, column->key, cell);
+        return;
+    }
+    buf_add(&name, column->group,
+            list != NULL ? (size_t)(list - column->group)
+                         : strlen(column->group));
+    group = json_object_get(row, buf_text(&name));
+    if (group == NULL) {
+        group = list != NULL ? json_array() : json_object();
+        json_object_set_new(row, buf_text(&name), group);
+    }
+    if (list != NULL)
+        json_array_append_new(group, cell);
+    else
+        json_object_set_new(group, column->key, cell);
+    buf_clear(&name);
+}
+
+json_t *output_to_json(const struct column *columns, const struct value *cells,
+                       size_t count)
 {
     json_t *row = json_object();
 
-    for (size_t i = 0; i < count; i++) {
-        json_t *object = row;
-
-        if (columns[i].group != NULL) {
-            object = json_object_get(row, columns[i].group);
-            if (object == NULL) {
-                object = json_object();
-                json_object_set_new(row, columns[i].group, object);
-            }
-        }
-        json_object_set_new(object, columns[i].key,
-                            cell_to_json(&columns[i], &cells[i]));
-    }
+    for (size_t i = 0; i < count; i++)
+        add_cell(row, &columns[i], cell_to_json(&columns[i], &cells[i]));
     return row;
 }
 
 static void json_row(struct output *output, const struct value *cells)
 {
-    json_t *row = row_to_json(output->columns, cells, output->count);
+    json_t *row = output_to_json(output->columns, cells, output->count);
 
     buf_add_string(&output->text, output->rows > 0 ? ",\n" : "[\n");
     json_print(row, &output->text);
@@ -93,7 +109,7 @@ static void json_end(struct output *output)
 
 static void jsonl_row(struct output *output, const struct value *cells)
 {
-    json_t *row = row_to_json(output->columns, cells, output->count);
+    json_t *row = output_to_json(output->columns, cells, output->count);
 
     json_print(row, &output->text);
     buf_add_char(&output->text, '\n');
@@ -218,9 +234,14 @@ int output_finish(struct output *output, struct err *err)
 
 /* ---- one object ---- */
 
-static size_t key_width(const struct column *column)
+static const char *label(const struct column *column)
 {
-    return text_columns(column->key) + (column->group != NULL ? 2 : 0);
+    return column->title != NULL ? column->title : column->key;
+}
+
+static size_t label_width(const struct column *column)
+{
+    return text_columns(label(column)) + (column->group != NULL ? 2 : 0);
 }
 
 static void print_object(const struct cli *cli, const struct column *columns,
@@ -231,26 +252,28 @@ static void print_object(const struct cli *cli, const struct column *columns,
     size_t widest = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (key_width(&columns[i]) > widest)
-            widest = key_width(&columns[i]);
+        if (label_width(&columns[i]) > widest)
+            widest = label_width(&columns[i]);
     }
     for (size_t i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
         enum style style = STYLE_PLAIN;
-        int pad = (int)(widest - key_width(&columns[i])) + 2;
+        int pad = (int)(widest - label_width(&columns[i])) + 2;
 
         if (columns[i].group != NULL &&
             (group == NULL || strcmp(group, columns[i].group) != 0))
-            buf_printf(out, "%s:\n", columns[i].group);
+            buf_printf(out, "%.*s:\n", (int)strcspn(columns[i].group, "["),
+                       columns[i].group);
         group = columns[i].group;
         cell_print_table(&columns[i], &cells[i], &text);
         if (columns[i].type == COLUMN_STATE)
             style = term_state_style(buf_text(&text));
-        buf_printf(
-            out, "%s%s:%*s%s%s%s\n", group != NULL ? "  " : "", columns[i].key,
-            pad, "", term_style(style, cli->colour_out), buf_text(&text),
-            style != STYLE_PLAIN ? term_style(STYLE_PLAIN, cli->colour_out)
-                                 : "");
+        buf_printf(out, "%s%s:%*s%s%s%s\n", group != NULL ? "  " : "",
+                   label(&columns[i]), pad, "",
+                   term_style(style, cli->colour_out), buf_text(&text),
+                   style != STYLE_PLAIN
+                       ? term_style(STYLE_PLAIN, cli->colour_out)
+                       : "");
         buf_clear(&text);
     }
 }
@@ -271,7 +294,7 @@ int output_object(const struct cli *cli, const struct column *columns,
         return -1;
     }
     if (cli->output == OUTPUT_JSON) {
-        object = row_to_json(columns, cells, count);
+        object = output_to_json(columns, cells, count);
         json_print_pretty(object, &text);
         json_decref(object);
     } else {

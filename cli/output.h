@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/value.h"
 #include "cli/cmd.h"
 
@@ -36,7 +37,8 @@ struct column {
                           another column has the same key) */
     const char *title; /* the heading in a table; NULL: as key */
     enum column_type type;
-    const char *group; /* JSON: nested under this key ("params"), or NULL */
+    const char *group; /* JSON: nested under this key ("params"), or NULL;
+                          "values[]": a list of that name, without keys */
 };
 
 struct output;
@@ -50,6 +52,10 @@ int output_row(struct output *output, const struct value *cells,
 /* Writes what is left, closes the array. Destroys in every case. */
 int output_finish(struct output *output, struct err *err);
 void output_destroy(struct output *output);
+
+/* One row as a JSON object; a new reference. */
+json_t *output_to_json(const struct column *columns, const struct value *cells,
+                       size_t count);
 
 /* One object instead of rows: in a table `key: value` lines, in JSON one
  * object. Same cells and columns. */

@@ -66,7 +66,7 @@ int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err)
 {
     char *path = fs_join(run_directory, "engine.lock");
     struct flock lock = whole_file(F_WRLCK);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     int result = 0;
 
     *pid = 0;

@@ -32,6 +32,8 @@
     "   WHERE run_id = run.id AND state = 'succeeded'),"                       \
     " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'failed'),"  \
     " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'running')," \
+    " (SELECT count(*) FROM job WHERE run_id = run.id"                         \
+    "   AND state IN ('waiting', 'ready', 'paused')),"                         \
     " best.number, best_value.value"                                           \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
@@ -68,7 +70,9 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->succeeded = sqlite3_column_int64(statement, column++);
     run->failed = sqlite3_column_int64(statement, column++);
     run->running = sqlite3_column_int64(statement, column++);
-    run->other = run->trials - run->succeeded - run->failed - run->running;
+    run->pending = sqlite3_column_int64(statement, column++);
+    run->other = run->trials - run->succeeded - run->failed - run->running -
+                 run->pending;
     run->best_trial = sqlite3_column_int64(statement, column++);
     run->best = store_column_real(statement, column++);
 }

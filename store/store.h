@@ -172,8 +172,10 @@ struct run_row {
     int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
     const char *metric, *goal; /* the first objective's, "": none */
     int64_t objective_count;
-    int64_t trials; /* all jobs */
-    int64_t succeeded, failed, running, other;
+    int64_t trials;                     /* all jobs */
+    int64_t succeeded, failed, running; /* of them */
+    int64_t pending;                    /* waiting, ready, paused */
+    int64_t other;                      /* stopped, skipped, cancelled */
     double best;        /* finite, of a succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
 };

@@ -53,11 +53,10 @@ static int fill(struct store *store, char **words, struct err *err)
         store_set_run_engine(store, run, 1, "", fill_start_ms, err) < 0)
         return -1;
     for (int64_t n = 1; n <= trials; n++) {
-        int result = n % 10 == 0
-                         ? fill_failed(store, run, n, err)
-                         : fill_trial(store, run, n, 1.0 / (double)n, err);
-
-        if (result < 0 || store_begin(store, err) < 0 ||
+        if (store_begin(store, err) < 0 ||
+            (n % 10 == 0
+                 ? fill_failed(store, run, n, err)
+                 : fill_trial(store, run, n, 1.0 / (double)n, err)) < 0 ||
             (n % BATCH == 0 && store_commit(store, err) < 0))
             return -1;
     }

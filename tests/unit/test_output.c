@@ -289,13 +289,34 @@ static void test_output__groups_an_object(void **state)
     capture_start(&capture);
     output_object(&cli, columns, cells, COLUMNS, NULL);
     capture_end(&capture);
-    assert_string_equal(capture.text, "id:       1\n"
-                                      "state:    succeeded\n"
-                                      "value:    0.125\n"
+    assert_string_equal(capture.text, "id:         1\n"
+                                      "state:      succeeded\n"
+                                      "val_error:  0.125\n"
                                       "params:\n"
-                                      "  lr:     0.1\n"
-                                      "  note:   x\n"
-                                      "took_ms:  1.2 s\n");
+                                      "  lr:       0.1\n"
+                                      "  note:     x\n"
+                                      "took:       1.2 s\n");
+}
+
+static void test_output__a_list_has_no_keys(void **state)
+{
+    static const struct column pair[] = {
+        {"loss", NULL, COLUMN_NUMBER, "values[]"},
+        {"size", NULL, COLUMN_NUMBER, "values[]"},
+    };
+    const struct value cells[] = {value_real(0.5), value_null()};
+    struct cli cli = {.output = OUTPUT_TABLE};
+
+    (void)state;
+    capture_start(&capture);
+    output_object(&cli, pair, cells, 2, NULL);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "values:\n  loss:  0.5\n  size:  -\n");
+    cli.output = OUTPUT_JSONL;
+    capture_start(&capture);
+    output_object(&cli, pair, cells, 2, NULL);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "{\"values\":[0.5,null]}\n");
 }
 
 static void test_output__a_closed_pipe_is_an_error_without_words(void **state)
@@ -342,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_output__empty_is_still_valid),
         cmocka_unit_test(test_output__times_are_local_for_people),
         cmocka_unit_test(test_output__groups_an_object),
+        cmocka_unit_test(test_output__a_list_has_no_keys),
         cmocka_unit_test(test_output__a_closed_pipe_is_an_error_without_words),
     };
 

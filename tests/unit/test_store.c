@@ -270,7 +270,8 @@ static void test_store__trials_come_in_the_order_asked_for(void **state)
     must(store_get_run(store, low, see_run, &seen, &err));
     assert_int_equal(seen.row.best_trial, 4);
     assert_true(seen.row.best == 1.0);
-    assert_int_equal(seen.row.other, 1);
+    assert_int_equal(seen.row.pending, 1);
+    assert_int_equal(seen.row.other, 0);
     must(store_get_run(store, high, see_run, &seen, &err));
     assert_int_equal(seen.row.best_trial, 1);
     assert_true(seen.row.best == 3.0);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/cmd.h"
+#include "cli/pareto.h"
+#include "cli/trial_table.h"
+
+struct options {
+    int64_t count;
+};
+
+static const struct opt opts[] = {
+    {"count", 'n', OPT_INT, offsetof(struct options, count), "N",
+     "the N best; in JSON as a list", 1, NULL},
+    {0},
+};
+
+static int no_best(const struct run_view *view, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND,
+                   "no trial of run '%s' has succeeded with a finite '%s' yet",
+                   view->row.name, view->metrics[0]);
+}
+
+static int print_best(struct trial_table *table, const struct trial_row *trial)
+{
+    const struct value *cells = trial_table_cells(table, trial);
+
+    return output_object(table->cli, table->columns, cells, table->count,
+                         table->err);
+}
+
+static int print_first(void *user, const struct trial_row *trial)
+{
+    return print_best(user, trial) < 0 ? -1 : 0;
+}
+
+enum { NO_MORE = 1 };
+
+/* Trials without a finite value come last. */
+static int print_row(void *user, const struct trial_row *trial)
+{
+    if (trial->value_count == 0 || !isfinite(trial->values[0]))
+        return NO_MORE;
+    return trial_table_row(user, trial);
+}
+
+/* With one objective: the first of the order, as an object or as rows. */
+static int show_best(const struct cli *cli, const struct run_view *view,
+                     int64_t count, struct err *err)
+{
+    struct trial_query query = {.run = view->row.id,
+                                .order = ORDER_BEST,
+                                .state = "succeeded",
+                                .limit = count > 0 ? count : 1};
+    struct trial_table table;
+    int status;
+
+    trial_table_init(&table, cli, view, TRIAL_SETTING, err);
+    status = store_each_trial(view->store, &query,
+                              count > 0 ? print_row : print_first, &table, err);
+    if (status >= 0 && count > 0)
+        status = trial_table_finish(&table, err);
+    trial_table_clear(&table);
+    return status;
+}
+
+static int add_to_front(void *user, const struct trial_row *trial)
+{
+    pareto_add(user, trial);
+    return 0;
+}
+
+/* With several objectives: all trials that no other one beats in each. */
+static int show_front(const struct cli *cli, const struct run_view *view,
+                      int64_t count, struct err *err)
+{
+    struct trial_query query = {
+        .run = view->row.id, .order = ORDER_BEST, .state = "succeeded"};
+    struct pareto *front =
+        pareto_create((const char *const *)view->goals, view->objective_count);
+    struct trial_table table;
+    size_t shown;
+    int status =
+        store_each_trial(view->store, &query, add_to_front, front, err);
+
+    shown = pareto_count(front);
+    if (count > 0 && (size_t)count < shown)
+        shown = (size_t)count;
+    trial_table_init(&table, cli, view, TRIAL_SETTING, err);
+    for (size_t i = 0; i < shown && status == 0; i++) {
+        query.number = pareto_number(front, i);
+        status =
+            store_each_trial(view->store, &query, trial_table_row, &table, err);
+    }
+    if (status == 0)
+        status = trial_table_finish(&table, err);
+    if (status == 0 && !cli->quiet)
+        fprintf(stderr,
+                "%zu trials on the Pareto front: none of all is better in one "
+                "of the %zu objectives and no worse in the others\n",
+                pareto_count(front), view->objective_count);
+    trial_table_clear(&table);
+    pareto_destroy(front);
+    return status;
+}
+
+static int exec_best(const struct cli *cli, const void *options,
+                     char **operands, int count, struct err *err)
+{
+    const struct options *chosen = options;
+    struct run_view view;
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)count;
+    if (status == 0 && view.row.best_trial == 0 && view.objective_count == 1)
+        status = no_best(&view, err);
+    else if (status == 0 && view.objective_count > 1)
+        status = show_front(cli, &view, chosen->count, err);
+    else if (status == 0)
+        status = show_best(cli, &view, chosen->count, err);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_best = {
+    .name = "best",
+    .operands = "RUN",
+    .summary = "show the best trial of a run and its setting",
+    .details =
+        "The best is among the trials that succeeded; a value that is not "
+        "finite never is. With several objectives it is a list: the Pareto "
+        "front, all trials that no other trial beats in one objective without "
+        "being worse in another.",
+    .examples = "smtune best last                        # the setting to use\n"
+                "smtune best mlp -n 5                    # the five best\n"
+                "smtune best mlp -o json | jq .params.lr # for programs\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_best,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "cli/cmd.h"
+#include "cli/document.h"
+#include "cli/run_document.h"
+#include "cli/run_view.h"
+#include "cli/trial_document.h"
+#include "cli/trial_table.h"
+
+static const struct column columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"name", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"reason", NULL, COLUMN_TEXT, NULL},
+    {"kind", NULL, COLUMN_TEXT, NULL},
+    {"file", NULL, COLUMN_TEXT, NULL},
+    {"overrides", NULL, COLUMN_TEXT, NULL},
+    {"work_directory", "runs in", COLUMN_TEXT, NULL},
+    {"directory", "files", COLUMN_TEXT, NULL},
+    {"seed", NULL, COLUMN_TEXT, NULL},
+    {"created", NULL, COLUMN_TIME, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
+};
+
+static struct value text_or_null(const char *text)
+{
+    return text[0] == '\0' ? value_null() : value_text(text);
+}
+
+static int add_run(struct document *document, const struct run_view *view,
+                   struct err *err)
+{
+    const struct run_row *row = &view->row;
+    char *directory = store_run_directory(view->store, row->name);
+    int64_t duration_ms = run_duration_ms(row, view->state);
+    char seed[24]; /* a text: JSON's numbers lose the end of 64 bits */
+    const struct value cells[ARRAY_LEN(columns)] = {
+        value_int(row->id),
+        value_text(row->name),
+        value_text(view->state),
+        text_or_null(row->reason),
+        value_text(row->kind),
+        text_or_null(row->spec_path),
+        value_text(row->overrides),
+        value_text(row->work_directory),
+        value_text(directory),
+        value_text(seed),
+        value_int(row->created_ms),
+        value_int(row->started_ms),
+        value_int(row->ended_ms),
+        duration_ms < 0 ? value_null() : value_int(duration_ms),
+    };
+    int status;
+
+    snprintf(seed, sizeof(seed), "%" PRIu64, row->seed);
+    status = document_fields(document, NULL, columns, cells, ARRAY_LEN(columns),
+                             err);
+    free(directory);
+    return status;
+}
+
+static int show_run(struct document *document, const struct cli *cli,
+                    const struct run_view *view, struct err *err)
+{
+    if (add_run(document, view, err) < 0 ||
+        run_document_objectives(document, view, err) < 0 ||
+        run_document_counts(document, view, err) < 0)
+        return -1;
+    return trial_table_add_best(document, cli, view, err);
+}
+
+static int exec_show(const struct cli *cli, const void *options,
+                     char **operands, int count, struct err *err)
+{
+    struct run_view view;
+    struct document *document = document_create(cli);
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)options;
+    if (status == 0)
+        status = count > 1 ? trial_document_add(document, cli, &view,
+                                                operands[1], err)
+                           : show_run(document, cli, &view, err);
+    if (status == 0)
+        status = document_finish(document, err);
+    if (status == 0 && count == 1)
+        run_document_hint(cli, &view);
+    document_destroy(document);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_show = {
+    .name = "show",
+    .operands = "RUN [TRIAL]",
+    .summary = "show all about a run, or about one of its trials",
+    .details = "Of a run: where it came from, its objectives, how far it is, "
+               "its best trial. Of a trial: its parameters, its attempts and "
+               "why each ended, and the last value of each metric.",
+    .examples = "smtune show last            # the newest run\n"
+                "smtune show mlp 17          # its trial 17\n"
+                "smtune show mlp 17 -o json  # for programs\n",
+    .completes = "run",
+    .min_operands = 1,
+    .max_operands = 2,
+    .exec = exec_show,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "cli/cmd.h"
+#include "cli/document.h"
+#include "cli/run_document.h"
+#include "cli/run_view.h"
+#include "cli/trial_table.h"
+
+static const struct column columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"name", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"reason", NULL, COLUMN_TEXT, NULL},
+    {"engine_pid", "engine", COLUMN_NUMBER, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
+};
+
+static int add_run(struct document *document, const struct run_view *view,
+                   struct err *err)
+{
+    const struct run_row *row = &view->row;
+    int64_t duration_ms = run_duration_ms(row, view->state);
+    const struct value cells[ARRAY_LEN(columns)] = {
+        value_int(row->id),
+        value_text(row->name),
+        value_text(view->state),
+        row->reason[0] == '\0' ? value_null() : value_text(row->reason),
+        view->engine_pid == 0 ? value_null() : value_int(view->engine_pid),
+        value_int(row->started_ms),
+        duration_ms < 0 ? value_null() : value_int(duration_ms),
+    };
+
+    return document_fields(document, NULL, columns, cells, ARRAY_LEN(columns),
+                           err);
+}
+
+/* ---- what runs now ---- */
+
+static const struct column running_columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"attempt", NULL, COLUMN_NUMBER, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"pid", NULL, COLUMN_NUMBER, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "for", COLUMN_DURATION, NULL},
+};
+
+struct running {
+    struct document *document;
+    int64_t now_ms;
+    struct err *err;
+};
+
+static int add_attempt(void *user, const struct attempt_row *attempt)
+{
+    const struct running *running = user;
+    int64_t start_ms = attempt->started_ms;
+    const struct value cells[ARRAY_LEN(running_columns)] = {
+        value_int(attempt->job_number),
+        value_int(attempt->number),
+        value_text(attempt->state),
+        attempt->pid == 0 ? value_null() : value_int(attempt->pid),
+        value_int(start_ms),
+        start_ms == 0 ? value_null() : value_int(running->now_ms - start_ms),
+    };
+
+    return document_row(running->document, cells, running->err);
+}
+
+static int add_running(struct document *document, const struct run_view *view,
+                       struct err *err)
+{
+    struct running running = {document, clock_wall_ms(), err};
+
+    document_begin_list(document, "running_trials", running_columns,
+                        ARRAY_LEN(running_columns));
+    if (store_each_attempt(view->store, view->row.id, 0, add_attempt, &running,
+                           err) < 0)
+        return -1;
+    return document_end_list(document, err);
+}
+
+static int exec_status(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    struct run_view view;
+    struct document *document = document_create(cli);
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)options, (void)count;
+    if (status == 0)
+        status = add_run(document, &view, err);
+    if (status == 0)
+        status = run_document_counts(document, &view, err);
+    if (status == 0)
+        status = trial_table_add_best(document, cli, &view, err);
+    if (status == 0)
+        status = add_running(document, &view, err);
+    if (status == 0)
+        status = document_finish(document, err);
+    if (status == 0)
+        run_document_hint(cli, &view);
+    document_destroy(document);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_status = {
+    .name = "status",
+    .operands = "RUN",
+    .summary = "say how far a run is and what it does now",
+    .details = "The state is 'interrupted' when its engine ended without a "
+               "word, so that nobody looks after its trials: 'smtune resume' "
+               "goes on with it.",
+    .examples = "smtune status last                      # the newest run\n"
+                "smtune status mlp -o json | jq .state   # for programs\n",
+    .completes = "run",
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_status,
+};

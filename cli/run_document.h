@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_RUN_DOCUMENT_H
+#define SMTUNE_CLI_RUN_DOCUMENT_H
+
+#include "base/err.h"
+#include "cli/document.h"
+#include "cli/run_view.h"
+
+/* Parts of a run's document that more than one command shows. 0, or -1. */
+
+/* "objectives": each metric and its goal. */
+int run_document_objectives(struct document *document,
+                            const struct run_view *view, struct err *err);
+/* "trials": how many there are in each state. */
+int run_document_counts(struct document *document, const struct run_view *view,
+                        struct err *err);
+/* What to do about a run in this state, to stderr, unless quiet. */
+void run_document_hint(const struct cli *cli, const struct run_view *view);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/trial_document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "cli/trial_table.h"
+
+struct trial_document {
+    struct document *document;
+    const struct run_view *view;
+    struct trial_table table;
+    char *metric; /* whose last point is kept, not yet written */
+    int64_t step;
+    double value;
+    int64_t points;
+    struct err *err;
+};
+
+/* ---- the trial ---- */
+
+static int add_trial(void *user, const struct trial_row *trial)
+{
+    struct trial_document *this = user;
+    const struct value *cells = trial_table_cells(&this->table, trial);
+
+    return document_fields(this->document, NULL, this->table.columns, cells,
+                           this->table.count, this->err);
+}
+
+/* ---- its attempts ---- */
+
+static const struct column attempt_columns[] = {
+    {"number", NULL, COLUMN_NUMBER, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"cause", NULL, COLUMN_TEXT, NULL},
+    {"exit_code", NULL, COLUMN_NUMBER, NULL},
+    {"signal", NULL, COLUMN_NUMBER, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"cpu_ms", "cpu", COLUMN_DURATION, NULL},
+    {"max_rss_bytes", "memory", COLUMN_BYTES, NULL},
+    {"directory", NULL, COLUMN_TEXT, NULL},
+    {"text", NULL, COLUMN_TEXT, NULL},
+};
+
+static struct value text_or_null(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
+}
+
+static struct value int_if(bool known, int64_t integer)
+{
+    return known ? value_int(integer) : value_null();
+}
+
+static int add_attempt(void *user, const struct attempt_row *attempt)
+{
+    struct trial_document *this = user;
+    bool ended = attempt->ended_ms != 0;
+    const struct value cells[ARRAY_LEN(attempt_columns)] = {
+        value_int(attempt->number),
+        value_text(attempt->state),
+        text_or_null(attempt->cause),
+        int_if(attempt->exit_code >= 0, attempt->exit_code),
+        int_if(attempt->signal != 0, attempt->signal),
+        value_int(attempt->started_ms),
+        value_int(attempt->ended_ms),
+        int_if(ended, attempt->cpu_ms),
+        int_if(ended, attempt->max_rss_bytes),
+        value_text(attempt->directory),
+        text_or_null(attempt->text),
+    };
+
+    return document_row(this->document, cells, this->err);
+}
+
+static int add_attempts(struct trial_document *this, int64_t job)
+{
+    document_begin_list(this->document, "attempts", attempt_columns,
+                        ARRAY_LEN(attempt_columns));
+    if (store_each_attempt(this->view->store, this->view->row.id, job,
+                           add_attempt, this, this->err) < 0)
+        return -1;
+    return document_end_list(this->document, this->err);
+}
+
+/* ---- its metrics ---- */
+
+static const struct column metric_columns[] = {
+    {"name", "metric", COLUMN_TEXT, NULL},
+    {"step", "last step", COLUMN_NUMBER, NULL},
+    {"value", NULL, COLUMN_NUMBER, NULL},
+    {"points", NULL, COLUMN_NUMBER, NULL},
+};
+
+static int add_kept_metric(struct trial_document *this)
+{
+    const struct value cells[ARRAY_LEN(metric_columns)] = {
+        value_text(this->metric),
+        value_int(this->step),
+        isnan(this->value) ? value_null() : value_real(this->value),
+        value_int(this->points),
+    };
+
+    return this->metric == NULL
+               ? 0
+               : document_row(this->document, cells, this->err);
+}
+
+/* Points come name by name, each by step: the last one of a name is wanted. */
+static int keep_metric(void *user, const struct metric_row *metric)
+{
+    struct trial_document *this = user;
+
+    if (this->metric == NULL || strcmp(this->metric, metric->name) != 0) {
+        if (add_kept_metric(this) < 0)
+            return -1;
+        free(this->metric);
+        this->metric = mem_copy_string(metric->name);
+        this->points = 0;
+    }
+    this->step = metric->step;
+    this->value = metric->value;
+    this->points++;
+    return 0;
+}
+
+static int add_metrics(struct trial_document *this, int64_t job)
+{
+    document_begin_list(this->document, "metrics", metric_columns,
+                        ARRAY_LEN(metric_columns));
+    if (store_each_metric(this->view->store, job, keep_metric, this,
+                          this->err) < 0 ||
+        add_kept_metric(this) < 0)
+        return -1;
+    return document_end_list(this->document, this->err);
+}
+
+int trial_document_add(struct document *document, const struct cli *cli,
+                       const struct run_view *view, const char *operand,
+                       struct err *err)
+{
+    struct trial_document this = {
+        .document = document, .view = view, .err = err};
+    struct trial_query query = {.run = view->row.id};
+    int64_t job;
+    int status;
+
+    if (run_find_trial(view, operand, &query.number, &job, err) < 0)
+        return -1;
+    trial_table_init(&this.table, cli, view, TRIAL_ALL, err);
+    status = store_each_trial(view->store, &query, add_trial, &this, err);
+    if (status == 0)
+        status = add_attempts(&this, job);
+    if (status == 0)
+        status = add_metrics(&this, job);
+    trial_table_clear(&this.table);
+    free(this.metric);
+    return status;
+}

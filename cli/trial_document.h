@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_TRIAL_DOCUMENT_H
+#define SMTUNE_CLI_TRIAL_DOCUMENT_H
+
+#include "base/err.h"
+#include "cli/document.h"
+#include "cli/run_view.h"
+
+/* Adds all about one trial, named by an operand: its row, the list "attempts",
+ * and the list "metrics" with the last value of each. 0, or -1. */
+int trial_document_add(struct document *document, const struct cli *cli,
+                       const struct run_view *view, const char *operand,
+                       struct err *err);
+
+#endif

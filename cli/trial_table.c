@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/trial_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+
+static const struct column before[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+};
+
+static const struct column after[] = {
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"cause", NULL, COLUMN_TEXT, NULL},
+    {"attempts", NULL, COLUMN_NUMBER, NULL},
+};
+
+static struct column *add_values(const struct run_view *view,
+                                 struct column *column)
+{
+    bool one = view->objective_count == 1;
+
+    for (size_t i = 0; i < view->objective_count; i++)
+        *column++ =
+            (struct column){one ? "value" : view->metrics[i], view->metrics[i],
+                            COLUMN_NUMBER, one ? NULL : "values[]"};
+    return column;
+}
+
+void trial_table_init(struct trial_table *table, const struct cli *cli,
+                      const struct run_view *view, enum trial_detail detail,
+                      struct err *err)
+{
+    size_t fixed =
+        detail == TRIAL_ALL ? ARRAY_LEN(before) + ARRAY_LEN(after) : 1;
+    struct column *column;
+
+    *table = (struct trial_table){
+        .view = view, .detail = detail, .cli = cli, .err = err};
+    table->count = fixed + view->objective_count + view->param_count;
+    table->columns = mem_array(table->count, sizeof(*table->columns));
+    table->cells = mem_array(table->count, sizeof(*table->cells));
+    column = table->columns;
+    *column++ = before[0];
+    if (detail == TRIAL_ALL)
+        *column++ = before[1];
+    column = add_values(view, column);
+    for (size_t i = 0; i < view->param_count; i++)
+        *column++ =
+            (struct column){view->params[i], NULL, COLUMN_NUMBER, "params"};
+    for (size_t i = 0; detail == TRIAL_ALL && i < ARRAY_LEN(after); i++)
+        *column++ = after[i];
+}
+
+void trial_table_clear(struct trial_table *table)
+{
+    output_destroy(table->output);
+    free(table->columns);
+    free(table->cells);
+}
+
+static struct value real_or_null(double real)
+{
+    return isnan(real) ? value_null() : value_real(real);
+}
+
+const struct value *trial_table_cells(struct trial_table *table,
+                                      const struct trial_row *trial)
+{
+    struct value *cell = table->cells;
+
+    *cell++ = value_int(trial->number);
+    if (table->detail == TRIAL_ALL)
+        *cell++ = value_text(trial->state);
+    for (size_t i = 0; i < table->view->objective_count; i++)
+        *cell++ = i < trial->value_count ? real_or_null(trial->values[i])
+                                         : value_null();
+    for (size_t i = 0; i < table->view->param_count; i++)
+        *cell++ = i < trial->param_count ? trial->params[i] : value_null();
+    if (table->detail == TRIAL_ALL) {
+        *cell++ = value_int(trial->started_ms);
+        *cell++ = value_int(trial->ended_ms);
+        *cell++ =
+            trial->cause == NULL ? value_null() : value_text(trial->cause);
+        *cell++ = value_int(trial->attempts);
+    }
+    return table->cells;
+}
+
+/* The record does not say which parameters are words: the first row does. */
+static void start_output(struct trial_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->columns[i].type == COLUMN_NUMBER &&
+            table->cells[i].type == VALUE_TEXT)
+            table->columns[i].type = COLUMN_TEXT;
+    }
+    table->output = output_create(table->cli, table->columns, table->count);
+}
+
+int trial_table_row(void *user, const struct trial_row *trial)
+{
+    struct trial_table *table = user;
+    const struct value *cells = trial_table_cells(table, trial);
+
+    if (table->output == NULL)
+        start_output(table);
+    return output_row(table->output, cells, table->err);
+}
+
+int trial_table_finish(struct trial_table *table, struct err *err)
+{
+    struct output *output;
+
+    if (table->output == NULL)
+        start_output(table);
+    output = table->output;
+    table->output = NULL;
+    return output_finish(output, err);
+}
+
+struct best {
+    struct document *document;
+    struct trial_table table;
+};
+
+static int add_best(void *user, const struct trial_row *trial)
+{
+    struct best *best = user;
+    const struct value *cells = trial_table_cells(&best->table, trial);
+
+    return document_fields(best->document, "best", best->table.columns, cells,
+                           best->table.count, best->table.err);
+}
+
+int trial_table_add_best(struct document *document, const struct cli *cli,
+                         const struct run_view *view, struct err *err)
+{
+    struct trial_query query = {.run = view->row.id,
+                                .number = view->row.best_trial};
+    struct best best = {.document = document};
+    int status;
+
+    if (query.number == 0)
+        return 0;
+    trial_table_init(&best.table, cli, view, TRIAL_SETTING, err);
+    status = store_each_trial(view->store, &query, add_best, &best, err);
+    trial_table_clear(&best.table);
+    return status;
+}

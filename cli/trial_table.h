@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_TRIAL_TABLE_H
+#define SMTUNE_CLI_TRIAL_TABLE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "cli/document.h"
+#include "cli/output.h"
+#include "cli/run_view.h"
+
+/*
+ * Trials as rows: the columns that a run's objectives and parameters give, and
+ * a trial's cells in them. Embedded; view outlives it.
+ */
+
+enum trial_detail {
+    TRIAL_SETTING, /* id, value or values, params */
+    TRIAL_ALL      /* also state, started, ended, cause, attempts */
+};
+
+struct trial_table {
+    const struct run_view *view;
+    enum trial_detail detail;
+    struct column *columns; /* [count] */
+    struct value *cells;    /* [count] */
+    size_t count;
+    struct output *output; /* made for the first row */
+    const struct cli *cli;
+    struct err *err; /* of trial_table_row */
+};
+
+/* err, of the caller's, is where trial_table_row says what went wrong. */
+void trial_table_init(struct trial_table *table, const struct cli *cli,
+                      const struct run_view *view, enum trial_detail detail,
+                      struct err *err);
+void trial_table_clear(struct trial_table *table);
+
+/* The trial's cells: [table->count], the table's, until the next call. */
+const struct value *trial_table_cells(struct trial_table *table,
+                                      const struct trial_row *trial);
+
+/* Writes it as a row. For store_each_trial, with the table as user. */
+int trial_table_row(void *user, const struct trial_row *trial);
+/* Ends the output, also where there was no row. */
+int trial_table_finish(struct trial_table *table, struct err *err);
+
+/* Adds the run's best trial, where there is one, as the part "best". */
+int trial_table_add_best(struct document *document, const struct cli *cli,
+                         const struct run_view *view, struct err *err);
+
+#endif
