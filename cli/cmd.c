@@ -21,6 +21,7 @@
     CMD(export)                                                                \
     CMD(rm)                                                                    \
     GROUP("From inside a trial")                                               \
+    CMD(report)                                                                \
     GROUP("About smtune")                                                      \
     CMD(completion)                                                            \
     CMD(doctor)                                                                \

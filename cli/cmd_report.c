@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/metrics.h"
+#include "cli/cmd.h"
+
+/* One write, so that the lines of several processes never mix. */
+static int append(const char *path, const struct buf *line, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    ssize_t written;
+    int rc = 0;
+
+    if (fd < 0)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot open %s", path);
+    written = write(fd, line->data, line->length);
+    if (written != (ssize_t)line->length)
+        rc = err_set_errno(err, ERR_FAILED, written < 0 ? errno : ENOSPC,
+                           "cannot write to %s", path);
+    close(fd);
+    return rc;
+}
+
+static int exec_report(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    const char *path = getenv("SMTUNE_METRICS");
+    struct buf line = BUF_INIT;
+    int rc = metric_report_line(operands, (size_t)count, &line, err);
+
+    (void)cli, (void)options;
+    if (rc == 0 && (path == NULL || path[0] == '\0'))
+        rc = err_set(err, ERR_USAGE,
+                     "SMTUNE_METRICS is not set: a report comes from inside "
+                     "a trial, from a command that smtune runs");
+    if (rc == 0)
+        rc = append(path, &line, err);
+    buf_clear(&line);
+    return rc;
+}
+
+const struct cmd cmd_report = {
+    .name = "report",
+    .operands = "NAME=NUMBER...",
+    .summary = "report metrics from inside a trial",
+    .details =
+        "Appends one line to the file named in SMTUNE_METRICS, which smtune\n"
+        "sets for every trial. A NUMBER is a decimal, nan, inf or -inf. A\n"
+        "word `step=N` tells the step of the others; without one, each report\n"
+        "of a metric is one step more than its last. Any process of the trial\n"
+        "may report, several at once too.\n",
+    .examples = "smtune report loss=0.2              # one metric\n"
+                "smtune report step=3 loss=0.2 acc=0.93\n",
+    .min_operands = 1,
+    .max_operands = -1,
+    .exec = exec_report,
+};
