@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine_impl.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "orchestrator/watch.h"
 
 /* With trials of a millisecond, attempts are prepared this far ahead, so that
@@ -96,8 +98,9 @@ static bool suggest(struct engine *engine)
 
 static bool add_attempt(struct engine *engine, struct trial *trial)
 {
-    char *directory = launch_directory(&engine->site, trial->number,
-                                       trial->attempt_number + 1);
+    char *directory =
+        mem_printf("runs/%s/trials/%" PRId64 "/attempt-%" PRId64,
+                   engine->run->name, trial->number, trial->attempt_number + 1);
     struct attempt_new attempt = {
         .run = engine->run->id,
         .job = trial->job,

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine_impl.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
-#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,252 +18,6 @@
 extern char **environ;
 
 enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
-
-/* ---- live trials by attempt ---- */
-
-static int compare_attempts(const void *a, const void *b)
-{
-    int64_t left = ((const struct trial *)a)->attempt;
-    int64_t right = ((const struct trial *)b)->attempt;
-
-    return (left > right) - (left < right);
-}
-
-void engine_track_live(struct engine *engine, struct trial *trial)
-{
-    if (tsearch(trial, &engine->by_attempt, compare_attempts) == NULL)
-        abort();
-    TAILQ_INSERT_TAIL(&engine->live, trial, link);
-    engine->live_count++;
-}
-
-struct trial *engine_find_live(struct engine *engine, int64_t attempt)
-{
-    struct trial key = {.attempt = attempt};
-    void *found = tfind(&key, &engine->by_attempt, compare_attempts);
-
-    return found != NULL ? *(struct trial **)found : NULL;
-}
-
-void engine_untrack_live(struct engine *engine, struct trial *trial)
-{
-    tdelete(trial, &engine->by_attempt, compare_attempts);
-    TAILQ_REMOVE(&engine->live, trial, link);
-    engine->live_count--;
-}
-
-/* ---- the record ---- */
-
-void engine_break(struct engine *engine, const struct err *err)
-{
-    if (!engine->is_broken)
-        engine->broken = *err;
-    engine->is_broken = true;
-}
-
-bool engine_begin(struct engine *engine)
-{
-    struct err err;
-
-    if (engine->is_broken)
-        return false;
-    if (store_in_transaction(engine->store))
-        return true;
-    if (store_begin(engine->store, &err) != 0) {
-        engine_break(engine, &err);
-        return false;
-    }
-    engine->begun_ms = clock_monotonic_ms();
-    return true;
-}
-
-static bool commit(struct engine *engine)
-{
-    struct err err;
-
-    if (engine->is_broken)
-        return false;
-    if (store_commit(engine->store, &err) != 0) {
-        engine_break(engine, &err);
-        return false;
-    }
-    engine->begun_ms = 0;
-    return true;
-}
-
-bool engine_change_trial(struct engine *engine, struct trial *trial,
-                         enum job_event event, const char *cause)
-{
-    const struct experiment *experiment = engine->experiment;
-    size_t count = experiment->objective_count;
-    double *values = mem_array(count, sizeof(*values));
-    int64_t now_ms = clock_wall_ms();
-    struct job_change change = {
-        .run = engine->run->id,
-        .job = trial->job,
-        .cause = cause,
-        .event = job_event_names[event],
-        .time_ms = now_ms,
-        .started = event == EVENT_STARTED,
-    };
-    enum job_state next;
-    struct err err;
-    bool changed = false;
-
-    if (!job_next(trial->state, event, &next)) {
-        err_set(&err, ERR_FAILED,
-                "trial %" PRId64 ": '%s' cannot happen while "
-                "it is %s",
-                trial->number, job_event_names[event],
-                job_state_names[trial->state]);
-        engine_break(engine, &err);
-        goto out;
-    }
-    change.state = job_state_names[next];
-    change.ended = job_is_final(next);
-    if (event == EVENT_RETRY)
-        change.due_ms = now_ms + trial->due_ms - clock_monotonic_ms();
-    if (change.ended && trial_has_objectives(trial, experiment)) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = trial_objective(trial, experiment, i);
-        change.values = values;
-        change.value_count = count;
-    }
-    if (!engine_begin(engine))
-        goto out;
-    if (store_change_job(engine->store, &change, &err) != 0) {
-        engine_break(engine, &err);
-        goto out;
-    }
-    engine->running_count +=
-        (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
-    trial->state = next;
-    changed = true;
-out:
-    free(values);
-    return changed;
-}
-
-/* ---- ending ---- */
-
-/* Trials that no executor has yet; those that were never in an attempt stay as
- * they are in the record when the user stops the run. */
-static void end_idle(struct engine *engine, struct trial_list *list)
-{
-    struct trial *trial;
-
-    while ((trial = TAILQ_FIRST(list)) != NULL) {
-        TAILQ_REMOVE(list, trial, link);
-        if (engine->wish == WISH_STOP) {
-            bool ran = trial->attempt_number > 0;
-
-            engine_change_trial(engine, trial,
-                                ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL);
-            engine->tally.stopped += ran;
-            engine->tally.cancelled += !ran;
-        }
-        trial_destroy(trial);
-    }
-}
-
-static void end_unstarted(struct engine *engine, struct trial_list *list,
-                          int64_t *count)
-{
-    struct trial *trial;
-
-    while ((trial = TAILQ_FIRST(list)) != NULL) {
-        TAILQ_REMOVE(list, trial, link);
-        (*count)--;
-        trial->wish = engine->wish;
-        engine_settle_unstarted(engine, trial, CAUSE_CANCELLED, "");
-    }
-}
-
-/* Nothing new starts from now on. */
-static void drain(struct engine *engine, enum trial_wish wish)
-{
-    struct trial *trial;
-
-    engine->phase = PHASE_DRAINING;
-    engine->wish = wish;
-    end_idle(engine, &engine->ready);
-    end_idle(engine, &engine->waiting);
-    end_unstarted(engine, &engine->prepared, &engine->prepared_count);
-    end_unstarted(engine, &engine->committed, &engine->committed_count);
-    TAILQ_FOREACH(trial, &engine->live, link)
-    {
-        if (trial->state == JOB_READY && !trial->has_ended) {
-            trial->wish = wish;
-            executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
-        }
-    }
-}
-
-void engine_end_all(struct engine *engine, enum cancel_mode mode)
-{
-    struct trial *trial;
-
-    engine->phase = PHASE_ENDING;
-    TAILQ_FOREACH(trial, &engine->live, link)
-    {
-        if (trial->has_ended)
-            continue;
-        trial->wish = engine->wish;
-        executor_cancel(engine->executor, trial->attempt, mode);
-    }
-}
-
-static void finish_by_budget(struct engine *engine, enum budget_verdict verdict)
-{
-    engine->result->verdict = verdict;
-    snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
-             budget_verdict_text(verdict));
-    drain(engine, WISH_STOP);
-    engine_end_all(engine, CANCEL_TERM);
-}
-
-static void finish_hopeless(struct engine *engine)
-{
-    engine->result->outcome = ENGINE_FAILED;
-    snprintf(engine->result->reason, sizeof(engine->result->reason),
-             "no trial can be started: %s", engine->launch_error);
-    drain(engine, WISH_STOP);
-    engine_end_all(engine, CANCEL_TERM);
-}
-
-static void stop_by_signal(struct engine *engine, int signal)
-{
-    engine->result->outcome = ENGINE_STOPPED;
-    engine->result->signal = signal;
-    snprintf(engine->result->reason, sizeof(engine->result->reason),
-             "stopped by its user");
-    if (engine->phase == PHASE_RUNNING)
-        drain(engine, WISH_INTERRUPT);
-}
-
-static void on_interrupt(uv_signal_t *handle, int signal)
-{
-    struct engine *engine = handle->data;
-
-    if (engine->phase == PHASE_CLOSING)
-        return;
-    stop_by_signal(engine, signal);
-    engine->signals++;
-    if (engine->signals > 1)
-        engine_end_all(engine, engine->signals > 2 ? CANCEL_KILL : CANCEL_TERM);
-}
-
-static void on_terminate(uv_signal_t *handle, int signal)
-{
-    struct engine *engine = handle->data;
-    bool again = engine->phase == PHASE_ENDING;
-
-    if (engine->phase == PHASE_CLOSING)
-        return;
-    stop_by_signal(engine, signal);
-    engine->signals += 2;
-    engine_end_all(engine, again ? CANCEL_KILL : CANCEL_TERM);
-}
 
 /* ---- what happens once a turn ---- */
 
@@ -311,10 +63,10 @@ static void check_budget(struct engine *engine)
     verdict = budget_check(&experiment->budget, &experiment->objectives[0],
                            &engine->tally, elapsed_ms(engine));
     if (verdict != BUDGET_GO_ON && verdict != BUDGET_TRIALS)
-        finish_by_budget(engine, verdict);
+        engine_finish_by_budget(engine, verdict);
     else if (engine->launch_errors >= HOPELESS_LAUNCHES &&
              engine->tally.succeeded == 0)
-        finish_hopeless(engine);
+        engine_finish_hopeless(engine);
 }
 
 static bool is_over(const struct engine *engine)
@@ -337,8 +89,8 @@ static void close_loop(struct engine *engine)
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
     uv_close((uv_handle_t *)&engine->busy, NULL);
-    uv_close((uv_handle_t *)&engine->on_interrupt, NULL);
-    uv_close((uv_handle_t *)&engine->on_terminate, NULL);
+    uv_close((uv_handle_t *)&engine->interrupt, NULL);
+    uv_close((uv_handle_t *)&engine->terminate, NULL);
     if (engine->executor != NULL)
         executor_destroy(engine->executor, on_executor_gone, NULL);
 }
@@ -348,7 +100,7 @@ static void close_loop(struct engine *engine)
 static bool commit_is_due(const struct engine *engine)
 {
     if (!store_in_transaction(engine->store))
-        return engine->prepared_count > 0;
+        return false;
     return (engine->prepared_count > 0 &&
             engine->live_count < engine->parallel) ||
            clock_monotonic_ms() - engine->begun_ms >= COMMIT_AFTER_MS ||
@@ -390,7 +142,7 @@ static void on_step(uv_prepare_t *handle)
 
     check_budget(engine);
     engine_dispatch(engine);
-    if (!engine->is_broken && commit_is_due(engine) && commit(engine)) {
+    if (!engine->is_broken && commit_is_due(engine) && engine_commit(engine)) {
         engine_report_settled(engine);
         check_budget(engine);
         engine_submit(engine);
@@ -465,15 +217,15 @@ static void open_loop(struct engine *engine)
     uv_timer_init(loop, &engine->wake);
     uv_timer_init(loop, &engine->watch);
     uv_idle_init(loop, &engine->busy);
-    uv_signal_init(loop, &engine->on_interrupt);
-    uv_signal_init(loop, &engine->on_terminate);
+    uv_signal_init(loop, &engine->interrupt);
+    uv_signal_init(loop, &engine->terminate);
     engine->step.data = engine->wake.data = engine->watch.data = engine;
     engine->busy.data = engine;
-    engine->on_interrupt.data = engine->on_terminate.data = engine;
+    engine->interrupt.data = engine->terminate.data = engine;
     uv_prepare_start(&engine->step, on_step);
     uv_timer_start(&engine->watch, on_watch, READ_EVERY_MS, READ_EVERY_MS);
-    uv_signal_start(&engine->on_interrupt, on_interrupt, SIGINT);
-    uv_signal_start(&engine->on_terminate, on_terminate, SIGTERM);
+    uv_signal_start(&engine->interrupt, engine_on_interrupt, SIGINT);
+    uv_signal_start(&engine->terminate, engine_on_terminate, SIGTERM);
 }
 
 static int open_executor(struct engine *engine, struct err *err)
@@ -608,7 +360,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
         engine_recover(engine, err) != 0)
         return -1;
     if (stop_at_once) {
-        stop_by_signal(engine, SIGTERM);
+        engine_stop_by_signal(engine, SIGTERM);
         engine_end_all(engine, CANCEL_TERM);
     }
     return 0;

@@ -12,7 +12,9 @@
 /*
  * The engine's inside, shared by its files only:
  *
- *   engine.c    the loop, its handles, signals, the end of the run
+ *   engine.c    the loop, its handles, what happens once a turn
+ *   ledger.c    the open transaction, states, live trials by attempt
+ *   ending.c    the budget's verdict and the user's signals
  *   dispatch.c  trials on their way in: suggested, prepared, handed over
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
@@ -73,7 +75,7 @@ struct engine {
     uv_timer_t wake;  /* the next thing that is due */
     uv_timer_t watch; /* reads what running trials wrote */
     uv_idle_t busy;   /* keeps the loop turning while a file has more */
-    uv_signal_t on_interrupt, on_terminate;
+    uv_signal_t interrupt, terminate;
 };
 
 /* dispatch.c */
@@ -98,22 +100,34 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
 /* recover.c */
 int engine_recover(struct engine *engine, struct err *err);
 
-/* engine.c */
+/* ledger.c */
 /* Opens the transaction if it is not open. False when the engine broke. */
 bool engine_begin(struct engine *engine);
+bool engine_commit(struct engine *engine);
 /* The store or the executor failed: remembers why, winds up. */
 void engine_break(struct engine *engine, const struct err *err);
+/* Applies an event to a trial in memory and in the open transaction. */
+bool engine_change_trial(struct engine *engine, struct trial *trial,
+                         enum job_event event, const char *cause);
+void engine_track_live(struct engine *engine, struct trial *trial);
+struct trial *engine_find_live(struct engine *engine, int64_t attempt);
+void engine_untrack_live(struct engine *engine, struct trial *trial);
+
+/* ending.c */
+void engine_finish_by_budget(struct engine *engine,
+                             enum budget_verdict verdict);
+/* Nothing can be started here at all. */
+void engine_finish_hopeless(struct engine *engine);
+void engine_stop_by_signal(struct engine *engine, int signal);
+/* Ends what runs (or, with CANCEL_KILL, kills it). */
+void engine_end_all(struct engine *engine, enum cancel_mode mode);
+void engine_on_interrupt(uv_signal_t *handle, int signal);
+void engine_on_terminate(uv_signal_t *handle, int signal);
+
+/* engine.c */
 /* Turns the loop until every file has been read to its end. */
 void engine_keep_reading(struct engine *engine);
 void engine_status_fill(const struct engine *engine,
                         struct engine_status *status);
-void engine_track_live(struct engine *engine, struct trial *trial);
-struct trial *engine_find_live(struct engine *engine, int64_t attempt);
-void engine_untrack_live(struct engine *engine, struct trial *trial);
-/* Ends what runs (or, with CANCEL_KILL, kills it). */
-void engine_end_all(struct engine *engine, enum cancel_mode mode);
-/* Applies an event to a trial in memory and in the open transaction. */
-bool engine_change_trial(struct engine *engine, struct trial *trial,
-                         enum job_event event, const char *cause);
 
 #endif

@@ -246,7 +246,8 @@ static int on_event(void *user, const struct event_row *event)
     struct sessions *sessions = user;
 
     if (strcmp(event->event, "engine_started") == 0) {
-        sessions->total_ms += sessions->last_ms - sessions->start_ms;
+        if (sessions->start_ms > 0)
+            sessions->total_ms += sessions->last_ms - sessions->start_ms;
         sessions->start_ms = event->time_ms;
     }
     sessions->last_ms = event->time_ms;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/detach.h"
+#include "cli/drive.h"
+#include "cli/plan.h"
+#include "orchestrator/experiment.h"
+#include "orchestrator/run.h"
+#include "store/store.h"
+
+struct options {
+    struct opt_texts set;
+    const char *name;
+    bool dry_run;
+    bool detach;
+};
+
+static const struct opt opts[] = {
+    {"set", 's', OPT_TEXTS, offsetof(struct options, set), "KEY=VALUE",
+     "change one value of the file (a.b.c=VALUE); may be repeated", 0, NULL},
+    {"name", 'n', OPT_TEXT, offsetof(struct options, name), "NAME",
+     "the run's name (default: the experiment's, numbered)", 0, NULL},
+    {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
+     "check the file and show the plan; start nothing", 0, NULL},
+    {"detach", 'd', OPT_FLAG, offsetof(struct options, detach), NULL,
+     "go on in the background", 0, NULL},
+    {0},
+};
+
+/* The line that the parent of a detached run prints. */
+static char *describe_detached(const struct cli *cli, const struct run *run)
+{
+    struct buf text = BUF_INIT;
+
+    if (cli->output == OUTPUT_TABLE) {
+        buf_printf(&text,
+                   "run '%s' goes on in the background (pid %d)\n"
+                   "  smtune status %s    how it stands\n"
+                   "  smtune wait %s      wait for its end\n"
+                   "  smtune stop %s      stop it\n",
+                   run->name, (int)getpid(), run->name, run->name, run->name);
+    } else {
+        json_t *json =
+            json_pack("{s:s, s:i}", "run", run->name, "pid", (int)getpid());
+
+        json_print(json, &text);
+        buf_add_char(&text, '\n');
+        json_decref(json);
+    }
+    return buf_take(&text);
+}
+
+static int tell_parent(const struct cli *cli, const struct run *run,
+                       struct detach *detach, struct err *err)
+{
+    char *line = describe_detached(cli, run);
+    char *log_path = mem_printf("%s/engine.log", run->directory);
+    int result = detach_tell(detach, line, log_path, err);
+
+    free(line);
+    free(log_path);
+    return result;
+}
+
+static int run_experiment(const struct cli *cli, const struct options *options,
+                          struct experiment *experiment, struct detach *detach,
+                          struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_CREATE, err);
+    struct run *run = NULL;
+    int result = -1;
+
+    if (store == NULL)
+        experiment_destroy(experiment);
+    else
+        run = run_create(store, experiment, options->name, options->set.items,
+                         options->set.count, err);
+    if (run != NULL &&
+        (detach == NULL || tell_parent(cli, run, detach, err) == 0))
+        result = drive_run(cli, run, err);
+    run_close(run);
+    store_close(store);
+    return result;
+}
+
+static int exec(const struct cli *cli, const void *given, char **operands,
+                int count, struct err *err)
+{
+    const struct options *options = given;
+    struct diags *diags = diags_create(operands[0]);
+    struct experiment *experiment = experiment_load(
+        operands[0], options->set.items, options->set.count, diags, err);
+    struct detach detach = {0};
+    int result = -1;
+
+    (void)count;
+    if (experiment == NULL) {
+        result = drive_print_diags(cli, diags);
+    } else if (options->dry_run) {
+        result = plan_print(cli, experiment, PLAN_TRIALS_SHOWN, err);
+        experiment_destroy(experiment);
+    } else if (!options->detach) {
+        result = run_experiment(cli, options, experiment, NULL, err);
+    } else if (detach_fork(&detach, err) != 0 || detach.child > 0) {
+        experiment_destroy(experiment);
+        result = detach.child > 0 ? detach_wait(&detach) : -1;
+    } else {
+        result = run_experiment(cli, options, experiment, &detach, err);
+    }
+    diags_destroy(diags);
+    return result;
+}
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .operands = "FILE",
+    .summary = "run an experiment",
+    .details =
+        "Tries settings of the file's parameters until its budget is used. "
+        "Progress goes to stderr; in the end the best trials are shown.\n\n"
+        "Ctrl-C once starts no more trials and lets the running ones end, "
+        "twice ends them, three times kills them; smtune resume goes on with "
+        "the run after any of these, and after a crash.\n\n"
+        "Exit status: 0 done; 1 the run failed; 3 the file is wrong; 6 the "
+        "target was not reached, or no trial succeeded; 130 or 143 stopped.",
+    .examples =
+        "smtune run experiment.yaml\n"
+        "smtune run experiment.yaml --set budget.trials=100 --name long\n"
+        "smtune run experiment.yaml --detach    # and smtune status later\n"
+        "smtune run experiment.yaml --dry-run   # only show the plan\n",
+    .completes = "file",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/drive.h"
+#include "orchestrator/engine_lock.h"
+#include "store/store.h"
+
+struct options {
+    bool drain;
+    bool no_wait;
+};
+
+static const struct opt opts[] = {
+    {"drain", 'd', OPT_FLAG, offsetof(struct options, drain), NULL,
+     "let running trials end; only start no more", 0, NULL},
+    {"no-wait", 0, OPT_FLAG, offsetof(struct options, no_wait), NULL,
+     "do not wait until the engine is gone", 0, NULL},
+    {0},
+};
+
+/*
+ * Signals the run's engine through a pidfd: opened first, then checked that
+ * the lock is still held by that pid, so that no stranger is ever signalled.
+ * 1: there is no engine.
+ */
+static int signal_engine(const char *directory, const struct options *options,
+                         struct err *err)
+{
+    int64_t pid, same_pid;
+    int held = engine_lock_probe(directory, &pid, err);
+    int fd, result = 0;
+
+    if (held <= 0 || pid == 0)
+        return held < 0 ? -1 : 1;
+    fd = pidfd_open((pid_t)pid, 0);
+    if (fd < 0)
+        return errno == ESRCH ? 1
+                              : err_set_errno(err, ERR_FAILED, errno,
+                                              "cannot reach the engine (pid "
+                                              "%" PRId64 ")",
+                                              pid);
+    held = engine_lock_probe(directory, &same_pid, err);
+    if (held <= 0 || same_pid != pid)
+        result = held < 0 ? -1 : 1;
+    else if (pidfd_send_signal(fd, options->drain ? SIGINT : SIGTERM, NULL,
+                               0) != 0)
+        result =
+            err_set_errno(err, ERR_FAILED, errno,
+                          "cannot signal the engine (pid %" PRId64 ")", pid);
+    if (result == 0 && !options->no_wait) {
+        struct pollfd gone = {.fd = fd, .events = POLLIN};
+
+        while (poll(&gone, 1, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    close(fd);
+    return result;
+}
+
+struct found {
+    char *name;
+    bool is_running;
+};
+
+static int on_run(void *user, const struct run_row *row)
+{
+    struct found *found = user;
+
+    found->name = mem_copy_string(row->name);
+    found->is_running = row->ended_ms == 0;
+    return 0;
+}
+
+static int stop(const struct cli *cli, struct store *store, int64_t id,
+                const struct options *options, struct err *err)
+{
+    struct found found = {0};
+    char *directory;
+    int result;
+
+    if (store_get_run(store, id, on_run, &found, err) != 0)
+        return -1;
+    directory = store_run_directory(store, found.name);
+    result = signal_engine(directory, options, err);
+    if (result == 1 && found.is_running)
+        result = drive_stop_orphans(cli, id, err);
+    else if (result == 1) {
+        fprintf(stderr, "smtune: run '%s' is not running\n", found.name);
+        result = 0;
+    } else if (result == 0 && !cli->quiet) {
+        fprintf(stderr,
+                "smtune: run '%s' %s (go on with it: smtune resume "
+                "%s)\n",
+                found.name, options->no_wait ? "is being stopped" : "stopped",
+                found.name);
+    }
+    free(directory);
+    free(found.name);
+    return result;
+}
+
+static int exec(const struct cli *cli, const void *given, char **operands,
+                int count, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_READ, err);
+    int result = 0;
+
+    if (store == NULL)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        int64_t id;
+
+        result = store_find_run(store, operands[i], &id, err);
+        if (result == 0)
+            result = stop(cli, store, id, given, err);
+    }
+    store_close(store);
+    return result;
+}
+
+const struct cmd cmd_stop = {
+    .name = "stop",
+    .operands = "RUN...",
+    .summary = "stop runs; smtune resume goes on with them",
+    .details = "Running trials are ended (SIGTERM, and SIGKILL after their "
+               "grace period), and start again when the run is resumed. Where "
+               "a run's engine has died, what it left running is ended.",
+    .examples = "smtune stop mnist            # end its trials now\n"
+                "smtune stop mnist --drain    # let running trials end\n"
+                "smtune stop last             # the newest run\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = -1,
+    .exec = exec,
+};

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drive.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/progress.h"
+#include "cli/summary.h"
+#include "orchestrator/engine.h"
+#include "orchestrator/run.h"
+#include "orchestrator/states.h"
+#include "store/store.h"
+
+struct drive {
+    const struct run *run;
+    struct progress *progress;
+    double best, previous_best;
+    struct buf best_params;
+    char note[128]; /* the last one shown */
+};
+
+static void print_point(const struct space *space, const struct value *point,
+                        struct buf *out)
+{
+    buf_truncate(out, 0);
+    for (size_t i = 0; i < space_count(space); i++) {
+        if (point[i].type == VALUE_NULL)
+            continue;
+        buf_printf(out, "%s%s=", out->length > 0 ? " " : "",
+                   space_param(space, i)->name);
+        value_print_short(&point[i], out);
+    }
+}
+
+static struct progress_snapshot snapshot(const struct drive *drive,
+                                         const struct engine_status *status)
+{
+    const struct experiment *experiment = drive->run->experiment;
+    const struct tally *tally = status->tally;
+    int64_t done = tally_ended(tally);
+    int64_t total = experiment->budget.trials;
+
+    return (struct progress_snapshot){
+        .run = drive->run->name,
+        .method = status->method,
+        .metric = experiment->objectives[0].metric,
+        .done = done,
+        .total = total,
+        .running = status->running,
+        .slots = status->parallel,
+        .succeeded = tally->succeeded,
+        .failed = tally->failed,
+        .stopped = tally->stopped,
+        .elapsed_ms = status->elapsed_ms,
+        .eta_ms = done > 0 && total > 0
+                      ? status->elapsed_ms / done * (total - done)
+                      : -1,
+        .best_trial = tally->best_trial,
+        .best = tally->best,
+        .previous_best = drive->previous_best,
+        .best_params = drive->best_params.length > 0
+                           ? buf_text(&drive->best_params)
+                           : NULL,
+        .note = status->note[0] != '\0' ? status->note : NULL,
+    };
+}
+
+static void on_trial_ended(void *user, const struct engine_trial *trial,
+                           const struct engine_status *status)
+{
+    struct drive *drive = user;
+    struct buf params = BUF_INIT;
+    struct progress_snapshot now;
+    struct progress_trial ended = {
+        .number = trial->number,
+        .state = trial->state,
+        .cause = trial->cause,
+        .text = trial->text[0] != '\0' ? trial->text : NULL,
+        .value = trial->values[0],
+        .duration_ms = trial->duration_ms,
+        .is_best = trial->is_best,
+        .will_retry = trial->will_retry,
+    };
+
+    print_point(drive->run->experiment->space, trial->point, &params);
+    ended.params = buf_text(&params);
+    if (trial->is_best) {
+        drive->previous_best = drive->best;
+        drive->best = trial->values[0];
+        buf_truncate(&drive->best_params, 0);
+        buf_add_string(&drive->best_params, ended.params);
+    }
+    now = snapshot(drive, status);
+    progress_trial_ended(drive->progress, &ended, &now, clock_monotonic_ms());
+    buf_clear(&params);
+}
+
+static void on_tick(void *user, const struct engine_status *status)
+{
+    struct drive *drive = user;
+    struct progress_snapshot now = snapshot(drive, status);
+
+    if (strcmp(drive->note, status->note) != 0) {
+        snprintf(drive->note, sizeof(drive->note), "%s", status->note);
+        if (status->note[0] != '\0')
+            progress_message(drive->progress, status->note);
+    }
+    progress_update(drive->progress, &now, clock_monotonic_ms());
+}
+
+static int exit_status(const struct experiment *experiment,
+                       const struct engine_result *result)
+{
+    if (result->outcome == ENGINE_STOPPED)
+        return 128 + result->signal;
+    if (result->outcome == ENGINE_FAILED)
+        return err_exit_status(ERR_FAILED);
+    if (result->tally.best_trial == 0 ||
+        (experiment->budget.has_target && result->verdict != BUDGET_TARGET))
+        return err_exit_status(ERR_UNMET);
+    return 0;
+}
+
+static const char *state_word(const struct engine_result *result)
+{
+    static const enum run_state states[] = {
+        [ENGINE_FINISHED] = RUN_SUCCEEDED,
+        [ENGINE_STOPPED] = RUN_STOPPED,
+        [ENGINE_FAILED] = RUN_FAILED,
+    };
+
+    return run_state_names[states[result->outcome]];
+}
+
+struct best {
+    const struct experiment *experiment;
+    json_t *json;
+};
+
+static int on_best(void *user, const struct trial_row *row)
+{
+    struct best *best = user;
+    json_t *params = json_object();
+
+    if (row->value_count == 0 || !isfinite(row->values[0])) {
+        json_decref(params);
+        return 0;
+    }
+    for (size_t i = 0; i < row->param_count; i++) {
+        if (row->params[i].type != VALUE_NULL)
+            json_object_set_new(params,
+                                space_param(best->experiment->space, i)->name,
+                                json_from_value(&row->params[i]));
+    }
+    best->json =
+        json_pack("{s:I, s:o, s:o}", "id", (json_int_t)row->number, "value",
+                  json_from_real(row->values[0]), "params", params);
+    return 0;
+}
+
+static int print_json(const struct run *run, const struct engine_result *result,
+                      struct err *err)
+{
+    struct trial_query query = {
+        .run = run->id, .order = ORDER_BEST, .limit = 1};
+    const struct tally *tally = &result->tally;
+    struct best best = {.experiment = run->experiment};
+    struct buf text = BUF_INIT;
+    json_t *json;
+
+    if (store_each_trial(run->store, &query, on_best, &best, err) != 0)
+        return -1;
+    json = json_pack(
+        "{s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I}, s:o}", "run", run->name,
+        "state", state_word(result), "reason", result->reason, "trials",
+        "total", (json_int_t)tally->suggested, "succeeded",
+        (json_int_t)tally->succeeded, "failed", (json_int_t)tally->failed,
+        "stopped", (json_int_t)tally->stopped, "cancelled",
+        (json_int_t)tally->cancelled, "best",
+        best.json != NULL ? best.json : json_null());
+    json_print(json, &text);
+    printf("%s\n", buf_text(&text));
+    json_decref(json);
+    buf_clear(&text);
+    return 0;
+}
+
+static int conclude(const struct cli *cli, struct run *run,
+                    const struct engine_result *result, struct err *err)
+{
+    int status = exit_status(run->experiment, result);
+
+    if (status != 0)
+        fprintf(stderr, "smtune: run '%s': %s\n", run->name, result->reason);
+    if (result->outcome == ENGINE_STOPPED)
+        fprintf(stderr, "smtune: go on with it: smtune resume %s\n", run->name);
+    if (cli->output != OUTPUT_TABLE) {
+        if (print_json(run, result, err) != 0)
+            return -1;
+    } else if (!cli->quiet &&
+               summary_print(cli, run->store, run->id, err) != 0) {
+        return -1;
+    }
+    return status;
+}
+
+static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
+                 struct engine_result *result, struct err *err)
+{
+    struct drive drive = {.run = run,
+                          .progress = progress_create(cli),
+                          .best = (double)NAN,
+                          .previous_best = (double)NAN};
+    struct engine_events events = {
+        .trial_ended = on_trial_ended, .tick = on_tick, .user = &drive};
+    int status = engine_run(run, &events, stop_at_once, result, err);
+
+    progress_finish(drive.progress, NULL);
+    buf_clear(&drive.best_params);
+    return status;
+}
+
+int drive_run(const struct cli *cli, struct run *run, struct err *err)
+{
+    struct engine_result result;
+
+    /* A terminal that goes away is no reason to stop. */
+    signal(SIGHUP, SIG_IGN);
+    if (drive(cli, run, false, &result, err) != 0)
+        return err_prefix(err,
+                          "run '%s' could not go on (smtune resume %s "
+                          "tries again)",
+                          run->name, run->name);
+    return conclude(cli, run, &result, err);
+}
+
+int drive_print_diags(const struct cli *cli, struct diags *diags)
+{
+    struct buf text = BUF_INIT;
+
+    if (diags_count(diags) == 0)
+        return -1;
+    diags_render(diags, cli->colour_err, &text);
+    fputs(buf_text(&text), stderr);
+    buf_clear(&text);
+    return err_exit_status(ERR_FILE);
+}
+
+struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
+                       struct err *err)
+{
+    struct diags *diags = diags_create("the run's file");
+    struct run *run = run_open(store, id, diags, err);
+
+    if (run == NULL && drive_print_diags(cli, diags) > 0)
+        diags_to_err(diags, err);
+    diags_destroy(diags);
+    return run;
+}
+
+int drive_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_WRITE, err);
+    struct engine_result result;
+    struct run *run;
+    int status = -1;
+
+    if (store == NULL)
+        return -1;
+    run = drive_open(cli, store, id, err);
+    if (run != NULL) {
+        status = drive(cli, run, true, &result, err);
+        if (status == 0)
+            fprintf(stderr,
+                    "smtune: run '%s' had no engine any more; it is "
+                    "stopped (go on with it: smtune resume %s)\n",
+                    run->name, run->name);
+        run_close(run);
+    }
+    store_close(store);
+    return status;
+}

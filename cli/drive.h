@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_DRIVE_H
+#define SMTUNE_CLI_DRIVE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cli/cmd.h"
+
+struct diags;
+struct run;
+struct store;
+
+/*
+ * Drives a run to its end in this process: progress to stderr, and in the end
+ * the summary (with -o json: one object) to stdout. The exit status: 0 done, 1
+ * the run failed, 6 ended without reaching what was asked (its target, or any
+ * result at all), 130 or 143 stopped by a signal.
+ */
+int drive_run(const struct cli *cli, struct run *run, struct err *err);
+
+/* Ends what a dead engine left running, and marks the run stopped. */
+int drive_stop_orphans(const struct cli *cli, int64_t run, struct err *err);
+
+/* Opens a run of the record for its engine; what is wrong with its file goes
+ * to stderr. NULL on error. */
+struct run *drive_open(const struct cli *cli, struct store *store, int64_t run,
+                       struct err *err);
+
+/* Prints what is wrong with a file: 3. Where diags is empty: -1, for err. */
+int drive_print_diags(const struct cli *cli, struct diags *diags);
+
+#endif

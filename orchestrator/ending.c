@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <stdio.h>
+
+/*
+ * The ways in which a run comes to its end. Draining: nothing new starts.
+ * Ending: what runs is told to end, too. The wish says what becomes of trials
+ * that are ended so: over for good when a decision ends the run, to be started
+ * again when its user does.
+ */
+
+/* Trials that no executor has yet; those that were never in an attempt stay as
+ * they are in the record when the user stops the run. */
+static void end_idle(struct engine *engine, struct trial_list *list)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, trial, link);
+        if (engine->wish == WISH_STOP) {
+            bool ran = trial->attempt_number > 0;
+
+            engine_change_trial(engine, trial,
+                                ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL);
+            engine->tally.stopped += ran;
+            engine->tally.cancelled += !ran;
+        }
+        trial_destroy(trial);
+    }
+}
+
+static void end_unstarted(struct engine *engine, struct trial_list *list,
+                          int64_t *count)
+{
+    struct trial *trial;
+
+    while ((trial = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, trial, link);
+        (*count)--;
+        trial->wish = engine->wish;
+        engine_settle_unstarted(engine, trial, CAUSE_CANCELLED, "");
+    }
+}
+
+/* Nothing new starts from now on. */
+static void drain(struct engine *engine, enum trial_wish wish)
+{
+    struct trial *trial;
+
+    engine->phase = PHASE_DRAINING;
+    engine->wish = wish;
+    end_idle(engine, &engine->ready);
+    end_idle(engine, &engine->waiting);
+    end_unstarted(engine, &engine->prepared, &engine->prepared_count);
+    end_unstarted(engine, &engine->committed, &engine->committed_count);
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->state == JOB_READY && !trial->has_ended) {
+            trial->wish = wish;
+            executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+        }
+    }
+}
+
+void engine_end_all(struct engine *engine, enum cancel_mode mode)
+{
+    struct trial *trial;
+
+    engine->phase = PHASE_ENDING;
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->has_ended)
+            continue;
+        trial->wish = engine->wish;
+        executor_cancel(engine->executor, trial->attempt, mode);
+    }
+}
+
+void engine_finish_by_budget(struct engine *engine, enum budget_verdict verdict)
+{
+    engine->result->verdict = verdict;
+    snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
+             budget_verdict_text(verdict));
+    drain(engine, WISH_STOP);
+    engine_end_all(engine, CANCEL_TERM);
+}
+
+void engine_finish_hopeless(struct engine *engine)
+{
+    engine->result->outcome = ENGINE_FAILED;
+    snprintf(engine->result->reason, sizeof(engine->result->reason),
+             "no trial can be started: %s", engine->launch_error);
+    drain(engine, WISH_STOP);
+    engine_end_all(engine, CANCEL_TERM);
+}
+
+void engine_stop_by_signal(struct engine *engine, int signal)
+{
+    engine->result->outcome = ENGINE_STOPPED;
+    engine->result->signal = signal;
+    snprintf(engine->result->reason, sizeof(engine->result->reason),
+             "stopped by its user");
+    if (engine->phase == PHASE_RUNNING)
+        drain(engine, WISH_INTERRUPT);
+}
+
+void engine_on_interrupt(uv_signal_t *handle, int signal)
+{
+    struct engine *engine = handle->data;
+
+    if (engine->phase == PHASE_CLOSING)
+        return;
+    engine_stop_by_signal(engine, signal);
+    engine->signals++;
+    if (engine->signals > 1)
+        engine_end_all(engine, engine->signals > 2 ? CANCEL_KILL : CANCEL_TERM);
+}
+
+void engine_on_terminate(uv_signal_t *handle, int signal)
+{
+    struct engine *engine = handle->data;
+    bool again = engine->phase == PHASE_ENDING;
+
+    if (engine->phase == PHASE_CLOSING)
+        return;
+    engine_stop_by_signal(engine, signal);
+    engine->signals += 2;
+    engine_end_all(engine, again ? CANCEL_KILL : CANCEL_TERM);
+}

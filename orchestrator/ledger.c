@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+void engine_break(struct engine *engine, const struct err *err)
+{
+    if (!engine->is_broken)
+        engine->broken = *err;
+    engine->is_broken = true;
+}
+
+bool engine_begin(struct engine *engine)
+{
+    struct err err;
+
+    if (engine->is_broken)
+        return false;
+    if (store_in_transaction(engine->store))
+        return true;
+    if (store_begin(engine->store, &err) != 0) {
+        engine_break(engine, &err);
+        return false;
+    }
+    engine->begun_ms = clock_monotonic_ms();
+    return true;
+}
+
+bool engine_commit(struct engine *engine)
+{
+    struct err err;
+
+    if (engine->is_broken)
+        return false;
+    if (store_commit(engine->store, &err) != 0) {
+        engine_break(engine, &err);
+        return false;
+    }
+    engine->begun_ms = 0;
+    return true;
+}
+
+bool engine_change_trial(struct engine *engine, struct trial *trial,
+                         enum job_event event, const char *cause)
+{
+    const struct experiment *experiment = engine->experiment;
+    size_t count = experiment->objective_count;
+    double *values = mem_array(count, sizeof(*values));
+    int64_t now_ms = clock_wall_ms();
+    struct job_change change = {
+        .run = engine->run->id,
+        .job = trial->job,
+        .cause = cause,
+        .event = job_event_names[event],
+        .time_ms = now_ms,
+        .started = event == EVENT_STARTED,
+    };
+    enum job_state next;
+    struct err err;
+    bool changed = false;
+
+    if (!job_next(trial->state, event, &next)) {
+        err_set(&err, ERR_FAILED,
+                "trial %" PRId64 ": '%s' cannot happen while "
+                "it is %s",
+                trial->number, job_event_names[event],
+                job_state_names[trial->state]);
+        engine_break(engine, &err);
+        goto out;
+    }
+    change.state = job_state_names[next];
+    change.ended = job_is_final(next);
+    if (event == EVENT_RETRY)
+        change.due_ms = now_ms + trial->due_ms - clock_monotonic_ms();
+    if (change.ended && trial_has_objectives(trial, experiment)) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = trial_objective(trial, experiment, i);
+        change.values = values;
+        change.value_count = count;
+    }
+    if (!engine_begin(engine))
+        goto out;
+    if (store_change_job(engine->store, &change, &err) != 0) {
+        engine_break(engine, &err);
+        goto out;
+    }
+    engine->running_count +=
+        (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
+    trial->state = next;
+    changed = true;
+out:
+    free(values);
+    return changed;
+}
+
+static int compare_attempts(const void *a, const void *b)
+{
+    int64_t left = ((const struct trial *)a)->attempt;
+    int64_t right = ((const struct trial *)b)->attempt;
+
+    return (left > right) - (left < right);
+}
+
+void engine_track_live(struct engine *engine, struct trial *trial)
+{
+    if (tsearch(trial, &engine->by_attempt, compare_attempts) == NULL)
+        abort();
+    TAILQ_INSERT_TAIL(&engine->live, trial, link);
+    engine->live_count++;
+}
+
+struct trial *engine_find_live(struct engine *engine, int64_t attempt)
+{
+    struct trial key = {.attempt = attempt};
+    void *found = tfind(&key, &engine->by_attempt, compare_attempts);
+
+    return found != NULL ? *(struct trial **)found : NULL;
+}
+
+void engine_untrack_live(struct engine *engine, struct trial *trial)
+{
+    tdelete(trial, &engine->by_attempt, compare_attempts);
+    TAILQ_REMOVE(&engine->live, trial, link);
+    engine->live_count--;
+}

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune run`: from a file to results, with real processes."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from conftest import wait_until
+
+HEAD = """
+version: 1
+name: exp
+objective: {metric: loss, goal: minimize}
+parameters:
+  x: {type: float, min: 0, max: 1}
+  k: {type: categorical, values: [a, b]}
+search: {method: random, seed: 3}
+"""
+
+
+@pytest.fixture
+def experiment(smtune):
+    """experiment(trial, budget): writes exp.yaml; its path."""
+    def make(trial, budget="{trials: 6, parallel: 2}", extra=""):
+        path = smtune.directory / "exp.yaml"
+        path.write_text(f"{HEAD}budget: {budget}\ntrial:\n{trial}\n{extra}\n")
+        return path
+    return make
+
+
+def trials(smtune, run="exp"):
+    return smtune.json("trials", run)
+
+
+def states(smtune, run="exp"):
+    return [trial["state"] for trial in trials(smtune, run)]
+
+
+def test_every_trial_is_run_and_recorded(smtune, experiment):
+    path = experiment("  command: echo loss=${{ x }}")
+    result = smtune("run", path)
+    assert result.returncode == 0, result.stderr
+    rows = trials(smtune)
+    assert [row["id"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    for row in rows:
+        assert row["state"] == "succeeded"
+        assert row["value"] == pytest.approx(row["params"]["x"])
+        assert row["params"]["k"] in ("a", "b")
+        assert row["started"] and row["ended"]
+    best = smtune.json("best", "exp")
+    assert best["value"] == min(row["value"] for row in rows)
+    assert "best" in result.stdout
+
+
+def test_results_as_json(smtune, experiment):
+    path = experiment("  command: echo loss=${{ x }}")
+    result = smtune.json("run", path)
+    assert result["run"] == "exp"
+    assert result["state"] == "succeeded"
+    assert result["trials"]["succeeded"] == 6
+    assert result["best"]["params"]["x"] == result["best"]["value"]
+
+
+def test_parallelism_does_not_change_the_trials(smtune, experiment):
+    path = experiment("  command: echo loss=${{ x }}",
+                      "{trials: 40, parallel: 1}")
+    smtune.ok("run", path, "--name", "one")
+    smtune.ok("run", path, "--name", "many", "--set", "budget.parallel=8")
+    assert [t["params"] for t in trials(smtune, "one")] == \
+        [t["params"] for t in trials(smtune, "many")]
+
+
+def test_failures_are_told_apart(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    case $SMTUNE_JOB in
+    1) exit 3 ;;
+    2) kill -9 $$ ;;
+    3) echo nothing to see ;;
+    *) echo loss=0.5 ;;
+    esac
+""", "{trials: 4, parallel: 1}")
+    assert smtune("run", path).returncode == 0
+    rows = trials(smtune)
+    assert [row["cause"] for row in rows] == ["exit", "signal", "no_metric",
+                                              "ok"]
+    assert [row["state"] for row in rows] == ["failed", "failed", "failed",
+                                              "succeeded"]
+
+
+def test_all_failed_is_status_6(smtune, experiment):
+    assert smtune("run", experiment("  command: 'false'")).returncode == 6
+
+
+def test_a_missing_program_ends_the_run_at_once(smtune, experiment):
+    path = experiment("  command: no-such-program", "{trials: 500}")
+    result = smtune("run", path)
+    assert result.returncode == 1
+    assert "no-such-program" in result.stderr
+    assert len(trials(smtune)) < 200
+    assert smtune.json("status", "exp")["state"] == "failed"
+
+
+def test_target_ends_the_run(smtune, experiment):
+    path = experiment("  shell: echo loss=$(( 10 - SMTUNE_JOB ))",
+                      "{trials: 500, parallel: 1, target: 4}")
+    assert smtune("run", path).returncode == 0
+    values = [row["value"] for row in trials(smtune)
+              if row["state"] == "succeeded"]
+    assert values[5] == 4 and len(values) < 100
+
+
+def test_target_out_of_reach_is_status_6(smtune, experiment):
+    path = experiment("  command: echo loss=3",
+                      "{trials: 3, parallel: 1, target: 2}")
+    assert smtune("run", path).returncode == 6
+
+
+def test_target_ends_running_trials(smtune, experiment):
+    path = experiment("""\
+  shell: if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi; echo loss=0
+""", "{trials: 2, parallel: 2, target: 1}")
+    assert smtune("run", path).returncode == 0
+    assert states(smtune) == ["stopped", "succeeded"]
+
+
+def test_no_improvement_ends_the_run(smtune, experiment):
+    path = experiment("  shell: sleep 0.05; echo loss=1",
+                      "{trials: 500, parallel: 1, no_improvement: 4}")
+    assert smtune("run", path).returncode == 0
+    assert states(smtune).count("succeeded") == 5
+
+
+def test_time_budget_ends_the_run(smtune, experiment):
+    path = experiment("  shell: echo loss=1; sleep 300",
+                      "{trials: 4, parallel: 2, time: 1s}")
+    result = smtune("run", path, timeout=30)
+    assert result.returncode == 6
+    assert states(smtune)[:2] == ["stopped", "stopped"]
+
+
+def test_a_retry_is_a_new_attempt_with_the_same_checkpoints(smtune,
+                                                            experiment):
+    path = experiment("""\
+  shell: |
+    n=$(cat $SMTUNE_CHECKPOINT_DIR/n 2>/dev/null || echo 0)
+    echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n
+    if [ $n -lt 2 ]; then exit 4; fi
+    echo loss=$n
+  retry: [{match: "exit:4", max: 3, delay: 100ms}]
+""", "{trials: 2, parallel: 2}")
+    smtune.ok("run", path)
+    for row in trials(smtune):
+        assert row["state"] == "succeeded"
+        assert row["attempts"] == 3
+        assert row["value"] == 2
+
+
+def test_retries_run_out(smtune, experiment):
+    path = experiment("""\
+  command: sh -c "exit 5"
+  retry: [{match: exit, max: 2}]
+""", "{trials: 1}")
+    assert smtune("run", path).returncode == 6
+    assert trials(smtune)[0]["attempts"] == 3
+
+
+def test_exit_75_asks_for_a_retry(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    if [ $SMTUNE_ATTEMPT_NUMBER = 1 ]; then exit 75; fi; echo loss=1
+""", "{trials: 1}")
+    smtune.ok("run", path)
+    assert trials(smtune)[0]["attempts"] == 2
+
+
+def test_what_a_trial_sees(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    env >env.txt; cp $SMTUNE_PARAMS params.json
+    cp $SAGEMAKER_BASE_DIR/input/config/hyperparameters.json .
+    test -d $SM_MODEL_DIR && test -d $SM_OUTPUT_DATA_DIR
+    test -d $SMTUNE_CHECKPOINT_DIR && test -d $SMTUNE_DIR
+    smtune report loss=0.25
+  env: {MINE: "x is ${{ x }}"}
+  channels: {train: data}
+""", "{trials: 1}")
+    smtune.ok("run", path)
+    row = trials(smtune)[0]
+    assert row["value"] == 0.25
+    env = dict(line.split("=", 1) for line in
+               (smtune.directory / "env.txt").read_text().splitlines()
+               if "=" in line)
+    x = row["params"]["x"]
+    assert env["SMTUNE_RUN"] == "exp" and env["SMTUNE_JOB"] == "1"
+    assert float(env["MINE"].removeprefix("x is ")) == x
+    assert float(env["SM_HP_X"]) == x
+    assert json.loads(env["SM_HPS"]) == row["params"]
+    assert env["SM_CHANNEL_TRAIN"] == str(smtune.directory / "data")
+    assert json.loads(env["SM_HOSTS"]) == ["algo-1"]
+    params = json.loads((smtune.directory / "params.json").read_text())
+    assert params == row["params"]
+    strings = json.loads(
+        (smtune.directory / "hyperparameters.json").read_text())
+    assert strings["k"] == row["params"]["k"]
+    assert float(strings["x"]) == x and isinstance(strings["x"], str)
+
+
+def test_umask_is_the_users(smtune, experiment):
+    path = experiment("  shell: umask >mask.txt; echo loss=1", "{trials: 1}")
+    old = os.umask(0o027)
+    try:
+        smtune.ok("run", path)
+    finally:
+        os.umask(old)
+    assert int((smtune.directory / "mask.txt").read_text(), 8) == 0o027
+
+
+@pytest.mark.parametrize("value, expected", [("last", 3.0), ("best", 1.0)])
+def test_the_value_of_a_curve(smtune, experiment, value, expected):
+    path = experiment("""\
+  shell: |
+    for v in 2 1 nan 3; do echo "epoch=$((i = i + 1)) loss=$v"; done
+""", "{trials: 1}")
+    smtune.ok("run", path, "--set",
+              f"objective={{metric: loss, value: {value}}}")
+    assert trials(smtune)[0]["value"] == expected
+
+
+def test_nan_is_never_best(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    if [ $SMTUNE_JOB = 2 ]; then echo loss=7; else echo loss=nan; fi
+""", "{trials: 3, parallel: 1}")
+    smtune.ok("run", path)
+    assert smtune.json("best", "exp")["id"] == 2
+    assert states(smtune) == ["succeeded"] * 3
+
+
+def test_loud_output_is_survived(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    head -c 30000000 /dev/urandom; echo; head -c 30000000 /dev/zero; echo
+    yes junk | head -n 2000000; printf 'loss=0.125'
+""", "{trials: 1}")
+    smtune.ok("run", path, timeout=120)
+    assert trials(smtune)[0]["value"] == 0.125
+
+
+def test_limits(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    echo loss=1
+    if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi
+    exec python3 -c "x = bytearray(300 << 20); import time; time.sleep(300)"
+  resources: {time: 2s, memory: 100M, grace: 1s}
+""", "{trials: 2, parallel: 2}")
+    smtune("run", path, timeout=60)
+    assert [row["cause"] for row in trials(smtune)] == ["timeout", "oom"]
+
+
+def test_nothing_of_a_trial_outlives_it(smtune, experiment):
+    """The fixture looks for processes that are left."""
+    path = experiment("""\
+  shell: |
+    (trap '' TERM; setsid sleep 300) & (sleep 300 &) & echo loss=1
+""", "{trials: 4, parallel: 2}")
+    smtune.ok("run", path)
+    wait_until(lambda: not smtune.left_behind(), 10, "an empty house")
+
+
+def test_names(smtune, experiment):
+    path = experiment("  command: echo loss=1", "{trials: 1}")
+    smtune.ok("run", path)
+    smtune.ok("run", path)
+    assert {run["name"] for run in smtune.json("ls")} == {"exp", "exp-2"}
+    result = smtune("run", path, "--name", "exp")
+    assert result.returncode == 5
+    assert "'exp'" in result.stderr
+
+
+def test_a_wrong_file_starts_nothing(smtune, write):
+    path = write("bad.yaml", "version: 1\nparametres: {}\n")
+    result = smtune("run", path)
+    assert result.returncode == 3
+    assert f"{path}:2:1: error: unknown key 'parametres'" in result.stderr
+    assert not smtune.store.exists()
+
+
+def test_dry_run_starts_nothing(smtune, experiment):
+    path = experiment("  shell: touch ran; echo loss=1")
+    result = smtune("run", path, "--dry-run")
+    assert result.returncode == 0, result.stderr
+    assert not (smtune.directory / "ran").exists()
+    assert not smtune.store.exists()
+
+
+SLOW = """\
+  shell: |
+    echo $SMTUNE_JOB >>ran.txt
+    while [ ! -e go ]; do sleep 0.02; done
+    echo loss=${{ x }}
+"""
+
+
+def ran(smtune):
+    path = smtune.directory / "ran.txt"
+    return path.read_text().split() if path.exists() else []
+
+
+def test_interrupted_once_lets_trials_end_and_resumes(smtune, experiment):
+    path = experiment(SLOW)
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    os.kill(engine.pid, signal.SIGINT)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    (smtune.directory / "go").touch()
+    assert engine.wait(30) == 130
+    assert states(smtune)[:2] == ["succeeded"] * 2
+    assert sorted(ran(smtune)) == ["1", "2"]
+    assert smtune.json("status", "exp")["state"] == "stopped"
+    smtune.ok("resume", "exp")
+    assert states(smtune) == ["succeeded"] * 6
+    assert sorted(ran(smtune)) == ["1", "2", "3", "4", "5", "6"]
+    smtune.ok("run", path, "--name", "whole")
+    assert [t["params"] for t in trials(smtune, "exp")] == \
+        [t["params"] for t in trials(smtune, "whole")]
+
+
+def test_interrupted_twice_ends_trials_and_resumes(smtune, experiment):
+    path = experiment(SLOW)
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    os.kill(engine.pid, signal.SIGINT)
+    wait_until(lambda: smtune.json("status", "exp")["state"] == "running")
+    os.kill(engine.pid, signal.SIGINT)
+    while engine.poll() is None:
+        try:
+            engine.wait(1)
+        except Exception:
+            os.kill(engine.pid, signal.SIGINT)
+    assert engine.returncode == 130
+    assert "succeeded" not in states(smtune)
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "exp")
+    assert states(smtune) == ["succeeded"] * 6
+
+
+def test_stop_and_resume(smtune, experiment):
+    path = experiment(SLOW)
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    smtune.ok("stop", "exp")
+    assert engine.wait(30) == 143
+    assert smtune.json("status", "exp")["state"] == "stopped"
+    assert smtune("wait", "exp").returncode == 1
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "exp")
+    assert states(smtune) == ["succeeded"] * 6
+    assert smtune("resume", "exp").returncode == 0
+
+
+def test_an_engine_killed_is_taken_over(smtune, experiment):
+    path = experiment(SLOW)
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    engine.kill()
+    engine.wait()
+    status = smtune.json("status", "exp")
+    assert status["engine"] is None or not status["engine"]
+    assert len(smtune.left_behind()) >= 2  # its trials go on
+    resumed = smtune.start("resume", "exp")
+    (smtune.directory / "go").touch()
+    assert resumed.wait(60) == 0
+    assert sorted(ran(smtune)) == ["1", "2", "3", "4", "5", "6"]  # once each
+    assert all(row["attempts"] == 1 for row in trials(smtune)[:2])
+
+
+def test_a_live_run_is_not_resumed(smtune, experiment):
+    path = experiment(SLOW)
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    assert smtune("resume", "exp").returncode == 5
+    (smtune.directory / "go").touch()
+    assert engine.wait(30) == 0
+
+
+def test_stop_without_an_engine_ends_what_runs(smtune, experiment):
+    path = experiment(SLOW)
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(ran(smtune)) == 2)
+    engine.kill()
+    engine.wait()
+    smtune.ok("stop", "exp")
+    wait_until(lambda: not smtune.left_behind(), 10)
+    assert smtune.json("status", "exp")["state"] == "stopped"
+
+
+def test_detach(smtune, experiment):
+    path = experiment(SLOW)
+    assert "exp" in smtune.ok("run", path, "--detach")
+    wait_until(lambda: len(ran(smtune)) == 2)
+    assert smtune.json("status", "exp")["state"] == "running"
+    (smtune.directory / "go").touch()
+    assert smtune("wait", "exp").returncode == 0
+    assert states(smtune) == ["succeeded"] * 6
+
+
+def test_detach_tells_what_is_wrong(smtune, write):
+    path = write("bad.yaml", "version: 2\n")
+    assert smtune("run", path, "--detach").returncode == 3
+
+
+def test_a_grid_ends_when_it_is_used_up(smtune, write):
+    path = write("grid.yaml", """\
+        version: 1
+        objective: loss
+        parameters:
+          a: {type: int, min: 1, max: 3}
+          b: {type: bool}
+        search: grid
+        budget: {trials: 100, parallel: 3}
+        trial: {command: "echo loss=${{ a }}"}
+        """)
+    smtune.ok("run", path)
+    points = [tuple(t["params"].values()) for t in trials(smtune, "grid")]
+    assert len(points) == len(set(points)) == 6
+
+
+def test_an_inactive_parameter_is_not_passed(smtune, write):
+    path = write("cond.yaml", """\
+        version: 1
+        objective: loss
+        parameters:
+          opt: {type: categorical, values: [sgd, adam]}
+          momentum: {type: float, min: 0, max: 0.9, when: "opt = 'sgd'"}
+        search: random
+        budget: {trials: 12, parallel: 2}
+        trial:
+          command: echo loss=1 --opt ${{ opt }} --momentum ${{ momentum }}
+        """)
+    smtune.ok("run", path)
+    rows = trials(smtune, "cond")
+    assert {row["params"]["opt"] for row in rows} == {"sgd", "adam"}
+    for row in rows:
+        log = smtune.ok("logs", "cond", row["id"])
+        assert ("--momentum" in log) == (row["params"]["opt"] == "sgd")

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "orchestrator/trial.h"
+
+static struct objective objectives[] = {
+    {.metric = "loss", .value = OBJECTIVE_LAST},
+    {.metric = "gain", .maximize = true, .value = OBJECTIVE_BEST},
+};
+
+static int setup(void **state)
+{
+    static struct experiment experiment;
+    struct err err;
+
+    experiment = (struct experiment){
+        .objectives = objectives,
+        .objective_count = 2,
+        .env = expr_env_create(&err),
+    };
+    experiment.space = space_create(experiment.env);
+    *state = &experiment;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct experiment *experiment = *state;
+
+    space_destroy(experiment->space);
+    expr_env_destroy(experiment->env);
+    return 0;
+}
+
+static void test_trial__values_follow_their_rules(void **state)
+{
+    const struct experiment *experiment = *state;
+    struct trial *trial = trial_create(experiment, 1);
+
+    assert_false(trial_has_objectives(trial, experiment));
+    trial_add_metric(trial, experiment, "loss", 0.5);
+    assert_false(trial_has_objectives(trial, experiment));
+    trial_add_metric(trial, experiment, "gain", 2.0);
+    trial_add_metric(trial, experiment, "gain", (double)INFINITY);
+    trial_add_metric(trial, experiment, "gain", 1.0);
+    trial_add_metric(trial, experiment, "loss", 0.75);
+    assert_true(trial_has_objectives(trial, experiment));
+    assert_true(trial_objective(trial, experiment, 0) == 0.75);
+    assert_true(trial_objective(trial, experiment, 1) == 2.0);
+    trial_destroy(trial);
+}
+
+static void test_trial__nan_counts_as_said(void **state)
+{
+    const struct experiment *experiment = *state;
+    struct trial *trial = trial_create(experiment, 1);
+
+    trial_add_metric(trial, experiment, "loss", (double)NAN);
+    trial_add_metric(trial, experiment, "gain", (double)NAN);
+    assert_true(trial_has_objectives(trial, experiment));
+    assert_true(isnan(trial_objective(trial, experiment, 0)));
+    assert_true(isnan(trial_objective(trial, experiment, 1)));
+    trial_destroy(trial);
+}
+
+static void test_trial__curves_are_bounded(void **state)
+{
+    const struct experiment *experiment = *state;
+    struct trial *trial = trial_create(experiment, 1);
+    char name[16];
+    int kept = 0;
+
+    for (int i = 0; i < TRIAL_MAX_POINTS + 10; i++)
+        kept += trial_add_metric(trial, experiment, "loss", i);
+    assert_int_equal(kept, TRIAL_MAX_POINTS);
+    assert_true(trial_objective(trial, experiment, 0) == TRIAL_MAX_POINTS + 9);
+    kept = 0;
+    for (int i = 0; i < TRIAL_MAX_CURVES + 10; i++) {
+        snprintf(name, sizeof(name), "m%d", i);
+        kept += trial_add_metric(trial, experiment, name, 0.0);
+    }
+    assert_int_equal(kept, TRIAL_MAX_CURVES - 1);
+    trial_destroy(trial);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trial__values_follow_their_rules),
+        cmocka_unit_test(test_trial__nan_counts_as_said),
+        cmocka_unit_test(test_trial__curves_are_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
