@@ -27,6 +27,14 @@ struct drive {
     char note[128]; /* the last one shown */
 };
 
+static void print_short(const struct value *value, struct buf *out)
+{
+    if (value->type == VALUE_REAL)
+        buf_printf(out, "%.4g", value->real);
+    else
+        value_print(value, out);
+}
+
 static void print_point(const struct space *space, const struct value *point,
                         struct buf *out)
 {
@@ -36,7 +44,7 @@ static void print_point(const struct space *space, const struct value *point,
             continue;
         buf_printf(out, "%s%s=", out->length > 0 ? " " : "",
                    space_param(space, i)->name);
-        value_print_short(&point[i], out);
+        print_short(&point[i], out);
     }
 }
 

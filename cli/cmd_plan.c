@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "cli/cmd.h"
+#include "cli/drive.h"
+#include "cli/plan.h"
+#include "orchestrator/experiment.h"
+
+struct options {
+    struct opt_texts set;
+    int64_t trials;
+};
+
+static const struct opt opts[] = {
+    {"set", 's', OPT_TEXTS, offsetof(struct options, set), "KEY=VALUE",
+     "change one value of the file (a.b.c=VALUE); may be repeated", 0, NULL},
+    {"trials", 'n', OPT_INT, offsetof(struct options, trials), "N",
+     "show the first N trials (default 5)", 1, NULL},
+    {0},
+};
+
+static int exec(const struct cli *cli, const void *given, char **operands,
+                int count, struct err *err)
+{
+    const struct options *options = given;
+    struct diags *diags = diags_create(operands[0]);
+    struct experiment *experiment = experiment_load(
+        operands[0], options->set.items, options->set.count, diags, err);
+    int64_t shown = options->trials > 0 ? options->trials : PLAN_TRIALS_SHOWN;
+    int result;
+
+    (void)count;
+    if (experiment == NULL)
+        result = drive_print_diags(cli, diags);
+    else
+        result = plan_print(cli, experiment, shown, err);
+    experiment_destroy(experiment);
+    diags_destroy(diags);
+    return result;
+}
+
+const struct cmd cmd_plan = {
+    .name = "plan",
+    .operands = "FILE",
+    .summary = "show what a run would do, and start nothing",
+    .examples = "smtune plan experiment.yaml\n"
+                "smtune plan experiment.yaml --trials 20\n"
+                "smtune plan experiment.yaml -o json\n",
+    .completes = "file",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec,
+};
