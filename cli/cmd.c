@@ -9,7 +9,11 @@
 /* GROUP is a heading of `smtune help`; CMD(name) is cmd_name. */
 #define COMMANDS(GROUP, CMD)                                                   \
     GROUP("Prepare an experiment")                                             \
+    CMD(plan)                                                                  \
     GROUP("Run it")                                                            \
+    CMD(run)                                                                   \
+    CMD(stop)                                                                  \
+    CMD(resume)                                                                \
     CMD(wait)                                                                  \
     GROUP("See what came of it")                                               \
     CMD(ls)                                                                    \

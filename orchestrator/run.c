@@ -108,8 +108,14 @@ static int add_row(struct run *run, const char *const *assignments,
 /* Takes the run's directory and lock. */
 static int occupy(struct run *run, struct err *err)
 {
+    char *trials;
+    int made;
+
     run->directory = store_run_directory(run->store, run->name);
-    if (fs_make_directories(run->directory, err) != 0)
+    trials = fs_join(run->directory, "trials");
+    made = fs_make_directories(trials, err);
+    free(trials);
+    if (made != 0)
         return -1;
     run->lock = engine_lock_take(run->directory, err);
     return run->lock < 0 ? err_prefix(err, "run '%s'", run->name) : 0;
