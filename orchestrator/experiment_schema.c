@@ -250,9 +250,10 @@ static const struct schema_key resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 0,
         .max = 4096,
-        .doc = "CPUs that a trial takes; with 0, `budget.parallel` alone "
+        .doc = "CPU slots that a trial holds, out of those of the machine "
+               "that all your runs share; with 0, `budget.parallel` alone "
                "limits how many run.",
-        .fallback = "1",
+        .fallback = "0",
         .example = "2",
     },
     {

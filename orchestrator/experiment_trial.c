@@ -227,7 +227,7 @@ static void build_resources(struct build *build, const struct conf_node *map)
 {
     struct resources *resources = &build->experiment->resources;
 
-    resources->cpus = (int)experiment_int(map, "cpus", 1);
+    resources->cpus = (int)experiment_int(map, "cpus", 0);
     resources->gpus = (int)experiment_int(map, "gpus", 0);
     resources->memory_bytes = experiment_bytes(map, "memory", 0);
     resources->time_ms = experiment_ms(map, "time", 0);
