@@ -82,7 +82,7 @@ static void test_experiment__defaults(void **state)
     assert_non_null(e->metrics);
     assert_int_equal(e->environment_count, 0);
     assert_int_equal(e->channel_count, 0);
-    assert_int_equal(e->resources.cpus, 1);
+    assert_int_equal(e->resources.cpus, 0);
     assert_int_equal(e->resources.gpus, 0);
     assert_int_equal(e->resources.memory_bytes, 0);
     assert_int_equal(e->resources.time_ms, 0);
