@@ -98,11 +98,11 @@ static void add_bash_values(const char *command, const struct opt *opt,
         if (opt->type == OPT_CHOICE) {
             buf_add_string(out, "_smtune_words '");
             add_choices(opt, out);
-            buf_add_char(out, '\'');
+            buf_add_string(out, "'; ");
         } else if (source != NULL) {
-            buf_add_string(out, source->bash);
+            buf_printf(out, "%s; ", source->bash);
         }
-        buf_add_string(out, "; return ;;\n");
+        buf_add_string(out, "return ;;\n");
     }
 }
 

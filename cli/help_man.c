@@ -2,26 +2,37 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "cli/common.h"
 #include "cli/help.h"
 
 /* The manual's part that comes from tables: man(7) macros, lint-free. */
 
-/* Appends text[0..length) as roff: escapes backslashes and hyphens, and a dot
- * or quote that would begin a request. */
+/* What roff would show otherwise than it is written. */
+static const struct {
+    char letter;
+    const char *roff;
+} escapes[] = {
+    {'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
+    {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"},
+};
+
+/* Appends text[0..length) as roff; a dot or quote begins no request. */
 static void add_roff(const char *text, size_t length, struct buf *out)
 {
     bool at_start = out->length == 0 || out->data[out->length - 1] == '\n';
 
     for (size_t i = 0; i < length; i++) {
+        const char *escape = NULL;
+
         if (at_start && (text[i] == '.' || text[i] == '\''))
             buf_add_string(out, "\\&");
-        if (text[i] == '\\')
-            buf_add_string(out, "\\e");
-        else if (text[i] == '-')
-            buf_add_string(out, "\\-");
-        else if (text[i] == '\'')
-            buf_add_string(out, "\\(aq");
+        for (size_t j = 0; j < ARRAY_LEN(escapes) && escape == NULL; j++) {
+            if (escapes[j].letter == text[i])
+                escape = escapes[j].roff;
+        }
+        if (escape != NULL)
+            buf_add_string(out, escape);
         else
             buf_add_char(out, text[i]);
         at_start = text[i] == '\n';

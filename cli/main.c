@@ -227,6 +227,6 @@ int main(int argc, char **argv)
     set_up_process();
     status = run(&cli, argc - 1, argv + 1, &err);
     if (status < 0)
-        status = report(&cli, &err);
+        return report(&cli, &err);
     return close_output(&cli, status);
 }
