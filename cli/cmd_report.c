@@ -31,13 +31,14 @@ static int exec_report(const struct cli *cli, const void *options,
 {
     const char *path = getenv("SMTUNE_METRICS");
     struct buf line = BUF_INIT;
-    int rc = metric_report_line(operands, (size_t)count, &line, err);
+    int rc;
 
     (void)cli, (void)options;
-    if (rc == 0 && (path == NULL || path[0] == '\0'))
-        rc = err_set(err, ERR_USAGE,
-                     "SMTUNE_METRICS is not set: a report comes from inside "
-                     "a trial, from a command that smtune runs");
+    if (path == NULL || path[0] == '\0')
+        return err_set(err, ERR_USAGE,
+                       "SMTUNE_METRICS is not set: a report comes from inside "
+                       "a trial, from a command that smtune runs");
+    rc = metric_report_line(operands, (size_t)count, &line, err);
     if (rc == 0)
         rc = append(path, &line, err);
     buf_clear(&line);
