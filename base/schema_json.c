@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -64,13 +65,20 @@ static json_t *map_json(const struct schema_key *keys)
     return json;
 }
 
+static json_t *limit_json(double limit)
+{
+    return limit == floor(limit) && fabs(limit) <= 0x1p53
+               ? json_integer((json_int_t)limit)
+               : json_real(limit);
+}
+
 static json_t *bounded_json(const char *type, const struct schema_key *key)
 {
     json_t *json = json_pack("{ss}", "type", type);
 
     if (key->min != 0 || key->max != 0) {
-        json_object_set_new(json, "minimum", json_real(key->min));
-        json_object_set_new(json, "maximum", json_real(key->max));
+        json_object_set_new(json, "minimum", limit_json(key->min));
+        json_object_set_new(json, "maximum", limit_json(key->max));
     }
     return json;
 }

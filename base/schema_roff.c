@@ -5,20 +5,39 @@
 #include "base/mem.h"
 #include "base/schema_impl.h"
 
-/* Appends text so that roff shows it as it is. */
+static const char *escape_of(char c)
+{
+    switch (c) {
+    case '\\':
+        return "\\e";
+    case '-':
+        return "\\-";
+    case '\'':
+        return "\\(aq";
+    default:
+        return NULL;
+    }
+}
+
+/* Appends text so that roff shows it as it is, words in `backquotes` bold. */
 static void add_text(struct buf *out, const char *text)
 {
     bool line_start = out->length == 0 || out->data[out->length - 1] == '\n';
+    bool bold = false;
 
-    if (line_start && (*text == '.' || *text == '\''))
+    if (line_start && *text == '.')
         buf_add_string(out, "\\&");
     for (; *text != '\0'; text++) {
-        if (*text == '\\')
-            buf_add_string(out, "\\e");
-        else if (*text == '-')
-            buf_add_string(out, "\\-");
-        else
+        const char *escape = escape_of(*text);
+
+        if (*text == '`') {
+            bold = !bold;
+            buf_add_string(out, bold ? "\\fB" : "\\fR");
+        } else if (escape != NULL) {
+            buf_add_string(out, escape);
+        } else {
             buf_add_char(out, *text);
+        }
     }
 }
 
@@ -36,7 +55,7 @@ static void print_choices(const struct schema_key *key, struct buf *out)
 
     if (choices == NULL)
         return;
-    buf_add_string(out, "One of");
+    buf_add_string(out, count > 1 ? "One of" : "Only");
     for (size_t i = 0; i < count; i++) {
         buf_add_string(out, i > 0 ? ", " : " ");
         add_bold(out, choices[i]);
@@ -63,18 +82,17 @@ static void print_facts(const struct schema_key *key, struct buf *out)
     }
 }
 
-static void print_key(const struct schema_key *key, const char *path,
-                      struct buf *out)
+/* "path (what it may be, required)" */
+static void print_title(const struct schema_key *key, const char *path,
+                        struct buf *out)
 {
     struct buf types = BUF_INIT;
 
     schema_describe(key, &types);
-    buf_add_string(out, ".TP\n");
     add_bold(out, path);
-    buf_printf(out, " (");
+    buf_add_string(out, " (");
     add_text(out, buf_text(&types));
     buf_printf(out, "%s)\n", key->required ? ", required" : "");
-    print_facts(key, out);
     buf_clear(&types);
 }
 
@@ -105,7 +123,9 @@ static void print_keys(const struct schema_key *keys, const char *prefix,
     for (; keys->name != NULL; keys++) {
         char *path = mem_printf("%s.%s", prefix, keys->name);
 
-        print_key(keys, path, out);
+        buf_add_string(out, ".TP\n");
+        print_title(keys, path, out);
+        print_facts(keys, out);
         print_inner(keys, path, out);
         free(path);
     }
@@ -115,9 +135,8 @@ void schema_print_roff(const struct schema_key *keys, struct buf *out)
 {
     for (; keys->name != NULL; keys++) {
         buf_add_string(out, ".SS ");
-        add_text(out, keys->name);
-        buf_add_char(out, '\n');
-        print_key(keys, keys->name, out);
+        print_title(keys, keys->name, out);
+        print_facts(keys, out);
         print_inner(keys, keys->name, out);
     }
 }

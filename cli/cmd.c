@@ -9,6 +9,7 @@
 /* GROUP is a heading of `smtune help`; CMD(name) is cmd_name. */
 #define COMMANDS(GROUP, CMD)                                                   \
     GROUP("Prepare an experiment")                                             \
+    CMD(validate)                                                              \
     CMD(plan)                                                                  \
     GROUP("Run it")                                                            \
     CMD(run)                                                                   \
@@ -30,6 +31,7 @@
     CMD(completion)                                                            \
     CMD(doctor)                                                                \
     CMD(help)                                                                  \
+    CMD(schema)                                                                \
     CMD(version)
 
 #define NOTHING(title)

@@ -60,7 +60,7 @@ static const struct schema_key table[] = {
     {.name = "version",
      .type = SCHEMA_INT,
      .required = true,
-     .doc = "The format's version - 1.",
+     .doc = "The `format`'s version - 1.",
      .example = "1"},
     {.name = "name", .type = SCHEMA_TEXT, .fallback = "the file's name"},
     {.name = "on", .type = SCHEMA_BOOL},
@@ -253,11 +253,11 @@ static void test_schema__prints_roff(void **state)
     (void)state;
     schema_print_roff(table, &out);
     assert_non_null(strstr(buf_text(&out),
-                           ".SS version\n.TP\n\\fBversion\\fR (a whole "
-                           "number, required)\nThe format's version \\- 1.\n"
+                           ".SS \\fBversion\\fR (a whole number, required)\n"
+                           "The \\fBformat\\fR\\(aqs version \\- 1.\n"
                            "Example: \\fB1\\fR\n"));
     assert_non_null(strstr(buf_text(&out),
-                           "\\fBparameters.NAME.scale\\fR (text)\n"
+                           ".TP\n\\fBparameters.NAME.scale\\fR (text)\n"
                            "One of \\fBlinear\\fR, \\fBlog\\fR.\n"));
     assert_non_null(strstr(buf_text(&out), "\\fBtrial.resources.cpus\\fR"));
     buf_clear(&out);

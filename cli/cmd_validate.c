@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/output.h"
+#include "orchestrator/experiment.h"
+
+/* What became of one file. */
+struct verdict {
+    const char *file;
+    struct diags *diags;
+    struct experiment *experiment; /* NULL: diags says why */
+    struct space_volume volume;
+    uint64_t settings; /* 0: a continuum */
+};
+
+/* One way to show verdicts: -o. */
+struct report {
+    const struct cli *cli;
+    json_t *list;
+    struct output *rows;
+};
+
+static void print_text(const struct report *report,
+                       const struct verdict *verdict)
+{
+    const struct space_volume *volume = &verdict->volume;
+    struct buf out = BUF_INIT;
+    size_t params;
+
+    if (verdict->experiment == NULL) {
+        diags_render(verdict->diags, report->cli->colour_err, &out);
+        fputs(buf_text(&out), stderr);
+        buf_clear(&out);
+        return;
+    }
+    params = space_count(verdict->experiment->space);
+    printf("%s: ok: %zu parameter%s, ", verdict->file, params,
+           params == 1 ? "" : "s");
+    if (volume->exact)
+        printf("%" PRIu64 " settings\n", volume->points);
+    else if (verdict->settings > 0)
+        printf("%" PRIu64 " settings, about %.3g%% of them feasible\n",
+               verdict->settings, 100 * volume->fraction);
+    else
+        printf("a continuum of settings, about %.3g%% of it feasible\n",
+               100 * volume->fraction);
+}
+
+static json_t *errors_json(struct diags *diags)
+{
+    json_t *list = json_array();
+    size_t count = diags_count(diags);
+
+    for (size_t i = 0; i < count && i < DIAG_MAX; i++) {
+        const struct diag *diag = diags_get(diags, i);
+
+        json_array_append_new(
+            list, json_pack("{sisisisoso}", "line", diag->place.line, "column",
+                            diag->place.column, "length", diag->place.length,
+                            "text", json_from_text(diag->text), "help",
+                            json_from_text(diag->help)));
+    }
+    return list;
+}
+
+static json_t *verdict_json(const struct verdict *verdict)
+{
+    const struct experiment *experiment = verdict->experiment;
+    json_t *json =
+        json_pack("{sosbsIso}", "file", json_from_text(verdict->file), "ok",
+                  experiment != NULL, "error_count",
+                  (json_int_t)diags_count(verdict->diags), "errors",
+                  errors_json(verdict->diags));
+    const struct space_volume *volume = &verdict->volume;
+
+    if (experiment == NULL)
+        return json;
+    json_object_set_new(
+        json, "parameters",
+        json_integer((json_int_t)space_count(experiment->space)));
+    json_object_set_new(json, "settings",
+                        verdict->settings > 0
+                            ? json_integer((json_int_t)verdict->settings)
+                            : json_null());
+    json_object_set_new(json, "feasible", json_from_real(volume->fraction));
+    json_object_set_new(json, "feasible_exact", json_boolean(volume->exact));
+    return json;
+}
+
+static int add_row(const struct report *report, const struct verdict *verdict,
+                   struct err *err)
+{
+    bool ok = verdict->experiment != NULL;
+    struct value cells[] = {
+        value_text(verdict->file),
+        value_bool(ok),
+        value_int((int64_t)diags_count(verdict->diags)),
+        value_null(),
+        value_null(),
+    };
+
+    if (ok) {
+        cells[3] = value_int((int64_t)space_count(verdict->experiment->space));
+        cells[4] = value_real(verdict->volume.fraction);
+    }
+    return output_row(report->rows, cells, err);
+}
+
+static int show(struct report *report, const struct verdict *verdict,
+                struct err *err)
+{
+    struct buf line = BUF_INIT;
+    json_t *json;
+
+    switch (report->cli->output) {
+    case OUTPUT_TABLE:
+        print_text(report, verdict);
+        return 0;
+    case OUTPUT_CSV:
+        return add_row(report, verdict, err);
+    case OUTPUT_JSON:
+        json_array_append_new(report->list, verdict_json(verdict));
+        return 0;
+    case OUTPUT_JSONL:
+        json = verdict_json(verdict);
+        json_print(json, &line);
+        json_decref(json);
+        puts(buf_text(&line));
+        buf_clear(&line);
+        return 0;
+    }
+    return 0;
+}
+
+/* 0: right, 3: wrong, -1: cannot be read. */
+static int check_file(struct report *report, const char *file, struct err *err)
+{
+    struct verdict verdict = {.file = file, .diags = diags_create(file)};
+    int status = -1;
+
+    verdict.experiment = experiment_load(file, NULL, 0, verdict.diags, err);
+    if (verdict.experiment != NULL) {
+        struct space *space = verdict.experiment->space;
+
+        verdict.settings = space_cardinality(space);
+        status = space_estimate_volume(space, &verdict.volume, err);
+    } else if (diags_count(verdict.diags) > 0) {
+        status = err_exit_status(ERR_FILE);
+    }
+    if (status >= 0 && show(report, &verdict, err) < 0)
+        status = -1;
+    experiment_destroy(verdict.experiment);
+    diags_destroy(verdict.diags);
+    return status;
+}
+
+static int finish(struct report *report, int status, struct err *err)
+{
+    struct buf out = BUF_INIT;
+
+    if (report->rows != NULL && status < 0)
+        output_destroy(report->rows);
+    else if (report->rows != NULL && output_finish(report->rows, err) < 0)
+        status = -1;
+    if (report->list != NULL && status >= 0) {
+        json_print_pretty(report->list, &out);
+        fputs(buf_text(&out), stdout);
+        buf_clear(&out);
+    }
+    json_decref(report->list);
+    return status;
+}
+
+static int exec_validate(const struct cli *cli, const void *options,
+                         char **operands, int count, struct err *err)
+{
+    static const struct column columns[] = {
+        {.key = "file", .type = COLUMN_TEXT},
+        {.key = "ok", .type = COLUMN_TEXT},
+        {.key = "error_count", .type = COLUMN_NUMBER},
+        {.key = "parameters", .type = COLUMN_NUMBER},
+        {.key = "feasible", .type = COLUMN_NUMBER},
+    };
+    struct report report = {.cli = cli};
+    int worst = 0;
+
+    (void)options;
+    if (cli->output == OUTPUT_CSV)
+        report.rows = output_create(cli, columns, ARRAY_LEN(columns));
+    if (cli->output == OUTPUT_JSON)
+        report.list = json_array();
+    for (int i = 0; i < count && worst >= 0; i++) {
+        int status = check_file(&report, operands[i], err);
+
+        if (status != 0)
+            worst = status;
+    }
+    return finish(&report, worst, err);
+}
+
+const struct cmd cmd_validate = {
+    .name = "validate",
+    .operands = "FILE...",
+    .summary = "check experiment files, without running anything",
+    .details = "Says of each file that it is right, how many settings it "
+               "allows and what share of them satisfies its constraints; or "
+               "what is wrong, up to 20 mistakes at once, each with its line. "
+               "A file called - is standard input.\n\n"
+               "Exit status: 0 all are right; 3 one is wrong; 4 there is no "
+               "such file.",
+    .examples = "smtune validate experiment.yaml\n"
+                "smtune validate *.yaml -o json    # for programs\n",
+    .completes = "file",
+    .min_operands = 1,
+    .max_operands = -1,
+    .exec = exec_validate,
+};

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune validate`, `smtune schema`, and the manual page of the format."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+
+GOOD = """\
+version: 1
+objective: loss
+parameters:
+  lr: {type: float, min: 1e-4, max: 1, scale: log}
+trial:
+  command: ./train --lr ${{ lr }}
+"""
+FINITE = GOOD.replace("{type: float, min: 1e-4, max: 1, scale: log}",
+                      "{type: int, min: 1, max: 8}") + \
+    'constraints: ["lr != 3"]\n'
+BAD = GOOD.replace("scale", "sclae") + "nmae: x\n"
+
+
+def test_says_that_a_file_is_right(smtune, write):
+    write("good.yaml", GOOD)
+    write("finite.yaml", FINITE)
+    assert smtune.ok("validate", "good.yaml", "finite.yaml") == (
+        "good.yaml: ok: 1 parameter, a continuum of settings, "
+        "about 100% of it feasible\n"
+        "finite.yaml: ok: 1 parameter, 7 settings\n")
+
+
+def test_shows_what_is_wrong_and_starts_nothing(smtune, write):
+    write("bad.yaml", BAD)
+    write("good.yaml", GOOD)
+    result = smtune("validate", "bad.yaml", "good.yaml")
+    assert result.returncode == 3
+    assert result.stdout.startswith("good.yaml: ok")
+    assert result.stderr == (
+        "bad.yaml:4:40: error: unknown key 'sclae' in parameter 'lr'\n"
+        " 4 |   lr: {type: float, min: 1e-4, max: 1, sclae: log}\n"
+        "   |                                        ^~~~~ "
+        "did you mean 'scale'?\n"
+        "bad.yaml:7:1: error: unknown key 'nmae'\n"
+        " 7 | nmae: x\n"
+        "   | ^~~~ did you mean 'name'?\n")
+    assert not smtune.store.exists()
+
+
+def test_json_for_programs(smtune, write):
+    write("bad.yaml", BAD)
+    write("finite.yaml", FINITE)
+    result = smtune("validate", "bad.yaml", "finite.yaml", "-o", "json")
+    assert result.returncode == 3
+    assert result.stderr == ""
+    bad, finite = json.loads(result.stdout)
+    assert not bad["ok"]
+    assert bad["error_count"] == 2
+    assert bad["errors"][1] == {
+        "line": 7, "column": 1, "length": 4, "text": "unknown key 'nmae'",
+        "help": "did you mean 'name'?"}
+    assert finite == {
+        "file": "finite.yaml", "ok": True, "error_count": 0, "errors": [],
+        "parameters": 1, "settings": 8, "feasible": 7 / 8,
+        "feasible_exact": True}
+    lines = smtune("validate", "bad.yaml", "finite.yaml", "-o",
+                   "jsonl").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == [bad, finite]
+    rows = list(csv.DictReader(io.StringIO(
+        smtune("validate", "bad.yaml", "finite.yaml", "-o", "csv").stdout)))
+    assert [row["ok"] for row in rows] == ["false", "true"]
+    assert [row["feasible"] for row in rows] == ["", "0.875"]
+
+
+def test_reads_standard_input(smtune):
+    assert smtune.ok("validate", "-", input=GOOD).startswith("-: ok")
+    result = smtune("validate", "-", input="")
+    assert result.returncode == 3
+    assert result.stderr == "-: error: the file is empty\n"
+
+
+def test_missing_file_and_missing_operand(smtune):
+    result = smtune("validate", "none.yaml")
+    assert result.returncode == 4
+    assert "none.yaml" in result.stderr
+    assert smtune("validate").returncode == 2
+
+
+def test_colours_on_a_terminal_alone(smtune, write):
+    write("bad.yaml", BAD)
+    status, shown = smtune.on_terminal("validate", "bad.yaml")
+    assert status == 3
+    assert "\x1b[31merror:" in shown
+    assert "\x1b" not in smtune("validate", "bad.yaml").stderr
+
+
+def test_hostile_files_are_refused_at_once(smtune, write):
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n"
+        for i in range(1, 12))
+    write("deep.yaml", "[" * 65536)
+    write("bomb.yaml", bomb)
+    write("long.yaml", "# comment\n" * 200000)
+    result = smtune("validate", "deep.yaml", "bomb.yaml", "long.yaml",
+                    timeout=10)
+    assert result.returncode == 3
+    for words in ("64 deep", "100000 nodes", "1048576 bytes"):
+        assert words in result.stderr
+    assert len(result.stderr) < 3000
+
+
+def test_schema_is_json(smtune):
+    schema = json.loads(smtune.ok("schema"))
+    assert schema["required"] == ["version", "objective", "parameters",
+                                  "trial"]
+    methods = schema["properties"]["search"]["anyOf"][1]["enum"]
+    assert {"auto", "random", "grid", "sobol"} <= set(methods)
+
+
+def test_manual_page_has_all_keys_and_a_valid_example(smtune, write, root):
+    page = root / "man/smtune-experiment.5.in"
+    keys = smtune.ok("schema", "--man")
+    text = page.read_text().replace("@KEYS@\n", keys)
+    full = write("smtune-experiment.5", text)
+    lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", full],
+                          capture_output=True, text=True, timeout=30)
+    assert lint.stdout == ""
+    for key in ("parameters.NAME.scale", "trial.retry[].backoff",
+                "budget.no_improvement"):
+        assert f"\\fB{key}\\fR" in keys
+    example = re.search(r"^\.EX\n(.*?)^\.EE$", text, re.M | re.S)[1]
+    for escape, letter in (("\\-", "-"), ("\\(aq", "'")):
+        example = example.replace(escape, letter)
+    write("example.yaml", example)
+    assert "5 parameters" in smtune.ok("validate", "example.yaml")

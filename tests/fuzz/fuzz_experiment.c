@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/mem.h"
+#include "orchestrator/experiment.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * Whole experiment files: either an experiment whose parts are all there, or
+ * messages that can be shown; never both.
+ */
+
+static void check_parts(const struct experiment *experiment)
+{
+    assert(experiment->name != NULL && experiment->objective_count > 0);
+    assert(experiment->command != NULL && experiment->metrics != NULL);
+    assert(space_count(experiment->space) > 0);
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        assert(experiment->objectives[i].metric != NULL);
+    for (size_t i = 0; i < experiment->environment_count; i++)
+        assert(experiment->environment[i].value != NULL);
+    for (size_t i = 0; i < experiment->retry_count; i++)
+        assert(experiment->retries[i].max > 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct diags *diags = diags_create("fuzz.yaml");
+    struct buf shown = BUF_INIT;
+    struct err err = {0};
+    struct experiment *experiment =
+        experiment_parse((const char *)data, size, NULL, 0, diags, &err);
+
+    assert(err.kind == ERR_NONE);
+    assert((experiment == NULL) == (diags_count(diags) > 0));
+    if (experiment != NULL)
+        check_parts(experiment);
+    diags_render(diags, false, &shown);
+    buf_clear(&shown);
+    experiment_destroy(experiment);
+    diags_destroy(diags);
+    return 0;
+}
