@@ -15,8 +15,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-extern char **environ;
-
 enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
 
 /* ---- what happens once a turn ---- */
@@ -342,6 +340,7 @@ static void engine_clear(struct engine *engine)
     clear_list(&engine->committed);
     clear_list(&engine->settled);
     strategy_destroy(engine->strategy);
+    metric_rules_destroy(engine->reported);
     free(engine->program_path);
 }
 
@@ -353,7 +352,9 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 
     engine->strategy =
         strategy_create(&run->experiment->search, run->experiment->space, err);
-    if (engine->strategy == NULL || open_executor(engine, err) != 0)
+    engine->reported = metric_rules_create(NULL, 0, err);
+    if (engine->strategy == NULL || engine->reported == NULL ||
+        open_executor(engine, err) != 0)
         return -1;
     raise_descriptor_limit();
     if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||

@@ -47,6 +47,7 @@ struct engine {
     struct engine_result *result;
     struct launch_site site;
     char *program_path;
+    struct metric_rules *reported; /* what `smtune report` may say: all */
     struct strategy *strategy;
     struct executor *executor;
 

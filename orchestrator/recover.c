@@ -184,7 +184,8 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     if (fs_make_directories(directory, recovery->err) == 0)
         result = executor_reattach(engine->executor, &spec, recovery->err);
     if (result == 0) {
-        trial->watch = watch_create(directory, engine->experiment->metrics);
+        trial->watch = watch_create(directory, engine->experiment->metrics,
+                                    engine->reported);
         engine_track_live(engine, trial);
     } else if (result == 1) {
         trial->wish = WISH_INTERRUPT;

@@ -38,12 +38,14 @@ static void tail_clear(struct tail *tail)
 }
 
 struct watch *watch_create(const char *attempt_directory,
-                           struct metric_rules *rules)
+                           struct metric_rules *log_rules,
+                           struct metric_rules *report_rules)
 {
     struct watch *watch = mem_zero(sizeof(*watch));
 
-    tail_init(&watch->log, attempt_directory, "log", rules);
-    tail_init(&watch->metrics, attempt_directory, "metrics.jsonl", rules);
+    tail_init(&watch->log, attempt_directory, "log", log_rules);
+    tail_init(&watch->metrics, attempt_directory, "metrics.jsonl",
+              report_rules);
     return watch;
 }
 

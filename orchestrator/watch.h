@@ -13,9 +13,11 @@
  */
 struct watch;
 
-/* Files need not exist yet. rules are borrowed. */
+/* Files need not exist yet. The rules are borrowed: those of the log, and
+ * those of $SMTUNE_METRICS. */
 struct watch *watch_create(const char *attempt_directory,
-                           struct metric_rules *rules);
+                           struct metric_rules *log_rules,
+                           struct metric_rules *report_rules);
 void watch_destroy(struct watch *watch);
 
 /*
