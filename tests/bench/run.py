@@ -148,9 +148,11 @@ def bench_trials(table, folder, trials, times):
 
 
 def bench_programs(table, programs):
+    env = {**os.environ, "SMTUNE_SHIM": str(BUILD / "smtune-shim")}
     for program in programs:
-        lines = subprocess.run([program], capture_output=True, text=True,
-                               check=True, cwd=ROOT).stdout.splitlines()
+        lines = subprocess.run([program], stdout=subprocess.PIPE, text=True,
+                               check=True, cwd=ROOT, env=env
+                               ).stdout.splitlines()
         for line in lines:
             name, value, peer, bar, unit = line.split("\t")
             value, bar = float(value), float(bar)

@@ -50,8 +50,9 @@ FAULTS = [
     ("format", "base/x.c", SPDX + "int  x ;\n", "clang-format"),
     ("cppcheck", "base/x.c", "int f(void);\nint f(void)\n{\n"
      "    int a[2] = {0};\n    return a[2];\n}\n", "arrayIndexOutOfBounds"),
-    ("tidy", "base/x.c", "#include <stdlib.h>\nint f(const char *s);\n"
-     "int f(const char *s)\n{\n    return atoi(s);\n}\n", "cert-err34-c"),
+    ("tidy", "base/x.c", "int f(int *p);\nint f(int *p)\n{\n"
+     "    if (p == 0)\n        return *p;\n    return 0;\n}\n",
+     "clang-analyzer-core.NullDereference"),
     ("shell", "x", "#!/bin/bash\nrm $1/x\n", "SC2086"),
 ]
 
