@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/json.h"
 #include "cli/cmd.h"
+#include "cli/drive.h"
 #include "cli/output.h"
 #include "orchestrator/experiment.h"
 
@@ -30,13 +31,10 @@ static void print_text(const struct report *report,
                        const struct verdict *verdict)
 {
     const struct space_volume *volume = &verdict->volume;
-    struct buf out = BUF_INIT;
     size_t params;
 
     if (verdict->experiment == NULL) {
-        diags_render(verdict->diags, report->cli->colour_err, &out);
-        fputs(buf_text(&out), stderr);
-        buf_clear(&out);
+        drive_print_diags(report->cli, verdict->diags);
         return;
     }
     params = space_count(verdict->experiment->space);

@@ -327,13 +327,12 @@ static void build_all(struct build *build)
     check_search(build, root);
 }
 
-/* Takes the document. */
+/* Takes the document, which is source->text already read. */
 static struct experiment *build_from(struct conf_doc *doc,
-                                     const char *const *assignments,
-                                     size_t assignment_count,
+                                     const struct experiment_source *source,
                                      struct diags *diags, struct err *err)
 {
-    const char *path = diags_path(diags);
+    const char *path = source->path;
     struct experiment_file *file = mem_zero(sizeof(*file));
     struct experiment *experiment = &file->experiment;
     struct build build = {
@@ -345,8 +344,8 @@ static struct experiment *build_from(struct conf_doc *doc,
     experiment->path = "";
     if (*path != '\0' && strcmp(path, "-") != 0)
         experiment->path = experiment_take_text(file, fs_absolute(path));
-    for (size_t i = 0; i < assignment_count && rc == 0; i++)
-        rc = conf_set(doc, assignments[i], err);
+    for (size_t i = 0; i < source->assignment_count && rc == 0; i++)
+        rc = conf_set(doc, source->assignments[i], err);
     if (rc == 0) {
         experiment->env = expr_env_create(err);
         rc = experiment->env != NULL ? 0 : -1;
@@ -365,23 +364,22 @@ struct experiment *experiment_load(const char *path,
                                    size_t assignment_count, struct diags *diags,
                                    struct err *err)
 {
+    struct experiment_source source = {
+        .path = path,
+        .assignments = assignments,
+        .assignment_count = assignment_count,
+    };
     struct conf_doc *doc = conf_load(path, diags, err);
 
-    return doc != NULL
-               ? build_from(doc, assignments, assignment_count, diags, err)
-               : NULL;
+    return doc != NULL ? build_from(doc, &source, diags, err) : NULL;
 }
 
-struct experiment *experiment_parse(const char *text, size_t length,
-                                    const char *const *assignments,
-                                    size_t assignment_count,
+struct experiment *experiment_parse(const struct experiment_source *source,
                                     struct diags *diags, struct err *err)
 {
-    struct conf_doc *doc = conf_parse(text, length, diags);
+    struct conf_doc *doc = conf_parse(source->text, source->length, diags);
 
-    return doc != NULL
-               ? build_from(doc, assignments, assignment_count, diags, err)
-               : NULL;
+    return doc != NULL ? build_from(doc, source, diags, err) : NULL;
 }
 
 void experiment_destroy(struct experiment *experiment)

@@ -101,20 +101,26 @@ struct experiment {
     struct executor_options executor; /* parallel and state_directory unset */
 };
 
+/* A file's text at hand, and what belongs to it. */
+struct experiment_source {
+    const char *text;
+    size_t length;
+    const char *path; /* the file's; "" or "-": none. Relative paths in the
+                         file start at its folder, else where smtune runs */
+    const char *const *assignments; /* of --set: "a.b.c=VALUE" */
+    size_t assignment_count;
+};
+
 /*
  * Reads, applies the `--set` assignments, checks. NULL when anything is wrong:
  * then either diags has messages, or (unreadable file, a bad assignment) err.
- * Paths in the file are relative to its own folder, which diags_path tells
- * (also to experiment_parse), or to where the program runs.
  */
 struct experiment *experiment_load(const char *path,
                                    const char *const *assignments,
                                    size_t assignment_count, struct diags *diags,
                                    struct err *err);
 /* The same for text already at hand (a run's, from the store). */
-struct experiment *experiment_parse(const char *text, size_t length,
-                                    const char *const *assignments,
-                                    size_t assignment_count,
+struct experiment *experiment_parse(const struct experiment_source *source,
                                     struct diags *diags, struct err *err);
 void experiment_destroy(struct experiment *experiment);
 

@@ -181,8 +181,15 @@ static struct experiment *parse_saved(const struct saved *saved,
     assignments = mem_array(count, sizeof(*assignments));
     for (size_t i = 0; i < count; i++)
         assignments[i] = json_string_value(json_array_get(list, i));
-    experiment = experiment_parse(saved->spec, strlen(saved->spec), assignments,
-                                  count, diags, err);
+    experiment = experiment_parse(
+        &(struct experiment_source){
+            .text = saved->spec,
+            .length = strlen(saved->spec),
+            .path = saved->spec_path,
+            .assignments = assignments,
+            .assignment_count = count,
+        },
+        diags, err);
     free(assignments);
     json_decref(list);
     return experiment;

@@ -125,8 +125,9 @@ enum { SPACE_EXACT_MAX = 100000 };
 
 /*
  * Estimates the feasible share: from all points where they are that few, else
- * by sampling: 10,000 points, up to 1,000,000 as long as none is found. -1
- * (ERR_FILE) when nothing feasible was found.
+ * by sampling: 10,000 points, and as long as none is found up to 1,000,000
+ * (fewer where there are over 20 parameters). -1 (ERR_FILE) when nothing
+ * feasible was found.
  */
 int space_estimate_volume(struct space *space, struct space_volume *volume,
                           struct err *err);

@@ -7,7 +7,8 @@
 #include "strategies/lattice.h"
 #include "strategies/space.h"
 
-enum { SAMPLES = 10000, SAMPLES_MAX = 1000000 };
+/* VALUES_MAX bounds the time that is spent on a space of many parameters. */
+enum { SAMPLES = 10000, SAMPLES_MAX = 1000000, VALUES_MAX = 20000000 };
 
 /* How many positions of the lattice are this point: an inactive parameter has
  * any of its values there. */
@@ -45,13 +46,15 @@ static int try_all(struct space *space, struct value *point,
 static void sample(struct space *space, struct value *point,
                    struct space_volume *volume)
 {
-    double *unit = mem_array(space_count(space), sizeof(*unit));
+    size_t count = space_count(space);
+    double *unit = mem_array(count, sizeof(*unit));
     struct rng rng;
 
     rng_init(&rng, 0, 0, 0);
     while (volume->tried < SAMPLES ||
-           (volume->tried < SAMPLES_MAX && volume->feasible == 0)) {
-        for (size_t i = 0; i < space_count(space); i++)
+           (volume->tried < SAMPLES_MAX && volume->feasible == 0 &&
+            volume->tried * count < VALUES_MAX)) {
+        for (size_t i = 0; i < count; i++)
             unit[i] = rng_uniform(&rng);
         space_decode(space, unit, point);
         volume->tried++;

@@ -33,9 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct diags *diags = diags_create("fuzz.yaml");
     struct buf shown = BUF_INIT;
+    struct experiment_source source = {
+        .text = (const char *)data, .length = size, .path = ""};
     struct err err = {0};
-    struct experiment *experiment =
-        experiment_parse((const char *)data, size, NULL, 0, diags, &err);
+    struct experiment *experiment = experiment_parse(&source, diags, &err);
 
     assert(err.kind == ERR_NONE);
     assert((experiment == NULL) == (diags_count(diags) > 0));

@@ -31,8 +31,9 @@ static struct experiment *parse_at(const char *path, const char *text,
     struct diags *diags = diags_create(path);
     struct buf out = BUF_INIT;
     struct err err = {0};
-    struct experiment *experiment = experiment_parse(
-        text, strlen(text), &assignment, assignment != NULL, diags, &err);
+    struct experiment_source source = {text, strlen(text), path, &assignment,
+                                       assignment != NULL};
+    struct experiment *experiment = experiment_parse(&source, diags, &err);
 
     diags_render(diags, false, &out);
     if (experiment == NULL)
@@ -268,15 +269,17 @@ static void test_experiment__assignments(void **state)
         parse_at("", head, "parameters.lr={type: int, min: 1, max: 2}");
     struct diags *diags = diags_create("");
     const char *bad[] = {"version.x=1", "search.method=sobel"};
+    struct experiment_source source = {head, strlen(head), "", bad, 1};
     struct err err = {0};
 
     (void)state;
     assert_int_equal(space_param(e->space, 0)->kind, PARAM_INT);
     experiment_destroy(e);
-    assert_null(experiment_parse(head, strlen(head), bad, 1, diags, &err));
+    assert_null(experiment_parse(&source, diags, &err));
     assert_int_equal(err.kind, ERR_USAGE);
     assert_int_equal(diags_count(diags), 0);
-    assert_null(experiment_parse(head, strlen(head), bad + 1, 1, diags, &err));
+    source.assignments = bad + 1;
+    assert_null(experiment_parse(&source, diags, &err));
     assert_int_equal(diags_count(diags), 1);
     assert_string_equal(diags_get(diags, 0)->text,
                         "'search.method' cannot be 'sobel'");
@@ -350,11 +353,13 @@ static void check_golden(const char *path)
         mem_printf("%.*s.expected", (int)(strlen(path) - 5), path);
     struct diags *diags = diags_create(name);
     struct buf text = BUF_INIT, found = BUF_INIT, expected = BUF_INIT;
+    struct experiment_source source = {.path = name};
     struct err err = {0};
 
     assert_int_equal(fs_read(path, 1 << 21, &text, &err), 0);
-    assert_null(
-        experiment_parse(buf_text(&text), text.length, NULL, 0, diags, &err));
+    source.text = buf_text(&text);
+    source.length = text.length;
+    assert_null(experiment_parse(&source, diags, &err));
     assert_string_equal(err.text, "");
     diags_render(diags, false, &found);
     if (getenv("UPDATE") != NULL)
