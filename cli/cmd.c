@@ -9,8 +9,10 @@
 /* GROUP is a heading of `smtune help`; CMD(name) is cmd_name. */
 #define COMMANDS(GROUP, CMD)                                                   \
     GROUP("Prepare an experiment")                                             \
+    CMD(init)                                                                  \
     CMD(validate)                                                              \
     CMD(plan)                                                                  \
+    CMD(schema)                                                                \
     GROUP("Run it")                                                            \
     CMD(run)                                                                   \
     CMD(stop)                                                                  \
@@ -31,7 +33,6 @@
     CMD(completion)                                                            \
     CMD(doctor)                                                                \
     CMD(help)                                                                  \
-    CMD(schema)                                                                \
     CMD(version)
 
 #define NOTHING(title)

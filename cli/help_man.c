@@ -67,18 +67,21 @@ static size_t block_length(const char *text)
 
 static void add_details(const char *details, struct buf *out)
 {
-    while (*details != '\0') {
-        size_t length = block_length(details);
+    for (;;) {
+        size_t length;
 
-        if (length > 0 && details[0] == ' ') {
+        details += strspn(details, "\n");
+        if (*details == '\0')
+            return;
+        length = block_length(details);
+        if (details[0] == ' ') {
             add_verbatim(details, length, out);
-        } else if (length > 0) {
+        } else {
             buf_add_string(out, ".PP\n");
             add_roff(details, length, out);
             buf_add_char(out, '\n');
         }
         details += length;
-        details += *details == '\n';
     }
 }
 

@@ -213,8 +213,11 @@ static int close_output(const struct cli *cli, int status)
         return status;
     if (errno == EPIPE || reader_is_gone())
         return STATUS_BROKEN_PIPE;
-    err_set_errno(&err, ERR_FAILED, errno != 0 ? errno : EIO,
-                  "cannot write to standard output");
+    if (errno != 0)
+        err_set_errno(&err, ERR_FAILED, errno,
+                      "cannot write to standard output");
+    else /* an earlier write failed, and nobody asked why */
+        err_set(&err, ERR_FAILED, "cannot write to standard output");
     return report(cli, &err);
 }
 

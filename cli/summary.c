@@ -291,7 +291,7 @@ static void print_next(const struct summary *summary)
     if (summary->succeeded > 0)
         print_hint(summary, "best", "", "the best setting (-o json as data)");
     print_hint(summary, "trials", "", "every trial");
-    print_hint(summary, "show", "", "this again");
+    print_hint(summary, "show", "", "all about the run");
     if (summary->succeeded > 0)
         print_hint(summary, "export", " --format csv", "all of it as a table");
 }
