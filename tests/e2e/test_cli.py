@@ -3,11 +3,14 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "help"
 
 
 def commands(smtune):
@@ -52,6 +55,20 @@ def test_every_example_is_accepted(smtune):
                     example
                 seen += 1
     assert seen >= len(commands(smtune))
+
+
+def test_help_is_as_recorded(smtune):
+    """UPDATE=1 records it anew."""
+    if os.environ.get("UPDATE"):
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        GOLDEN.mkdir(parents=True)
+        for name in commands(smtune):
+            (GOLDEN / f"{name}.txt").write_text(smtune.ok("help", name))
+        (GOLDEN / "overview.txt").write_text(smtune.ok("help"))
+    recorded = {path.stem: path.read_text() for path in GOLDEN.iterdir()}
+    shown = {name: smtune.ok("help", name) for name in commands(smtune)}
+    shown["overview"] = smtune.ok("help")
+    assert shown == recorded
 
 
 def test_the_manual_page_is_sound(smtune, tmp_path, root):
