@@ -60,7 +60,7 @@ static size_t piece_length(const char *text)
 {
     size_t length = strcspn(text, "\n");
 
-    if (text[0] == ' ')
+    if (text[0] == ' ' || text[0] == '\n')
         return length;
     while (text[length] == '\n' && strchr("\n ", text[length + 1]) == NULL)
         length += 1 + strcspn(text + length + 1, "\n");

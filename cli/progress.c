@@ -215,7 +215,7 @@ static void add_head(const struct progress *progress,
     add_count(now, out);
     buf_add_string(out, "  ");
     add_duration(now->elapsed_ms, out);
-    if (now->eta_ms >= 0) {
+    if (now->eta_ms >= 0 && now->done != now->total) {
         buf_add_string(out, ", about ");
         add_duration(now->eta_ms, out);
         buf_add_string(out, " left");
