@@ -21,6 +21,24 @@
 #define SIMD_CLONES
 #endif
 
+/*
+ * AddressSanitizer keeps notes about stacks. It must be told when a stack of
+ * our own making is taken into use again.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ADDRESS_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HAS_ADDRESS_SANITIZER 1
+#endif
+#ifdef HAS_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#define FRESH_STACK(memory, bytes) ASAN_UNPOISON_MEMORY_REGION(memory, bytes)
+#else
+#define FRESH_STACK(memory, bytes) ((void)0)
+#endif
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif

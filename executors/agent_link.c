@@ -255,6 +255,7 @@ static void on_closed(uv_handle_t *handle)
 void agent_link_close(struct agent_link *link, void (*closed)(void *user),
                       void *user)
 {
+    transmit(link);
     link->is_closing = true;
     link->closed = closed;
     link->closed_user = user;

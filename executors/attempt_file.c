@@ -61,7 +61,7 @@ static bool read_ticks(const char *line, const char *key, uint64_t *value)
 
 static char unescaped(const char **at)
 {
-    unsigned int code = '?';
+    char code[5] = "";
 
     switch (**at) {
     case 'n':
@@ -71,9 +71,9 @@ static char unescaped(const char **at)
     case 'u':
         if (strlen(*at) < 5)
             return '?';
-        sscanf(*at + 1, "%4x", &code);
-        *at += 4;
-        return (char)code;
+        memcpy(code, *at + 1, sizeof(code) - 1);
+        *at += sizeof(code) - 1;
+        return (char)strtol(code, NULL, 16);
     default:
         return **at;
     }
@@ -231,11 +231,15 @@ int claim_create(const char *directory, struct err *err)
     if (fd < 0)
         return err_set_errno(err, errno == EEXIST ? ERR_BUSY : ERR_FAILED,
                              errno, "cannot claim '%s'", path);
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 &&
-        status.st_size == 0)
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+        err_set_errno(err, errno == EWOULDBLOCK ? ERR_BUSY : ERR_FAILED, errno,
+                      "cannot lock '%s'", path);
+    else if (fstat(fd, &status) != 0 || status.st_size != 0)
+        err_set(err, ERR_BUSY, "somebody else took '%s'", path);
+    else
         return fd;
     close(fd);
-    return err_set(err, ERR_BUSY, "somebody else took '%s'", path);
+    return -1;
 }
 
 static int claim_void(int fd, int64_t attempt, struct claim *claim,
@@ -302,7 +306,7 @@ bool claim_is_free(const char *directory)
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return true;
-    is_free = flock(fd, LOCK_SH | LOCK_NB) == 0;
+    is_free = flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     close(fd);
     return is_free;
 }
@@ -332,8 +336,8 @@ int exit_write(const char *directory, const struct attempt_exit *end,
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
               0600);
     if (fd < 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot create '%s'",
-                             temporary);
+        return err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
+                             errno, "cannot create '%s'", temporary);
     result = write_all(fd, line, (size_t)length);
     if (result == 0)
         result = rename(temporary, path);

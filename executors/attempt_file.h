@@ -67,7 +67,7 @@ int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
 /* Whether the claim's lock is free: nothing that inherited it lives. */
 bool claim_is_free(const char *directory);
 
-/* Writes `exit`, by rename. */
+/* Writes `exit`, by rename. ERR_NOT_FOUND when the directory is gone. */
 int exit_write(const char *directory, const struct attempt_exit *end,
                struct err *err);
 

@@ -13,6 +13,7 @@
 /* -1 when the driver's description of a GPU has none. */
 static int device_minor(const char *information_path)
 {
+    static const char key[] = "Device Minor:";
     FILE *file = fopen(information_path, "re");
     char line[256];
     int minor = -1;
@@ -20,8 +21,13 @@ static int device_minor(const char *information_path)
     if (file == NULL)
         return -1;
     while (minor < 0 && fgets(line, sizeof(line), file) != NULL) {
-        if (sscanf(line, "Device Minor: %d", &minor) != 1)
-            minor = -1;
+        const char *at = line + strlen(key);
+
+        if (strncmp(line, key, strlen(key)) != 0)
+            continue;
+        at += strspn(at, " \t");
+        if (isdigit((unsigned char)*at))
+            minor = (int)strtol(at, NULL, 10);
     }
     fclose(file);
     return minor;

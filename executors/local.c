@@ -197,37 +197,49 @@ static int connect_agent(struct local *local, struct err *err)
 }
 
 /* An attempt that the dead agent had may have been started even though we
- * were not told. One that was not goes to the next agent. */
-static void rescue_flight(struct local *local, struct flight **link)
+ * were not told. One that was not goes to the next agent. Returns whether it
+ * does. */
+static bool resend(struct local *local, const struct flight *flight)
 {
-    struct flight *flight = *link;
-    const struct attempt_spec spec = {.attempt = flight->attempt,
-                                      .directory = flight->directory,
-                                      .grace_ms = flight->grace_ms};
     char *claim = fs_join(flight->directory, "claim");
     bool is_untouched = !flight->has_started && !fs_exists(claim);
 
     free(claim);
-    if (is_untouched && local->link != NULL) {
-        buf_add(agent_link_out(local->link), flight->start.data,
-                flight->start.length);
-        return;
-    }
-    if (adopted_add(local->adopted, &spec, NULL) != 0)
-        adopted_add_lost(local->adopted, flight->attempt);
-    remove_flight(local, link);
+    if (!is_untouched || local->link == NULL)
+        return false;
+    buf_add(agent_link_out(local->link), flight->start.data,
+            flight->start.length);
+    return true;
 }
 
+static void adopt(struct local *local, const struct flight *flight)
+{
+    const struct attempt_spec spec = {.attempt = flight->attempt,
+                                      .directory = flight->directory,
+                                      .grace_ms = flight->grace_ms};
+
+    if (adopted_add(local->adopted, &spec, NULL) != 0)
+        adopted_add_lost(local->adopted, flight->attempt);
+}
+
+/* In the order in which they came: the list has the last first. */
 static void rescue_flights(struct local *local)
 {
-    struct flight **link = &local->flights;
+    struct flight *flight, *rest = NULL;
 
-    while (*link != NULL) {
-        struct flight *flight = *link;
-
-        rescue_flight(local, link);
-        if (*link == flight)
-            link = &flight->next;
+    while ((flight = local->flights) != NULL) {
+        local->flights = flight->next;
+        flight->next = rest;
+        rest = flight;
+    }
+    while ((flight = rest) != NULL) {
+        rest = flight->next;
+        flight->next = local->flights;
+        local->flights = flight;
+        if (!resend(local, flight)) {
+            adopt(local, flight);
+            remove_flight(local, &local->flights);
+        }
     }
 }
 
@@ -381,8 +393,10 @@ static enum start_result local_start(struct executor *executor,
         local->was_refused = true;
         return START_FULL;
     }
-    if (agent_put_start(&message, spec, err) != 0)
+    if (agent_put_start(&message, spec, err) != 0) {
+        buf_clear(&message);
         return START_ERROR;
+    }
     flight = add_flight(local, spec);
     flight->start = message;
     buf_add(agent_link_out(local->link), message.data, message.length);

@@ -4,12 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -29,27 +29,37 @@ static int open_of(pid_t pid, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The fields of proc(5) stat that count here; the program's name, in
- * parentheses, may itself hold parentheses and spaces. */
+/* Fields of proc(5) stat, counted from the one after the program's name, which
+ * is in parentheses and may itself hold parentheses and spaces. */
+enum {
+    FIELD_STATE,
+    FIELD_PARENT,
+    FIELD_SESSION = 3,
+    FIELD_START = 19,
+    FIELD_RSS = 21,
+    FIELD_COUNT
+};
+
 static bool parse_stat(const char *text, struct process *process)
 {
-    const char *after_name = strrchr(text, ')');
-    int parent, session;
-    long long rss_pages;
-    unsigned long long start;
-    char state;
+    const char *at = strrchr(text, ')');
+    const char *fields[FIELD_COUNT];
 
-    if (after_name == NULL ||
-        sscanf(after_name + 1,
-               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
-               " %*d %*d %*d %llu %*u %lld",
-               &state, &parent, &session, &start, &rss_pages) != 5)
+    if (at == NULL)
         return false;
-    process->parent = parent;
-    process->session = session;
-    process->start = start;
-    process->rss_bytes = rss_pages * sysconf(_SC_PAGESIZE);
-    process->is_zombie = state == 'Z' || state == 'X';
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        at = strchr(at, ' ');
+        if (at == NULL)
+            return false;
+        fields[i] = ++at;
+    }
+    process->parent = (pid_t)strtol(fields[FIELD_PARENT], NULL, 10);
+    process->session = (pid_t)strtol(fields[FIELD_SESSION], NULL, 10);
+    process->start = strtoull(fields[FIELD_START], NULL, 10);
+    process->rss_bytes =
+        strtoll(fields[FIELD_RSS], NULL, 10) * sysconf(_SC_PAGESIZE);
+    process->is_zombie =
+        fields[FIELD_STATE][0] == 'Z' || fields[FIELD_STATE][0] == 'X';
     process->owner = NULL;
     return true;
 }
@@ -97,7 +107,8 @@ int process_table_read(struct process_table *table)
             table->count++;
     }
     closedir(directory);
-    qsort(table->rows, table->count, sizeof(*table->rows), by_pid);
+    if (table->count > 1)
+        qsort(table->rows, table->count, sizeof(*table->rows), by_pid);
     return 0;
 }
 
@@ -165,6 +176,7 @@ static void read_up_to(int fd, size_t max_bytes, struct buf *out)
 int64_t process_pss_bytes(pid_t pid)
 {
     struct buf text = BUF_INIT;
+    static const char pss[] = "\nPss:";
     int fd = open_of(pid, "smaps_rollup");
     const char *at;
     int64_t kilobytes = -1;
@@ -173,11 +185,30 @@ int64_t process_pss_bytes(pid_t pid)
         return -1;
     read_up_to(fd, SMAPS_MAX_BYTES, &text);
     close(fd);
-    at = strstr(buf_text(&text), "\nPss:");
-    if (at != NULL && sscanf(at + 5, "%" SCNd64, &kilobytes) != 1)
-        kilobytes = -1;
+    at = strstr(buf_text(&text), pss);
+    if (at != NULL)
+        kilobytes = strtoll(at + strlen(pss), NULL, 10);
     buf_clear(&text);
     return kilobytes < 0 ? -1 : kilobytes * 1024;
+}
+
+bool process_has_open(pid_t pid, dev_t device, ino_t inode)
+{
+    char path[64];
+    struct dirent *entry;
+    struct stat status;
+    DIR *directory;
+    bool found = false;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    directory = opendir(path);
+    if (directory == NULL)
+        return false;
+    while (!found && (entry = readdir(directory)) != NULL)
+        found = fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 &&
+                status.st_dev == device && status.st_ino == inode;
+    closedir(directory);
+    return found;
 }
 
 bool process_variable(pid_t pid, const char *name, char *value, size_t size)
@@ -194,11 +225,9 @@ bool process_variable(pid_t pid, const char *name, char *value, size_t size)
     while (at < text.length && !found) {
         const char *entry = text.data + at;
 
-        if (strncmp(entry, name, name_length) == 0 &&
-            entry[name_length] == '=' && strlen(entry) - name_length <= size) {
-            memcpy(value, entry + name_length + 1, strlen(entry) - name_length);
-            found = true;
-        }
+        if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=')
+            found = snprintf(value, size, "%s", entry + name_length + 1) <
+                    (int)size;
         at += strlen(entry) + 1;
     }
     buf_clear(&text);

@@ -47,6 +47,9 @@ size_t process_signal_session(pid_t session, uint64_t start, int signal_number);
 /* Proportional set size; -1 when it cannot be read. */
 int64_t process_pss_bytes(pid_t pid);
 
+/* Whether the process has this file open, as far as may be seen. */
+bool process_has_open(pid_t pid, dev_t device, ino_t inode);
+
 /* Copies the value of an environment variable that the process was started
  * with; false when it has none that fits, or hides it. */
 bool process_variable(pid_t pid, const char *name, char *value, size_t size);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -232,16 +233,34 @@ static int explain(const struct child *child, struct err *err)
                    "no program '%.120s', or its interpreter is missing", name);
 }
 
-static pid_t launch(struct child *child, struct err *err)
+static pid_t create_process(struct child *child)
 {
     char *stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    pid_t pid = -1;
+    pid_t pid;
+    int error;
 
-    if (stack != MAP_FAILED) {
-        pid = clone(run_child, stack + CHILD_STACK_BYTES,
-                    CLONE_VM | CLONE_VFORK | SIGCHLD, child);
-        munmap(stack, CHILD_STACK_BYTES);
+    if (stack == MAP_FAILED)
+        return -1;
+    FRESH_STACK(stack, CHILD_STACK_BYTES);
+    pid = clone(run_child, stack + CHILD_STACK_BYTES,
+                CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+    error = errno;
+    munmap(stack, CHILD_STACK_BYTES);
+    errno = error;
+    return pid;
+}
+
+/* Where the system has no process or memory to spare, some will be free soon:
+ * it is asked again for a second. */
+static pid_t launch(struct child *child, struct err *err)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    pid_t pid = create_process(child);
+
+    for (int i = 0; pid < 0 && i < 20; i++) {
+        nanosleep(&pause, NULL);
+        pid = create_process(child);
     }
     if (pid < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot create a process");

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,6 +40,7 @@
 enum {
     CENSUS_MS = 200,
     MEMORY_MS = 100,
+    CENSUS_REST = 20, /* times the time it takes */
     REPEAT_KILL_MS = 1000,
     REWRITE_MS = 1000,
     DRAIN_FIRST_MS = 1,
@@ -56,7 +58,8 @@ struct supervisor {
     struct tree tree;
     int64_t census_ms; /* when the last was */
     int64_t armed_ms;  /* what the timer is set to */
-    bool strays;       /* there may be some since the last census */
+    int64_t census_cost_ms;
+    bool strays; /* there may be some since the last census */
     int signal_fd;
     int timer_fd;
 };
@@ -81,10 +84,18 @@ static void attempt_remove(struct supervisor *supervisor,
 {
     struct attempt **link = &supervisor->attempts;
 
-    while (*link != attempt)
+    while (*link != NULL && *link != attempt)
         link = &(*link)->next;
     *link = attempt->next;
     supervisor->count--;
+}
+
+static bool written_or_gone(const struct attempt *attempt)
+{
+    struct err err;
+
+    return exit_write(attempt->directory, &attempt->end, &err) == 0 ||
+           err.kind == ERR_NOT_FOUND;
 }
 
 static void finish(struct supervisor *supervisor, struct attempt *attempt)
@@ -92,7 +103,8 @@ static void finish(struct supervisor *supervisor, struct attempt *attempt)
     struct attempt_exit end = attempt->end;
 
     attempt_remove(supervisor, attempt);
-    if (exit_write(attempt->directory, &end, NULL) == 0 || errno == ENOENT) {
+    supervisor->strays = true;
+    if (written_or_gone(attempt)) {
         attempt_destroy(attempt);
     } else {
         attempt->check_ms = clock_monotonic_ms() + REWRITE_MS;
@@ -111,8 +123,7 @@ static void rewrite_exits(struct supervisor *supervisor, int64_t now_ms)
 
         if (attempt->check_ms > now_ms) {
             link = &attempt->next;
-        } else if (exit_write(attempt->directory, &attempt->end, NULL) == 0 ||
-                   errno == ENOENT) {
+        } else if (written_or_gone(attempt)) {
             *link = attempt->next;
             attempt_destroy(attempt);
         } else {
@@ -148,6 +159,7 @@ static void terminate(struct attempt *attempt, enum attempt_cause cause,
 static void take_census(struct supervisor *supervisor, int64_t now_ms)
 {
     tree_census(&supervisor->tree, supervisor->attempts);
+    supervisor->census_cost_ms = clock_monotonic_ms() - now_ms;
     supervisor->strays =
         tree_kill_strays(&supervisor->tree, supervisor->attempts) > 0;
     supervisor->census_ms = now_ms;
@@ -172,7 +184,6 @@ static void settle(struct supervisor *supervisor, struct attempt *attempt,
     int64_t waited_ms = now_ms - attempt->reaped_ms;
 
     if (looks_clear(attempt) && now_ms - supervisor->census_ms < CENSUS_MS) {
-        supervisor->strays = true;
         finish(supervisor, attempt);
         return;
     }
@@ -276,13 +287,21 @@ static void reap(struct supervisor *supervisor, int64_t now_ms)
 
 /* -- Time -----------------------------------------------------------------*/
 
+/* Where there are so many processes that a census takes long, it is made
+ * less often. */
+static int64_t memory_due_ms(const struct supervisor *supervisor)
+{
+    return supervisor->census_ms + MEMORY_MS +
+           CENSUS_REST * supervisor->census_cost_ms;
+}
+
 static void check_memory(struct supervisor *supervisor, int64_t now_ms)
 {
     bool limited = false;
 
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next)
         limited |= a->memory_bytes > 0 && a->reaped_ms == 0;
-    if (!limited || now_ms - supervisor->census_ms < MEMORY_MS)
+    if (!limited || now_ms < memory_due_ms(supervisor))
         return;
     take_census(supervisor, now_ms);
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
@@ -327,7 +346,7 @@ static int64_t next_wake_ms(const struct supervisor *supervisor)
         wake_ms = earlier(wake_ms, earlier(a->deadline_ms, a->kill_ms));
         wake_ms = earlier(wake_ms, a->check_ms);
         if (a->memory_bytes > 0)
-            wake_ms = earlier(wake_ms, supervisor->census_ms + MEMORY_MS);
+            wake_ms = earlier(wake_ms, memory_due_ms(supervisor));
     }
     for (struct attempt *a = supervisor->unwritten; a != NULL; a = a->next)
         wake_ms = earlier(wake_ms, a->check_ms);
@@ -347,13 +366,22 @@ static void arm_timer(struct supervisor *supervisor, int64_t wake_ms)
 
 /* -- The interface --------------------------------------------------------*/
 
+/* Every signal has its default action then, also the two that libc keeps for
+ * itself: its own signal() would not touch them. All zeroes are SIG_DFL. */
+static void reset_signals(void)
+{
+    const unsigned char action[64] = {0};
+
+    for (int number = 1; number < NSIG; number++)
+        syscall(SYS_rt_sigaction, number, action, NULL, NSIG / 8);
+}
+
 static int own_signals(void)
 {
     sigset_t all, watched;
 
+    reset_signals();
     sigfillset(&all);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);

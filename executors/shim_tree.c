@@ -3,7 +3,9 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool claim_names(const struct attempt *attempt, const char *claim)
@@ -14,11 +16,38 @@ static bool claim_names(const struct attempt *attempt, const char *claim)
            strcmp(claim + length, "/claim") == 0;
 }
 
+static bool has_claim_open(const struct attempt *attempt, pid_t pid)
+{
+    char path[PATH_MAX];
+    struct stat status;
+
+    snprintf(path, sizeof(path), "%s/claim", attempt->directory);
+    return stat(path, &status) == 0 &&
+           process_has_open(pid, status.st_dev, status.st_ino);
+}
+
+/* The only attempt that is old enough to have started the process. */
+static struct attempt *only_candidate(const struct process *process,
+                                      struct attempt *attempts)
+{
+    struct attempt *candidate = NULL;
+
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->pid_start > process->start)
+            continue;
+        if (candidate != NULL)
+            return NULL;
+        candidate = a;
+    }
+    return candidate;
+}
+
 static struct attempt *owner_of_child(struct tree *tree,
                                       const struct process *process,
                                       struct attempt *attempts)
 {
     char claim[PATH_MAX];
+    struct attempt *owner;
 
     for (struct attempt *a = attempts; a != NULL; a = a->next) {
         if (process->session == a->pid)
@@ -30,7 +59,12 @@ static struct attempt *owner_of_child(struct tree *tree,
                 return a;
         }
     }
-    return &tree->strays;
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (has_claim_open(a, process->pid))
+            return a;
+    }
+    owner = only_candidate(process, attempts);
+    return owner != NULL ? owner : &tree->strays;
 }
 
 /* A process has its parent's owner. Parents mostly have the smaller pid, so

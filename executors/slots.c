@@ -93,7 +93,8 @@ struct slots *slots_open(const char *directory, int cpus,
     slots->cpus = slot_array(slots->cpu_count);
     slots->gpus = slot_array(gpu_count);
     slots->gpu_names = mem_array(gpu_count, sizeof(*gpus));
-    memcpy(slots->gpu_names, gpus, gpu_count * sizeof(*gpus));
+    if (gpu_count > 0)
+        memcpy(slots->gpu_names, gpus, gpu_count * sizeof(*gpus));
     slots->waiting_fd = -1;
     return slots;
 }

@@ -244,6 +244,23 @@ UNUSED static bool bench_has(struct bench *bench, int64_t attempt,
     return is_there;
 }
 
+/* Waits for a word in an attempt's log. */
+UNUSED static void bench_await_word(struct bench *bench, int64_t attempt,
+                                    const char *word)
+{
+    int64_t end_ms = clock_monotonic_ms() + BENCH_WAIT_MS;
+    bool found = false;
+
+    while (!found) {
+        char *log = bench_read(bench, attempt, "log");
+
+        found = strstr(log, word) != NULL;
+        free(log);
+        assert_true(clock_monotonic_ms() < end_ms);
+        uv_run(&bench->loop, UV_RUN_NOWAIT);
+    }
+}
+
 /* Living processes whose environment has the variable with this value. */
 UNUSED static size_t count_processes_with(const char *name, const char *value)
 {
@@ -285,15 +302,30 @@ static void bench_close(struct bench *bench)
     bench_close_loop(bench);
 }
 
-/* Before an executor is created: what the agent and its commands inherit. */
-UNUSED static void use_built_shim(void)
+/* For a group of tests: the shim that was built with them, and slots that no
+ * other program on this machine shares. */
+UNUSED static int open_group(void **state)
 {
     char *directory = fs_program_directory();
     char *path = mem_printf("%s/../../smtune-shim", directory);
+    char *runtime = mem_copy_string("/tmp/smtune-test-XXXXXX");
 
     setenv("SMTUNE_SHIM", path, 1);
     free(path);
     free(directory);
+    if (mkdtemp(runtime) == NULL)
+        return -1;
+    setenv("XDG_RUNTIME_DIR", runtime, 1);
+    *state = runtime;
+    return 0;
+}
+
+UNUSED static int close_group(void **state)
+{
+    int result = fs_remove_tree(*state, NULL);
+
+    free(*state);
+    return result;
 }
 
 #endif

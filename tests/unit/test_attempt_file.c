@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "executors/attempt_file.h"
+
+static int make_folder(void **state)
+{
+    char *folder = mem_copy_string("/tmp/smtune-test-XXXXXX");
+
+    *state = folder;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    int result = fs_remove_tree(*state, NULL);
+
+    free(*state);
+    return result;
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char *path = fs_join(folder, name);
+
+    assert_int_equal(fs_write_atomic(path, text, strlen(text), 0600, NULL), 0);
+    free(path);
+}
+
+static struct claim some_claim(void)
+{
+    struct claim claim = {.attempt = 7,
+                          .pid = 123,
+                          .pid_start = UINT64_C(4567890123),
+                          .shim_pid = 99,
+                          .shim_start = 42,
+                          .time_ms = INT64_C(1790000000123)};
+
+    claim_identify(&claim);
+    return claim;
+}
+
+static void write_claim(int fd, const struct claim *claim)
+{
+    char line[CLAIM_LINE_MAX];
+    size_t length = claim_format(claim, line);
+
+    assert_int_equal(write(fd, line, length), length);
+}
+
+static void test_claim__is_given_once(void **state)
+{
+    struct err err;
+    int fd = claim_create(*state, NULL);
+
+    assert_true(fd >= 0);
+    assert_int_equal(claim_create(*state, &err), -1);
+    assert_int_equal(err.kind, ERR_BUSY);
+    close(fd);
+    assert_int_equal(claim_create(*state, &err), -1);
+    assert_int_equal(err.kind, ERR_BUSY);
+}
+
+static void test_claim__of_a_missing_directory_fails(void **state)
+{
+    struct err err;
+
+    (void)state;
+    assert_int_equal(claim_create("/nowhere/at/all", &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_non_null(strstr(err.text, "/nowhere/at/all/claim"));
+}
+
+static void test_claim__survives_writing_and_reading(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    write_claim(fd, &claim);
+    assert_false(claim_is_free(*state));
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_HELD);
+    assert_int_equal(read.attempt, 7);
+    assert_int_equal(read.pid, 123);
+    assert_int_equal(read.pid_start, claim.pid_start);
+    assert_int_equal(read.shim_pid, 99);
+    assert_int_equal(read.shim_start, 42);
+    assert_int_equal(read.time_ms, claim.time_ms);
+    assert_string_equal(read.boot_id, claim.boot_id);
+    assert_string_equal(read.host, claim.host);
+    assert_true(strlen(read.boot_id) == 36);
+    close(fd);
+    assert_true(claim_is_free(*state));
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_FREE);
+    assert_int_equal(read.pid, 123);
+}
+
+static void test_judge__takes_the_claim_of_what_never_started(void **state)
+{
+    struct claim claim;
+    struct err err;
+
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_VOID);
+    assert_int_equal(claim.pid, 0);
+    assert_int_equal(claim_create(*state, &err), -1);
+    assert_int_equal(err.kind, ERR_BUSY);
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_VOID);
+}
+
+/* The maker of a claim was killed, or overtaken, before it locked it. */
+static void test_judge__takes_an_unlocked_empty_claim(void **state)
+{
+    struct claim claim;
+
+    write_file(*state, "claim", "");
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_VOID);
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_VOID);
+}
+
+static void test_judge__waits_for_a_locked_empty_claim(void **state)
+{
+    struct claim claim;
+    int fd = claim_create(*state, NULL);
+
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_HELD);
+    assert_int_equal(claim.pid, 0);
+    close(fd);
+}
+
+static void test_judge__takes_no_damaged_claim(void **state)
+{
+    struct claim claim;
+
+    write_file(*state, "claim", "{\"attempt\": 7, \"pid\": 12");
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_FREE);
+    assert_int_equal(claim.pid, 0);
+}
+
+static void test_lock__is_held_by_what_inherited_it(void **state)
+{
+    int fd = claim_create(*state, NULL);
+    int inherited = dup(fd);
+
+    close(fd);
+    assert_false(claim_is_free(*state));
+    close(inherited);
+    assert_true(claim_is_free(*state));
+}
+
+static void test_exit__survives_writing_and_reading(void **state)
+{
+    const struct attempt_exit end = {
+        .attempt = INT64_C(1) << 40,
+        .cause = CAUSE_LAUNCH_ERROR,
+        .exit_code = -1,
+        .signal = 11,
+        .started_ms = INT64_C(1790000000123),
+        .ended_ms = INT64_C(1790000000456),
+        .cpu_ms = 12,
+        .max_rss_bytes = INT64_C(1) << 36,
+        .text = "cannot run \"a\\b\"\n\t, \"cause\": \"ok\"",
+    };
+    struct attempt_exit read;
+
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    assert_int_equal(exit_read(*state, end.attempt, &read), 1);
+    assert_int_equal(read.attempt, end.attempt);
+    assert_int_equal(read.cause, end.cause);
+    assert_int_equal(read.exit_code, -1);
+    assert_int_equal(read.signal, 11);
+    assert_int_equal(read.started_ms, end.started_ms);
+    assert_int_equal(read.ended_ms, end.ended_ms);
+    assert_int_equal(read.cpu_ms, 12);
+    assert_int_equal(read.max_rss_bytes, end.max_rss_bytes);
+    assert_string_equal(read.text, end.text);
+}
+
+static void test_exit__keeps_every_cause(void **state)
+{
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+        struct attempt_exit end = {.attempt = 1,
+                                   .cause = (enum attempt_cause)cause};
+        struct attempt_exit read;
+
+        assert_int_equal(exit_write(*state, &end, NULL), 0);
+        assert_int_equal(exit_read(*state, 1, &read), 1);
+        assert_int_equal(read.cause, cause);
+    }
+    assert_null(attempt_cause_names[CAUSE_COUNT]);
+}
+
+static void test_exit__of_another_attempt_is_none(void **state)
+{
+    const struct attempt_exit end = {.attempt = 3};
+    struct attempt_exit read;
+
+    assert_int_equal(exit_read(*state, 3, &read), 0);
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    assert_int_equal(exit_read(*state, 4, &read), 0);
+    assert_int_equal(exit_read(*state, 3, &read), 1);
+}
+
+static void test_exit__half_a_file_is_none(void **state)
+{
+    const struct attempt_exit end = {.attempt = 3, .text = "why"};
+    struct attempt_exit read;
+    char *path = fs_join(*state, "exit");
+    char line[EXIT_LINE_MAX];
+    ssize_t length;
+    int fd;
+
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    fd = open(path, O_RDONLY);
+    length = pread(fd, line, sizeof(line) - 1, 0);
+    close(fd);
+    free(path);
+    assert_true(length > 0);
+    for (ssize_t part = 0; part < length; part++) {
+        line[length - 1 - part] = '\0';
+        write_file(*state, "exit", line);
+        assert_int_equal(exit_read(*state, 3, &read), 0);
+    }
+}
+
+static void test_exit__of_a_missing_directory_is_not_found(void **state)
+{
+    const struct attempt_exit end = {.attempt = 3};
+    struct err err;
+
+    (void)state;
+    assert_int_equal(exit_write("/nowhere/at/all", &end, &err), -1);
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+}
+
+#define IN_FOLDER(name)                                                        \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_claim__is_given_once),
+        IN_FOLDER(test_claim__of_a_missing_directory_fails),
+        IN_FOLDER(test_claim__survives_writing_and_reading),
+        IN_FOLDER(test_judge__takes_the_claim_of_what_never_started),
+        IN_FOLDER(test_judge__takes_an_unlocked_empty_claim),
+        IN_FOLDER(test_judge__waits_for_a_locked_empty_claim),
+        IN_FOLDER(test_judge__takes_no_damaged_claim),
+        IN_FOLDER(test_lock__is_held_by_what_inherited_it),
+        IN_FOLDER(test_exit__survives_writing_and_reading),
+        IN_FOLDER(test_exit__keeps_every_cause),
+        IN_FOLDER(test_exit__of_another_attempt_is_none),
+        IN_FOLDER(test_exit__half_a_file_is_none),
+        IN_FOLDER(test_exit__of_a_missing_directory_is_not_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
