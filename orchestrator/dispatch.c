@@ -125,13 +125,15 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
 /* A ready trial gets an attempt, in the open transaction. */
 static bool prepare(struct engine *engine, struct trial *trial)
 {
+    struct launch_order order = {.trial = trial->number, .point = trial->point};
     struct err err;
 
     if (!add_attempt(engine, trial))
         return false;
+    order.attempt = trial->attempt;
+    order.attempt_number = trial->attempt_number;
     TAILQ_REMOVE(&engine->ready, trial, link);
-    trial->launch = launch_create(&engine->site, trial->number, trial->attempt,
-                                  trial->attempt_number, trial->point, &err);
+    trial->launch = launch_create(&engine->site, &order, &err);
     if (trial->launch == NULL) {
         engine_settle_unstarted(engine, trial, CAUSE_LAUNCH_ERROR, err.text);
         return true;

@@ -46,6 +46,7 @@ struct engine {
     const struct engine_events *events;
     struct engine_result *result;
     struct launch_site site;
+    struct workspaces *workspaces;
     char *program_path;
     struct metric_rules *reported; /* what `smtune report` may say: all */
     struct strategy *strategy;

@@ -8,40 +8,35 @@
 #include "base/value.h"
 #include "executors/executor.h"
 #include "orchestrator/experiment.h"
+#include "orchestrator/workspace.h"
 
 /*
- * What one attempt of a trial is given: its directories and files, its words
- * and its environment (smtune's own names and SageMaker's).
- *
- *   runs/NAME/trials/N/              SMTUNE_DIR, SAGEMAKER_BASE_DIR
- *       params.json                  SMTUNE_PARAMS
- *       input/config/NAME.json       SageMaker's three files
- *       model/ output/data/          SM_MODEL_DIR, SM_OUTPUT_DATA_DIR
- *       checkpoints/                 SMTUNE_CHECKPOINT_DIR, kept by retries
- *       attempt-A/                   log, claim, exit, metrics.jsonl
+ * What one attempt of a trial is given: its folders and files (workspace.h),
+ * its words, and its environment (launch_env.h).
  */
 
 /* The same for all attempts of a run. Everything is borrowed. */
 struct launch_site {
     const struct experiment *experiment;
+    struct workspaces *workspaces;
     const char *run_name;
-    const char *run_directory;  /* absolute */
     const char *work_directory; /* where commands start */
-    const char *program_path;   /* PATH with smtune's own directory first */
+    const char *program_path;   /* PATH with smtune's own folder first */
     char *const *environment;   /* inherited, NULL-ended */
+};
+
+struct launch_order {
+    int64_t trial;
+    int64_t attempt;           /* its id in the store */
+    int64_t attempt_number;    /* 1, 2, 3 ... of the trial's */
+    const struct value *point; /* in the order of the space's parameters */
 };
 
 struct launch; /* one attempt's spec, and the memory behind it */
 
-/* The attempt's directory: caller frees. */
-char *launch_directory(const struct launch_site *site, int64_t trial,
-                       int64_t attempt_number);
-
-/* Makes directories and files, expands the command. point is in the order of
- * the space's parameters. */
-struct launch *launch_create(const struct launch_site *site, int64_t trial,
-                             int64_t attempt, int64_t attempt_number,
-                             const struct value *point, struct err *err);
+/* Makes folders and files, expands the command. */
+struct launch *launch_create(const struct launch_site *site,
+                             const struct launch_order *order, struct err *err);
 /* Lives as long as the launch. */
 const struct attempt_spec *launch_spec(const struct launch *launch);
 void launch_destroy(struct launch *launch);

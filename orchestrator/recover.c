@@ -167,8 +167,8 @@ static int on_metric(void *user, const struct metric_row *row)
 static int reattach(struct recovery *recovery, struct trial *trial)
 {
     struct engine *engine = recovery->engine;
-    char *directory =
-        launch_directory(&engine->site, trial->number, trial->attempt_number);
+    char *directory = workspace_attempt_directory(
+        engine->workspaces, trial->number, trial->attempt_number);
     struct attempt_spec spec = {
         .attempt = trial->attempt,
         .directory = directory,

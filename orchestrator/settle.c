@@ -304,6 +304,8 @@ void engine_report_settled(struct engine *engine)
         TAILQ_REMOVE(&engine->settled, trial, link);
         if (trial->state != JOB_READY)
             report(engine, trial);
+        if (job_is_final(trial->state))
+            workspace_release(engine->workspaces, trial->number);
         forget_attempt(trial);
         if (trial->state == JOB_WAITING)
             TAILQ_INSERT_TAIL(&engine->waiting, trial, link);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/launch_env.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "base/buf.h"
+
+json_t *launch_params_json(const struct space *space, const struct value *point)
+{
+    json_t *params = json_object();
+
+    for (size_t i = 0; i < space_count(space); i++) {
+        if (point[i].type != VALUE_NULL)
+            json_object_set_new(params, space_param(space, i)->name,
+                                json_from_value(&point[i]));
+    }
+    return params;
+}
+
+json_t *launch_strings_json(const struct space *space,
+                            const struct value *point)
+{
+    json_t *strings = json_object();
+    struct buf text = BUF_INIT;
+
+    for (size_t i = 0; i < space_count(space); i++) {
+        if (point[i].type == VALUE_NULL)
+            continue;
+        buf_truncate(&text, 0);
+        value_print(&point[i], &text);
+        json_object_set_new(strings, space_param(space, i)->name,
+                            json_from_text(buf_text(&text)));
+    }
+    buf_clear(&text);
+    return strings;
+}
+
+static void set_own_names(struct env_list *env, const struct launch_env *names)
+{
+    env_list_set(env, "PATH", names->program_path);
+    env_list_set(env, "SMTUNE_RUN", names->run_name);
+    env_list_printf(env, "SMTUNE_JOB", "%" PRId64, names->trial);
+    env_list_printf(env, "SMTUNE_ATTEMPT", "%" PRId64, names->attempt);
+    env_list_printf(env, "SMTUNE_ATTEMPT_NUMBER", "%" PRId64,
+                    names->attempt_number);
+    env_list_set(env, "SMTUNE_DIR", names->trial_directory);
+    env_list_printf(env, "SMTUNE_CHECKPOINT_DIR", "%s/checkpoints",
+                    names->ml_directory);
+    env_list_printf(env, "SMTUNE_METRICS", "%s/metrics.jsonl",
+                    names->attempt_directory);
+    env_list_printf(env, "SMTUNE_PARAMS", "%s/input/config/params.json",
+                    names->ml_directory);
+}
+
+static void set_directories(struct env_list *env, const char *base, int gpus)
+{
+    env_list_set(env, "SAGEMAKER_BASE_DIR", base);
+    env_list_printf(env, "SM_MODEL_DIR", "%s/model", base);
+    env_list_printf(env, "SM_INPUT_DIR", "%s/input", base);
+    env_list_printf(env, "SM_INPUT_CONFIG_DIR", "%s/input/config", base);
+    env_list_printf(env, "SM_OUTPUT_DIR", "%s/output", base);
+    env_list_printf(env, "SM_OUTPUT_DATA_DIR", "%s/output/data", base);
+    env_list_set(env, "SM_HOSTS", "[\"algo-1\"]");
+    env_list_set(env, "SM_CURRENT_HOST", "algo-1");
+    env_list_printf(env, "SM_NUM_GPUS", "%d", gpus);
+}
+
+static void set_json(struct env_list *env, const char *name, const json_t *json)
+{
+    struct buf text = BUF_INIT;
+
+    json_print(json, &text);
+    env_list_set(env, name, buf_text(&text));
+    buf_clear(&text);
+}
+
+/* PREFIX_NAME with NAME in capitals; '-' and '.' stay, as SageMaker has it. */
+static void set_upper(struct env_list *env, const char *prefix,
+                      const char *name, const char *value)
+{
+    struct buf text = BUF_INIT;
+
+    buf_add_string(&text, prefix);
+    for (; *name != '\0'; name++)
+        buf_add_char(&text, (char)toupper((unsigned char)*name));
+    env_list_set(env, buf_text(&text), value);
+    buf_clear(&text);
+}
+
+static void set_hyperparameters(struct env_list *env, const struct space *space,
+                                const struct value *point)
+{
+    json_t *args = json_array();
+    struct buf option = BUF_INIT;
+    struct buf value = BUF_INIT;
+
+    for (size_t i = 0; i < space_count(space); i++) {
+        const char *name = space_param(space, i)->name;
+
+        if (point[i].type == VALUE_NULL)
+            continue;
+        buf_truncate(&option, 0);
+        buf_truncate(&value, 0);
+        buf_printf(&option, "%s%s", name[1] == '\0' ? "-" : "--", name);
+        value_print(&point[i], &value);
+        set_upper(env, "SM_HP_", name, buf_text(&value));
+        json_array_append_new(args, json_from_text(buf_text(&option)));
+        json_array_append_new(args, json_from_text(buf_text(&value)));
+    }
+    set_json(env, "SM_USER_ARGS", args);
+    buf_clear(&option);
+    buf_clear(&value);
+    json_decref(args);
+}
+
+static void set_channels(struct env_list *env,
+                         const struct experiment *experiment)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < experiment->channel_count; i++) {
+        const struct channel *channel = &experiment->channels[i];
+
+        set_upper(env, "SM_CHANNEL_", channel->name, channel->path);
+        json_array_append_new(names, json_from_text(channel->name));
+    }
+    set_json(env, "SM_CHANNELS", names);
+    json_decref(names);
+}
+
+void launch_env_set(struct env_list *env, const struct launch_env *names,
+                    const struct experiment *experiment,
+                    const struct value *point, const json_t *params)
+{
+    set_own_names(env, names);
+    set_directories(env, names->ml_directory, experiment->resources.gpus);
+    set_hyperparameters(env, experiment->space, point);
+    set_json(env, "SM_HPS", params);
+    set_channels(env, experiment);
+}

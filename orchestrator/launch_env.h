@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_LAUNCH_ENV_H
+#define SMTUNE_ORCHESTRATOR_LAUNCH_ENV_H
+
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/value.h"
+#include "orchestrator/env_list.h"
+#include "orchestrator/experiment.h"
+
+/*
+ * The names a trial finds in its environment: smtune's own, and SageMaker's,
+ * so that a script written for that runs unchanged.
+ */
+struct launch_env {
+    const char *run_name;
+    const char *program_path; /* PATH with smtune's own folder first */
+    const char *trial_directory, *attempt_directory, *ml_directory;
+    int64_t trial, attempt, attempt_number;
+};
+
+/* Adds or replaces them all. params: the point's active ones, as JSON. */
+void launch_env_set(struct env_list *env, const struct launch_env *names,
+                    const struct experiment *experiment,
+                    const struct value *point, const json_t *params);
+
+/* The active parameters with their own types; a new reference. */
+json_t *launch_params_json(const struct space *space,
+                           const struct value *point);
+/* The same with every value as text, as SageMaker hands them over. */
+json_t *launch_strings_json(const struct space *space,
+                            const struct value *point);
+
+#endif

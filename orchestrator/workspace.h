@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_WORKSPACE_H
+#define SMTUNE_ORCHESTRATOR_WORKSPACE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+/*
+ * The folders of a run's trials:
+ *
+ *   runs/NAME/trials/N/                  SMTUNE_DIR
+ *       ml/                              SAGEMAKER_BASE_DIR, as /opt/ml there
+ *           checkpoints/                 SMTUNE_CHECKPOINT_DIR, kept by retries
+ *           model/  output/data/         SM_MODEL_DIR, SM_OUTPUT_DATA_DIR
+ *           input/config/NAME.json       SageMaker's three, and params.json
+ *       attempt-A/                       log, claim, exit, metrics.jsonl
+ *
+ * Making eight folders costs more than starting a short trial. Where a trial
+ * left nothing in its `ml`, the next one gets that by a rename.
+ */
+struct workspaces;
+
+/* Clears what an earlier engine left spare. `hosts` and `channels` are what
+ * resourceconfig.json and inputdataconfig.json hold; both are taken. */
+struct workspaces *workspaces_create(const char *run_directory, json_t *hosts,
+                                     json_t *channels, struct err *err);
+/* Removes what is spare. */
+void workspaces_destroy(struct workspaces *workspaces);
+
+/* A trial's folder, and that of one attempt. The caller frees. */
+char *workspace_directory(const struct workspaces *workspaces, int64_t trial);
+char *workspace_attempt_directory(const struct workspaces *workspaces,
+                                  int64_t trial, int64_t attempt_number);
+
+/*
+ * Makes what is missing of the trial's folders, and those of a new attempt.
+ * params go to params.json, strings (the same, each value as text) to
+ * hyperparameters.json.
+ */
+int workspace_prepare(struct workspaces *workspaces, int64_t trial,
+                      int64_t attempt_number, const json_t *params,
+                      const json_t *strings, struct err *err);
+
+/* The trial is over: takes its `ml` back if nothing was left there. */
+void workspace_release(struct workspaces *workspaces, int64_t trial);
+
+#endif
