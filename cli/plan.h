@@ -16,7 +16,7 @@ enum { PLAN_TRIALS_SHOWN = 5 };
  * budget, the space, and the first `shown` trials with their command lines.
  * Nothing is started or written. 0, or -1.
  */
-int plan_print(const struct cli *cli, struct experiment *experiment,
+int plan_print(const struct cli *cli, const struct experiment *experiment,
                int64_t shown, struct err *err);
 
 #endif
