@@ -45,20 +45,34 @@ bool engine_commit(struct engine *engine)
     return true;
 }
 
+/* What the executor saw counts; the moment of the event is the next best. */
+static void set_times(const struct trial *trial, enum job_event event,
+                      struct job_change *change)
+{
+    const struct attempt_exit *end = &trial->end;
+
+    change->started_ms = event == EVENT_STARTED ? change->time_ms : 0;
+    change->ended_ms = change->time_ms;
+    if (trial->has_ended && end->started_ms > 0) {
+        change->started_ms = end->started_ms;
+        change->ended_ms = end->ended_ms;
+    }
+    if (event == EVENT_RETRY)
+        change->due_ms = change->time_ms + trial->due_ms - clock_monotonic_ms();
+}
+
 bool engine_change_trial(struct engine *engine, struct trial *trial,
                          enum job_event event, const char *cause)
 {
     const struct experiment *experiment = engine->experiment;
     size_t count = experiment->objective_count;
     double *values = mem_array(count, sizeof(*values));
-    int64_t now_ms = clock_wall_ms();
     struct job_change change = {
         .run = engine->run->id,
         .job = trial->job,
         .cause = cause,
         .event = job_event_names[event],
-        .time_ms = now_ms,
-        .started = event == EVENT_STARTED,
+        .time_ms = clock_wall_ms(),
     };
     enum job_state next;
     struct err err;
@@ -74,10 +88,10 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
         goto out;
     }
     change.state = job_state_names[next];
-    change.ended = job_is_final(next);
-    if (event == EVENT_RETRY)
-        change.due_ms = now_ms + trial->due_ms - clock_monotonic_ms();
-    if (change.ended && trial_has_objectives(trial, experiment)) {
+    set_times(trial, event, &change);
+    if (!job_is_final(next))
+        change.ended_ms = 0;
+    if (change.ended_ms > 0 && trial_has_objectives(trial, experiment)) {
         for (size_t i = 0; i < count; i++)
             values[i] = trial_objective(trial, experiment, i);
         change.values = values;

@@ -108,7 +108,8 @@ struct job_change {
     const char *cause; /* NULL: none */
     const char *event; /* the event's word */
     int64_t time_ms;
-    bool started, ended;  /* time_ms is also its start, its end */
+    int64_t started_ms;   /* of its current attempt; 0: as it was */
+    int64_t ended_ms;     /* 0: it has not ended */
     const double *values; /* [objective_count], NULL: none */
     size_t value_count;
     int64_t due_ms; /* when a retry may start; 0: none */

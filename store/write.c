@@ -186,14 +186,12 @@ static const char *job_detail(struct store *store,
 int store_change_job(struct store *store, const struct job_change *change,
                      struct err *err)
 {
-    struct value time = value_int(change->time_ms);
-
     if (store_change(store, UPDATE_JOB,
                      VALUES(value_int(change->job), value_int(change->run),
                             value_text(change->state),
                             value_text(change->cause),
-                            change->started ? time : value_null(),
-                            change->ended ? time : value_null(),
+                            int_unless(change->started_ms, 0),
+                            int_unless(change->ended_ms, 0),
                             int_unless(change->due_ms, 0)),
                      err) < 0 ||
         expect_change(store, "job", change->job, err) < 0)

@@ -33,8 +33,8 @@ static int fill_failed(struct store *store, int64_t run, int64_t number,
                                 .cause = "exit",
                                 .event = "failed",
                                 .time_ms = time_ms,
-                                .started = true,
-                                .ended = true};
+                                .started_ms = time_ms,
+                                .ended_ms = time_ms};
 
     if (fill_job(store, run, number, &change.job, err) < 0 ||
         end_attempt(store, run, change.job, 1, time_ms, err) < 0 ||

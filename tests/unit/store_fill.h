@@ -92,13 +92,13 @@ UNUSED static int fill_trial(struct store *store, int64_t run, int64_t number,
                                  .state = "running",
                                  .event = "started",
                                  .time_ms = start_ms,
-                                 .started = true};
+                                 .started_ms = start_ms};
     struct job_change ended = {.run = run,
                                .state = "succeeded",
                                .cause = "ok",
                                .event = "succeeded",
                                .time_ms = start_ms + 1000,
-                               .ended = true,
+                               .ended_ms = start_ms + 1000,
                                .values = &value,
                                .value_count = 1};
     struct attempt_end end = {.run = run,

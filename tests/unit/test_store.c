@@ -288,7 +288,7 @@ static void test_store__only_what_succeeded_is_best(void **state)
                                 .state = "failed",
                                 .cause = "exit",
                                 .event = "failed",
-                                .ended = true,
+                                .ended_ms = 1000,
                                 .values = &value,
                                 .value_count = 1};
 
