@@ -36,10 +36,10 @@ SAN   := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 BASE_FLAGS := -std=gnu17 -D_GNU_SOURCE -DSMTUNE_VERSION='"$(VERSION)"' -I. \
          $(WARN) -fno-common -fstack-protector-strong \
          $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
-# GSL's own cblas is a reference one: OpenBLAS's stands in for it.
-LIBS  := -Wl,--as-needed $(filter-out -lgslcblas, \
-         $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)) \
-         -lopenblas -lm -lpthread
+# OpenBLAS comes first: only a program that calls it itself is linked with it,
+# because its threads spin for a while at every start.
+LIBS  := -Wl,--as-needed -lopenblas \
+         $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -lpthread
 
 # Everything but the files with a main() is one library; a program is its
 # main file and what it needs of the library.
