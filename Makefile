@@ -79,11 +79,9 @@ help: ## say what each target does
 quickstart: deps ## install what is missing, build, tune a real model
 	@$(MAKE) --no-print-directory all
 	$B/smtune run examples/quickstart.yaml
-	@run=$$($B/smtune ls -o csv | tail -n 1 | cut -d, -f2); \
-	best=$$($B/smtune best $$run -o csv | tail -n 1 | cut -d, -f1); \
-	echo; echo "Trial $$best on the test set, which nothing saw until now:"; \
+	@echo; echo 'The best model on the test set, which nothing saw until now:'
 	$B/smtrain mlp --test \
-	 --checkpoint-dir .smtune/runs/$$run/trials/$$best/ml/checkpoints
+	 --checkpoint-dir "$$($B/smtune best last --checkpoints)"
 
 # Programs ----------------------------------------------------------------
 

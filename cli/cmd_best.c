@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/fs.h"
 #include "cli/cmd.h"
 #include "cli/pareto.h"
 #include "cli/trial_table.h"
+#include "orchestrator/workspace.h"
 
 struct options {
     int64_t count;
+    bool checkpoints;
 };
 
 static const struct opt opts[] = {
     {"count", 'n', OPT_INT, offsetof(struct options, count), "N",
      "the N best; in JSON as a list", 1, NULL},
+    {"checkpoints", 0, OPT_FLAG, offsetof(struct options, checkpoints), NULL,
+     "print only the folder of its checkpoints", 0, NULL},
     {0},
 };
 
@@ -107,6 +114,24 @@ static int show_front(const struct cli *cli, const struct run_view *view,
     return status;
 }
 
+/* With several objectives: of the best in the first. */
+static int print_checkpoints(const struct run_view *view, struct err *err)
+{
+    char *run = store_run_directory(view->store, view->row.name);
+    char *path = workspace_checkpoint_directory(run, view->row.best_trial);
+    int status = 0;
+
+    if (fs_exists(path))
+        puts(path);
+    else
+        status = err_set(err, ERR_NOT_FOUND,
+                         "trial %" PRId64 " of run '%s' left no checkpoints",
+                         view->row.best_trial, view->row.name);
+    free(path);
+    free(run);
+    return status;
+}
+
 static int exec_best(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
@@ -115,8 +140,11 @@ static int exec_best(const struct cli *cli, const void *options,
     int status = run_view_open(&view, cli, operands[0], err);
 
     (void)count;
-    if (status == 0 && view.row.best_trial == 0 && view.objective_count == 1)
+    if (status == 0 && view.row.best_trial == 0 &&
+        (view.objective_count == 1 || chosen->checkpoints))
         status = no_best(&view, err);
+    else if (status == 0 && chosen->checkpoints)
+        status = print_checkpoints(&view, err);
     else if (status == 0 && view.objective_count > 1)
         status = show_front(cli, &view, chosen->count, err);
     else if (status == 0)
@@ -136,7 +164,8 @@ const struct cmd cmd_best = {
         "being worse in another.",
     .examples = "smtune best last                        # the setting to use\n"
                 "smtune best mlp -n 5                    # the five best\n"
-                "smtune best mlp -o json | jq .params.lr # for programs\n",
+                "smtune best mlp -o json | jq .params.lr # for programs\n"
+                "smtune best mlp --checkpoints           # its model\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

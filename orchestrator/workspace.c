@@ -67,6 +67,12 @@ char *workspace_attempt_directory(const struct workspaces *workspaces,
                       workspaces->directory, trial, attempt_number);
 }
 
+char *workspace_checkpoint_directory(const char *run_directory, int64_t trial)
+{
+    return mem_printf("%s/trials/%" PRId64 "/ml/checkpoints", run_directory,
+                      trial);
+}
+
 static int make_directory(const char *path, struct err *err)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST)

@@ -34,6 +34,9 @@ char *workspace_directory(const struct workspaces *workspaces, int64_t trial);
 char *workspace_attempt_directory(const struct workspaces *workspaces,
                                   int64_t trial, int64_t attempt_number);
 
+/* Where a trial's checkpoints are, there or not. The caller frees. */
+char *workspace_checkpoint_directory(const char *run_directory, int64_t trial);
+
 /*
  * Makes what is missing of the trial's folders, and those of a new attempt.
  * params go to params.json, strings (the same, each value as text) to

@@ -54,6 +54,21 @@ def test_every_trial_is_run_and_recorded(smtune, experiment):
     assert "best" in result.stdout
 
 
+def test_the_best_trials_checkpoints(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    if [ $SMTUNE_JOB = 3 ]; then touch $SMTUNE_CHECKPOINT_DIR/model; fi
+    echo loss=$((10 - SMTUNE_JOB))
+""", "{trials: 3, parallel: 1}")
+    smtune.ok("run", path)
+    folder = smtune.ok("best", "exp", "--checkpoints").strip()
+    assert os.listdir(folder) == ["model"]
+    # What a trial left untouched is not kept.
+    assert not (smtune.store / "runs/exp/trials/2/ml").exists()
+    smtune.ok("run", path, "--set", "budget.trials=2")
+    assert smtune("best", "exp-2", "--checkpoints").returncode == 4
+
+
 def test_results_as_json(smtune, experiment):
     path = experiment("  command: echo loss=${{ x }}")
     result = smtune.json("run", path)
