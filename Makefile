@@ -29,7 +29,8 @@ WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
          -Wswitch-enum -Wnull-dereference -Wdouble-promotion \
          $(if $(WERROR),-Werror) \
          $(if $(findstring clang,$(CC)),-Wno-double-promotion \
-         -Wno-format-nonliteral -Wno-string-concatenation)
+         -Wno-format-nonliteral -Wno-string-concatenation \
+         -Wno-missing-field-initializers)
 CFLAGS ?= -O2 -g -D_FORTIFY_SOURCE=2
 SAN   := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
          -fno-sanitize-recover=undefined

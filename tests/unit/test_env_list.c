@@ -11,7 +11,8 @@
 
 static void test_env_list__sets_and_replaces(void **state)
 {
-    static char *const inherited[] = {"PATH=/bin", "PATHS=1", "EMPTY=", NULL};
+    char path[] = "PATH=/bin", paths[] = "PATHS=1", empty[] = "EMPTY=";
+    char *const inherited[] = {path, paths, empty, NULL};
     struct env_list list = {0};
 
     (void)state;
