@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,12 +15,16 @@ struct removal {
     int64_t id;
     char *name;
     char *directory;
+    bool was_cut_short; /* the record does not say how it ended */
     int lock; /* the engine's, held until it is gone; -1: no directory */
 };
 
-static int keep_name(void *user, const struct run_row *run)
+static int keep_row(void *user, const struct run_row *run)
 {
-    ((struct removal *)user)->name = mem_copy_string(run->name);
+    struct removal *removal = user;
+
+    removal->name = mem_copy_string(run->name);
+    removal->was_cut_short = run->ended_ms == 0;
     return 0;
 }
 
@@ -29,7 +34,7 @@ static int prepare(struct store *store, const char *selector,
 {
     removal->lock = -1;
     if (store_find_run(store, selector, &removal->id, err) < 0 ||
-        store_get_run(store, removal->id, keep_name, removal, err) < 0)
+        store_get_run(store, removal->id, keep_row, removal, err) < 0)
         return -1;
     if (!text_is_name(removal->name))
         return err_set(err, ERR_FAILED, "run '%s' has an impossible name",
@@ -40,6 +45,11 @@ static int prepare(struct store *store, const char *selector,
     removal->lock = engine_lock_take(removal->directory, err);
     if (removal->lock < 0)
         return err_prefix(err, "cannot remove run '%s'", removal->name);
+    if (removal->was_cut_short)
+        return err_set(err, ERR_BUSY,
+                       "the engine of run '%s' ended without a word, and its "
+                       "trials may still run: 'smtune stop %s' ends them",
+                       removal->name, removal->name);
     return 0;
 }
 
@@ -92,8 +102,8 @@ const struct cmd cmd_rm = {
     .name = "rm",
     .operands = "RUN...",
     .summary = "remove runs: their record and all their files",
-    .details = "Nothing is removed if one of the runs does not exist or has an "
-               "engine: 'smtune stop' it first.",
+    .details = "Nothing is removed if one of the runs does not exist, has an "
+               "engine, or was left by it: 'smtune stop' it first.",
     .examples = "smtune rm first-try          # one run\n"
                 "smtune rm mlp mlp-2 mlp-3    # or several\n",
     .completes = "run",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/run.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,15 +11,39 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/engine_lock.h"
 
 enum { MAX_SAME_NAMES = 10000 };
+
+/* A selector (store_find_run) must not mean two runs. */
+static bool is_selector(const char *name)
+{
+    return strcmp(name, "last") == 0 ||
+           strspn(name, "0123456789") == strlen(name);
+}
+
+static int check_name(const char *name, struct err *err)
+{
+    if (!text_is_name(name))
+        return err_set(err, ERR_USAGE,
+                       "a run cannot be called '%s' (letters, digits, '_', '-' "
+                       "and '.', 128 at most)",
+                       name);
+    if (is_selector(name))
+        return err_set(err, ERR_USAGE,
+                       "a run cannot be called '%s': that selects a run by %s",
+                       name, name[0] == 'l' ? "age" : "its id");
+    return 0;
+}
 
 static char *pick_name(struct store *store, const char *wanted,
                        const char *fallback, struct err *err)
 {
     int64_t id;
 
+    if (check_name(wanted != NULL ? wanted : fallback, err) != 0)
+        return NULL;
     for (int i = 1; i <= MAX_SAME_NAMES; i++) {
         char *name = wanted != NULL ? mem_copy_string(wanted)
                      : i == 1       ? mem_copy_string(fallback)

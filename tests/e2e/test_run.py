@@ -294,6 +294,8 @@ def test_names(smtune, experiment):
     result = smtune("run", path, "--name", "exp")
     assert result.returncode == 5
     assert "'exp'" in result.stderr
+    for name in ("last", "17", "../x", ""):
+        assert smtune("run", path, "--name", name).returncode == 2
 
 
 def test_a_wrong_file_starts_nothing(smtune, write):
@@ -408,9 +410,12 @@ def test_stop_without_an_engine_ends_what_runs(smtune, experiment):
     wait_until(lambda: len(ran(smtune)) == 2)
     engine.kill()
     engine.wait()
+    assert smtune("rm", "exp").returncode == 5
     smtune.ok("stop", "exp")
     wait_until(lambda: not smtune.left_behind(), 10)
     assert smtune.json("status", "exp")["state"] == "stopped"
+    smtune.ok("rm", "exp")
+    assert smtune.json("ls") == []
 
 
 def test_detach(smtune, experiment):
