@@ -260,20 +260,19 @@ static void test_launch__names_a_missing_directory(void **state)
 static void test_launch__refuses_a_taken_directory(void **state)
 {
     struct bench bench;
-    struct attempt_spec spec;
-    char *path;
+    char *directory, *claim;
 
     (void)state;
     open_local(&bench);
-    spec = bench_spec(&bench, 1);
-    path = fs_join(spec.directory, "claim");
-    assert_int_equal(fs_write_atomic(path, "", 0, 0600, NULL), 0);
-    free(path);
-    path = bench_path(&bench, 1, NULL);
+    directory = bench_path(&bench, 1, NULL);
+    claim = bench_path(&bench, 1, "claim");
+    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(fs_write_atomic(claim, "", 0, 0600, NULL), 0);
     assert_non_null(strstr(launch(&bench, "/bin/true", NULL), "File exists"));
     assert_false(bench_has(&bench, 1, "exit"));
     assert_false(bench_has(&bench, 1, "log"));
-    free(path);
+    free(directory);
+    free(claim);
     bench_close(&bench);
 }
 

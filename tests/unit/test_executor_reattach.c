@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/unit/executor_test.h"
+
+#include <sys/wait.h>
+
+#include "executors/attempt_file.h"
+
+/* What an engine finds of the attempts of one that died before it. */
+
+static const struct executor_options options = {
+    .name = "local", .cpus = 2, .gpus = 0, .parallel = 2};
+
+/* Waits for a file named `go` in the root, then exits with 7. */
+#define WAIT_AND_EXIT "echo up; while ! [ -e go ]; do sleep 0.01; done; exit 7"
+
+static void start_shell(struct bench *bench, int64_t attempt,
+                        const char *script)
+{
+    static char sh[] = "/bin/sh", option[] = "-c";
+    char *text = mem_copy_string(script);
+    char *argv[] = {sh, option, text, NULL};
+    struct attempt_spec spec = bench_spec(bench, attempt);
+
+    spec.argv = argv;
+    spec.grace_ms = 200;
+    assert_int_equal(bench_start(bench, &spec, NULL), START_OK);
+    free(text);
+}
+
+static void touch(struct bench *bench, const char *name)
+{
+    char *path = fs_join(bench->root, name);
+
+    assert_int_equal(fs_write_atomic(path, "", 0, 0600, NULL), 0);
+    free(path);
+}
+
+static int reattach(struct bench *bench, int64_t attempt, struct err *err)
+{
+    struct attempt_spec spec = bench_spec(bench, attempt);
+
+    spec.grace_ms = 200;
+    return bench_reattach(bench, &spec, err);
+}
+
+/* The processes of an attempt: of the command, and of its shim. */
+static struct claim read_claim(struct bench *bench, int64_t attempt)
+{
+    char *directory = bench_path(bench, attempt, NULL);
+    struct claim claim;
+
+    assert_in_range(claim_judge(directory, attempt, &claim, NULL), CLAIM_VOID,
+                    CLAIM_FREE);
+    free(directory);
+    return claim;
+}
+
+static void write_claim(struct bench *bench, int64_t attempt,
+                        const struct claim *claim)
+{
+    char *directory = bench_path(bench, attempt, NULL);
+    char *path = bench_path(bench, attempt, "claim");
+    char line[CLAIM_LINE_MAX];
+    size_t length = claim_format(claim, line);
+
+    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(fs_write_atomic(path, line, length, 0600, NULL), 0);
+    free(directory);
+    free(path);
+}
+
+static struct claim dead_claim(int64_t attempt)
+{
+    struct claim claim = {.attempt = attempt,
+                          .pid = 1,
+                          .pid_start = UINT64_C(1) << 60,
+                          .shim_pid = 1,
+                          .shim_start = UINT64_C(1) << 60,
+                          .time_ms = 1234};
+
+    claim_identify(&claim);
+    return claim;
+}
+
+static void test_reattach__tells_an_end_that_nobody_saw(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    start_shell(&bench, 1, "exit 7");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    bench_disconnect(&bench);
+    bench.end_count = 0;
+    bench_connect(&bench, &options);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].attempt, 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_EXIT);
+    assert_int_equal(bench.ends[0].exit_code, 7);
+    bench_close(&bench);
+}
+
+static void test_reattach__what_never_started_never_will(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    assert_int_equal(reattach(&bench, 1, NULL), 1);
+    assert_int_equal(reattach(&bench, 1, NULL), 1);
+    start_shell(&bench, 1, "exit 0");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LAUNCH_ERROR);
+    assert_int_equal(bench.start_count, 0);
+    bench_close(&bench);
+}
+
+static void test_reattach__an_attempt_that_runs_is_adopted(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    start_shell(&bench, 1, WAIT_AND_EXIT);
+    bench_await_word(&bench, 1, "up");
+    bench_disconnect(&bench);
+    bench_connect(&bench, &options);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    start_shell(&bench, 2, "exit 0");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].attempt, 2);
+    touch(&bench, "go");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 2);
+    assert_int_equal(bench.ends[1].cause, CAUSE_EXIT);
+    assert_int_equal(bench.ends[1].exit_code, 7);
+    bench_close(&bench);
+}
+
+static void test_reattach__an_adopted_attempt_can_be_cancelled(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    start_shell(&bench, 1, WAIT_AND_EXIT);
+    start_shell(&bench, 2, "trap '' TERM; " WAIT_AND_EXIT);
+    bench_await_word(&bench, 1, "up");
+    bench_await_word(&bench, 2, "up");
+    bench_disconnect(&bench);
+    bench_connect(&bench, &options);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    assert_int_equal(reattach(&bench, 2, NULL), 0);
+    executor_cancel(bench.executor, 1, CANCEL_TERM);
+    executor_cancel(bench.executor, 2, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 2);
+    assert_int_equal(bench_end_of(&bench, 1)->cause, CAUSE_CANCELLED);
+    assert_int_equal(bench_end_of(&bench, 1)->signal, SIGTERM);
+    assert_int_equal(bench_end_of(&bench, 2)->cause, CAUSE_CANCELLED);
+    assert_int_equal(bench_end_of(&bench, 2)->signal, SIGKILL);
+    bench_close(&bench);
+}
+
+static void test_reattach__an_adopted_attempt_can_be_killed(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    start_shell(&bench, 1, "trap '' TERM; " WAIT_AND_EXIT);
+    bench_await_word(&bench, 1, "up");
+    bench_disconnect(&bench);
+    bench_connect(&bench, &options);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    executor_cancel(bench.executor, 1, CANCEL_KILL);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench_end_of(&bench, 1)->cause, CAUSE_CANCELLED);
+    assert_int_equal(bench_end_of(&bench, 1)->signal, SIGKILL);
+    bench_close(&bench);
+}
+
+static void test_reattach__what_is_gone_without_a_word_is_lost(void **state)
+{
+    struct bench bench;
+    struct claim claim = dead_claim(1);
+
+    (void)state;
+    bench_open(&bench, &options);
+    write_claim(&bench, 1, &claim);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
+    assert_int_equal(bench.ends[0].exit_code, -1);
+    assert_int_equal(bench.ends[0].started_ms, 1234);
+    bench_close(&bench);
+}
+
+/* Its processes' numbers are living ones by chance: still, it is another
+ * life of the machine. */
+static void test_reattach__what_ran_before_a_reboot_is_lost(void **state)
+{
+    struct bench bench;
+    struct claim claim = dead_claim(1);
+    struct process self;
+
+    (void)state;
+    bench_open(&bench, &options);
+    assert_true(process_read(getpid(), &self));
+    claim.pid = claim.shim_pid = getpid();
+    claim.pid_start = claim.shim_start = self.start;
+    claim.boot_id[0] = claim.boot_id[0] == 'f' ? 'e' : 'f';
+    write_claim(&bench, 1, &claim);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
+    bench_close(&bench);
+}
+
+static void test_reattach__of_another_host_is_an_error(void **state)
+{
+    struct bench bench;
+    struct claim claim = dead_claim(1);
+    struct err err;
+
+    (void)state;
+    bench_open(&bench, &options);
+    snprintf(claim.host, sizeof(claim.host), "elsewhere");
+    write_claim(&bench, 1, &claim);
+    assert_int_equal(reattach(&bench, 1, &err), -1);
+    assert_non_null(strstr(err.text, "'elsewhere'"));
+    bench_close(&bench);
+}
+
+/* -- The agent dies -------------------------------------------------------*/
+
+static void test_agent__killed_loses_no_attempt(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    for (int i = 1; i <= 4; i++)
+        start_shell(&bench, i, WAIT_AND_EXIT);
+    bench_await_word(&bench, 1, "up");
+    bench_await_word(&bench, 2, "up");
+    kill((pid_t)read_claim(&bench, 1).shim_pid, SIGKILL);
+    BENCH_RUN_UNTIL(&bench, bench.start_count == 4);
+    touch(&bench, "go");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 4);
+    assert_int_equal(bench_end_of(&bench, 1)->cause, CAUSE_LOST);
+    assert_int_equal(bench_end_of(&bench, 2)->cause, CAUSE_LOST);
+    assert_int_equal(bench_end_of(&bench, 3)->exit_code, 7);
+    assert_int_equal(bench_end_of(&bench, 4)->exit_code, 7);
+    assert_int_equal(bench.broken_count, 0);
+    bench_close(&bench);
+}
+
+/* With its command gone and no agent to end the rest, we do. */
+static void test_agent__killed_leaves_no_process(void **state)
+{
+    struct bench bench;
+    struct claim claim;
+
+    (void)state;
+    bench_open(&bench, &options);
+    start_shell(&bench, 1, "setsid sleep 1000 & echo up; sleep 1000");
+    bench_await_word(&bench, 1, "up");
+    claim = read_claim(&bench, 1);
+    kill((pid_t)claim.shim_pid, SIGKILL);
+    kill((pid_t)claim.pid, SIGKILL);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
+    bench_close(&bench);
+}
+
+static void test_agent__that_always_dies_is_told(void **state)
+{
+    struct bench bench;
+    struct attempt_spec spec;
+    static char program[] = "/bin/true";
+    char *argv[] = {program, NULL};
+    struct err err;
+
+    (void)state;
+    bench_open(&bench, &options);
+    for (size_t i = 1; bench.broken_count == 0; i++) {
+        start_shell(&bench, (int64_t)i, "kill -KILL $PPID");
+        BENCH_RUN_UNTIL(&bench, bench.broken_count > 0 || bench.end_count == i);
+        assert_true(i < 20);
+    }
+    spec = bench_spec(&bench, 99);
+    spec.argv = argv;
+    assert_int_equal(bench_start(&bench, &spec, &err), START_ERROR);
+    bench_close(&bench);
+}
+
+/* -- The engine dies ------------------------------------------------------*/
+
+/* An engine of its own process, which starts an attempt and one that must
+ * wait, and says when the first is up. */
+static void run_doomed_engine(struct bench *bench, int ready_fd)
+{
+    struct executor_options one = options;
+
+    one.parallel = 1;
+    uv_loop_init(&bench->loop);
+    uv_timer_init(&bench->loop, &bench->watchdog);
+    bench->watchdog.data = bench;
+    bench_connect(bench, &one);
+    start_shell(bench, 1, WAIT_AND_EXIT);
+    start_shell(bench, 2, "exit 0");
+    bench_await_word(bench, 1, "up");
+    if (write(ready_fd, "x", 1) != 1)
+        _exit(1);
+    for (;;)
+        uv_run(&bench->loop, UV_RUN_DEFAULT);
+}
+
+static void test_engine__killed_harms_no_attempt(void **state)
+{
+    struct bench bench;
+    int ends[2];
+    pid_t pid;
+    char ready;
+
+    (void)state;
+    bench_open(&bench, &options);
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0)
+        run_doomed_engine(&bench, ends[1]);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &ready, 1), 1);
+    close(ends[0]);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+
+    assert_false(bench_has(&bench, 1, "exit"));
+    touch(&bench, "go");
+    bench_await_file(&bench, 1, "exit");
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    assert_int_equal(reattach(&bench, 2, NULL), 1);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].exit_code, 7);
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reattach__tells_an_end_that_nobody_saw),
+        cmocka_unit_test(test_reattach__what_never_started_never_will),
+        cmocka_unit_test(test_reattach__an_attempt_that_runs_is_adopted),
+        cmocka_unit_test(test_reattach__an_adopted_attempt_can_be_cancelled),
+        cmocka_unit_test(test_reattach__an_adopted_attempt_can_be_killed),
+        cmocka_unit_test(test_reattach__what_is_gone_without_a_word_is_lost),
+        cmocka_unit_test(test_reattach__what_ran_before_a_reboot_is_lost),
+        cmocka_unit_test(test_reattach__of_another_host_is_an_error),
+        cmocka_unit_test(test_agent__killed_loses_no_attempt),
+        cmocka_unit_test(test_agent__killed_leaves_no_process),
+        cmocka_unit_test(test_agent__that_always_dies_is_told),
+        cmocka_unit_test(test_engine__killed_harms_no_attempt),
+    };
+
+    return cmocka_run_group_tests(tests, open_group, close_group);
+}
