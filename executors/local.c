@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "base/mem.h"
 #include "executors/adopted.h"
 #include "executors/agent_link.h"
+#include "executors/cpus.h"
 #include "executors/executor_impl.h"
 #include "executors/gpus.h"
 #include "executors/slots.h"
@@ -268,24 +268,6 @@ static void on_gone(void *user)
 
 /* -- The interface --------------------------------------------------------*/
 
-static int affine_cpus(void)
-{
-    cpu_set_t *set;
-    size_t size;
-    int count = 1, limit;
-
-    for (limit = 1024; limit <= 1 << 16; limit *= 4) {
-        set = CPU_ALLOC((size_t)limit);
-        size = CPU_ALLOC_SIZE((size_t)limit);
-        if (set != NULL && sched_getaffinity(0, size, set) == 0) {
-            count = CPU_COUNT_S(size, set);
-            limit = 1 << 16;
-        }
-        CPU_FREE(set);
-    }
-    return count;
-}
-
 static int count_slots(struct local *local,
                        const struct executor_options *options, struct err *err)
 {
@@ -300,7 +282,7 @@ static int count_slots(struct local *local,
         return err_set(err, ERR_FILE, "cpus: %d is more than %d", options->cpus,
                        SLOTS_CPUS_MAX);
     setup->parallel = options->parallel;
-    setup->cpus = options->cpus >= 0 ? options->cpus : affine_cpus();
+    setup->cpus = options->cpus >= 0 ? options->cpus : cpus_find("");
     setup->gpu_count =
         options->gpus >= 0 ? (uint32_t)options->gpus : (uint32_t)found;
     return slots_directory(setup->slots_directory, err);

@@ -179,17 +179,17 @@ int64_t process_pss_bytes(pid_t pid)
     static const char pss[] = "\nPss:";
     int fd = open_of(pid, "smaps_rollup");
     const char *at;
-    int64_t kilobytes = -1;
+    int64_t kilobytes = 0;
 
     if (fd < 0)
-        return -1;
+        return errno == EACCES || errno == EPERM ? -1 : 0;
     read_up_to(fd, SMAPS_MAX_BYTES, &text);
     close(fd);
     at = strstr(buf_text(&text), pss);
     if (at != NULL)
         kilobytes = strtoll(at + strlen(pss), NULL, 10);
     buf_clear(&text);
-    return kilobytes < 0 ? -1 : kilobytes * 1024;
+    return kilobytes * 1024;
 }
 
 bool process_has_open(pid_t pid, dev_t device, ino_t inode)

@@ -44,7 +44,8 @@ bool process_signal(pid_t pid, uint64_t start, int signal_number);
  * before `start`; returns their number. */
 size_t process_signal_session(pid_t session, uint64_t start, int signal_number);
 
-/* Proportional set size; -1 when it cannot be read. */
+/* Proportional set size; 0 when the process is gone, -1 when it may not be
+ * known. */
 int64_t process_pss_bytes(pid_t pid);
 
 /* Whether the process has this file open, as far as may be seen. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -180,13 +181,23 @@ static void own_files(int keep_fd)
         fcntl(keep_fd, F_SETFD, FD_CLOEXEC);
 }
 
+static bool is_socket(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 /* Away from the engine's session, so that neither its terminal nor its end
  * reaches us, and not its child, so that it need not wait for us. */
 static int become_agent(int socket_fd, struct err *err)
 {
     int null_fd;
-    pid_t pid = fork();
+    pid_t pid;
 
+    if (!is_socket(socket_fd))
+        return err_set(err, ERR_USAGE, "descriptor %d is no socket", socket_fd);
+    pid = fork();
     if (pid < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot fork");
     if (pid > 0)

@@ -256,7 +256,7 @@ static void serve(struct agent *agent)
         bool is_turn =
             agent->retry_ms != 0 && agent->retry_ms <= clock_monotonic_ms();
 
-        if ((came & (POLLIN | POLLHUP | POLLERR)) != 0)
+        if ((came & ~POLLOUT) != 0)
             receive(agent);
         start_waiting(agent, is_turn);
         if (agent->out.length > 0)

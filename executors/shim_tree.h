@@ -33,6 +33,7 @@ struct attempt {
 
     size_t living; /* as of the last census: processes */
     int64_t rss_bytes;
+    bool was_over; /* its memory limit, as of the last look */
 };
 
 /* All zeroes at first. */

@@ -75,6 +75,7 @@ class Smtune:
         self.env = {
             "PATH": f"{BUILD}:{os.environ['PATH']}",
             "HOME": str(directory),
+            "XDG_RUNTIME_DIR": str(directory),  # slots of its own
             "LC_ALL": "C.UTF-8",
             "TERM": "dumb",
             "OMP_NUM_THREADS": "1",

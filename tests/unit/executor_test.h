@@ -316,6 +316,50 @@ static void bench_close(struct bench *bench)
     bench_close_loop(bench);
 }
 
+/* -- The local executor, with a shell ------------------------------------*/
+
+/* Ignores SIGTERM, once it has said so. */
+#define STUBBORN "trap '' TERM; echo up; while :; do sleep 1000; done"
+
+static const struct executor_options two_at_once = {
+    .name = "local", .cpus = 2, .gpus = 0, .parallel = 2};
+
+UNUSED static void open_local(struct bench *bench)
+{
+    bench_open(bench, &two_at_once);
+}
+
+UNUSED static enum start_result start_shell(
+    struct bench *bench, int64_t attempt, const char *script,
+    void (*adjust)(struct attempt_spec *))
+{
+    char *text = mem_copy_string(script);
+    static char sh[] = "/bin/sh", option[] = "-c";
+    char *argv[] = {sh, option, text, NULL};
+    struct attempt_spec spec = bench_spec(bench, attempt);
+    enum start_result result;
+
+    spec.argv = argv;
+    if (adjust != NULL)
+        adjust(&spec);
+    result = bench_start(bench, &spec, NULL);
+    free(text);
+    return result;
+}
+
+/* Runs a script to its end. */
+UNUSED static const struct attempt_exit *run_shell(
+    struct bench *bench, const char *script,
+    void (*adjust)(struct attempt_spec *))
+{
+    int64_t attempt = (int64_t)bench->end_count + 1;
+    size_t ended = bench->end_count;
+
+    assert_int_equal(start_shell(bench, attempt, script, adjust), START_OK);
+    BENCH_RUN_UNTIL(bench, bench->end_count > ended);
+    return bench_end_of(bench, attempt);
+}
+
 /* For a group of tests: the shim that was built with them, and slots that no
  * other program on this machine shares. */
 UNUSED static int open_group(void **state)

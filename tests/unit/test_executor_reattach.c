@@ -7,24 +7,19 @@
 
 /* What an engine finds of the attempts of one that died before it. */
 
-static const struct executor_options options = {
-    .name = "local", .cpus = 2, .gpus = 0, .parallel = 2};
-
 /* Waits for a file named `go` in the root, then exits with 7. */
 #define WAIT_AND_EXIT "echo up; while ! [ -e go ]; do sleep 0.01; done; exit 7"
 
-static void start_shell(struct bench *bench, int64_t attempt,
-                        const char *script)
+static void short_grace(struct attempt_spec *spec)
 {
-    static char sh[] = "/bin/sh", option[] = "-c";
-    char *text = mem_copy_string(script);
-    char *argv[] = {sh, option, text, NULL};
-    struct attempt_spec spec = bench_spec(bench, attempt);
+    spec->grace_ms = 200;
+}
 
-    spec.argv = argv;
-    spec.grace_ms = 200;
-    assert_int_equal(bench_start(bench, &spec, NULL), START_OK);
-    free(text);
+static void start_patient(struct bench *bench, int64_t attempt,
+                          const char *script)
+{
+    assert_int_equal(start_shell(bench, attempt, script, short_grace),
+                     START_OK);
 }
 
 static void touch(struct bench *bench, const char *name)
@@ -87,12 +82,12 @@ static void test_reattach__tells_an_end_that_nobody_saw(void **state)
     struct bench bench;
 
     (void)state;
-    bench_open(&bench, &options);
-    start_shell(&bench, 1, "exit 7");
+    bench_open(&bench, &two_at_once);
+    start_patient(&bench, 1, "exit 7");
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     bench_disconnect(&bench);
     bench.end_count = 0;
-    bench_connect(&bench, &options);
+    bench_connect(&bench, &two_at_once);
     assert_int_equal(reattach(&bench, 1, NULL), 0);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     assert_int_equal(bench.ends[0].attempt, 1);
@@ -106,10 +101,10 @@ static void test_reattach__what_never_started_never_will(void **state)
     struct bench bench;
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     assert_int_equal(reattach(&bench, 1, NULL), 1);
     assert_int_equal(reattach(&bench, 1, NULL), 1);
-    start_shell(&bench, 1, "exit 0");
+    start_patient(&bench, 1, "exit 0");
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     assert_int_equal(bench.ends[0].cause, CAUSE_LAUNCH_ERROR);
     assert_int_equal(bench.start_count, 0);
@@ -121,13 +116,13 @@ static void test_reattach__an_attempt_that_runs_is_adopted(void **state)
     struct bench bench;
 
     (void)state;
-    bench_open(&bench, &options);
-    start_shell(&bench, 1, WAIT_AND_EXIT);
+    bench_open(&bench, &two_at_once);
+    start_patient(&bench, 1, WAIT_AND_EXIT);
     bench_await_word(&bench, 1, "up");
     bench_disconnect(&bench);
-    bench_connect(&bench, &options);
+    bench_connect(&bench, &two_at_once);
     assert_int_equal(reattach(&bench, 1, NULL), 0);
-    start_shell(&bench, 2, "exit 0");
+    start_patient(&bench, 2, "exit 0");
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     assert_int_equal(bench.ends[0].attempt, 2);
     touch(&bench, "go");
@@ -142,13 +137,13 @@ static void test_reattach__an_adopted_attempt_can_be_cancelled(void **state)
     struct bench bench;
 
     (void)state;
-    bench_open(&bench, &options);
-    start_shell(&bench, 1, WAIT_AND_EXIT);
-    start_shell(&bench, 2, "trap '' TERM; " WAIT_AND_EXIT);
+    bench_open(&bench, &two_at_once);
+    start_patient(&bench, 1, WAIT_AND_EXIT);
+    start_patient(&bench, 2, "trap '' TERM; " WAIT_AND_EXIT);
     bench_await_word(&bench, 1, "up");
     bench_await_word(&bench, 2, "up");
     bench_disconnect(&bench);
-    bench_connect(&bench, &options);
+    bench_connect(&bench, &two_at_once);
     assert_int_equal(reattach(&bench, 1, NULL), 0);
     assert_int_equal(reattach(&bench, 2, NULL), 0);
     executor_cancel(bench.executor, 1, CANCEL_TERM);
@@ -166,11 +161,11 @@ static void test_reattach__an_adopted_attempt_can_be_killed(void **state)
     struct bench bench;
 
     (void)state;
-    bench_open(&bench, &options);
-    start_shell(&bench, 1, "trap '' TERM; " WAIT_AND_EXIT);
+    bench_open(&bench, &two_at_once);
+    start_patient(&bench, 1, "trap '' TERM; " WAIT_AND_EXIT);
     bench_await_word(&bench, 1, "up");
     bench_disconnect(&bench);
-    bench_connect(&bench, &options);
+    bench_connect(&bench, &two_at_once);
     assert_int_equal(reattach(&bench, 1, NULL), 0);
     executor_cancel(bench.executor, 1, CANCEL_KILL);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
@@ -185,7 +180,7 @@ static void test_reattach__what_is_gone_without_a_word_is_lost(void **state)
     struct claim claim = dead_claim(1);
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     write_claim(&bench, 1, &claim);
     assert_int_equal(reattach(&bench, 1, NULL), 0);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
@@ -204,7 +199,7 @@ static void test_reattach__what_ran_before_a_reboot_is_lost(void **state)
     struct process self;
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     assert_true(process_read(getpid(), &self));
     claim.pid = claim.shim_pid = getpid();
     claim.pid_start = claim.shim_start = self.start;
@@ -223,7 +218,7 @@ static void test_reattach__of_another_host_is_an_error(void **state)
     struct err err;
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     snprintf(claim.host, sizeof(claim.host), "elsewhere");
     write_claim(&bench, 1, &claim);
     assert_int_equal(reattach(&bench, 1, &err), -1);
@@ -238,9 +233,9 @@ static void test_agent__killed_loses_no_attempt(void **state)
     struct bench bench;
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     for (int i = 1; i <= 4; i++)
-        start_shell(&bench, i, WAIT_AND_EXIT);
+        start_patient(&bench, i, WAIT_AND_EXIT);
     bench_await_word(&bench, 1, "up");
     bench_await_word(&bench, 2, "up");
     kill((pid_t)read_claim(&bench, 1).shim_pid, SIGKILL);
@@ -262,8 +257,8 @@ static void test_agent__killed_leaves_no_process(void **state)
     struct claim claim;
 
     (void)state;
-    bench_open(&bench, &options);
-    start_shell(&bench, 1, "setsid sleep 1000 & echo up; sleep 1000");
+    bench_open(&bench, &two_at_once);
+    start_patient(&bench, 1, "setsid sleep 1000 & echo up; sleep 1000");
     bench_await_word(&bench, 1, "up");
     claim = read_claim(&bench, 1);
     kill((pid_t)claim.shim_pid, SIGKILL);
@@ -282,9 +277,9 @@ static void test_agent__that_always_dies_is_told(void **state)
     struct err err;
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     for (size_t i = 1; bench.broken_count == 0; i++) {
-        start_shell(&bench, (int64_t)i, "kill -KILL $PPID");
+        start_patient(&bench, (int64_t)i, "kill -KILL $PPID");
         BENCH_RUN_UNTIL(&bench, bench.broken_count > 0 || bench.end_count == i);
         assert_true(i < 20);
     }
@@ -300,15 +295,15 @@ static void test_agent__that_always_dies_is_told(void **state)
  * wait, and says when the first is up. */
 static void run_doomed_engine(struct bench *bench, int ready_fd)
 {
-    struct executor_options one = options;
+    struct executor_options one = two_at_once;
 
     one.parallel = 1;
     uv_loop_init(&bench->loop);
     uv_timer_init(&bench->loop, &bench->watchdog);
     bench->watchdog.data = bench;
     bench_connect(bench, &one);
-    start_shell(bench, 1, WAIT_AND_EXIT);
-    start_shell(bench, 2, "exit 0");
+    start_patient(bench, 1, WAIT_AND_EXIT);
+    start_patient(bench, 2, "exit 0");
     bench_await_word(bench, 1, "up");
     if (write(ready_fd, "x", 1) != 1)
         _exit(1);
@@ -324,7 +319,7 @@ static void test_engine__killed_harms_no_attempt(void **state)
     char ready;
 
     (void)state;
-    bench_open(&bench, &options);
+    bench_open(&bench, &two_at_once);
     assert_int_equal(pipe(ends), 0);
     pid = fork();
     if (pid == 0)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/shim_ending.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "executors/attempt_file.h"
+
+/*
+ * An attempt's life here: it runs; it may be told to end (a limit, a
+ * cancel), first by SIGTERM, then by SIGKILL; its command is reaped; what the
+ * command left behind is killed; `exit` is written and `ended` called.
+ *
+ * What is left behind is cheap to rule out in the common case: nobody is in
+ * the command's process group and nobody holds the claim's lock. Only a
+ * process that left the group and closed all its files escapes that, and is
+ * found by a census of /proc, which costs milliseconds and is therefore made
+ * at most every CENSUS_MS while all looks well.
+ *
+ * A command's pid is safe to signal until it is reaped, and only we reap it:
+ * so its group is killed after its death is known and before it is reaped.
+ */
+
+enum {
+    REPEAT_KILL_MS = 1000,
+    REWRITE_MS = 1000,
+    DRAIN_FIRST_MS = 1,
+    DRAIN_STEP_MAX_MS = 50,
+    OUTSIDER_MS = 1000, /* how long a lock held elsewhere is waited for */
+    DRAIN_MAX_MS = 10000
+};
+
+/* -- Ending ---------------------------------------------------------------*/
+
+static void attempt_destroy(struct attempt *attempt)
+{
+    free(attempt->directory);
+    free(attempt);
+}
+
+static void attempt_remove(struct supervisor *supervisor,
+                           struct attempt *attempt)
+{
+    struct attempt **link = &supervisor->attempts;
+
+    while (*link != NULL && *link != attempt)
+        link = &(*link)->next;
+    *link = attempt->next;
+    supervisor->count--;
+}
+
+static bool written_or_gone(const struct attempt *attempt)
+{
+    struct err err;
+
+    return exit_write(attempt->directory, &attempt->end, &err) == 0 ||
+           err.kind == ERR_NOT_FOUND;
+}
+
+static void finish(struct supervisor *supervisor, struct attempt *attempt)
+{
+    struct attempt_exit end = attempt->end;
+
+    attempt_remove(supervisor, attempt);
+    supervisor->strays = true;
+    if (written_or_gone(attempt)) {
+        attempt_destroy(attempt);
+    } else {
+        attempt->check_ms = clock_monotonic_ms() + REWRITE_MS;
+        attempt->next = supervisor->unwritten;
+        supervisor->unwritten = attempt;
+    }
+    supervisor->events.ended(supervisor->events.user, &end);
+}
+
+void ending_rewrite(struct supervisor *supervisor, int64_t now_ms)
+{
+    struct attempt **link = &supervisor->unwritten;
+
+    while (*link != NULL) {
+        struct attempt *attempt = *link;
+
+        if (attempt->check_ms > now_ms) {
+            link = &attempt->next;
+        } else if (written_or_gone(attempt)) {
+            *link = attempt->next;
+            attempt_destroy(attempt);
+        } else {
+            attempt->check_ms = now_ms + REWRITE_MS;
+            link = &attempt->next;
+        }
+    }
+}
+
+void ending_kill(struct attempt *attempt, int64_t now_ms)
+{
+    kill(-attempt->pid, SIGKILL);
+    attempt->kill_ms = now_ms + REPEAT_KILL_MS;
+}
+
+void ending_terminate(struct attempt *attempt, enum attempt_cause cause,
+                      int64_t now_ms)
+{
+    if (attempt->told == CAUSE_OK)
+        attempt->told = cause;
+    attempt->deadline_ms = 0;
+    if (attempt->kill_ms != 0)
+        return;
+    attempt->kill_ms = now_ms + attempt->grace_ms;
+    if (attempt->grace_ms <= 0) {
+        ending_kill(attempt, now_ms);
+        return;
+    }
+    kill(-attempt->pid, SIGTERM);
+    kill(-attempt->pid, SIGCONT);
+}
+
+void ending_census(struct supervisor *supervisor, int64_t now_ms)
+{
+    tree_census(&supervisor->tree, supervisor->attempts);
+    supervisor->census_cost_ms = clock_monotonic_ms() - now_ms;
+    supervisor->strays =
+        tree_kill_strays(&supervisor->tree, supervisor->attempts) > 0;
+    supervisor->census_ms = now_ms;
+    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
+        if (a->rss_bytes > a->end.max_rss_bytes)
+            a->end.max_rss_bytes = a->rss_bytes;
+        if (a->reaped_ms != 0)
+            tree_kill(&supervisor->tree, a);
+    }
+}
+
+static bool looks_clear(const struct attempt *attempt)
+{
+    return kill(-attempt->pid, 0) != 0 && errno == ESRCH &&
+           claim_is_free(attempt->directory);
+}
+
+/* Ends a reaped attempt if nothing of it is left. */
+void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
+                   int64_t now_ms)
+{
+    int64_t waited_ms = now_ms - attempt->reaped_ms;
+
+    if (looks_clear(attempt) && now_ms - supervisor->census_ms < CENSUS_MS) {
+        finish(supervisor, attempt);
+        return;
+    }
+    ending_census(supervisor, now_ms);
+    if ((attempt->living == 0 &&
+         (claim_is_free(attempt->directory) || waited_ms > OUTSIDER_MS)) ||
+        waited_ms > DRAIN_MAX_MS) {
+        finish(supervisor, attempt);
+        return;
+    }
+    if (waited_ms < DRAIN_FIRST_MS)
+        waited_ms = DRAIN_FIRST_MS;
+    attempt->check_ms =
+        now_ms +
+        (waited_ms < DRAIN_STEP_MAX_MS ? waited_ms : DRAIN_STEP_MAX_MS);
+}
+
+/* -- Reaping --------------------------------------------------------------*/
+
+static int64_t cpu_ms(const struct rusage *usage)
+{
+    return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * INT64_C(1000) +
+           (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
+}
+
+static void note_end(struct attempt *attempt, int status,
+                     const struct rusage *usage)
+{
+    struct attempt_exit *end = &attempt->end;
+
+    end->ended_ms = clock_wall_ms();
+    end->cpu_ms += cpu_ms(usage);
+    if (usage->ru_maxrss * INT64_C(1024) > end->max_rss_bytes)
+        end->max_rss_bytes = usage->ru_maxrss * INT64_C(1024);
+    if (WIFEXITED(status))
+        end->exit_code = WEXITSTATUS(status);
+    else
+        end->signal = WTERMSIG(status);
+    if (attempt->told != CAUSE_OK)
+        end->cause = attempt->told;
+    else if (end->signal != 0)
+        end->cause = CAUSE_SIGNAL;
+    else
+        end->cause = end->exit_code == 0 ? CAUSE_OK : CAUSE_EXIT;
+}
+
+static struct attempt *find_session(struct supervisor *supervisor,
+                                    pid_t session)
+{
+    struct attempt *attempt = supervisor->attempts;
+
+    while (attempt != NULL && attempt->pid != session)
+        attempt = attempt->next;
+    return attempt;
+}
+
+static void reap_orphan(struct supervisor *supervisor, pid_t pid)
+{
+    struct process process;
+    struct attempt *attempt = NULL;
+    struct rusage usage;
+
+    if (process_read(pid, &process))
+        attempt = find_session(supervisor, process.session);
+    if (wait4(pid, NULL, 0, &usage) == pid && attempt != NULL)
+        attempt->end.cpu_ms += cpu_ms(&usage);
+}
+
+static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
+                         int64_t now_ms)
+{
+    struct rusage usage;
+    int status = 0;
+
+    kill(-attempt->pid, SIGKILL);
+    if (wait4(attempt->pid, &status, 0, &usage) != attempt->pid)
+        return;
+    note_end(attempt, status, &usage);
+    attempt->reaped_ms = now_ms;
+    attempt->deadline_ms = 0;
+    attempt->kill_ms = 0;
+    ending_settle(supervisor, attempt, now_ms);
+}
+
+void ending_reap(struct supervisor *supervisor, int64_t now_ms)
+{
+    for (;;) {
+        siginfo_t info = {.si_pid = 0};
+        struct attempt *attempt;
+
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid == 0)
+            return;
+        attempt = find_session(supervisor, info.si_pid);
+        if (attempt != NULL && attempt->reaped_ms == 0)
+            reap_command(supervisor, attempt, now_ms);
+        else
+            reap_orphan(supervisor, info.si_pid);
+    }
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SHIM_ENDING_H
+#define SMTUNE_EXECUTORS_SHIM_ENDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "executors/shim_spawn.h"
+#include "executors/shim_supervisor.h"
+#include "executors/shim_tree.h"
+
+/*
+ * The inside of the supervisor, and the part of it that ends attempts. All
+ * times are clock_monotonic_ms().
+ */
+
+struct supervisor {
+    struct supervisor_events events;
+    struct spawner spawner;
+    struct attempt *attempts;
+    struct attempt *unwritten; /* ended, but `exit` could not be written */
+    size_t count;
+    struct tree tree;
+    int64_t census_ms; /* when the last was */
+    int64_t armed_ms;  /* what the timer is set to */
+    int64_t census_cost_ms;
+    bool strays; /* there may be some since the last census */
+    int signal_fd;
+    int timer_fd;
+};
+
+/* After an attempt of the supervisor ended: no census is made within this
+ * time of the last unless something seems to be left. */
+enum { CENSUS_MS = 200 };
+
+/* SIGTERM now and SIGKILL after its grace period; the first cause counts. */
+void ending_terminate(struct attempt *attempt, enum attempt_cause cause,
+                      int64_t now_ms);
+/* SIGKILL now, and again while it lives. */
+void ending_kill(struct attempt *attempt, int64_t now_ms);
+
+/* Looks at all processes: counts those of each attempt, kills strays and what
+ * attempts that are over left behind. */
+void ending_census(struct supervisor *supervisor, int64_t now_ms);
+
+/* Reaps every child that has ended; settles those that were commands. */
+void ending_reap(struct supervisor *supervisor, int64_t now_ms);
+
+/* Finishes an attempt whose command was reaped if nothing of it is left, or
+ * sets the time at which to look again. */
+void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
+                   int64_t now_ms);
+
+/* Tries again to write what exit files could not be written. */
+void ending_rewrite(struct supervisor *supervisor, int64_t now_ms);
+
+#endif
