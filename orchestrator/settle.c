@@ -239,7 +239,7 @@ bool engine_read_trials(struct engine *engine)
 
     for (trial = TAILQ_FIRST(&engine->live); trial != NULL; trial = next) {
         next = TAILQ_NEXT(trial, link);
-        if (read_trial(engine, trial))
+        if (trial->state == JOB_RUNNING && read_trial(engine, trial))
             more = true;
     }
     return more;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,19 +173,27 @@ int workspace_prepare(struct workspaces *workspaces, int64_t trial,
     return result;
 }
 
-/* How many entries a folder of `ml` has; -1 when it cannot be told. */
+/* How many entries a folder of `ml` has, or many where they are too many for
+ * one look; -1 when it cannot be told. Asked for every trial, so the system is
+ * asked with as few calls as possible. */
 static int count_entries(const char *ml, const char *name)
 {
     char *path = mem_printf("%s/%s", ml, name);
-    DIR *directory = opendir(path);
-    const struct dirent *entry;
-    int count = directory != NULL ? 0 : -1;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    alignas(struct dirent64) char entries[1024];
+    ssize_t length = fd >= 0 ? getdents64(fd, entries, sizeof(entries)) : -1;
+    int count = length >= 0 ? 0 : -1;
 
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
+    for (ssize_t at = 0; at < length;) {
+        const struct dirent64 *entry =
+            (const struct dirent64 *)(const void *)(entries + at);
+
         count +=
             strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    if (directory != NULL)
-        closedir(directory);
+        at += entry->d_reclen;
+    }
+    if (fd >= 0)
+        close(fd);
     free(path);
     return count;
 }
