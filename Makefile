@@ -19,7 +19,7 @@ DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
         dataset-fashion-mnist
 TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
-        libcmocka-dev python3 python3-pytest python3-pytest-timeout \
+        zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist
 
 PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib
