@@ -61,12 +61,15 @@ static bool written_or_gone(const struct attempt *attempt)
            err.kind == ERR_NOT_FOUND;
 }
 
+/* `ended` comes first because it starts the next attempt in the slot, while the
+ * owner hears of this one only after the turn, when `exit` is written. */
 static void finish(struct supervisor *supervisor, struct attempt *attempt)
 {
     struct attempt_exit end = attempt->end;
 
     attempt_remove(supervisor, attempt);
     supervisor->strays = true;
+    supervisor->events.ended(supervisor->events.user, &end);
     if (written_or_gone(attempt)) {
         attempt_destroy(attempt);
     } else {
@@ -74,7 +77,6 @@ static void finish(struct supervisor *supervisor, struct attempt *attempt)
         attempt->next = supervisor->unwritten;
         supervisor->unwritten = attempt;
     }
-    supervisor->events.ended(supervisor->events.user, &end);
 }
 
 void ending_rewrite(struct supervisor *supervisor, int64_t now_ms)
