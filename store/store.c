@@ -159,6 +159,10 @@ static int open_writer(struct store *store, enum store_mode mode,
         return err_prefix(err, "store '%s'", store->directory);
     result =
         open_database(store, store->path, SQLITE_OPEN_READWRITE | create, err);
+    /* SQLite opens a file that it may not write to all the same. */
+    if (result == 0 && sqlite3_db_readonly(store->db, "main") == 1)
+        result = err_set(err, ERR_FAILED, "store '%s': it cannot be written to",
+                         store->path);
     if (result == 0)
         result = set_up_writer(store, err);
     lock_release(store->lock_fd);
@@ -195,17 +199,19 @@ static char *immutable_uri(const char *path)
 
 /*
  * Even a reader keeps files beside a WAL database. Where it cannot make them
- * (a read-only medium), nobody writes either, and the file alone will do.
+ * (a read-only medium, somebody else's folder) and there is no log, the file
+ * alone will do.
  */
 static int open_reader(struct store *store, struct err *err)
 {
     char *uri;
-    int result;
+    int code, result;
 
     if (open_database(store, store->path, SQLITE_OPEN_READONLY, err) == 0 &&
         set_up_reader(store, err) == 0)
         return 0;
-    if ((sqlite3_errcode(store->db) & 0xff) != SQLITE_CANTOPEN)
+    code = sqlite3_errcode(store->db) & 0xff;
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
         return -1;
     if (!log_is_empty(store))
         return err_set(err, ERR_FAILED,
