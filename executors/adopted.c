@@ -261,6 +261,15 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
     return 0;
 }
 
+int64_t adopted_pid(const struct adopted_list *list, int64_t attempt)
+{
+    const struct adopted *adopted = list->first;
+
+    while (adopted != NULL && adopted->attempt != attempt)
+        adopted = adopted->next;
+    return adopted != NULL ? adopted->claim.pid : 0;
+}
+
 void adopted_add_lost(struct adopted_list *list, int64_t attempt)
 {
     add(list, attempt);

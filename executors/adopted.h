@@ -28,6 +28,9 @@ void adopted_close(struct adopted_list *list, void (*closed)(void *user),
 int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
                 struct err *err);
 
+/* The pid of an adopted attempt's command; 0 when it is not known. */
+int64_t adopted_pid(const struct adopted_list *list, int64_t attempt);
+
 /* `ended` with CAUSE_LOST follows. */
 void adopted_add_lost(struct adopted_list *list, int64_t attempt);
 

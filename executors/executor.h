@@ -17,8 +17,10 @@
  * Each attempt has a directory of its own, made by the caller. In it lie
  *     log    what the command wrote (stdout and stderr)
  *     claim  made with O_EXCL by whoever starts the command: one line of JSON
- *            {"attempt", "pid", "pid_start", "boot_id", "host", "time_ms"};
- *            flocked for as long as the attempt or a descendant lives
+ *            {"attempt", "pid", "pid_start", "boot_id", "host", "time_ms",
+ *            "shim_pid", "shim_start"}, pid 0 where it was made so that the
+ *            command never starts; flocked for as long as the attempt or a
+ *            descendant lives
  *     exit   made by rename when it ended: one line of JSON, struct
  *            attempt_exit's fields; an `exit` of another attempt id is ignored
  * and these outlive both the engine and the executor.
@@ -77,7 +79,7 @@ struct executor_options {
     int cpus;                    /* -1: as many as this process may use */
     int gpus;                    /* -1: as many as the machine has */
     int parallel;                /* attempts at once, at most */
-    const char *script;          /* fake: a file of outcomes */
+    const char *script;          /* fake: a file (fake_script.h), or NULL */
 };
 
 /* What the executor tells its owner, always from the loop, never from inside

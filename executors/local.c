@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -10,6 +11,7 @@
 #include "executors/agent_link.h"
 #include "executors/cpus.h"
 #include "executors/executor_impl.h"
+#include "executors/flights.h"
 #include "executors/gpus.h"
 #include "executors/slots.h"
 
@@ -34,17 +36,6 @@ enum {
     PACE_WEIGHT = 8    /* of the past in the mean duration */
 };
 
-/* An attempt that the agent was given. */
-struct flight {
-    struct flight *next;
-    struct buf start; /* the message for it, until it has started */
-    int64_t attempt;
-    char *directory;
-    int64_t grace_ms;
-    int cpus, gpus;
-    bool has_started;
-};
-
 struct local {
     struct executor base;
     struct executor_events events;
@@ -52,9 +43,7 @@ struct local {
     struct agent_link *link; /* NULL when no agent can be had */
     struct adopted_list *adopted;
     struct agent_setup setup;
-    struct flight *flights;
-    size_t waiting; /* flights not started */
-    int cpus_used, gpus_used;
+    struct flights flights;
     int64_t mean_ms; /* duration of the last attempts */
     int64_t death_ms;
     int deaths;
@@ -65,56 +54,6 @@ struct local {
     void *done_user;
 };
 
-/* -- Flights --------------------------------------------------------------*/
-
-static struct flight **find_flight(struct local *local, int64_t attempt)
-{
-    struct flight **link = &local->flights;
-
-    while (*link != NULL && (*link)->attempt != attempt)
-        link = &(*link)->next;
-    return link;
-}
-
-static struct flight *add_flight(struct local *local,
-                                 const struct attempt_spec *spec)
-{
-    struct flight *flight = mem_zero(sizeof(*flight));
-
-    flight->attempt = spec->attempt;
-    flight->directory = mem_copy_string(spec->directory);
-    flight->grace_ms = spec->grace_ms;
-    flight->cpus = spec->cpus;
-    flight->gpus = spec->gpus;
-    flight->next = local->flights;
-    local->flights = flight;
-    local->cpus_used += flight->cpus;
-    local->gpus_used += flight->gpus;
-    local->waiting++;
-    return flight;
-}
-
-static void note_started(struct local *local, struct flight *flight)
-{
-    if (flight->has_started)
-        return;
-    flight->has_started = true;
-    buf_clear(&flight->start);
-    local->waiting--;
-}
-
-static void remove_flight(struct local *local, struct flight **link)
-{
-    struct flight *flight = *link;
-
-    *link = flight->next;
-    note_started(local, flight);
-    local->cpus_used -= flight->cpus;
-    local->gpus_used -= flight->gpus;
-    free(flight->directory);
-    free(flight);
-}
-
 /* -- What the agent says --------------------------------------------------*/
 
 static void on_started(struct local *local, const struct agent_message *message)
@@ -124,27 +63,27 @@ static void on_started(struct local *local, const struct agent_message *message)
 
     if (agent_get(message, &started, sizeof(started)) != 0)
         return;
-    flight = *find_flight(local, started.attempt);
+    flight = flights_find(&local->flights, started.attempt);
     if (flight == NULL)
         return;
-    note_started(local, flight);
+    flights_note_start(&local->flights, flight);
     local->events.started(local->events.user, started.attempt, started.pid);
 }
 
 static void on_ended(struct local *local, const struct agent_message *message)
 {
     struct attempt_exit end;
-    struct flight **link;
+    struct flight *flight;
 
     if (agent_get(message, &end, sizeof(end)) != 0)
         return;
-    link = find_flight(local, end.attempt);
-    if (*link == NULL)
+    flight = flights_find(&local->flights, end.attempt);
+    if (flight == NULL)
         return;
-    if ((*link)->has_started)
+    if (flight->has_started)
         local->mean_ms +=
             (end.ended_ms - end.started_ms - local->mean_ms) / PACE_WEIGHT;
-    remove_flight(local, link);
+    flights_remove(&local->flights, flight);
     local->events.ended(local->events.user, &end);
 }
 
@@ -212,35 +151,42 @@ static bool resend(struct local *local, const struct flight *flight)
     return true;
 }
 
-static void adopt(struct local *local, const struct flight *flight)
+/* Returns whether that it started is still to be told. */
+static bool adopt(struct local *local, const struct flight *flight)
 {
     const struct attempt_spec spec = {.attempt = flight->attempt,
                                       .directory = flight->directory,
                                       .grace_ms = flight->grace_ms};
 
-    if (adopted_add(local->adopted, &spec, NULL) != 0)
-        adopted_add_lost(local->adopted, flight->attempt);
+    if (adopted_add(local->adopted, &spec, NULL) == 0)
+        return !flight->has_started;
+    adopted_add_lost(local->adopted, flight->attempt);
+    return false;
 }
 
-/* In the order in which they came: the list has the last first. */
+/* What is told may lead to any call, so it is told last. */
 static void rescue_flights(struct local *local)
 {
-    struct flight *flight, *rest = NULL;
+    struct flight *flight, *next;
+    struct buf started = BUF_INIT;
 
-    while ((flight = local->flights) != NULL) {
-        local->flights = flight->next;
-        flight->next = rest;
-        rest = flight;
+    for (flight = local->flights.first; flight != NULL; flight = next) {
+        next = flight->next;
+        if (resend(local, flight))
+            continue;
+        if (adopt(local, flight))
+            buf_add(&started, &flight->attempt, sizeof(flight->attempt));
+        flights_remove(&local->flights, flight);
     }
-    while ((flight = rest) != NULL) {
-        rest = flight->next;
-        flight->next = local->flights;
-        local->flights = flight;
-        if (!resend(local, flight)) {
-            adopt(local, flight);
-            remove_flight(local, &local->flights);
-        }
+    for (size_t at = 0; at < started.length && !local->is_closing;
+         at += sizeof(int64_t)) {
+        int64_t attempt;
+
+        memcpy(&attempt, started.data + at, sizeof(attempt));
+        local->events.started(local->events.user, attempt,
+                              adopted_pid(local->adopted, attempt));
     }
+    buf_clear(&started);
 }
 
 static void on_gone(void *user)
@@ -260,6 +206,8 @@ static void on_gone(void *user)
     else
         connect_agent(local, &err);
     rescue_flights(local);
+    if (local->is_closing)
+        return;
     if (local->link == NULL)
         local->events.broken(local->events.user, &err);
     else
@@ -268,11 +216,12 @@ static void on_gone(void *user)
 
 /* -- The interface --------------------------------------------------------*/
 
-static int count_slots(struct local *local,
-                       const struct executor_options *options, struct err *err)
+static int fill_setup(struct local *local,
+                      const struct executor_options *options, struct err *err)
 {
     struct agent_setup *setup = &local->setup;
     size_t found = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), setup->gpus);
+    struct rlimit files;
 
     if (options->gpus > 0 && (size_t)options->gpus > found)
         return err_set(err, ERR_FILE,
@@ -281,6 +230,8 @@ static int count_slots(struct local *local,
     if (options->cpus > SLOTS_CPUS_MAX)
         return err_set(err, ERR_FILE, "cpus: %d is more than %d", options->cpus,
                        SLOTS_CPUS_MAX);
+    getrlimit(RLIMIT_NOFILE, &files);
+    setup->files_max = files.rlim_cur;
     setup->parallel = options->parallel;
     setup->cpus = options->cpus >= 0 ? options->cpus : cpus_find("");
     setup->gpu_count =
@@ -299,7 +250,7 @@ static struct executor *local_create(uv_loop_t *loop,
     local->events = *events;
     local->loop = loop;
     local->mean_ms = INT64_C(10) * SHORT_MS;
-    if (count_slots(local, options, err) != 0 ||
+    if (fill_setup(local, options, err) != 0 ||
         connect_agent(local, err) != 0) {
         free(local);
         return NULL;
@@ -326,8 +277,7 @@ static void local_destroy(struct executor *executor, void (*done)(void *user),
     local->is_closing = true;
     local->done = done;
     local->done_user = user;
-    while (local->flights != NULL)
-        remove_flight(local, &local->flights);
+    flights_clear(&local->flights);
     local->open_parts = local->link != NULL ? 2 : 1;
     if (local->link != NULL)
         agent_link_close(local->link, on_part_closed, local);
@@ -353,12 +303,12 @@ static int check_spec(const struct local *local,
 static bool is_full(const struct local *local, const struct attempt_spec *spec)
 {
     size_t ahead = local->mean_ms < SHORT_MS ? AHEAD_MAX : 0;
-    bool must_wait =
-        (spec->cpus > 0 && local->cpus_used + spec->cpus > local->setup.cpus) ||
-        (spec->gpus > 0 &&
-         local->gpus_used + spec->gpus > (int)local->setup.gpu_count);
+    bool must_wait = (spec->cpus > 0 &&
+                      local->flights.cpus + spec->cpus > local->setup.cpus) ||
+                     (spec->gpus > 0 && local->flights.gpus + spec->gpus >
+                                            (int)local->setup.gpu_count);
 
-    return local->waiting >= (must_wait ? ahead : WAITING_MAX);
+    return local->flights.waiting >= (must_wait ? ahead : WAITING_MAX);
 }
 
 static enum start_result local_start(struct executor *executor,
@@ -367,7 +317,6 @@ static enum start_result local_start(struct executor *executor,
 {
     struct local *local = (struct local *)executor;
     struct buf message = BUF_INIT;
-    struct flight *flight;
 
     if (check_spec(local, spec, err) != 0)
         return START_ERROR;
@@ -379,9 +328,8 @@ static enum start_result local_start(struct executor *executor,
         buf_clear(&message);
         return START_ERROR;
     }
-    flight = add_flight(local, spec);
-    flight->start = message;
     buf_add(agent_link_out(local->link), message.data, message.length);
+    flights_add(&local->flights, spec, &message);
     return START_OK;
 }
 
@@ -392,7 +340,7 @@ static void local_cancel(struct executor *executor, int64_t attempt,
     const struct agent_cancel cancel = {.attempt = attempt, .mode = mode};
 
     if (adopted_cancel(local->adopted, attempt, mode) ||
-        *find_flight(local, attempt) == NULL || local->link == NULL)
+        flights_find(&local->flights, attempt) == NULL || local->link == NULL)
         return;
     agent_put(agent_link_out(local->link), AGENT_CANCEL, &cancel,
               sizeof(cancel));

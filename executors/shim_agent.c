@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -113,6 +114,18 @@ static void on_signal(void *user, int signal_number)
 
 /* -- What the engine tells ------------------------------------------------*/
 
+/* The engine has raised its own limit, perhaps; a command should find the one
+ * that the user has set. */
+static void limit_files(rlim_t files_max)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || files_max > limit.rlim_max)
+        return;
+    limit.rlim_cur = files_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int on_setup(struct agent *agent, const struct agent_message *message)
 {
     struct agent_setup setup;
@@ -121,6 +134,7 @@ static int on_setup(struct agent *agent, const struct agent_message *message)
         agent_get(message, &setup, sizeof(setup)) != 0 ||
         setup.gpu_count > GPUS_MAX)
         return -1;
+    limit_files(setup.files_max);
     agent->parallel = setup.parallel > 0 ? (size_t)setup.parallel : 1;
     agent->slots = slots_open(setup.slots_directory, setup.cpus, setup.gpus,
                               setup.gpu_count);

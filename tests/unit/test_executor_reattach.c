@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/executor_test.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "executors/attempt_file.h"
@@ -250,6 +251,32 @@ static void test_agent__killed_loses_no_attempt(void **state)
     bench_close(&bench);
 }
 
+/* Also from an agent that is started when the engine has raised its limit. */
+static void test_agent__gives_commands_the_limit_of_old(void **state)
+{
+    struct bench bench;
+    struct rlimit old, low, high;
+    char *log;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    low = high = old;
+    low.rlim_cur = 77;
+    high.rlim_cur = high.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    bench_open(&bench, &two_at_once);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &high), 0);
+    start_patient(&bench, 1, "kill -KILL $PPID");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    start_patient(&bench, 2, "ulimit -S -n");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 2);
+    log = bench_read(&bench, 2, "log");
+    assert_string_equal(log, "77\n");
+    free(log);
+    bench_close(&bench);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+
 /* With its command gone and no agent to end the rest, we do. */
 static void test_agent__killed_leaves_no_process(void **state)
 {
@@ -352,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_reattach__what_ran_before_a_reboot_is_lost),
         cmocka_unit_test(test_reattach__of_another_host_is_an_error),
         cmocka_unit_test(test_agent__killed_loses_no_attempt),
+        cmocka_unit_test(test_agent__gives_commands_the_limit_of_old),
         cmocka_unit_test(test_agent__killed_leaves_no_process),
         cmocka_unit_test(test_agent__that_always_dies_is_told),
         cmocka_unit_test(test_engine__killed_harms_no_attempt),

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/flights.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void flights_add(struct flights *flights, const struct attempt_spec *spec,
+                 struct buf *take_start)
+{
+    struct flight *flight = mem_zero(sizeof(*flight));
+
+    flight->attempt = spec->attempt;
+    flight->directory = mem_copy_string(spec->directory);
+    flight->grace_ms = spec->grace_ms;
+    flight->cpus = spec->cpus;
+    flight->gpus = spec->gpus;
+    flight->start = *take_start;
+    *take_start = (struct buf)BUF_INIT;
+    if (flights->last != NULL)
+        flights->last->next = flight;
+    else
+        flights->first = flight;
+    flights->last = flight;
+    flights->waiting++;
+    flights->cpus += flight->cpus;
+    flights->gpus += flight->gpus;
+}
+
+struct flight *flights_find(const struct flights *flights, int64_t attempt)
+{
+    struct flight *flight = flights->first;
+
+    while (flight != NULL && flight->attempt != attempt)
+        flight = flight->next;
+    return flight;
+}
+
+void flights_note_start(struct flights *flights, struct flight *flight)
+{
+    if (flight->has_started)
+        return;
+    flight->has_started = true;
+    buf_clear(&flight->start);
+    flights->waiting--;
+}
+
+void flights_remove(struct flights *flights, struct flight *flight)
+{
+    struct flight *before = NULL;
+
+    for (struct flight *at = flights->first; at != flight; at = at->next)
+        before = at;
+    if (before != NULL)
+        before->next = flight->next;
+    else
+        flights->first = flight->next;
+    if (flights->last == flight)
+        flights->last = before;
+    flights_note_start(flights, flight);
+    flights->cpus -= flight->cpus;
+    flights->gpus -= flight->gpus;
+    free(flight->directory);
+    free(flight);
+}
+
+void flights_clear(struct flights *flights)
+{
+    while (flights->first != NULL)
+        flights_remove(flights, flights->first);
+}

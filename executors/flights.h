@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_FLIGHTS_H
+#define SMTUNE_EXECUTORS_FLIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "executors/executor.h"
+
+/* The attempts that an agent was given and that have not ended. */
+
+struct flight {
+    struct flight *next;
+    struct buf start; /* the message for it, until it has started */
+    int64_t attempt;
+    char *directory;
+    int64_t grace_ms;
+    int cpus, gpus;
+    bool has_started;
+};
+
+/* All zeroes at first. */
+struct flights {
+    struct flight *first; /* in the order in which they came */
+    struct flight *last;
+    size_t waiting; /* not started */
+    int cpus, gpus; /* that they take, or wait for */
+};
+
+/* Takes the message. */
+void flights_add(struct flights *flights, const struct attempt_spec *spec,
+                 struct buf *take_start);
+/* NULL when there is none such. */
+struct flight *flights_find(const struct flights *flights, int64_t attempt);
+void flights_note_start(struct flights *flights, struct flight *flight);
+void flights_remove(struct flights *flights, struct flight *flight);
+void flights_clear(struct flights *flights);
+
+#endif
