@@ -18,7 +18,7 @@ enum { AGENT_FD = 3 };
 struct agent_link {
     struct agent_link_events events;
     uv_poll_t poll;
-    uv_prepare_t flush; /* active while `out` is not empty */
+    uv_idle_t flush; /* active while `out` is not empty */
     struct buf in;
     struct buf out;
     void (*closed)(void *user);
@@ -148,11 +148,13 @@ static void transmit(struct agent_link *link)
         watch(link, false);
 }
 
-static void on_flush(uv_prepare_t *prepare)
+/* An idle handle, because the loop waits for nothing while one is active: also
+ * what is put into the buffer just before it would wait leaves at once. */
+static void on_flush(uv_idle_t *idle)
 {
-    struct agent_link *link = prepare->data;
+    struct agent_link *link = idle->data;
 
-    uv_prepare_stop(prepare);
+    uv_idle_stop(idle);
     if (!link->is_blocked)
         transmit(link);
 }
@@ -230,7 +232,7 @@ struct agent_link *agent_link_create(uv_loop_t *loop,
         err_set(err, ERR_FAILED, "the loop does not watch the agent's socket");
         return NULL;
     }
-    uv_prepare_init(loop, &link->flush);
+    uv_idle_init(loop, &link->flush);
     link->open_handles = 2;
     link->poll.data = link;
     link->flush.data = link;
@@ -265,6 +267,6 @@ void agent_link_close(struct agent_link *link, void (*closed)(void *user),
 
 struct buf *agent_link_out(struct agent_link *link)
 {
-    uv_prepare_start(&link->flush, on_flush);
+    uv_idle_start(&link->flush, on_flush);
     return &link->out;
 }

@@ -20,6 +20,33 @@ static void test_queue__is_in_order_and_limited(void **state)
     bench_close(&bench);
 }
 
+static void on_prepare(uv_prepare_t *prepare)
+{
+    uv_prepare_stop(prepare);
+    start_shell(prepare->data, 1, "exit 0", NULL);
+}
+
+/* The last callbacks before the loop waits: what they start must not wait for
+ * the loop to be woken by something else. */
+static void test_queue__a_start_leaves_before_the_loop_waits(void **state)
+{
+    struct bench bench;
+    uv_prepare_t prepare;
+    int turns = 0;
+
+    (void)state;
+    open_local(&bench);
+    uv_run(&bench.loop, UV_RUN_NOWAIT); /* the first message leaves */
+    uv_prepare_init(&bench.loop, &prepare);
+    prepare.data = &bench;
+    uv_prepare_start(&prepare, on_prepare);
+    while (bench.end_count == 0 && turns++ < 100)
+        uv_run(&bench.loop, UV_RUN_ONCE);
+    assert_int_equal(bench.end_count, 1);
+    uv_close((uv_handle_t *)&prepare, NULL);
+    bench_close(&bench);
+}
+
 static void test_queue__a_waiting_attempt_is_withdrawn(void **state)
 {
     struct bench bench;
@@ -213,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue__is_in_order_and_limited),
+        cmocka_unit_test(test_queue__a_start_leaves_before_the_loop_waits),
         cmocka_unit_test(test_queue__a_waiting_attempt_is_withdrawn),
         cmocka_unit_test(test_many__run_at_once),
         cmocka_unit_test(test_slots__used_up_refuse_until_there_is_room),
