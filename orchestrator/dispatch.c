@@ -74,7 +74,7 @@ static bool suggest(struct engine *engine)
 {
     const struct budget *budget = &engine->experiment->budget;
     struct trial *trial;
-    uint64_t cursor = 0;
+    struct suggestion suggestion;
     struct err err;
     enum ask_result result;
 
@@ -83,8 +83,8 @@ static bool suggest(struct engine *engine)
         return false;
     trial = trial_create(engine->experiment, engine->tally.suggested + 1);
     result = strategy_ask(engine->strategy, (uint64_t)trial->number,
-                          trial->point, &cursor, &err);
-    if (result == ASK_OK && add_job(engine, trial, cursor)) {
+                          trial->point, &suggestion, &err);
+    if (result == ASK_OK && add_job(engine, trial, suggestion.cursor)) {
         engine->tally.suggested++;
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);
         return true;

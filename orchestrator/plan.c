@@ -131,12 +131,11 @@ static int expand_command(struct plan *plan, struct err *err)
 int plan_next(struct plan *plan, struct plan_trial *trial, struct err *err)
 {
     int64_t budget = plan->experiment->budget.trials;
-    uint64_t cursor;
 
     if (budget > 0 && plan->number >= budget)
         return 0;
     switch (strategy_ask(plan->strategy, (uint64_t)plan->number + 1,
-                         plan->point, &cursor, err)) {
+                         plan->point, NULL, err)) {
     case ASK_ERROR:
         return -1;
     case ASK_EXHAUSTED:

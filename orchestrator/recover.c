@@ -71,10 +71,10 @@ static void tell_ended(struct engine *engine, const struct trial_row *row,
         tally->since_best++;
     } else {
         tally->cancelled++;
+        outcome = OUTCOME_CANCELLED;
     }
-    if (state != JOB_CANCELLED)
-        strategy_tell(engine->strategy, (uint64_t)row->number, outcome, values,
-                      experiment->objective_count);
+    strategy_tell(engine->strategy, (uint64_t)row->number,
+                  &(struct trial_result){.outcome = outcome, .values = values});
     free(values);
 }
 

@@ -110,8 +110,8 @@ static void tell(struct engine *engine, struct trial *trial,
         if (experiment->objectives[i].maximize)
             values[i] = -values[i];
     }
-    strategy_tell(engine->strategy, (uint64_t)trial->number, outcome, values,
-                  experiment->objective_count);
+    strategy_tell(engine->strategy, (uint64_t)trial->number,
+                  &(struct trial_result){.outcome = outcome, .values = values});
     free(values);
 }
 
@@ -138,6 +138,7 @@ static void count(struct engine *engine, struct trial *trial)
         break;
     case JOB_CANCELLED:
         tally->cancelled++;
+        tell(engine, trial, OUTCOME_CANCELLED);
         break;
     case JOB_WAITING:
     case JOB_READY:

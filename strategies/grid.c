@@ -14,20 +14,19 @@ static void grid_destroy(void *state)
 }
 
 /* The cursor is the position after the last point. */
-static enum ask_result grid_next(void *state, uint64_t *cursor,
-                                 struct value *point, struct err *err)
+static enum ask_result grid_next(void *state, struct ask *ask, struct err *err)
 {
     const struct lattice *lattice = state;
-    bool is_first = *cursor == 0;
+    bool is_first = ask->cursor == 0;
 
-    for (int looks = 0; *cursor < lattice_size(lattice); looks++) {
+    for (int looks = 0; ask->cursor < lattice_size(lattice); looks++) {
         if (looks == STRATEGY_LOOKS_MAX) {
             err_set(err, ERR_FILE,
                     "%d points of the grid in a row break the constraints",
                     STRATEGY_LOOKS_MAX);
             return ASK_ERROR;
         }
-        if (lattice_at(lattice, *cursor, point, cursor))
+        if (lattice_at(lattice, ask->cursor, ask->point, &ask->cursor))
             return ASK_OK;
     }
     if (!is_first)

@@ -33,17 +33,16 @@ static void random_destroy(void *state)
 }
 
 /* The cursor is the candidate's number. */
-static enum ask_result random_next(void *state, uint64_t *cursor,
-                                   struct value *point, UNUSED struct err *err)
+static enum ask_result random_next(void *state, struct ask *ask,
+                                   UNUSED struct err *err)
 {
     struct random_search *search = state;
     struct rng rng;
 
-    rng_init(&rng, search->seed, *cursor, STREAM_POINT);
+    rng_init(&rng, search->seed, ask->cursor++, STREAM_POINT);
     for (size_t i = 0; i < space_count(search->space); i++)
         search->unit[i] = rng_uniform(&rng);
-    space_decode(search->space, search->unit, point);
-    ++*cursor;
+    space_decode(search->space, search->unit, ask->point);
     return ASK_OK;
 }
 

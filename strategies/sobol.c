@@ -178,25 +178,24 @@ static double coordinate(const struct sobol *sobol, size_t dimension,
 }
 
 /* The cursor is the point's index in the sequence. */
-static enum ask_result sobol_next(void *state, uint64_t *cursor,
-                                  struct value *point, struct err *err)
+static enum ask_result sobol_next(void *state, struct ask *ask, struct err *err)
 {
     struct sobol *sobol = state;
 
-    if (*cursor >> GSL_BITS != 0) {
+    if (ask->cursor >> GSL_BITS != 0) {
         err_set(err, ERR_FAILED,
                 "the sobol sequence is at its end after 2^%d "
                 "points",
                 GSL_BITS);
         return ASK_ERROR;
     }
-    if (sobol->dimensions > 0 && *cursor / WINDOW != sobol->window)
-        load_window(sobol, *cursor / WINDOW);
+    if (sobol->dimensions > 0 && ask->cursor / WINDOW != sobol->window)
+        load_window(sobol, ask->cursor / WINDOW);
     for (size_t i = 0; i < sobol->dimensions; i++)
         sobol->unit[sobol->params[i]] =
-            coordinate(sobol, i, (uint32_t)(*cursor % WINDOW));
-    space_decode(sobol->space, sobol->unit, point);
-    ++*cursor;
+            coordinate(sobol, i, (uint32_t)(ask->cursor % WINDOW));
+    space_decode(sobol->space, sobol->unit, ask->point);
+    ask->cursor++;
     return ASK_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "strategies/strategy.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,14 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "strategies/hash_set.h"
+#include "strategies/history.h"
 #include "strategies/lattice.h"
 #include "strategies/strategy_impl.h"
 
 /*
- * The wrapper around every method. What it keeps is the cursor, which is in
- * the record with every trial, and the set of points that were given out,
- * which follows from the record: so strategy_restore needs nothing else.
+ * The wrapper around every method. It keeps the cursor and the set of points
+ * that were given out, which follow from the record: so strategy_restore needs
+ * nothing else; and for methods that learn, the history.
  *
  * When a method's candidates are all infeasible or old for long, a finite
  * space is walked from a random place on: either a point is found that way,
@@ -26,16 +28,28 @@
  * again, so that the record need not say it.
  */
 
-enum { FINITE_TRIES = 1000, ENDLESS_TRIES = 1000000 };
+enum { FINITE_TRIES = 1000, ENDLESS_TRIES = 1000000, ENQUEUED_TRIES = 10000 };
+
+/* A point whose result may be reused, by trial number. */
+struct reusable {
+    uint64_t hash;
+    bool is_complete;
+};
 
 struct strategy {
     const struct strategy_method *method;
     void *state;
-    uint64_t seed;
+    struct strategy_options options;
     struct space *space;
     struct lattice *lattice; /* of a finite space, else NULL */
     struct hash_set given;   /* in this pass */
     uint64_t cursor;
+    struct history history; /* where the method learns */
+    struct value *base;     /* [space_count]: the point being replicated */
+    struct value *enqueued; /* [enqueued_count][space_count] */
+    size_t enqueued_count, enqueued_capacity;
+    struct reusable *reusable; /* [reusable_count], trial 1 first */
+    size_t reusable_count, reusable_capacity;
     struct buf reason;
 };
 
@@ -106,8 +120,13 @@ struct strategy *strategy_create(const struct strategy_options *options,
     else
         buf_add_string(&strategy->reason, "asked for by name");
     strategy->method = method;
-    strategy->seed = fit.seed;
+    if (fit.objective_count == 0)
+        fit.objective_count = 1;
+    strategy->options = fit;
     strategy->space = space;
+    strategy->base = mem_array(space_count(space), sizeof(*strategy->base));
+    history_init(&strategy->history, space, fit.objective_count,
+                 fit.outcome_count);
     if (space_cardinality(space) > 0)
         strategy->lattice = lattice_create(space, LATTICE_ALL, NULL);
     strategy->state = method->create(&fit, space, err);
@@ -125,7 +144,11 @@ void strategy_destroy(struct strategy *strategy)
     strategy->method->destroy(strategy->state);
     lattice_destroy(strategy->lattice);
     hash_set_clear(&strategy->given);
+    history_clear(&strategy->history);
     buf_clear(&strategy->reason);
+    free(strategy->base);
+    free(strategy->enqueued);
+    free(strategy->reusable);
     free(strategy);
 }
 
@@ -141,41 +164,82 @@ const char *strategy_reason(const struct strategy *strategy)
 
 bool strategy_learns(const struct strategy *strategy)
 {
-    return strategy->method->tell != NULL;
+    return strategy->method->learns;
 }
 
-static bool is_new(const struct strategy *strategy, const struct value *point)
+const struct history *strategy_history(const struct strategy *strategy)
 {
-    return !hash_set_has(&strategy->given, space_hash(strategy->space, point));
+    return strategy->method->learns ? &strategy->history : NULL;
+}
+
+bool ask_accepts(const struct ask *ask, const struct value *point)
+{
+    return space_feasible(ask->space, point) &&
+           (ask->given == NULL ||
+            !hash_set_has(ask->given, space_hash(ask->space, point)));
+}
+
+/* Independent points of the trial's own, till one is accepted. */
+static enum ask_result draw_random(struct strategy *strategy, struct ask *ask,
+                                   int tries)
+{
+    size_t count = space_count(strategy->space);
+    double *unit = mem_array(count, sizeof(*unit));
+    enum ask_result result = ASK_EXHAUSTED;
+    struct rng rng;
+
+    rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
+    for (int i = 0; i < tries && result == ASK_EXHAUSTED; i++) {
+        for (size_t k = 0; k < count; k++)
+            unit[k] = rng_uniform(&rng);
+        space_decode(strategy->space, unit, ask->point);
+        if (ask_accepts(ask, ask->point))
+            result = ASK_OK;
+    }
+    if (result == ASK_OK)
+        *ask->reason = (struct reason){
+            .method = "random",
+            .step = "in place of a suggestion that was not accepted",
+            .acquisition = (double)NAN,
+            .mean = (double)NAN,
+            .deviation = (double)NAN,
+        };
+    free(unit);
+    return result;
 }
 
 /* ASK_EXHAUSTED: no candidate was both feasible and new. */
 static enum ask_result try_candidates(struct strategy *strategy,
-                                      struct value *point, struct err *err)
+                                      struct ask *ask, struct err *err)
 {
+    const struct strategy_method *method = strategy->method;
     int tries = strategy->lattice != NULL ? FINITE_TRIES : ENDLESS_TRIES;
+    enum ask_result result;
 
+    if (method->learns) {
+        result = method->next(strategy->state, ask, err);
+        if (result == ASK_OK && !ask_accepts(ask, ask->point))
+            result = ASK_EXHAUSTED;
+        return result == ASK_EXHAUSTED ? draw_random(strategy, ask, tries)
+                                       : result;
+    }
     for (int i = 0; i < tries; i++) {
-        enum ask_result result = strategy->method->next(
-            strategy->state, &strategy->cursor, point, err);
-
-        if (result != ASK_OK)
+        result = method->next(strategy->state, ask, err);
+        if (result != ASK_OK || ask_accepts(ask, ask->point))
             return result;
-        if (space_feasible(strategy->space, point) && is_new(strategy, point))
-            return ASK_OK;
     }
     return ASK_EXHAUSTED;
 }
 
 /* Positions from..to of the finite space, in order. */
-static enum ask_result scan(struct strategy *strategy, uint64_t from,
-                            uint64_t to, struct value *point, struct err *err)
+static enum ask_result scan(struct strategy *strategy, struct ask *ask,
+                            uint64_t from, uint64_t to, struct err *err)
 {
     uint64_t position = from, next, looks = 0;
 
     for (; position < to; position = next) {
-        if (lattice_at(strategy->lattice, position, point, &next) &&
-            is_new(strategy, point))
+        if (lattice_at(strategy->lattice, position, ask->point, &next) &&
+            ask_accepts(ask, ask->point))
             return ASK_OK;
         if (++looks == STRATEGY_LOOKS_MAX) {
             err_set(err, ERR_FAILED,
@@ -188,34 +252,34 @@ static enum ask_result scan(struct strategy *strategy, uint64_t from,
     return ASK_EXHAUSTED;
 }
 
-static enum ask_result scan_all(struct strategy *strategy, uint64_t trial,
-                                struct value *point, struct err *err)
+static enum ask_result scan_all(struct strategy *strategy, struct ask *ask,
+                                struct err *err)
 {
     uint64_t size = lattice_size(strategy->lattice);
     enum ask_result result;
     struct rng rng;
     uint64_t start;
 
-    rng_init(&rng, strategy->seed, trial, STREAM_SCAN);
+    rng_init(&rng, strategy->options.seed, ask->trial, STREAM_SCAN);
     start = rng_below(&rng, size);
-    result = scan(strategy, start, size, point, err);
+    result = scan(strategy, ask, start, size, err);
     if (result == ASK_EXHAUSTED)
-        result = scan(strategy, 0, start, point, err);
+        result = scan(strategy, ask, 0, start, err);
     return result;
 }
 
-static enum ask_result draw(struct strategy *strategy, uint64_t trial,
-                            struct value *point, struct err *err)
+static enum ask_result draw(struct strategy *strategy, struct ask *ask,
+                            struct err *err)
 {
-    enum ask_result result = try_candidates(strategy, point, err);
+    enum ask_result result = try_candidates(strategy, ask, err);
 
     if (result == ASK_EXHAUSTED && strategy->lattice != NULL)
-        result = scan_all(strategy, trial, point, err);
+        result = scan_all(strategy, ask, err);
     if (result != ASK_EXHAUSTED)
         return result;
     if (strategy->given.count > 0) { /* a new pass */
         hash_set_clear(&strategy->given);
-        return draw(strategy, trial, point, err);
+        return draw(strategy, ask, err);
     }
     if (strategy->lattice != NULL)
         err_set(err, ERR_FILE, "no setting satisfies the constraints");
@@ -226,38 +290,197 @@ static enum ask_result draw(struct strategy *strategy, uint64_t trial,
     return ASK_ERROR;
 }
 
+int strategy_enqueue(struct strategy *strategy, const struct value *values,
+                     struct err *err)
+{
+    size_t count = space_count(strategy->space);
+
+    if (!space_feasible(strategy->space, values))
+        return err_set(err, ERR_FILE,
+                       "setting %zu to try first breaks a constraint",
+                       strategy->enqueued_count + 1);
+    strategy->enqueued =
+        mem_grow(strategy->enqueued, strategy->enqueued_count,
+                 &strategy->enqueued_capacity, count * sizeof(*values));
+    memcpy(strategy->enqueued + strategy->enqueued_count * count, values,
+           count * sizeof(*values));
+    strategy->enqueued_count++;
+    return 0;
+}
+
+/* The setting asked for by the user, completed at random. */
+static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
+                                     struct err *err)
+{
+    size_t count = space_count(strategy->space);
+    const struct value *values = strategy->enqueued + (ask->trial - 1) * count;
+    struct rng rng;
+
+    rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
+    for (int i = 0; i < ENQUEUED_TRIES; i++) {
+        for (size_t k = 0; k < count; k++) {
+            double unit = rng_uniform(&rng);
+
+            ask->point[k] =
+                values[k].type != VALUE_NULL
+                    ? values[k]
+                    : param_from_unit(space_param(strategy->space, k), unit);
+        }
+        space_apply_conditions(strategy->space, ask->point);
+        if (space_feasible(strategy->space, ask->point)) {
+            ask->reason->method = "enqueue";
+            ask->reason->step = "asked for in the file";
+            return ASK_OK;
+        }
+    }
+    err_set(err, ERR_FILE,
+            "found no way to complete setting %" PRIu64
+            " to try first that satisfies the constraints in %d tries",
+            ask->trial, ENQUEUED_TRIES);
+    return ASK_ERROR;
+}
+
+static bool is_replicate(const struct strategy *strategy, uint64_t trial)
+{
+    return strategy->options.duplicates == DUPLICATES_REPLICATE &&
+           strategy->options.replicates > 1 &&
+           (trial - 1) % strategy->options.replicates != 0;
+}
+
+static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
+                                    struct err *err)
+{
+    if (is_replicate(strategy, ask->trial)) {
+        memcpy(ask->point, strategy->base,
+               space_count(strategy->space) * sizeof(*ask->point));
+        ask->reason->step = "again, to know the noise";
+        return ASK_OK;
+    }
+    if (ask->trial <= strategy->enqueued_count)
+        return take_enqueued(strategy, ask, err);
+    if (strategy->method->enumerates)
+        return strategy->method->next(strategy->state, ask, err);
+    return draw(strategy, ask, err);
+}
+
+static uint64_t find_reusable(const struct strategy *strategy, uint64_t hash)
+{
+    for (size_t i = 0; i < strategy->reusable_count; i++)
+        if (strategy->reusable[i].hash == hash &&
+            strategy->reusable[i].is_complete)
+            return i + 1;
+    return 0;
+}
+
 enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
-                             struct value *point, uint64_t *cursor,
+                             struct value *point, struct suggestion *suggestion,
                              struct err *err)
 {
-    enum ask_result result =
-        strategy->method->enumerates
-            ? strategy->method->next(strategy->state, &strategy->cursor, point,
-                                     err)
-            : draw(strategy, trial, point, err);
+    bool reuses = strategy->options.duplicates == DUPLICATES_REUSE;
+    struct suggestion mine = {
+        .reason = {.method = strategy->method->name,
+                   .acquisition = (double)NAN,
+                   .mean = (double)NAN,
+                   .deviation = (double)NAN},
+        .told = strategy->history.told_count,
+    };
+    struct ask ask = {
+        .trial = trial,
+        .history = strategy_history(strategy),
+        .given = reuses ? NULL : &strategy->given,
+        .space = strategy->space,
+        .cursor = strategy->cursor,
+        .point = point,
+        .reason = &mine.reason,
+    };
+    enum ask_result result = choose_point(strategy, &ask, err);
 
-    if (result == ASK_OK)
-        strategy_restore(strategy, trial, point, strategy->cursor);
-    *cursor = strategy->cursor;
+    if (result == ASK_OK) {
+        if (reuses)
+            mine.same_as =
+                find_reusable(strategy, space_hash(strategy->space, point));
+        strategy_restore(strategy, trial, point, ask.cursor);
+    }
+    strategy->cursor = ask.cursor;
+    mine.cursor = ask.cursor;
+    if (suggestion != NULL)
+        *suggestion = mine;
     return result;
 }
 
-void strategy_restore(struct strategy *strategy, UNUSED uint64_t trial,
-                      const struct value *point, uint64_t cursor)
+static void remember_given(struct strategy *strategy, uint64_t trial,
+                           const struct value *point)
 {
     uint64_t hash = space_hash(strategy->space, point);
 
-    strategy->cursor = cursor;
-    if (strategy->method->enumerates || hash_set_add(&strategy->given, hash))
+    if (strategy->options.duplicates == DUPLICATES_REUSE) {
+        strategy->reusable =
+            mem_grow(strategy->reusable, strategy->reusable_count,
+                     &strategy->reusable_capacity, sizeof(*strategy->reusable));
+        strategy->reusable[strategy->reusable_count++] =
+            (struct reusable){.hash = hash};
+        return;
+    }
+    if (strategy->method->enumerates || is_replicate(strategy, trial) ||
+        hash_set_add(&strategy->given, hash))
         return;
     hash_set_clear(&strategy->given);
     hash_set_add(&strategy->given, hash);
 }
 
-void strategy_tell(struct strategy *strategy, uint64_t trial,
-                   enum trial_outcome outcome, const double *values,
-                   size_t count)
+void strategy_restore(struct strategy *strategy, uint64_t trial,
+                      const struct value *point, uint64_t cursor)
 {
-    if (strategy->method->tell != NULL)
-        strategy->method->tell(strategy->state, trial, outcome, values, count);
+    strategy->cursor = cursor;
+    remember_given(strategy, trial, point);
+    if (!is_replicate(strategy, trial))
+        memcpy(strategy->base, point,
+               space_count(strategy->space) * sizeof(*point));
+    if (strategy->method->learns)
+        history_ask(&strategy->history, trial, point);
+}
+
+static const enum history_state states_of_outcomes[] = {
+    [OUTCOME_COMPLETE] = HISTORY_COMPLETE,
+    [OUTCOME_FAILED] = HISTORY_FAILED,
+    [OUTCOME_STOPPED] = HISTORY_STOPPED,
+    [OUTCOME_CANCELLED] = HISTORY_CANCELLED,
+};
+
+void strategy_tell(struct strategy *strategy, uint64_t trial,
+                   const struct trial_result *result)
+{
+    size_t index;
+
+    if (trial > 0 && trial <= strategy->reusable_count)
+        strategy->reusable[trial - 1].is_complete =
+            result->outcome == OUTCOME_COMPLETE;
+    if (!strategy->method->learns)
+        return;
+    index = history_find(&strategy->history, trial);
+    if (index != SIZE_MAX)
+        history_tell(&strategy->history, index,
+                     states_of_outcomes[result->outcome], result->values,
+                     result->outcomes);
+}
+
+void strategy_add_earlier(struct strategy *strategy, const struct value *point,
+                          const struct trial_result *result, bool binds)
+{
+    struct history *history = &strategy->history;
+
+    if (binds)
+        hash_set_add(&strategy->given, space_hash(strategy->space, point));
+    if (!strategy->method->learns)
+        return;
+    if (!binds && history->transfer == NULL) {
+        history->transfer = mem_zero(sizeof(*history->transfer));
+        history_init(history->transfer, strategy->space,
+                     history->objective_count, history->outcome_count);
+    }
+    if (!binds)
+        history = history->transfer;
+    history_tell(history, history_ask(history, 0, point),
+                 states_of_outcomes[result->outcome], result->values,
+                 result->outcomes);
 }

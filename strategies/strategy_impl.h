@@ -2,6 +2,7 @@
 #ifndef SMTUNE_STRATEGIES_STRATEGY_IMPL_H
 #define SMTUNE_STRATEGIES_STRATEGY_IMPL_H
 
+#include "strategies/history.h"
 #include "strategies/strategy.h"
 
 /*
@@ -18,6 +19,18 @@
     X(sobol)
 
 struct buf;
+struct hash_set;
+
+/* One call for a candidate. */
+struct ask {
+    uint64_t trial;                /* the number of the trial to be */
+    const struct history *history; /* NULL where the method does not learn */
+    const struct hash_set *given;  /* hashes of points not to come again */
+    struct space *space;
+    uint64_t cursor;       /* in: where the last one ended; out: this one's */
+    struct value *point;   /* out: [space_count] */
+    struct reason *reason; /* out: method, and NaNs, are filled in before */
+};
 
 struct strategy_method {
     const char *name;
@@ -25,10 +38,17 @@ struct strategy_method {
 
     /*
      * Each candidate is feasible and new, and there is an end to them: next()
-     * is then all there is to an ask. Else the wrapper asks for candidates
-     * until one is feasible and new.
+     * is then all there is to an ask.
      */
     bool enumerates;
+    /*
+     * It reads ask->history, and calls ask_accepts() itself: one call of
+     * next() is one attempt. Where what it gives is not accepted after all, or
+     * it says ASK_EXHAUSTED because it found nothing, the wrapper draws a
+     * random point. A method that neither enumerates nor learns is asked again
+     * and again until a candidate is accepted.
+     */
+    bool learns;
 
     /*
      * For a method that stands for another: which one, with *options fit for
@@ -45,19 +65,18 @@ struct strategy_method {
     void (*destroy)(void *state); /* NULL is no state */
 
     /*
-     * The candidate at *cursor into point[space_count], conditions applied;
-     * moves *cursor on. The cursor starts at 0 and comes back from the record
-     * after a restart: what next() gives may depend on nothing but what
-     * create() was given, *cursor and what was told. ASK_EXHAUSTED only if it
-     * enumerates.
+     * A candidate into ask->point, conditions applied. What it gives may
+     * depend on nothing but what create() was given, ask->cursor, ask->trial
+     * and ask->history: state is a cache of what follows from these, and must
+     * come out the same when the history arrives all at once after a restart.
+     * The cursor starts at 0. Points of a history are added at the end and its
+     * results told one by one; nothing told is ever taken back.
      */
-    enum ask_result (*next)(void *state, uint64_t *cursor, struct value *point,
-                            struct err *err);
-
-    /* strategy_tell for a method that learns; NULL: results change nothing. */
-    void (*tell)(void *state, uint64_t trial, enum trial_outcome outcome,
-                 const double *values, size_t count);
+    enum ask_result (*next)(void *state, struct ask *ask, struct err *err);
 };
+
+/* Whether the point satisfies the constraints and is not among ask->given. */
+bool ask_accepts(const struct ask *ask, const struct value *point);
 
 #define X(name) extern const struct strategy_method strategy_method_##name;
 STRATEGY_METHODS(X)
@@ -68,7 +87,13 @@ enum strategy_stream {
     STREAM_POINT,    /* random: number of the candidate */
     STREAM_SCAN,     /* wrapper: number of the trial */
     STREAM_SCRAMBLE, /* sobol: number of the dimension */
-    STREAM_SHUFFLE   /* sobol: number of the window */
+    STREAM_SHUFFLE,  /* sobol: number of the window */
+    STREAM_FALLBACK, /* wrapper: number of the trial */
+    /* of the methods that learn: number of the trial, or as they say */
+    STREAM_TPE = 16,
+    STREAM_BAYESIAN = 32,
+    STREAM_CMAES = 48,
+    STREAM_NSGA2 = 64
 };
 
 /* Looks at so many infeasible points in a row before it is an error. */

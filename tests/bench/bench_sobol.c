@@ -28,10 +28,9 @@ static double time_suggestions_ms(struct space *space, double *sum)
     double start = now_ms();
     struct strategy *strategy = strategy_create(&options, space, NULL);
     struct value point[DIMENSIONS];
-    uint64_t cursor;
 
     for (uint64_t i = 1; i <= SUGGESTIONS; i++) {
-        if (strategy_ask(strategy, i, point, &cursor, NULL) != ASK_OK)
+        if (strategy_ask(strategy, i, point, NULL, NULL) != ASK_OK)
             exit(1);
         *sum += point[DIMENSIONS - 1].real;
     }

@@ -40,7 +40,6 @@ static double *draw(const char *method, uint64_t seed, size_t d, size_t n)
     double *points = calloc(n * d, sizeof(*points));
     struct value point[DIMENSIONS_MAX];
     struct strategy *strategy;
-    uint64_t cursor;
 
     for (size_t i = 0; i < d; i++) {
         char name[24];
@@ -51,7 +50,7 @@ static double *draw(const char *method, uint64_t seed, size_t d, size_t n)
     }
     strategy = strategy_create(&options, space, NULL);
     for (size_t row = 0; row < n; row++) {
-        assert_int_equal(strategy_ask(strategy, row + 1, point, &cursor, NULL),
+        assert_int_equal(strategy_ask(strategy, row + 1, point, NULL, NULL),
                          ASK_OK);
         for (size_t i = 0; i < d; i++)
             points[row * d + i] = point[i].real;
@@ -212,14 +211,13 @@ static void test_sobol__constants_cost_nothing(void **state)
     double *plain = draw("sobol", 6, 1, 32);
     struct value point[2];
     struct strategy *strategy;
-    uint64_t cursor;
 
     (void)state;
     space_add_param(space, &fixed, NULL);
     space_add_param(space, &x, NULL);
     strategy = strategy_create(&options, space, NULL);
     for (uint64_t i = 0; i < 32; i++) {
-        strategy_ask(strategy, i + 1, point, &cursor, NULL);
+        strategy_ask(strategy, i + 1, point, NULL, NULL);
         assert_true(point[1].real == plain[i]);
         assert_string_equal(point[0].text, "sgd");
     }
@@ -249,12 +247,12 @@ static void test_sobol__goes_to_any_place_of_the_sequence(void **state)
     }
     strategy = strategy_create(&options, space, NULL);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        uint64_t cursor = places[i];
+        struct suggestion suggestion;
 
-        strategy_restore(strategy, i + 1, point, cursor);
-        assert_int_equal(strategy_ask(strategy, i + 2, point, &cursor, NULL),
-                         ASK_OK);
-        assert_int_equal(cursor, places[i] + 1);
+        strategy_restore(strategy, i + 1, point, places[i]);
+        assert_int_equal(
+            strategy_ask(strategy, i + 2, point, &suggestion, NULL), ASK_OK);
+        assert_int_equal(suggestion.cursor, places[i] + 1);
         for (size_t k = 0; k < D; k++)
             assert_true(point[k].real == points[places[i] * D + k]);
     }
@@ -271,14 +269,12 @@ static void test_sobol__says_when_the_sequence_is_over(void **state)
     struct value point = value_real(0);
     struct strategy *strategy;
     struct err err = {0};
-    uint64_t cursor;
 
     (void)state;
     space_add_param(space, &x, NULL);
     strategy = strategy_create(&options, space, NULL);
     strategy_restore(strategy, 1, &point, UINT64_C(1) << 30);
-    assert_int_equal(strategy_ask(strategy, 2, &point, &cursor, &err),
-                     ASK_ERROR);
+    assert_int_equal(strategy_ask(strategy, 2, &point, NULL, &err), ASK_ERROR);
     assert_string_equal(err.text,
                         "the sobol sequence is at its end after 2^30 points");
     strategy_destroy(strategy);

@@ -64,10 +64,12 @@ static struct strategy *make(const char *method, uint64_t seed,
 
 static void ask(struct strategy *strategy, uint64_t trial, struct asked *asked)
 {
+    struct suggestion suggestion;
     struct err err = {0};
 
     asked->result =
-        strategy_ask(strategy, trial, asked->point, &asked->cursor, &err);
+        strategy_ask(strategy, trial, asked->point, &suggestion, &err);
+    asked->cursor = suggestion.cursor;
     if (asked->result == ASK_ERROR)
         fail_msg("trial %llu: %s", (unsigned long long)trial, err.text);
 }
@@ -184,9 +186,11 @@ static void same_seed_same_trials(const char *method, const struct spec *spec,
 
         ask(one, trial, &a);
         if (trial > 4 && !strategy_learns(other))
-            strategy_tell(other, trial - trial % 3,
-                          trial % 5 ? OUTCOME_COMPLETE : OUTCOME_FAILED, &value,
-                          1);
+            strategy_tell(
+                other, trial - trial % 3,
+                &(struct trial_result){.outcome = trial % 5 ? OUTCOME_COMPLETE
+                                                            : OUTCOME_FAILED,
+                                       .values = &value});
         ask(other, trial, &b);
         assert_same(space, &a, &b);
     }
@@ -393,8 +397,7 @@ static void test_strategy__grid_says_what_it_cannot_do(void **state)
     struct asked a;
 
     (void)state;
-    assert_int_equal(strategy_ask(strategy, 1, a.point, &a.cursor, &err),
-                     ASK_ERROR);
+    assert_int_equal(strategy_ask(strategy, 1, a.point, NULL, &err), ASK_ERROR);
     assert_string_equal(err.text,
                         "no point of the grid satisfies the constraints");
     strategy_destroy(strategy);
@@ -443,8 +446,8 @@ static void test_strategy__nothing_feasible_is_an_error(void **state)
             struct err err = {0};
             struct asked a;
 
-            assert_int_equal(
-                strategy_ask(strategy, 1, a.point, &a.cursor, &err), ASK_ERROR);
+            assert_int_equal(strategy_ask(strategy, 1, a.point, NULL, &err),
+                             ASK_ERROR);
             assert_non_null(strstr(err.text, "constraints"));
             strategy_destroy(strategy);
             space_destroy(space);
