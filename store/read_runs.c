@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,15 @@
 /*
  * Counts come from the index job_state and the best from job_value_order, so
  * that neither has to be kept up to date elsewhere. The best is the first
- * finite value in the goal's direction of a trial that succeeded.
+ * finite value in the goal's direction of a trial that succeeded and is
+ * feasible.
  */
 /* clang-format off */
 #define BEST_JOB                                                               \
     "SELECT v.job_id FROM job_value AS v JOIN job ON job.id = v.job_id"        \
     " WHERE v.run_id = run.id AND v.idx = 0"                                   \
-    " AND v.value > -9e999 AND v.value < 9e999 AND job.state = 'succeeded'"
+    " AND v.value > -9e999 AND v.value < 9e999"                                \
+    " AND job.state = 'succeeded' AND job.violation = 0"
 
 #define SELECT_RUNS                                                            \
     "SELECT run.id, name, kind, run.state, reason, spec, overrides, spec_path,"\
@@ -262,4 +265,41 @@ void store_free_names(char **names)
     for (size_t i = 0; names[i] != NULL; i++)
         free(names[i]);
     free(names);
+}
+
+/* ---- constraints on outcomes ---- */
+
+static double bound(sqlite3_stmt *statement, int column, double none)
+{
+    double limit = store_column_real(statement, column);
+
+    return isnan(limit) ? none : limit;
+}
+
+int store_each_outcome(struct store *store, int64_t run,
+                       int (*row)(void *user,
+                                  const struct outcome_bounds *outcome),
+                       void *user, struct err *err)
+{
+    struct value id = value_int(run);
+    sqlite3_stmt *statement =
+        store_query(store,
+                    "SELECT metric, min, max FROM run_outcome WHERE run_id = ?1"
+                    " ORDER BY idx",
+                    &id, 1, err);
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        result = row(user, &(struct outcome_bounds){
+                               .metric = store_column_text(statement, 0),
+                               .min = bound(statement, 1, -(double)INFINITY),
+                               .max = bound(statement, 2, (double)INFINITY),
+                           });
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
 }

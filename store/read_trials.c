@@ -5,8 +5,9 @@
  * parameters and values. Nothing is sorted or held in memory, so that the
  * first of 100,000 rows is there at once.
  *
- * By value the order has two parts: first the trials with a finite value,
- * from the index, then the others by number.
+ * By value the order has three parts: first the feasible trials with a finite
+ * value, from the index, then those that are not feasible, then those without
+ * such a value by number.
  */
 #include "store/store.h"
 
@@ -22,7 +23,7 @@
 /* clang-format off */
 #define SELECT_JOBS                                                            \
     "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
-    " job.started_ms, job.ended_ms, job.due_ms, job.cursor,"                   \
+    " job.started_ms, job.ended_ms, job.due_ms, job.cursor, job.violation,"    \
     " (SELECT count(*) FROM attempt WHERE job_id = job.id) FROM "
 
 #define OF_QUERY                                                               \
@@ -37,9 +38,11 @@
 static const char by_number[] =
     SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY " ORDER BY job.number";
 static const char smallest_first[] =
-    BY_VALUE " ORDER BY v.value, v.job_id";
+    BY_VALUE " AND job.violation = 0 ORDER BY v.value, v.job_id";
 static const char greatest_first[] =
-    BY_VALUE " ORDER BY v.value DESC, v.job_id";
+    BY_VALUE " AND job.violation = 0 ORDER BY v.value DESC, v.job_id";
+static const char infeasible[] =
+    BY_VALUE " AND job.violation > 0 ORDER BY job.violation, v.job_id";
 static const char without_value[] =
     SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY
     " AND NOT EXISTS (SELECT 1 FROM job_value AS v WHERE v.job_id = job.id"
@@ -50,6 +53,8 @@ static const char select_params[] =
     "SELECT idx, value, is_bool FROM param_value WHERE job_id = ?1";
 static const char select_values[] =
     "SELECT idx, value FROM job_value WHERE job_id = ?1 ORDER BY idx";
+static const char select_outcomes[] =
+    "SELECT idx, value FROM job_outcome WHERE job_id = ?1 ORDER BY idx";
 /* clang-format on */
 
 struct reading {
@@ -57,13 +62,19 @@ struct reading {
     const struct trial_query *query;
     int (*row)(void *user, const struct trial_row *trial);
     void *user;
-    sqlite3_stmt *params, *values;
+    sqlite3_stmt *params, *values, *outcomes;
     struct value *param; /* [param_count] */
     double *value;       /* [objective_count] */
-    size_t param_count, objective_count;
+    double *outcome;     /* [outcome_count] */
+    size_t param_count, objective_count, outcome_count;
     struct buf text; /* of this trial's params */
     int64_t rows;
     struct err *err;
+};
+
+struct reals {
+    double *items;
+    size_t *count, room;
 };
 
 static int count_rows(struct reading *reading, const char *sql, size_t *count)
@@ -128,16 +139,19 @@ static int read_params(struct reading *reading, int64_t job)
     return row;
 }
 
-static int read_values(struct reading *reading, int64_t job, size_t *count)
+/* The reals of a job into to[room]. */
+static int read_reals(struct reading *reading, sqlite3_stmt *statement,
+                      int64_t job, struct reals to)
 {
-    sqlite3_stmt *statement = reading->values;
     int row;
 
-    *count = 0;
+    *to.count = 0;
+    if (to.room == 0)
+        return 0;
     sqlite3_bind_int64(statement, 1, job);
     while ((row = store_step(reading->store, statement, reading->err)) > 0) {
-        if (*count < reading->objective_count)
-            reading->value[(*count)++] = store_column_real(statement, 1);
+        if (*to.count < to.room)
+            to.items[(*to.count)++] = store_column_real(statement, 1);
     }
     sqlite3_reset(statement);
     return row;
@@ -151,6 +165,7 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .state = store_column_text(jobs, 2),
         .cause = (const char *)sqlite3_column_text(jobs, 3),
         .values = reading->value,
+        .outcomes = reading->outcome,
         .params = reading->param,
         .param_count = reading->param_count,
         .created_ms = sqlite3_column_int64(jobs, 4),
@@ -158,11 +173,17 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .ended_ms = sqlite3_column_int64(jobs, 6),
         .due_ms = sqlite3_column_int64(jobs, 7),
         .cursor = (uint64_t)sqlite3_column_int64(jobs, 8),
-        .attempts = sqlite3_column_int64(jobs, 9),
+        .violation = sqlite3_column_double(jobs, 9),
+        .attempts = sqlite3_column_int64(jobs, 10),
     };
 
     if (read_params(reading, trial.job) < 0 ||
-        read_values(reading, trial.job, &trial.value_count) < 0)
+        read_reals(reading, reading->values, trial.job,
+                   (struct reals){reading->value, &trial.value_count,
+                                  reading->objective_count}) < 0 ||
+        read_reals(reading, reading->outcomes, trial.job,
+                   (struct reals){reading->outcome, &trial.outcome_count,
+                                  reading->outcome_count}) < 0)
         return -1;
     reading->rows++;
     return reading->row(reading->user, &trial);
@@ -224,6 +245,8 @@ static int read_in_order(struct reading *reading)
     if (is_maximized(reading, &maximized) < 0)
         return -1;
     result = read_jobs(reading, maximized ? greatest_first : smallest_first);
+    if (result == 0 && reading->outcome_count > 0)
+        result = read_jobs(reading, infeasible);
     return result == 0 ? read_jobs(reading, without_value) : result;
 }
 
@@ -235,16 +258,25 @@ static int prepare(struct reading *reading)
                    &reading->param_count) < 0 ||
         count_rows(reading,
                    "SELECT count(*) FROM run_objective WHERE run_id = ?1",
-                   &reading->objective_count) < 0)
+                   &reading->objective_count) < 0 ||
+        count_rows(reading,
+                   "SELECT count(*) FROM run_outcome WHERE run_id = ?1",
+                   &reading->outcome_count) < 0)
         return -1;
     reading->param = mem_array(reading->param_count, sizeof(*reading->param));
     reading->value =
         mem_array(reading->objective_count, sizeof(*reading->value));
+    reading->outcome =
+        mem_array(reading->outcome_count, sizeof(*reading->outcome));
     reading->params = store_query(store, select_params, NULL, 0, reading->err);
     if (reading->params == NULL)
         return -1;
     reading->values = store_query(store, select_values, NULL, 0, reading->err);
-    return reading->values == NULL ? -1 : 0;
+    if (reading->values == NULL)
+        return -1;
+    reading->outcomes =
+        store_query(store, select_outcomes, NULL, 0, reading->err);
+    return reading->outcomes == NULL ? -1 : 0;
 }
 
 int store_each_trial(struct store *store, const struct trial_query *query,
@@ -263,9 +295,11 @@ int store_each_trial(struct store *store, const struct trial_query *query,
         result = read_in_order(&reading);
     sqlite3_finalize(reading.params);
     sqlite3_finalize(reading.values);
+    sqlite3_finalize(reading.outcomes);
     store_read_end(store, began);
     free(reading.param);
     free(reading.value);
+    free(reading.outcome);
     buf_clear(&reading.text);
     return result;
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/schema.h"
 
-/* The assembler copies the file in, so that it stays plain SQL. Its path is
+/* The assembler copies the files in, so that they stay plain SQL. Paths are
  * relative to the top of the sources, where compilers are started. */
-__asm__(".pushsection .rodata\n"
-        ".global store_schema\n"
-        ".type store_schema, %object\n"
-        "store_schema:\n"
-        ".incbin \"store/schema.sql\"\n"
-        ".byte 0\n"
-        ".size store_schema, . - store_schema\n"
-        ".popsection\n");
+#define EMBED(name, path)                                                      \
+    __asm__(".pushsection .rodata\n"                                           \
+            ".global " name "\n"                                               \
+            ".type " name ", %object\n" name ":\n"                             \
+            ".incbin \"" path "\"\n"                                           \
+            ".byte 0\n"                                                        \
+            ".size " name ", . - " name "\n"                                   \
+            ".popsection\n")
+
+EMBED("store_schema", "store/schema.sql");
+EMBED("store_schema_2", "store/schema_2.sql");

@@ -2,7 +2,9 @@
 #ifndef SMTUNE_STORE_SCHEMA_H
 #define SMTUNE_STORE_SCHEMA_H
 
-/* The text of schema.sql, which makes the tables of an empty store. */
+/* The text of schema.sql, which makes the tables of an empty store, and of
+ * what brings them to version 2. */
 extern const char store_schema[];
+extern const char store_schema_2[];
 
 #endif

@@ -13,6 +13,8 @@ static const char *const texts[STATEMENT_COUNT] = {
                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [INSERT_RUN_OBJECTIVE] =
         "INSERT INTO run_objective VALUES (?1, ?2, ?3, ?4)",
+    [INSERT_RUN_OUTCOME] =
+        "INSERT INTO run_outcome VALUES (?1, ?2, ?3, ?4, ?5)",
     [INSERT_RUN_PARAM] = "INSERT INTO run_param VALUES (?1, ?2, ?3)",
     [UPDATE_RUN_STATE] =
         "UPDATE run SET state = ?2, reason = ?3,"
@@ -26,8 +28,10 @@ static const char *const texts[STATEMENT_COUNT] = {
     [INSERT_PARAM_VALUE] = "INSERT INTO param_value VALUES (?1, ?2, ?3, ?4)",
     [UPDATE_JOB] = "UPDATE job SET state = ?3, cause = ?4,"
                    " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
-                   " due_ms = ?7 WHERE id = ?1 AND run_id = ?2",
+                   " due_ms = ?7, violation = ?8"
+                   " WHERE id = ?1 AND run_id = ?2",
     [REPLACE_JOB_VALUE] = "REPLACE INTO job_value VALUES (?1, ?2, ?3, ?4)",
+    [REPLACE_JOB_OUTCOME] = "REPLACE INTO job_outcome VALUES (?1, ?2, ?3)",
     [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"
                        " created_ms) VALUES (?1, ?2, ?3, ?4)",
     [UPDATE_ATTEMPT_RUNNING] =

@@ -25,6 +25,7 @@ static inline struct value int_unless(int64_t integer, int64_t none)
 enum statement {
     INSERT_RUN,
     INSERT_RUN_OBJECTIVE,
+    INSERT_RUN_OUTCOME,
     INSERT_RUN_PARAM,
     UPDATE_RUN_STATE,
     UPDATE_RUN_ENGINE,
@@ -33,6 +34,7 @@ enum statement {
     INSERT_PARAM_VALUE,
     UPDATE_JOB,
     REPLACE_JOB_VALUE,
+    REPLACE_JOB_OUTCOME,
     INSERT_ATTEMPT,
     UPDATE_ATTEMPT_RUNNING,
     UPDATE_ATTEMPT_ENDED,

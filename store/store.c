@@ -33,7 +33,7 @@ enum {
 };
 
 /* migrations[v] brings a store from user_version v to v + 1. */
-static const char *const migrations[] = {store_schema};
+static const char *const migrations[] = {store_schema, store_schema_2};
 
 enum { SCHEMA_VERSION = ARRAY_LEN(migrations) };
 
@@ -116,17 +116,15 @@ static int set_up_writer(struct store *store, struct err *err)
     return version == SCHEMA_VERSION ? 0 : migrate(store, version, err);
 }
 
-static int set_up_reader(struct store *store, struct err *err)
+static int set_up_reader(struct store *store, int64_t *version, struct err *err)
 {
-    int64_t version;
-
     if (execute(store,
                 "PRAGMA query_only = ON;"
                 "PRAGMA wal_autocheckpoint = 0",
                 err) < 0 ||
-        check_file(store, &version, err) < 0)
+        check_file(store, version, err) < 0)
         return -1;
-    if (version == 0)
+    if (*version == 0)
         return err_set(err, ERR_NOT_FOUND, "the store '%s' is empty",
                        store->directory);
     return 0;
@@ -202,13 +200,13 @@ static char *immutable_uri(const char *path)
  * (a read-only medium, somebody else's folder) and there is no log, the file
  * alone will do.
  */
-static int open_reader(struct store *store, struct err *err)
+static int open_reader(struct store *store, int64_t *version, struct err *err)
 {
     char *uri;
     int code, result;
 
     if (open_database(store, store->path, SQLITE_OPEN_READONLY, err) == 0 &&
-        set_up_reader(store, err) == 0)
+        set_up_reader(store, version, err) == 0)
         return 0;
     code = sqlite3_errcode(store->db) & 0xff;
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
@@ -223,13 +221,25 @@ static int open_reader(struct store *store, struct err *err)
     result =
         open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
     free(uri);
-    return result == 0 ? set_up_reader(store, err) : -1;
+    return result == 0 ? set_up_reader(store, version, err) : -1;
+}
+
+/* Queries know the newest tables alone: a writer makes them. */
+static int bring_up_to_date(const char *directory, struct err *err)
+{
+    struct store *writer = store_open(directory, STORE_WRITE, err);
+
+    store_close(writer);
+    return writer != NULL
+               ? 0
+               : err_prefix(err, "it was written by an older smtune");
 }
 
 struct store *store_open(const char *directory, enum store_mode mode,
                          struct err *err)
 {
     struct store *store = mem_zero(sizeof(*store));
+    int64_t version = SCHEMA_VERSION;
 
     store->lock_fd = -1;
     store->directory = fs_absolute(directory);
@@ -240,10 +250,15 @@ struct store *store_open(const char *directory, enum store_mode mode,
         err_set(err, ERR_NOT_FOUND, "there is no store at '%s'", directory);
         goto fail;
     }
-    if ((mode == STORE_READ ? open_reader(store, err)
+    if ((mode == STORE_READ ? open_reader(store, &version, err)
                             : open_writer(store, mode, err)) < 0)
         goto fail;
-    return store;
+    if (version == SCHEMA_VERSION)
+        return store;
+    store_close(store);
+    return bring_up_to_date(directory, err) == 0
+               ? store_open(directory, STORE_READ, err)
+               : NULL;
 fail:
     store_close(store);
     return NULL;

@@ -56,6 +56,12 @@ bool store_in_transaction(const struct store *store);
 int store_commit(struct store *store, struct err *err);
 void store_rollback(struct store *store);
 
+/* The values of a metric with which a trial is feasible. */
+struct outcome_bounds {
+    const char *metric;
+    double min, max; /* infinite: no such bound */
+};
+
 struct run_new {
     const char *name;      /* unique in the store */
     const char *kind;      /* "experiment" */
@@ -67,6 +73,8 @@ struct run_new {
     const char *const *metrics; /* objectives */
     const char *const *goals;   /* minimize | maximize */
     size_t objective_count;
+    const struct outcome_bounds *outcomes; /* constraints on outcomes */
+    size_t outcome_count;
     const char *const *params; /* in order */
     size_t param_count;
     int64_t time_ms;
@@ -112,7 +120,10 @@ struct job_change {
     int64_t ended_ms;     /* 0: it has not ended */
     const double *values; /* [objective_count], NULL: none */
     size_t value_count;
-    int64_t due_ms; /* when a retry may start; 0: none */
+    const double *outcomes; /* [outcome_count], NULL: none; NaN: not said */
+    size_t outcome_count;
+    double violation; /* the sum of what bounds are exceeded by; not NaN */
+    int64_t due_ms;   /* when a retry may start; 0: none */
 };
 
 int store_change_job(struct store *store, const struct job_change *change,
@@ -177,7 +188,7 @@ struct run_row {
     int64_t succeeded, failed, running; /* of them */
     int64_t pending;                    /* waiting, ready, paused */
     int64_t other;                      /* stopped, skipped, cancelled */
-    double best;        /* finite, of a succeeded trial; NaN: none */
+    double best;        /* finite, of a feasible succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
 };
 
@@ -196,12 +207,20 @@ char **store_run_params(struct store *store, int64_t run, struct err *err);
 char **store_run_objectives(struct store *store, int64_t run, char ***goals,
                             struct err *err);
 void store_free_names(char **names);
+/* The run's constraints on outcomes, in their order. */
+int store_each_outcome(struct store *store, int64_t run,
+                       int (*row)(void *user,
+                                  const struct outcome_bounds *outcome),
+                       void *user, struct err *err);
 
 struct trial_row {
     int64_t job, number;
     const char *state, *cause;  /* cause NULL: none */
     const double *values;       /* [value_count]; NaN: none said */
     size_t value_count;         /* 0: no objective yet */
+    const double *outcomes;     /* [outcome_count]; NaN: none said */
+    size_t outcome_count;       /* 0: none yet */
+    double violation;           /* 0: feasible, as far as is known */
     const struct value *params; /* [param_count] in the run's order */
     size_t param_count;
     int64_t created_ms, started_ms, ended_ms, due_ms; /* 0: not yet */
@@ -209,8 +228,9 @@ struct trial_row {
     uint64_t cursor;
 };
 
-/* ORDER_BEST: by the first objective and its goal, best first; trials without
- * a finite value come last, by number. */
+/* ORDER_BEST: by the first objective and its goal, best first; then those that
+ * are not feasible, by violation; trials without a finite value come last, by
+ * number. */
 enum trial_order { ORDER_NUMBER, ORDER_BEST };
 
 struct trial_query {

@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/value.h"
 #include "store/event.h"
@@ -26,6 +27,27 @@ static int add_objectives(struct store *store, const struct run_new *run,
                          VALUES(value_int(id), value_int((int64_t)i),
                                 value_text(run->metrics[i]),
                                 value_text(run->goals[i])),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static struct value bound(double limit)
+{
+    return isfinite(limit) ? value_real(limit) : value_null();
+}
+
+static int add_outcomes(struct store *store, const struct run_new *run,
+                        int64_t id, struct err *err)
+{
+    for (size_t i = 0; i < run->outcome_count; i++) {
+        const struct outcome_bounds *outcome = &run->outcomes[i];
+
+        if (store_change(store, INSERT_RUN_OUTCOME,
+                         VALUES(value_int(id), value_int((int64_t)i),
+                                value_text(outcome->metric),
+                                bound(outcome->min), bound(outcome->max)),
                          err) < 0)
             return -1;
     }
@@ -61,6 +83,7 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
     }
     *id = sqlite3_last_insert_rowid(store->db);
     if (add_objectives(store, run, *id, err) < 0 ||
+        add_outcomes(store, run, *id, err) < 0 ||
         add_params(store, run, *id, err) < 0)
         return -1;
     return event_add(store,
@@ -180,7 +203,34 @@ static const char *job_detail(struct store *store,
         detail_int(detail, "due_ms", change->due_ms);
     if (change->values != NULL && change->value_count > 0)
         detail_reals(detail, "values", change->values, change->value_count);
+    if (change->outcomes != NULL && change->outcome_count > 0)
+        detail_reals(detail, "outcomes", change->outcomes,
+                     change->outcome_count);
     return detail_end(detail);
+}
+
+static int set_values(struct store *store, const struct job_change *change,
+                      struct err *err)
+{
+    struct value job = value_int(change->job);
+
+    for (size_t i = 0; change->values != NULL && i < change->value_count; i++) {
+        if (store_change(store, REPLACE_JOB_VALUE,
+                         VALUES(job, value_int((int64_t)i),
+                                value_int(change->run),
+                                value_real(change->values[i])),
+                         err) < 0)
+            return -1;
+    }
+    for (size_t i = 0; change->outcomes != NULL && i < change->outcome_count;
+         i++) {
+        if (store_change(store, REPLACE_JOB_OUTCOME,
+                         VALUES(job, value_int((int64_t)i),
+                                value_real(change->outcomes[i])),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int store_change_job(struct store *store, const struct job_change *change,
@@ -192,18 +242,12 @@ int store_change_job(struct store *store, const struct job_change *change,
                             value_text(change->cause),
                             int_unless(change->started_ms, 0),
                             int_unless(change->ended_ms, 0),
-                            int_unless(change->due_ms, 0)),
+                            int_unless(change->due_ms, 0),
+                            value_real(change->violation)),
                      err) < 0 ||
-        expect_change(store, "job", change->job, err) < 0)
+        expect_change(store, "job", change->job, err) < 0 ||
+        set_values(store, change, err) < 0)
         return -1;
-    for (size_t i = 0; change->values != NULL && i < change->value_count; i++) {
-        if (store_change(store, REPLACE_JOB_VALUE,
-                         VALUES(value_int(change->job), value_int((int64_t)i),
-                                value_int(change->run),
-                                value_real(change->values[i])),
-                         err) < 0)
-            return -1;
-    }
     return event_add(store,
                      &(struct event){.run = change->run,
                                      .job = change->job,
