@@ -29,6 +29,8 @@
     CMD(rm)                                                                    \
     GROUP("From inside a trial")                                               \
     CMD(report)                                                                \
+    GROUP("For other programs")                                                \
+    CMD(suggest)                                                               \
     GROUP("About smtune")                                                      \
     CMD(completion)                                                            \
     CMD(doctor)                                                                \

@@ -166,6 +166,7 @@ static void build_objectives(struct build *build, const struct conf_node *node)
         add_objective(build, node);
     for (size_t i = 0; is_list && i < count; i++)
         add_objective(build, node->items[i]);
+    experiment->search.objective_count = experiment->objective_count;
 }
 
 static void build_search(struct build *build, const struct conf_node *node)
@@ -204,6 +205,7 @@ static void build_budget(struct build *build, const struct conf_node *node)
     budget->has_target = !isnan(budget->target);
     budget->no_improvement = experiment_int(node, "no_improvement", 0);
     build->experiment->search.budget_trials = (uint64_t)budget->trials;
+    build->experiment->search.parallel = (uint64_t)budget->parallel;
     refuse_with_many(build, node, "target");
     refuse_with_many(build, node, "no_improvement");
 }
@@ -327,6 +329,13 @@ static void build_all(struct build *build)
     check_search(build, root);
 }
 
+static bool lacks_trial(const struct conf_doc *doc)
+{
+    const struct conf_node *root = conf_root(doc);
+
+    return root->type == CONF_MAP && conf_get(root, "trial") == NULL;
+}
+
 /* Takes the document, which is source->text already read. */
 static struct experiment *build_from(struct conf_doc *doc,
                                      const struct experiment_source *source,
@@ -346,6 +355,8 @@ static struct experiment *build_from(struct conf_doc *doc,
         experiment->path = experiment_take_text(file, fs_absolute(path));
     for (size_t i = 0; i < source->assignment_count && rc == 0; i++)
         rc = conf_set(doc, source->assignments[i], err);
+    if (rc == 0 && source->is_for_search && lacks_trial(doc))
+        rc = conf_set(doc, "trial.command='true'", err);
     if (rc == 0) {
         experiment->env = expr_env_create(err);
         rc = experiment->env != NULL ? 0 : -1;
@@ -368,6 +379,23 @@ struct experiment *experiment_load(const char *path,
         .path = path,
         .assignments = assignments,
         .assignment_count = assignment_count,
+    };
+    struct conf_doc *doc = conf_load(path, diags, err);
+
+    return doc != NULL ? build_from(doc, &source, diags, err) : NULL;
+}
+
+struct experiment *experiment_load_for_search(const char *path,
+                                              const char *const *assignments,
+                                              size_t assignment_count,
+                                              struct diags *diags,
+                                              struct err *err)
+{
+    struct experiment_source source = {
+        .path = path,
+        .assignments = assignments,
+        .assignment_count = assignment_count,
+        .is_for_search = true,
     };
     struct conf_doc *doc = conf_load(path, diags, err);
 

@@ -109,6 +109,7 @@ struct experiment_source {
                          file start at its folder, else where smtune runs */
     const char *const *assignments; /* of --set: "a.b.c=VALUE" */
     size_t assignment_count;
+    bool is_for_search; /* `trial` may be left out: nothing will be started */
 };
 
 /*
@@ -119,6 +120,13 @@ struct experiment *experiment_load(const char *path,
                                    const char *const *assignments,
                                    size_t assignment_count, struct diags *diags,
                                    struct err *err);
+/* The same, of a file whose trials another program runs: it may leave out what
+ * a trial does. */
+struct experiment *experiment_load_for_search(const char *path,
+                                              const char *const *assignments,
+                                              size_t assignment_count,
+                                              struct diags *diags,
+                                              struct err *err);
 /* The same for text already at hand (a run's, from the store). */
 struct experiment *experiment_parse(const struct experiment_source *source,
                                     struct diags *diags, struct err *err);
