@@ -2,7 +2,6 @@
 #include "orchestrator/engine_impl.h"
 
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/cpus.h"
 
 enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
 
@@ -186,13 +186,6 @@ static void on_room(void *user)
     engine_submit(user);
 }
 
-static int usable_cpus(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static int64_t parallel(const struct experiment *experiment)
 {
     int cpus = experiment->executor.cpus;
@@ -200,7 +193,7 @@ static int64_t parallel(const struct experiment *experiment)
     if (experiment->budget.parallel > 0)
         return experiment->budget.parallel;
     if (cpus < 0)
-        cpus = usable_cpus();
+        cpus = cpus_find("");
     if (experiment->resources.cpus > 1)
         cpus /= experiment->resources.cpus;
     return cpus > 0 ? cpus : 1;

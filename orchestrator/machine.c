@@ -2,13 +2,13 @@
 #include "orchestrator/machine.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executors/cpus.h"
 #include "executors/gpus.h"
 #include "executors/slots.h"
 
@@ -32,13 +32,10 @@ static int64_t memory_line_bytes(const char *name)
 void machine_probe(struct machine *machine)
 {
     struct gpu gpus[GPUS_MAX];
-    cpu_set_t allowed;
 
     memset(machine, 0, sizeof(*machine));
     machine->cpus_online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    machine->cpus = sched_getaffinity(0, sizeof(allowed), &allowed) == 0
-                        ? CPU_COUNT(&allowed)
-                        : machine->cpus_online;
+    machine->cpus = cpus_find("");
     machine->gpus = (int)gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
     machine->memory_bytes = memory_line_bytes("MemTotal:");
     machine->memory_available_bytes = memory_line_bytes("MemAvailable:");

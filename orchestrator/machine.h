@@ -9,7 +9,7 @@
 
 /* What this machine has for trials, as this process may use it. */
 struct machine {
-    int cpus;        /* that this process may run on */
+    int cpus;        /* that this process may use, by affinity and quota */
     int cpus_online; /* of the machine */
     int gpus;
     int64_t memory_bytes;           /* of the machine */
