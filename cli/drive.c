@@ -127,25 +127,14 @@ static void on_tick(void *user, const struct engine_status *status)
 static int exit_status(const struct experiment *experiment,
                        const struct engine_result *result)
 {
-    if (result->outcome == ENGINE_STOPPED)
+    if (result->state == RUN_STOPPED)
         return 128 + result->signal;
-    if (result->outcome == ENGINE_FAILED)
+    if (result->state == RUN_FAILED)
         return err_exit_status(ERR_FAILED);
     if (result->tally.best_trial == 0 ||
         (experiment->budget.has_target && result->verdict != BUDGET_TARGET))
         return err_exit_status(ERR_UNMET);
     return 0;
-}
-
-static const char *state_word(const struct engine_result *result)
-{
-    static const enum run_state states[] = {
-        [ENGINE_FINISHED] = RUN_SUCCEEDED,
-        [ENGINE_STOPPED] = RUN_STOPPED,
-        [ENGINE_FAILED] = RUN_FAILED,
-    };
-
-    return run_state_names[states[result->outcome]];
 }
 
 struct best {
@@ -188,8 +177,8 @@ static int print_json(const struct run *run, const struct engine_result *result,
         return -1;
     json = json_pack(
         "{s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I}, s:o}", "run", run->name,
-        "state", state_word(result), "reason", result->reason, "trials",
-        "total", (json_int_t)tally->suggested, "succeeded",
+        "state", run_state_names[result->state], "reason", result->reason,
+        "trials", "total", (json_int_t)tally->suggested, "succeeded",
         (json_int_t)tally->succeeded, "failed", (json_int_t)tally->failed,
         "stopped", (json_int_t)tally->stopped, "cancelled",
         (json_int_t)tally->cancelled, "best",
@@ -208,7 +197,7 @@ static int conclude(const struct cli *cli, struct run *run,
 
     if (status != 0)
         fprintf(stderr, "smtune: run '%s': %s\n", run->name, result->reason);
-    if (result->outcome == ENGINE_STOPPED)
+    if (result->state == RUN_STOPPED)
         fprintf(stderr, "smtune: go on with it: smtune resume %s\n", run->name);
     if (cli->output != OUTPUT_TABLE) {
         if (print_json(run, result, err) != 0)

@@ -88,7 +88,7 @@ void engine_finish_by_budget(struct engine *engine, enum budget_verdict verdict)
 
 void engine_finish_hopeless(struct engine *engine)
 {
-    engine->result->outcome = ENGINE_FAILED;
+    engine->result->state = RUN_FAILED;
     snprintf(engine->result->reason, sizeof(engine->result->reason),
              "no trial can be started: %s", engine->launch_error);
     drain(engine, WISH_STOP);
@@ -97,7 +97,7 @@ void engine_finish_hopeless(struct engine *engine)
 
 void engine_stop_by_signal(struct engine *engine, int signal)
 {
-    engine->result->outcome = ENGINE_STOPPED;
+    engine->result->state = RUN_STOPPED;
     engine->result->signal = signal;
     snprintf(engine->result->reason, sizeof(engine->result->reason),
              "stopped by its user");

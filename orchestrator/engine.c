@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -384,11 +383,6 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 
 static int conclude(struct engine *engine, struct err *err)
 {
-    static const enum run_state states[] = {
-        [ENGINE_FINISHED] = RUN_SUCCEEDED,
-        [ENGINE_STOPPED] = RUN_STOPPED,
-        [ENGINE_FAILED] = RUN_FAILED,
-    };
     struct engine_result *result = engine->result;
 
     result->tally = engine->tally;
@@ -397,13 +391,13 @@ static int conclude(struct engine *engine, struct err *err)
         *err = engine->broken;
         return -1;
     }
-    if (result->outcome == ENGINE_FINISHED && result->verdict == BUDGET_GO_ON) {
+    if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON) {
         result->verdict = BUDGET_TRIALS;
         snprintf(result->reason, sizeof(result->reason), "%s",
                  engine->exhausted ? "every setting of the space was tried"
                                    : budget_verdict_text(BUDGET_TRIALS));
     }
-    return record_state(engine, states[result->outcome], 0, err);
+    return record_state(engine, result->state, 0, err);
 }
 
 int engine_run(struct run *run, const struct engine_events *events,
@@ -412,7 +406,7 @@ int engine_run(struct run *run, const struct engine_events *events,
     struct engine *engine = mem_zero(sizeof(*engine));
     int status;
 
-    memset(result, 0, sizeof(*result));
+    *result = (struct engine_result){.state = RUN_SUCCEEDED};
     engine->events = events;
     engine->result = result;
     engine_init(engine, run);

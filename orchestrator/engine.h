@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "orchestrator/budget.h"
 #include "orchestrator/run.h"
+#include "orchestrator/states.h"
 
 /*
  * The engine: asks the strategy, starts attempts, reads what they say, decides
@@ -49,14 +50,10 @@ struct engine_events {
     void *user;
 };
 
-enum engine_outcome {
-    ENGINE_FINISHED, /* the budget's way */
-    ENGINE_STOPPED,  /* by signal; can be resumed */
-    ENGINE_FAILED    /* the trials cannot be started at all */
-};
-
 struct engine_result {
-    enum engine_outcome outcome;
+    /* RUN_SUCCEEDED: the budget's way; RUN_STOPPED: by signal, can be resumed;
+     * RUN_FAILED: the trials cannot be started at all. */
+    enum run_state state;
     enum budget_verdict verdict;
     int signal;        /* that stopped it */
     char reason[1024]; /* as it stands in the record */
