@@ -16,6 +16,7 @@
 #include "cli/summary.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/run.h"
+#include "orchestrator/setting.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
 
@@ -145,21 +146,14 @@ struct best {
 static int on_best(void *user, const struct trial_row *row)
 {
     struct best *best = user;
-    json_t *params = json_object();
+    const struct space *space = best->experiment->space;
 
-    if (row->value_count == 0 || !isfinite(row->values[0])) {
-        json_decref(params);
+    if (row->value_count == 0 || !isfinite(row->values[0]) ||
+        row->param_count != space_count(space))
         return 0;
-    }
-    for (size_t i = 0; i < row->param_count; i++) {
-        if (row->params[i].type != VALUE_NULL)
-            json_object_set_new(params,
-                                space_param(best->experiment->space, i)->name,
-                                json_from_value(&row->params[i]));
-    }
-    best->json =
-        json_pack("{s:I, s:o, s:o}", "id", (json_int_t)row->number, "value",
-                  json_from_real(row->values[0]), "params", params);
+    best->json = json_pack("{s:I, s:o, s:o}", "id", (json_int_t)row->number,
+                           "value", json_from_real(row->values[0]), "params",
+                           setting_json(space, row->params));
     return 0;
 }
 

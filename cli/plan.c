@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
+#include "orchestrator/setting.h"
 
 /* -- For people -----------------------------------------------------------*/
 
@@ -110,15 +111,8 @@ static json_t *limit_json(int64_t limit)
 static json_t *trial_json(const struct space *space,
                           const struct plan_trial *trial)
 {
-    json_t *params = json_object();
-
-    for (size_t i = 0; i < space_count(space); i++) {
-        if (trial->point[i].type != VALUE_NULL)
-            json_object_set_new(params, space_param(space, i)->name,
-                                json_from_value(&trial->point[i]));
-    }
     return json_pack("{s:I, s:o, s:o}", "id", (json_int_t)trial->number,
-                     "params", params, "command",
+                     "params", setting_json(space, trial->point), "command",
                      json_from_text(trial->command));
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "orchestrator/env_list.h"
 #include "orchestrator/launch_env.h"
+#include "orchestrator/setting.h"
 
 struct launch {
     struct attempt_spec spec;
@@ -114,8 +115,8 @@ static int prepare(struct launch *launch, const struct launch_site *site,
                    const struct launch_order *order, struct err *err)
 {
     const struct space *space = site->experiment->space;
-    json_t *params = launch_params_json(space, order->point);
-    json_t *strings = launch_strings_json(space, order->point);
+    json_t *params = setting_json(space, order->point);
+    json_t *strings = setting_strings_json(space, order->point);
     struct value *values =
         template_values(site, launch, order->trial, order->point);
     int result;

@@ -25,11 +25,4 @@ void launch_env_set(struct env_list *env, const struct launch_env *names,
                     const struct experiment *experiment,
                     const struct value *point, const json_t *params);
 
-/* The active parameters with their own types; a new reference. */
-json_t *launch_params_json(const struct space *space,
-                           const struct value *point);
-/* The same with every value as text, as SageMaker hands them over. */
-json_t *launch_strings_json(const struct space *space,
-                            const struct value *point);
-
 #endif
