@@ -211,3 +211,14 @@ void shell_quote(const char *text, struct buf *out)
             buf_add_char(out, *text);
     buf_add_char(out, '\'');
 }
+
+void shell_add_word(const char *word, struct buf *out)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-=";
+
+    if (word[0] != '\0' && word[0] != '=' && word[strspn(word, safe)] == '\0')
+        buf_add_string(out, word);
+    else
+        shell_quote(word, out);
+}

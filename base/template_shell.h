@@ -46,4 +46,7 @@ const char *shell_scan_refusal(const struct shell_scan *scan);
 /* Appends one single-quoted word. */
 void shell_quote(const char *text, struct buf *out);
 
+/* Appends one word for people to read and paste, quoted where it has to be. */
+void shell_add_word(const char *word, struct buf *out);
+
 #endif

@@ -7,9 +7,9 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/schema.h"
+#include "base/template_shell.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "cli/hint.h"
 #include "cli/init_templates.h"
 #include "cli/output.h"
 #include "orchestrator/experiment.h"
@@ -130,7 +130,7 @@ static void print_next(const char *directory)
 {
     struct buf word = BUF_INIT;
 
-    hint_add_word(directory, &word);
+    shell_add_word(directory, &word);
     fputs("\nnext:\n", stderr);
     if (strcmp(directory, ".") != 0)
         fprintf(stderr, "  cd %s\n", buf_text(&word));

@@ -8,24 +8,12 @@
 #include "cli/cmd.h"
 #include "cli/common.h"
 
-void hint_add_word(const char *word, struct buf *out)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
-                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-";
-
-    if (word[0] != '\0' && word[strspn(word, safe)] == '\0') {
-        buf_add_string(out, word);
-        return;
-    }
-    shell_quote(word, out);
-}
-
 void hint_add_command(const struct cli *cli, const char *verb, struct buf *out)
 {
     buf_add_string(out, "smtune ");
     if (strcmp(cli->store, common_default_store()) != 0) {
         buf_add_string(out, "--store ");
-        hint_add_word(cli->store, out);
+        shell_add_word(cli->store, out);
         buf_add_char(out, ' ');
     }
     buf_add_string(out, verb);

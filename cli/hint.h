@@ -7,9 +7,6 @@ struct cli;
 
 /* Commands that are proposed to the user, so that they can be pasted. */
 
-/* Appends a word as a shell reads it, quoted where it has to be. */
-void hint_add_word(const char *word, struct buf *out);
-
 /* Appends "smtune VERB", with the --store that this command has found its
  * store by where neither the default nor SMTUNE_STORE would do. */
 void hint_add_command(const struct cli *cli, const char *verb, struct buf *out);

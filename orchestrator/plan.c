@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/template_shell.h"
 #include "strategies/strategy.h"
 
 struct plan {
@@ -60,29 +61,6 @@ const struct space_volume *plan_volume(const struct plan *plan)
     return &plan->volume;
 }
 
-static bool is_plain_word(const char *word)
-{
-    return *word != '\0' &&
-           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                        "0123456789_-+=:,./@%") == strlen(word);
-}
-
-static void print_word(const char *word, struct buf *out)
-{
-    if (is_plain_word(word)) {
-        buf_add_string(out, word);
-        return;
-    }
-    buf_add_char(out, '\'');
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            buf_add_string(out, "'\\''");
-        else
-            buf_add_char(out, *word);
-    }
-    buf_add_char(out, '\'');
-}
-
 static int print_command(struct plan *plan, const struct value *values,
                          struct err *err)
 {
@@ -99,7 +77,7 @@ static int print_command(struct plan *plan, const struct value *values,
     for (size_t i = 0; words[i] != NULL; i++) {
         if (i > 0)
             buf_add_char(&plan->command, ' ');
-        print_word(words[i], &plan->command);
+        shell_add_word(words[i], &plan->command);
     }
     template_free_words(words);
     return 0;

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/template_shell.h"
 
 static const char *const columns[] = {"lr", "width", "opt", "none", "v", "on"};
 static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
@@ -376,6 +377,31 @@ static void test_template__shells_read_a_value_as_one_word(void **state)
     }
 }
 
+static void test_shell__quotes_a_word_where_it_has_to(void **state)
+{
+    static const char *const cases[][2] = {
+        {"train.py", "train.py"},
+        {"--lr=0.1", "--lr=0.1"},
+        {"/a-b/c:d", "/a-b/c:d"},
+        {"", "''"},
+        {"two words", "'two words'"},
+        {"it's", "'it'\\''s'"},
+        {"~", "'~'"},
+        {"$HOME", "'$HOME'"},
+        {"=ls", "'=ls'"},
+        {"a\nb", "'a\nb'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf out = BUF_INIT;
+
+        shell_add_word(cases[i][0], &out);
+        assert_string_equal(buf_text(&out), cases[i][1]);
+        buf_clear(&out);
+    }
+}
+
 static void test_template__size_is_bounded(void **state)
 {
     struct buf text = BUF_INIT;
@@ -405,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_template__text_prints_values),
         cmocka_unit_test(test_template__an_error_leaves_the_output_alone),
         cmocka_unit_test(test_template__shells_read_a_value_as_one_word),
+        cmocka_unit_test(test_shell__quotes_a_word_where_it_has_to),
         cmocka_unit_test(test_template__size_is_bounded),
     };
 
