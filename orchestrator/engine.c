@@ -336,25 +336,6 @@ static void engine_clear(struct engine *engine)
     free(engine->program_path);
 }
 
-static json_t *hosts_json(void)
-{
-    return json_pack("{s:s, s:[s], s:s}", "current_host", "algo-1", "hosts",
-                     "algo-1", "network_interface_name", "lo");
-}
-
-static json_t *channels_json(const struct experiment *experiment)
-{
-    json_t *channels = json_object();
-
-    for (size_t i = 0; i < experiment->channel_count; i++)
-        json_object_set_new(channels, experiment->channels[i].name,
-                            json_pack("{s:s, s:s, s:s}", "TrainingInputMode",
-                                      "File", "S3DistributionType",
-                                      "FullyReplicated", "RecordWrapperType",
-                                      "None"));
-    return channels;
-}
-
 /* Everything up to the first turn of the loop. */
 static int prepare_run(struct engine *engine, bool stop_at_once,
                        struct err *err)
@@ -364,8 +345,8 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     engine->strategy =
         strategy_create(&run->experiment->search, run->experiment->space, err);
     engine->reported = metric_rules_create(NULL, 0, err);
-    engine->workspaces = workspaces_create(run->directory, hosts_json(),
-                                           channels_json(run->experiment), err);
+    engine->workspaces =
+        workspaces_create(run->directory, run->experiment, err);
     engine->site.workspaces = engine->workspaces;
     if (engine->strategy == NULL || engine->reported == NULL ||
         engine->workspaces == NULL || open_executor(engine, err) != 0)

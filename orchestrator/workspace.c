@@ -23,18 +23,38 @@ struct workspaces {
     int64_t *spare; /* names of folders in it */
     size_t spare_count, spare_capacity;
     int64_t last_spare;
-    json_t *hosts, *channels;
+    json_t *hosts, *channels; /* resourceconfig.json, inputdataconfig.json */
 };
 
-struct workspaces *workspaces_create(const char *run_directory, json_t *hosts,
-                                     json_t *channels, struct err *err)
+static json_t *hosts_json(void)
+{
+    return json_pack("{s:s, s:[s], s:s}", "current_host", "algo-1", "hosts",
+                     "algo-1", "network_interface_name", "lo");
+}
+
+static json_t *channels_json(const struct experiment *experiment)
+{
+    json_t *channels = json_object();
+
+    for (size_t i = 0; i < experiment->channel_count; i++)
+        json_object_set_new(channels, experiment->channels[i].name,
+                            json_pack("{s:s, s:s, s:s}", "TrainingInputMode",
+                                      "File", "S3DistributionType",
+                                      "FullyReplicated", "RecordWrapperType",
+                                      "None"));
+    return channels;
+}
+
+struct workspaces *workspaces_create(const char *run_directory,
+                                     const struct experiment *experiment,
+                                     struct err *err)
 {
     struct workspaces *workspaces = mem_zero(sizeof(*workspaces));
 
     workspaces->directory = mem_copy_string(run_directory);
     workspaces->spare_directory = mem_printf("%s/spare", run_directory);
-    workspaces->hosts = hosts;
-    workspaces->channels = channels;
+    workspaces->hosts = hosts_json();
+    workspaces->channels = channels_json(experiment);
     if (fs_remove_tree(workspaces->spare_directory, err) != 0 ||
         fs_make_directories(workspaces->spare_directory, err) != 0) {
         workspaces_destroy(workspaces);

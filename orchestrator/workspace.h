@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "orchestrator/experiment.h"
 
 /*
  * The folders of a run's trials:
@@ -22,10 +23,10 @@
  */
 struct workspaces;
 
-/* Clears what an earlier engine left spare. `hosts` and `channels` are what
- * resourceconfig.json and inputdataconfig.json hold; both are taken. */
-struct workspaces *workspaces_create(const char *run_directory, json_t *hosts,
-                                     json_t *channels, struct err *err);
+/* Clears what an earlier engine left spare. */
+struct workspaces *workspaces_create(const char *run_directory,
+                                     const struct experiment *experiment,
+                                     struct err *err);
 /* Removes what is spare. */
 void workspaces_destroy(struct workspaces *workspaces);
 
