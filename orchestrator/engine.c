@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/attempt_file.h"
 #include "executors/cpus.h"
 
 enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
@@ -247,33 +247,23 @@ static void raise_descriptor_limit(void)
     }
 }
 
-static char *read_boot_id(void)
-{
-    struct buf text = BUF_INIT;
-
-    fs_read("/proc/sys/kernel/random/boot_id", 128, &text, NULL);
-    while (text.length > 0 && text.data[text.length - 1] == '\n')
-        buf_truncate(&text, text.length - 1);
-    return buf_take(&text);
-}
-
 static int record_state(struct engine *engine, enum run_state state,
                         int64_t pid, struct err *err)
 {
     int64_t now_ms = clock_wall_ms();
-    char *boot_id = read_boot_id();
     int result = store_begin(engine->store, err);
+    struct claim here;
 
+    claim_identify(&here);
     if (result == 0)
         result = store_set_run_engine(engine->store, engine->run->id, pid,
-                                      boot_id, now_ms, err);
+                                      here.boot_id, now_ms, err);
     if (result == 0)
         result = store_set_run_state(engine->store, engine->run->id,
                                      run_state_names[state],
                                      engine->result->reason, now_ms, err);
     if (result == 0)
         result = store_commit(engine->store, err);
-    free(boot_id);
     return result;
 }
 
