@@ -20,6 +20,15 @@ const char *const attempt_cause_names[CAUSE_COUNT + 1] = {
 #undef X
         NULL};
 
+int attempt_cause_find(const char *word)
+{
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+        if (strcmp(attempt_cause_names[cause], word) == 0)
+            return cause;
+    }
+    return -1;
+}
+
 /* -- One flat JSON object -------------------------------------------------*/
 
 /* Where the value of a key begins. Quotes inside strings are escaped, so that
@@ -350,16 +359,13 @@ int exit_write(const char *directory, const struct attempt_exit *end,
 static bool parse_cause(const char *line, enum attempt_cause *cause)
 {
     char word[32];
+    int found;
 
     if (!read_string(line, "cause", word, sizeof(word)))
         return false;
-    for (size_t i = 0; i < CAUSE_COUNT; i++) {
-        if (strcmp(word, attempt_cause_names[i]) == 0) {
-            *cause = (enum attempt_cause)i;
-            return true;
-        }
-    }
-    return false;
+    found = attempt_cause_find(word);
+    *cause = (enum attempt_cause)found;
+    return found >= 0;
 }
 
 static bool exit_parse(const char *line, struct attempt_exit *end)

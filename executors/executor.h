@@ -49,6 +49,9 @@ enum attempt_cause {
 
 extern const char *const attempt_cause_names[CAUSE_COUNT + 1];
 
+/* The cause of a word; -1 when there is none such. */
+int attempt_cause_find(const char *word);
+
 struct attempt_exit {
     int64_t attempt;
     enum attempt_cause cause;

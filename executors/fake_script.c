@@ -59,7 +59,7 @@ static int set_duration(struct outcome *outcome, const json_t *value)
 
 static int set_cause(struct outcome *outcome, const json_t *value)
 {
-    int cause = find_word(string_of(value), attempt_cause_names, CAUSE_COUNT);
+    int cause = attempt_cause_find(string_of(value));
 
     if (cause < 0)
         return -1;

@@ -7,26 +7,20 @@
 
 enum { EXIT_STATUS_MAX = 255, CAUSE_WORDS_MAX = CAUSE_COUNT };
 
-/* The causes that a rule may name: the others are no failures. */
+static bool is_failure(int cause)
+{
+    return cause >= 0 && cause != CAUSE_OK && cause != CAUSE_CANCELLED;
+}
+
+/* The causes that a rule may name. */
 static size_t list_causes(const char **words)
 {
     size_t count = 0;
 
     for (int i = 0; i < CAUSE_COUNT; i++)
-        if (i != CAUSE_OK && i != CAUSE_CANCELLED)
+        if (is_failure(i))
             words[count++] = attempt_cause_names[i];
     return count;
-}
-
-static bool find_cause(const char *word, uint32_t *bit)
-{
-    for (int i = 0; i < CAUSE_COUNT; i++) {
-        if (strcmp(attempt_cause_names[i], word) != 0)
-            continue;
-        *bit = 1u << i;
-        return i != CAUSE_OK && i != CAUSE_CANCELLED;
-    }
-    return false;
 }
 
 static int read_exit(struct build *build, const struct conf_node *node,
@@ -49,15 +43,16 @@ static void add_match(struct build *build, struct retry_rule *rule, int *exits,
                       const struct conf_node *node)
 {
     const char *words[CAUSE_WORDS_MAX];
-    uint32_t bit;
+    int cause;
 
     if (node->type != CONF_TEXT)
         return;
+    cause = attempt_cause_find(node->text);
     if (strncmp(node->text, "exit:", strlen("exit:")) == 0) {
         if (read_exit(build, node, &exits[rule->exit_count]) == 0)
             rule->exit_count++;
-    } else if (find_cause(node->text, &bit)) {
-        rule->causes |= bit;
+    } else if (is_failure(cause)) {
+        rule->causes |= 1u << cause;
     } else {
         diags_add_unknown(build->diags, node->place, node->text, words,
                           list_causes(words), "a retry rule cannot match '%s'",

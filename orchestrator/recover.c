@@ -119,15 +119,6 @@ static int on_trial(void *user, const struct trial_row *row)
     return 0;
 }
 
-static int find_cause(const char *word)
-{
-    for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-        if (strcmp(attempt_cause_names[cause], word) == 0)
-            return cause;
-    }
-    return CAUSE_LOST;
-}
-
 /* An attempt of a trial that is not over: counts its retry, or, when it has no
  * end yet, makes it the trial's current one. */
 static int on_attempt(void *user, const struct attempt_row *row)
@@ -141,8 +132,9 @@ static int on_attempt(void *user, const struct attempt_row *row)
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
     } else {
+        int cause = attempt_cause_find(row->cause);
         struct attempt_exit end = {
-            .cause = (enum attempt_cause)find_cause(row->cause),
+            .cause = cause < 0 ? CAUSE_LOST : (enum attempt_cause)cause,
             .exit_code = (int)row->exit_code,
         };
         int rule =
