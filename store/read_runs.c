@@ -130,22 +130,6 @@ int store_get_run(struct store *store, int64_t run,
 
 /* ---- finding ---- */
 
-/* The first column of the first row; 0 when there is none. */
-static int select_id(struct store *store, const char *sql,
-                     const struct value *value, int64_t *id, struct err *err)
-{
-    sqlite3_stmt *statement =
-        store_query(store, sql, value, value == NULL ? 0 : 1, err);
-    int row;
-
-    if (statement == NULL)
-        return -1;
-    row = store_step(store, statement, err);
-    *id = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return row < 0 ? -1 : 0;
-}
-
 static struct value selector_number(const char *selector)
 {
     char *end;
@@ -192,15 +176,16 @@ int store_find_run(struct store *store, const char *selector, int64_t *id,
     struct value name = value_text(selector);
     struct value number = selector_number(selector);
 
-    if (select_id(store, "SELECT id FROM run WHERE name = ?1", &name, id, err) <
-        0)
+    if (store_query_integer(store, "SELECT id FROM run WHERE name = ?1", &name,
+                            id, err) < 0)
         return -1;
     if (*id == 0 && number.type == VALUE_INT &&
-        select_id(store, "SELECT id FROM run WHERE id = ?1", &number, id, err) <
-            0)
+        store_query_integer(store, "SELECT id FROM run WHERE id = ?1", &number,
+                            id, err) < 0)
         return -1;
     if (*id == 0 && strcmp(selector, "last") == 0 &&
-        select_id(store, "SELECT max(id) FROM run", NULL, id, err) < 0)
+        store_query_integer(store, "SELECT max(id) FROM run", NULL, id, err) <
+            0)
         return -1;
     return *id != 0 ? 0 : not_found(store, selector, err);
 }

@@ -80,16 +80,12 @@ struct reals {
 static int count_rows(struct reading *reading, const char *sql, size_t *count)
 {
     struct value run = value_int(reading->query->run);
-    sqlite3_stmt *statement =
-        store_query(reading->store, sql, &run, 1, reading->err);
-    int row;
+    int64_t rows;
 
-    if (statement == NULL)
+    if (store_query_integer(reading->store, sql, &run, &rows, reading->err) < 0)
         return -1;
-    row = store_step(reading->store, statement, reading->err);
-    *count = row > 0 ? (size_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return row < 0 ? -1 : 0;
+    *count = (size_t)rows;
+    return 0;
 }
 
 /* A text is an offset in reading->text until all are there. */

@@ -135,6 +135,22 @@ int store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
     }
 }
 
+int store_query_integer(struct store *store, const char *sql,
+                        const struct value *value, int64_t *integer,
+                        struct err *err)
+{
+    sqlite3_stmt *statement =
+        store_query(store, sql, value, value == NULL ? 0 : 1, err);
+    int row;
+
+    if (statement == NULL)
+        return -1;
+    row = store_step(store, statement, err);
+    *integer = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return row < 0 ? -1 : 0;
+}
+
 sqlite3_stmt *store_statement(struct store *store, enum statement id,
                               struct err *err)
 {

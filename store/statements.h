@@ -62,6 +62,12 @@ sqlite3_stmt *store_query(struct store *store, const char *sql,
                           const struct value *values, size_t count,
                           struct err *err);
 
+/* The first column of the first row, 0 when there is none; ?1 is *value, which
+ * may be NULL where there is no ?1. */
+int store_query_integer(struct store *store, const char *sql,
+                        const struct value *value, int64_t *integer,
+                        struct err *err);
+
 /* Binds again; text must outlive the next step. A text of NULL is NULL. */
 int store_bind(sqlite3_stmt *statement, const struct value *values,
                size_t count);

@@ -44,20 +44,6 @@ static int execute(struct store *store, const char *sql, struct err *err)
     return 0;
 }
 
-static int pragma_integer(struct store *store, const char *sql, int64_t *value,
-                          struct err *err)
-{
-    sqlite3_stmt *statement = store_query(store, sql, NULL, 0, err);
-    int row;
-
-    if (statement == NULL)
-        return -1;
-    row = store_step(store, statement, err);
-    *value = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return row < 0 ? -1 : 0;
-}
-
 /* ---- opening ---- */
 
 /* Looks without touching. *version is 0 for a store that is still empty. */
@@ -65,10 +51,12 @@ static int check_file(struct store *store, int64_t *version, struct err *err)
 {
     int64_t application, tables;
 
-    if (pragma_integer(store, "PRAGMA application_id", &application, err) < 0 ||
-        pragma_integer(store, "PRAGMA user_version", version, err) < 0 ||
-        pragma_integer(store, "SELECT count(*) FROM sqlite_schema", &tables,
-                       err) < 0)
+    if (store_query_integer(store, "PRAGMA application_id", NULL, &application,
+                            err) < 0 ||
+        store_query_integer(store, "PRAGMA user_version", NULL, version, err) <
+            0 ||
+        store_query_integer(store, "SELECT count(*) FROM sqlite_schema", NULL,
+                            &tables, err) < 0)
         return -1;
     if (application != APPLICATION_ID && (tables > 0 || application != 0))
         return err_set(err, ERR_FAILED, "'%s' is not a store of smtune",
