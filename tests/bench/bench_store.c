@@ -46,15 +46,20 @@ enum { PEER_JOB, PEER_PARAM, PEER_OTHERS };
 
 /* ?1 is the trial, ?2 its start or a parameter's place, ?3 the value. */
 static const char *const peer_writes[] = {
-    [PEER_JOB] = "INSERT INTO job VALUES"
-                 " (?1, 1, ?1, 'succeeded', 'ok', ?1, ?2, ?2, ?2 + 1000, NULL)",
+    [PEER_JOB] = "INSERT INTO job (id, run_id, number, state, cause, cursor,"
+                 " created_ms, started_ms, ended_ms) VALUES"
+                 " (?1, 1, ?1, 'succeeded', 'ok', ?1, ?2, ?2, ?2 + 1000)",
     [PEER_PARAM] = "INSERT INTO param_value VALUES (?1, ?2, ?3, 0)",
     [PEER_OTHERS] =
-        "INSERT INTO attempt VALUES (?1, ?1, 1, 'ended', 'ok', 'runs/r/1/1',"
-        " 4711, NULL, NULL, ?2, ?2, ?2 + 1000, 900, 1048576, NULL)",
+        "INSERT INTO attempt (id, job_id, number, state, cause, directory, pid,"
+        " created_ms, started_ms, ended_ms, cpu_ms, max_rss_bytes) VALUES"
+        " (?1, ?1, 1, 'ended', 'ok', 'runs/r/1/1', 4711, ?2, ?2, ?2 + 1000,"
+        " 900, 1048576)",
     "INSERT INTO metric VALUES (?1, 1, 1, ?3, ?1, ?2)",
     "INSERT INTO job_value VALUES (?1, 0, 1, ?3)",
-#define PEER_EVENT "INSERT INTO event VALUES (NULL, 1, ?1, ?1, ?2, "
+#define PEER_EVENT                                                             \
+    "INSERT INTO event (run_id, job_id, attempt_id, time_ms, event, detail)"   \
+    " VALUES (1, ?1, ?1, ?2, "
     PEER_EVENT "'suggested', '{\"state\":\"ready\"}')",
     PEER_EVENT "'attempt_starting', NULL)",
     PEER_EVENT "'attempt_running', '{\"pid\":4711}')",
@@ -70,7 +75,7 @@ enum { PEER_WRITES = ARRAY_LEN(peer_writes) };
 /* Each table from its start to its end: nothing reads these rows faster. */
 static const char *const peer_reads[] = {
     "SELECT number, state, cause, created_ms, started_ms, ended_ms, due_ms,"
-    " cursor FROM job",
+    " cursor, violation FROM job",
     "SELECT idx, value, is_bool FROM param_value",
     "SELECT value FROM job_value",
 };
