@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "orchestrator/reason.h"
 #include "orchestrator/session_json.h"
+#include "orchestrator/setting.h"
 #include "strategies/pareto.h"
 #include "strategies/strategy.h"
 
@@ -68,20 +69,6 @@ void session_destroy(struct session *session)
 
 /* ---- ask ---- */
 
-static json_t *params_json(const struct session *session,
-                           const struct value *point)
-{
-    const struct space *space = session->experiment->space;
-    json_t *params = json_object();
-
-    for (size_t i = 0; i < space_count(space); i++) {
-        if (point[i].type != VALUE_NULL)
-            json_object_set_new_nocheck(params, space_param(space, i)->name,
-                                        json_from_value(&point[i]));
-    }
-    return params;
-}
-
 static enum ask_result add_trial(struct session *session, struct err *err)
 {
     struct session_trial trial = {
@@ -113,7 +100,8 @@ static json_t *newest_json(const struct session *session)
     json_t *json = json_object();
 
     json_object_set_new(json, "id", json_integer((json_int_t)session->count));
-    json_object_set_new(json, "params", params_json(session, trial->point));
+    json_object_set_new(json, "params",
+                        setting_json(session->experiment->space, trial->point));
     if (trial->suggestion != NULL && trial->suggestion->same_as > 0)
         json_object_set_new(
             json, "same_as",
@@ -332,9 +320,9 @@ static json_t *trial_json(const struct session *session, size_t number)
     else
         json_object_set(json, "values", values);
     json_decref(values);
-    json_object_set_new(
-        json, "params",
-        params_json(session, session->trials[number - 1].point));
+    json_object_set_new(json, "params",
+                        setting_json(session->experiment->space,
+                                     session->trials[number - 1].point));
     return json;
 }
 
