@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 
 void engine_break(struct engine *engine, const struct err *err)
 {
@@ -65,8 +64,7 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
                          enum job_event event, const char *cause)
 {
     const struct experiment *experiment = engine->experiment;
-    size_t count = experiment->objective_count;
-    double *values = mem_array(count, sizeof(*values));
+    double *values = NULL;
     struct job_change change = {
         .run = engine->run->id,
         .job = trial->job,
@@ -92,10 +90,9 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
     if (!job_is_final(next))
         change.ended_ms = 0;
     if (change.ended_ms > 0 && trial_has_objectives(trial, experiment)) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = trial_objective(trial, experiment, i);
+        values = trial_objectives(trial, experiment);
         change.values = values;
-        change.value_count = count;
+        change.value_count = experiment->objective_count;
     }
     if (!engine_begin(engine))
         goto out;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/rng.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/watch.h"
@@ -103,10 +102,9 @@ static void tell(struct engine *engine, struct trial *trial,
                  enum trial_outcome outcome)
 {
     const struct experiment *experiment = engine->experiment;
-    double *values = mem_array(experiment->objective_count, sizeof(*values));
+    double *values = trial_objectives(trial, experiment);
 
     for (size_t i = 0; i < experiment->objective_count; i++) {
-        values[i] = trial_objective(trial, experiment, i);
         if (experiment->objectives[i].maximize)
             values[i] = -values[i];
     }
@@ -263,8 +261,7 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
 
 static void report(struct engine *engine, const struct trial *trial)
 {
-    const struct experiment *experiment = engine->experiment;
-    double *values = mem_array(experiment->objective_count, sizeof(*values));
+    double *values = trial_objectives(trial, engine->experiment);
     const struct attempt_exit *end = &trial->end;
     struct engine_trial told = {
         .number = trial->number,
@@ -280,8 +277,6 @@ static void report(struct engine *engine, const struct trial *trial)
     };
     struct engine_status status;
 
-    for (size_t i = 0; i < experiment->objective_count; i++)
-        values[i] = trial_objective(trial, experiment, i);
     engine_status_fill(engine, &status);
     engine->events->trial_ended(engine->events->user, &told, &status);
     free(values);

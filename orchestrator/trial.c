@@ -98,6 +98,16 @@ double trial_objective(const struct trial *trial,
                                                              : trial->last[i];
 }
 
+double *trial_objectives(const struct trial *trial,
+                         const struct experiment *experiment)
+{
+    double *values = mem_array(experiment->objective_count, sizeof(*values));
+
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        values[i] = trial_objective(trial, experiment, i);
+    return values;
+}
+
 bool trial_has_objectives(const struct trial *trial,
                           const struct experiment *experiment)
 {

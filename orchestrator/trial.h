@@ -73,6 +73,9 @@ bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
 /* The value of objective i as the file asks for it; NaN: never said. */
 double trial_objective(const struct trial *trial,
                        const struct experiment *experiment, size_t i);
+/* All of them, [objective_count]; the caller frees. */
+double *trial_objectives(const struct trial *trial,
+                         const struct experiment *experiment);
 /* Whether every objective's metric was said. */
 bool trial_has_objectives(const struct trial *trial,
                           const struct experiment *experiment);
