@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine_impl.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "orchestrator/watch.h"
 
 /* With trials of a millisecond, attempts are prepared this far ahead, so that
@@ -98,14 +97,13 @@ static bool suggest(struct engine *engine)
 
 static bool add_attempt(struct engine *engine, struct trial *trial)
 {
-    char *directory =
-        mem_printf("runs/%s/trials/%" PRId64 "/attempt-%" PRId64,
-                   engine->run->name, trial->number, trial->attempt_number + 1);
+    char *directory = workspace_attempt_directory(
+        engine->workspaces, trial->number, trial->attempt_number + 1);
     struct attempt_new attempt = {
         .run = engine->run->id,
         .job = trial->job,
         .number = trial->attempt_number + 1,
-        .directory = directory,
+        .directory = directory + strlen(store_directory(engine->store)) + 1,
         .time_ms = clock_wall_ms(),
     };
     struct err err;
