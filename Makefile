@@ -60,6 +60,7 @@ UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
 FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
+REGRET := $(wildcard tests/bench/regret/*.c)
 SHELLS := bash zsh fish
 COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 
@@ -76,6 +77,7 @@ help: ## say what each target does
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
 	@echo '  PREFIX DESTDIR; T=name (one unit or e2e test file)'
 	@echo '  FUZZ_SECONDS=n (for each fuzz target) PYTHON PKG_CONFIG'
+	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp (bench-regret)'
 
 quickstart: deps ## install what is missing, build, tune a real model
 	@$(MAKE) --no-print-directory all
@@ -130,8 +132,13 @@ $(UNIT): MORE = -lcmocka
 $S/tests/unit/test_gradients: \
  $(addprefix $S/double/training/,mlp.o ops.o params.o)
 $(FUZZ): MORE = -fsanitize=fuzzer
+$B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
+$S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
+$B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
+ $(wildcard tests/bench/regret/tables/*.txt)
 
-$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FILL) $(FUZZ):
+$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FILL) $(FUZZ) $B/regret \
+$S/regret:
 	$(call say,LD)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
 
@@ -186,7 +193,7 @@ check-all:
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) $(FILL) all ## tests of whole programs (T=name: one)
+check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
@@ -213,6 +220,18 @@ coverage: ## which lines the tests reach: build/cov/index.html
 
 bench: all $(BENCH) ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
+
+SET     ?= report
+METHODS ?= all
+SEEDS   ?= 3
+PEERS   ?=
+bench-regret: $B/regret ## how good search methods are (SET METHODS SEEDS PEERS)
+	$B/regret --set $(SET) --methods $(METHODS) --seeds $(SEEDS) \
+	 --jobs $$(nproc) --out $B/regret.jsonl
+	$(if $(PEERS),$(PYTHON) tests/bench/regret/optuna_peer.py --set $(SET) \
+	 --samplers $(PEERS) --seeds $(SEEDS) --out $B/regret-peers.jsonl)
+	@$(PYTHON) tests/bench/regret/score.py --problems $B/regret.jsonl \
+	 $(if $(PEERS),$B/regret-peers.jsonl)
 
 # Installation ------------------------------------------------------------
 
@@ -249,5 +268,5 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
-        fuzz fuzz-run lint format coverage bench install uninstall dist clean \
-        FORCE
+        fuzz fuzz-run lint format coverage bench bench-regret install uninstall \
+        dist clean FORCE

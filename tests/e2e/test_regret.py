@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The problems that search methods are measured on, and the programs for it."""
+
+import json
+import subprocess
+
+import pytest
+
+from conftest import BUILD, ROOT
+
+REGRET = BUILD / "regret"
+SCORE = ROOT / "tests/bench/regret/score.py"
+
+
+def regret(*words, status=0, **options):
+    result = subprocess.run([REGRET, *words], capture_output=True, text=True,
+                            timeout=300, **options)
+    assert result.returncode == status, result.stderr
+    return result
+
+
+def runs(*words):
+    return [json.loads(line) for line in regret(*words).stdout.splitlines()]
+
+
+def problems():
+    """[(name, set, kind, dimension)]"""
+    return [line.split() for line in regret("--list").stdout.splitlines()]
+
+
+def test_sets_are_large_spread_and_disjoint():
+    listed = problems()
+    names = [name for name, *_ in listed]
+    assert len(set(names)) == len(names)
+    in_set = {which: [p for p in listed if p[1] == which]
+              for which in ("tune", "report")}
+    assert len(in_set["report"]) >= 30 and len(in_set["tune"]) >= 12
+    assert {int(p[3]) for p in in_set["report"]} >= {1, 2, 5, 10, 20, 30}
+    kinds = {which: {p[2] for p in some} for which, some in in_set.items()}
+    assert kinds["tune"] == kinds["report"]
+    assert len(kinds["report"]) >= 10
+
+    def functions(some):  # "noisy-ackley-3" is made of "ackley"
+        return {p[0].rstrip("0123456789-").split("-")[-1] for p in some}
+    assert not functions(in_set["tune"]) & functions(in_set["report"])
+
+
+def test_no_random_point_beats_the_best_known_value():
+    lines = runs("--set", "all", "--methods", "random", "--seeds", "2",
+                 "--trials", "2000")
+    assert len(lines) == 2 * len(problems())
+    for line in lines:
+        values = [v for v in line["regret"].values() if v is not None]
+        assert values, line
+        assert min(values) > -1e-6, line
+        assert max(values) < 100, line
+
+
+def test_optimum_is_no_special_place():
+    """Another seed, another instance: the same points have other regrets."""
+    lines = runs("--set", "all", "--methods", "sobol", "--seeds", "2",
+                 "--trials", "10")
+    regrets = {}
+    for line in lines:
+        regrets.setdefault(line["problem"], []).append(line["regret"]["10"])
+    for problem, (first, second) in regrets.items():
+        assert first is None or first != second, problem
+
+
+@pytest.mark.parametrize("parallel", ["1", "8"])
+def test_runs_are_the_same_however_they_are_spread(parallel):
+    words = ("--set", "tune", "--methods", "random,sobol", "--seeds", "2",
+             "--trials", "25", "--parallel", parallel)
+
+    def comparable(lines):
+        return sorted(json.dumps({**line, "seconds": 0}) for line in lines)
+    alone = comparable(runs(*words))
+    assert alone == comparable(runs(*words, "--jobs", "3"))
+    assert len(alone) == 2 * 2 * sum(p[1] == "tune" for p in problems())
+
+
+def test_names_are_checked():
+    assert "no problem 'spere'" in regret("--problems", "spere",
+                                          status=2).stderr
+    assert "no method 'magic'" in regret("--methods", "magic",
+                                         status=2).stderr
+
+
+def test_serve_asks_for_what_is_active():
+    requests = [{}, {"kernel": "linear"},
+                {"kernel": "linear", "c": 1, "shrinking": True},
+                {"kernel": "poly", "c": 1, "shrinking": True, "gamma": 0.1,
+                 "degree": 3, "coef0": 0.5}]
+    text = "".join(json.dumps({"params": r}) + "\n" for r in requests)
+    first, *answers = map(json.loads, regret(
+        "--serve", "tree-kernel", input=text).stdout.splitlines())
+    assert first["params"][0]["values"] == ["linear", "rbf", "poly", "sigmoid"]
+    assert answers[0] == {"need": "kernel"}
+    assert answers[1] == {"need": "c"}
+    for answer in answers[2:]:
+        assert answer["state"] == "complete"
+        assert answer["regret"] >= 0
+
+
+def test_score_places_methods(tmp_path):
+    """A made-up method that is always at a hundredth of random search."""
+    lines = runs("--problems", "sphere-30,ackley-5,hartmann-6", "--methods",
+                 "random", "--seeds", "3")
+    path = tmp_path / "runs.jsonl"
+    with open(path, "w", encoding="utf-8") as file:
+        for line in lines:
+            better = {**line, "method": "better", "regret": {
+                budget: value / 100 for budget, value
+                in line["regret"].items()}}
+            print(json.dumps(line), json.dumps(better), sep="\n", file=file)
+    result = subprocess.run([SCORE, "--problems", path], capture_output=True,
+                            text=True, check=True)
+    blocks = result.stdout.split("\n\n")
+    assert blocks[0] == "3 problems, 9 pairs of problem and seed"
+    for block in blocks[1:5]:
+        best, second = (row.split() for row in block.splitlines()[1:])
+        assert best[0] == "better" and second[0] == "random"
+        assert 0.75 < float(best[1]) < 0.95
+        assert abs(float(second[1])) < 0.1
+    assert "sphere-30" in blocks[5]
