@@ -28,6 +28,21 @@ bool tally_add_result(struct tally *tally, const struct objective *objective,
     return true;
 }
 
+void tally_add_infeasible(struct tally *tally)
+{
+    tally->succeeded++;
+    tally->infeasible++;
+    tally->since_best++;
+}
+
+void tally_add_other(struct tally *tally, enum job_state state)
+{
+    tally->failed += state == JOB_FAILED;
+    tally->since_best += state == JOB_FAILED;
+    tally->stopped += state == JOB_STOPPED;
+    tally->cancelled += state != JOB_FAILED && state != JOB_STOPPED;
+}
+
 int64_t tally_ended(const struct tally *tally)
 {
     return tally->succeeded + tally->failed + tally->stopped + tally->cancelled;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "orchestrator/experiment.h"
+#include "orchestrator/states.h"
 
 /*
  * The account of a run: what its trials came to, and whether that is enough.
@@ -14,17 +15,24 @@
 struct tally {
     int64_t suggested; /* trials that exist */
     int64_t succeeded, failed, stopped, cancelled;
-    int64_t best_trial; /* number, 0: none yet */
+    int64_t infeasible; /* of those that succeeded */
+    int64_t best_trial; /* number, 0: none yet; it is feasible */
     double best;        /* of the first objective; NaN: none yet */
     int64_t since_best; /* results since the best one */
 };
 
 void tally_init(struct tally *tally);
 
-/* A trial succeeded with that value of the first objective. NaN and infinities
- * are never best. Returns whether it is the new best. */
+/* A feasible trial succeeded with that value of the first objective. NaN and
+ * infinities are never best. Returns whether it is the new best. */
 bool tally_add_result(struct tally *tally, const struct objective *objective,
                       int64_t trial, double value);
+
+/* A trial succeeded and broke a constraint on outcomes: no improvement. */
+void tally_add_infeasible(struct tally *tally);
+
+/* A trial failed, was stopped or cancelled. Failing is no improvement. */
+void tally_add_other(struct tally *tally, enum job_state state);
 
 /* Trials that will not change any more. */
 int64_t tally_ended(const struct tally *tally);

@@ -29,6 +29,7 @@ struct engine_trial {
     const struct value *point;
     int64_t duration_ms; /* of its last attempt */
     bool is_best;        /* the best so far */
+    bool is_feasible;    /* it satisfies the constraints on outcomes */
     bool will_retry;
 };
 

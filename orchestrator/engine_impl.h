@@ -16,6 +16,7 @@
  *   ledger.c    the open transaction, states, live trials by attempt
  *   ending.c    the budget's verdict and the user's signals
  *   dispatch.c  trials on their way in: suggested, prepared, handed over
+ *   account.c   what a trial's end means to the tally and the strategy
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
  *
@@ -98,6 +99,17 @@ void engine_report_settled(struct engine *engine);
 /* Ends a trial that never reached the executor. */
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,
                              enum attempt_cause cause, const char *text);
+
+/* account.c */
+struct trial_account {
+    int64_t number;
+    enum job_state state;   /* a final one */
+    const double *values;   /* [objective_count]; NULL: not all were said */
+    const double *outcomes; /* [outcome_count], as said; NULL: as values */
+};
+/* Puts a trial that is over into the tally and tells the strategy. Whether it
+ * is the new best. */
+bool engine_account(struct engine *engine, const struct trial_account *trial);
 
 /* recover.c */
 int engine_recover(struct engine *engine, struct err *err);

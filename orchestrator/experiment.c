@@ -253,46 +253,6 @@ static void check_slots(struct build *build, const struct conf_node *root)
     }
 }
 
-static const struct conf_node *metric_node(const struct conf_node *objective,
-                                           size_t i)
-{
-    if (objective->type == CONF_LIST)
-        objective = objective->items[i];
-    return objective->type == CONF_MAP ? conf_get(objective, "metric")
-                                       : objective;
-}
-
-/* Where metrics are named, each objective's must be among them. */
-static void check_objectives_found(struct build *build,
-                                   const struct conf_node *root)
-{
-    const struct conf_node *metrics =
-        conf_get(conf_get(root, "trial"), "metrics");
-    const struct experiment *experiment = build->experiment;
-    const char **names;
-
-    if (diags_count(build->diags) > 0 || metrics == NULL)
-        return;
-    names = mem_array(metrics->count, sizeof(*names));
-    for (size_t i = 0; i < metrics->count; i++)
-        names[i] = metrics->type == CONF_MAP ? metrics->keys[i]->text
-                                             : metrics->items[i]->text;
-    for (size_t i = 0; i < experiment->objective_count; i++) {
-        const char *metric = experiment->objectives[i].metric;
-        size_t k = 0;
-
-        while (k < metrics->count && strcmp(names[k], metric) != 0)
-            k++;
-        if (k == metrics->count)
-            diags_add_unknown(
-                build->diags,
-                metric_node(conf_get(root, "objective"), i)->place, metric,
-                names, metrics->count,
-                "metric '%s' is not among 'trial.metrics'", metric);
-    }
-    free(names);
-}
-
 /* The method itself may find that it cannot search this space. */
 static void check_search(struct build *build, const struct conf_node *root)
 {
@@ -319,13 +279,14 @@ static void build_all(struct build *build)
         return;
     build_name(build, root);
     build_objectives(build, conf_get(root, "objective"));
+    experiment_build_outcomes(build, conf_get(root, "outcomes"));
     build_search(build, conf_get(root, "search"));
     build_budget(build, conf_get(root, "budget"));
     experiment_build_space(build, root);
     experiment_build_trial(build, conf_get(root, "trial"));
     build_executor(build, conf_get(root, "executor"));
     check_slots(build, root);
-    check_objectives_found(build, root);
+    experiment_check_metrics(build, root);
     check_search(build, root);
 }
 
@@ -427,6 +388,7 @@ void experiment_destroy(struct experiment *experiment)
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
     free(experiment->objectives);
+    free(experiment->outcomes);
     free(experiment->environment);
     free(experiment->channels);
     free(experiment->retries);

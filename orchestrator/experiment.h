@@ -29,6 +29,8 @@ struct objective {
     enum objective_value value; /* of a trial's curve */
 };
 
+struct outcome_bounds; /* store/store.h */
+
 struct budget {
     int64_t trials;   /* 0: no limit (then another limit is there) */
     int64_t parallel; /* 0: as many as the executor has CPUs */
@@ -84,6 +86,8 @@ struct experiment {
     const char *source; /* the file's text */
     struct objective *objectives;
     size_t objective_count;
+    struct outcome_bounds *outcomes; /* constraints on outcomes: outcome.h */
+    size_t outcome_count;
     struct expr_env *env; /* owns nothing of the space, outlives it */
     struct space *space;
     struct strategy_options search;

@@ -31,6 +31,8 @@ struct build {
 
 /* One entry of `parameters`; the rest of the schema is experiment_schema. */
 extern const struct schema_key experiment_param;
+/* The keys of `trial`. */
+extern const struct schema_key experiment_trial_keys[];
 
 /* Keeps a text of the caller's until the experiment goes. */
 const char *experiment_take_text(struct experiment_file *file, char *text);
@@ -56,6 +58,11 @@ int64_t experiment_bytes(const struct conf_node *map, const char *key,
 
 /* The parts. Errors go to build->diags. */
 void experiment_build_space(struct build *build, const struct conf_node *root);
+void experiment_build_outcomes(struct build *build,
+                               const struct conf_node *node);
+/* Where metrics are named, each that is asked for must be among them. */
+void experiment_check_metrics(struct build *build,
+                              const struct conf_node *root);
 void experiment_build_trial(struct build *build, const struct conf_node *trial);
 void experiment_build_retries(struct build *build,
                               const struct conf_node *rules);

@@ -10,14 +10,12 @@
 /* Far beyond what anybody means, and still exact in a double. */
 #define COUNT_MAX 1e12
 #define DAY_S     86400.0
-#define BYTES_MAX 0x1p60
 
 static const char *const goals[] = {"minimize", "maximize", NULL};
 static const char *const objective_values[] = {"last", "best", NULL};
 static const char *const param_types[] = {"float",   "int",  "categorical",
                                           "ordinal", "bool", NULL};
 static const char *const schedules[] = {"none", NULL};
-static const char *const jitters[] = {"none", "full", NULL};
 
 static const struct schema_key objective_keys[] = {
     {
@@ -51,6 +49,38 @@ static const struct schema_key objective_element = {
     .name = "objective",
     .type = SCHEMA_MAP,
     .keys = objective_keys,
+    .shorthand = "metric",
+};
+
+static const struct schema_key outcome_keys[] = {
+    {
+        .name = "metric",
+        .type = SCHEMA_TEXT,
+        .required = true,
+        .doc = "A metric that a trial says; its last value counts.",
+        .example = "latency_ms",
+    },
+    {
+        .name = "min",
+        .type = SCHEMA_NUMBER,
+        .doc = "The smallest value with which a trial is feasible.",
+        .fallback = "none",
+        .example = "0.9",
+    },
+    {
+        .name = "max",
+        .type = SCHEMA_NUMBER,
+        .doc = "The largest value with which a trial is feasible.",
+        .fallback = "none; 0 where there is no min either",
+        .example = "20",
+    },
+    {.name = NULL},
+};
+
+static const struct schema_key outcome_element = {
+    .name = "outcome",
+    .type = SCHEMA_MAP,
+    .keys = outcome_keys,
     .shorthand = "metric",
 };
 
@@ -229,208 +259,6 @@ static const struct schema_key budget_keys[] = {
     {.name = NULL},
 };
 
-static const struct schema_key regex_element = {
-    .name = "metric",
-    .type = SCHEMA_TEXT | SCHEMA_NULL,
-};
-
-static const struct schema_key variable_element = {
-    .name = "variable",
-    .type = SCHEMA_SCALAR,
-};
-
-static const struct schema_key channel_element = {
-    .name = "channel",
-    .type = SCHEMA_TEXT,
-};
-
-static const struct schema_key resource_keys[] = {
-    {
-        .name = "cpus",
-        .type = SCHEMA_INT,
-        .min = 0,
-        .max = 4096,
-        .doc = "CPU slots that a trial holds, out of those of the machine "
-               "that all your runs share; with 0, `budget.parallel` alone "
-               "limits how many run.",
-        .fallback = "0",
-        .example = "2",
-    },
-    {
-        .name = "gpus",
-        .type = SCHEMA_INT,
-        .min = 0,
-        .max = 1024,
-        .doc = "GPUs that a trial takes; CUDA_VISIBLE_DEVICES says which.",
-        .fallback = "0",
-        .example = "1",
-    },
-    {
-        .name = "memory",
-        .type = SCHEMA_BYTES,
-        .min = 1,
-        .max = BYTES_MAX,
-        .doc = "Memory of a trial with all its processes. One that takes "
-               "more is ended, with the cause oom.",
-        .fallback = "no limit",
-        .example = "1G",
-    },
-    {
-        .name = "time",
-        .type = SCHEMA_DURATION,
-        .min = 0.001,
-        .max = 3650 * DAY_S,
-        .doc = "Time for one attempt of a trial. One that takes longer is "
-               "ended, with the cause timeout.",
-        .fallback = "no limit",
-        .example = "10m",
-    },
-    {
-        .name = "grace",
-        .type = SCHEMA_DURATION,
-        .min = 0,
-        .max = DAY_S,
-        .doc = "Time between SIGTERM and SIGKILL when a trial is ended.",
-        .fallback = "30s",
-        .example = "2m",
-    },
-    {.name = NULL},
-};
-
-static const struct schema_key retry_keys[] = {
-    {
-        .name = "match",
-        .type = SCHEMA_TEXT | SCHEMA_LIST,
-        .required = true,
-        .element = &text_element,
-        .doc = "What the rule is for: causes (exit, signal, timeout, oom, "
-               "node_fail, preempted, launch_error, lost, no_metric) and exit "
-               "statuses (exit:75).",
-        .example = "[oom, \"exit:75\"]",
-    },
-    {
-        .name = "max",
-        .type = SCHEMA_INT,
-        .min = 1,
-        .max = 1000,
-        .doc = "How many retries the rule gives to one trial.",
-        .fallback = "1",
-        .example = "3",
-    },
-    {
-        .name = "delay",
-        .type = SCHEMA_DURATION,
-        .min = 0,
-        .max = 30 * DAY_S,
-        .doc = "The wait before the first retry.",
-        .fallback = "0",
-        .example = "5s",
-    },
-    {
-        .name = "backoff",
-        .type = SCHEMA_NUMBER,
-        .min = 1,
-        .max = 1000,
-        .doc = "Each further wait is so many times the one before.",
-        .fallback = "1",
-        .example = "2",
-    },
-    {
-        .name = "max_delay",
-        .type = SCHEMA_DURATION,
-        .min = 0.001,
-        .max = 30 * DAY_S,
-        .doc = "No wait is longer.",
-        .fallback = "no limit",
-        .example = "5m",
-    },
-    {
-        .name = "jitter",
-        .type = SCHEMA_TEXT,
-        .choices = jitters,
-        .doc = "full: each wait is a random share of what it would be, so "
-               "that trials that failed together do not return together.",
-        .fallback = "none",
-        .example = "full",
-    },
-    {.name = NULL},
-};
-
-static const struct schema_key retry_element = {
-    .name = "rule",
-    .type = SCHEMA_MAP,
-    .keys = retry_keys,
-};
-
-static const struct schema_key trial_keys[] = {
-    {
-        .name = "command",
-        .type = SCHEMA_TEXT | SCHEMA_LIST,
-        .element = &value_element,
-        .doc = "The command of a trial, with ${{ }} templates. It is split "
-               "into words before they are filled in, and no shell sees it: "
-               "a value is never more than one word. A list holds words that "
-               "are split already.",
-        .example = "smtrain mlp --lr ${{ lr }}",
-    },
-    {
-        .name = "shell",
-        .type = SCHEMA_TEXT,
-        .doc = "In place of `command`: a script for /bin/sh, in which each "
-               "template becomes one quoted word.",
-        .example = "./train.sh ${{ lr }} | tee copy.log",
-    },
-    {
-        .name = "metrics",
-        .type = SCHEMA_MAP | SCHEMA_LIST,
-        .element = &regex_element,
-        .doc = "Where metrics are found in what a trial writes: names, or "
-               "names with a PCRE2 regex each, whose first group (or the one "
-               "named `value`) is the number and a group named `step` the "
-               "step. A name without a regex is found as NAME=NUMBER, NAME: "
-               "NUMBER and in JSON lines.",
-        .fallback = "every NAME=NUMBER and NAME: NUMBER, and the numbers of "
-                    "JSON lines",
-        .example = "{val_error: 'val_error=([0-9.]+)'}",
-    },
-    {
-        .name = "env",
-        .type = SCHEMA_MAP,
-        .element = &variable_element,
-        .doc = "Environment variables of a trial; their values may hold "
-               "templates.",
-        .fallback = "those of smtune itself, and SMTUNE_* and SM_*",
-        .example = "{OMP_NUM_THREADS: 1}",
-    },
-    {
-        .name = "resources",
-        .type = SCHEMA_MAP,
-        .keys = resource_keys,
-        .doc = "What a trial takes, and its limits.",
-        .example = "{cpus: 1, memory: 1G, time: 10m}",
-    },
-    {
-        .name = "retry",
-        .type = SCHEMA_LIST,
-        .element = &retry_element,
-        .doc = "When a trial that failed is started again. The first rule "
-               "that matches holds, and each counts for itself.",
-        .fallback = "after all rules: node_fail, preempted, lost and "
-                    "exit:75 are retried 3 times, a second later",
-        .example = "[{match: [oom, \"exit:75\"], max: 3, delay: 5s}]",
-    },
-    {
-        .name = "channels",
-        .type = SCHEMA_MAP,
-        .element = &channel_element,
-        .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
-               "environment. Relative ones start at the file's own folder.",
-        .fallback = "none",
-        .example = "{train: data/train}",
-    },
-    {.name = NULL},
-};
-
 static const struct schema_key executor_keys[] = {
     {
         .name = "name",
@@ -517,6 +345,18 @@ const struct schema_key experiment_schema[] = {
         .example = "[\"width * batch <= 32768\"]",
     },
     {
+        .name = "outcomes",
+        .type = SCHEMA_LIST | SCHEMA_MAP,
+        .keys = outcome_keys,
+        .element = &outcome_element,
+        .shorthand = "metric",
+        .doc = "Bounds on what trials come to. One that ends outside of them "
+               "is infeasible: it is never the best. A bare metric must not "
+               "be above 0.",
+        .fallback = "none",
+        .example = "[{metric: latency_ms, max: 20}]",
+    },
+    {
         .name = "search",
         .type = SCHEMA_MAP,
         .keys = search_keys,
@@ -546,7 +386,7 @@ const struct schema_key experiment_schema[] = {
         .name = "trial",
         .type = SCHEMA_MAP,
         .required = true,
-        .keys = trial_keys,
+        .keys = experiment_trial_keys,
         .doc = "What a trial does: exactly one of `command` and `shell`, and "
                "what belongs to it.",
         .example = "{command: \"./train --lr ${{ lr }}\"}",

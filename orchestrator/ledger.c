@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "orchestrator/outcome.h"
 
 void engine_break(struct engine *engine, const struct err *err)
 {
@@ -93,6 +94,10 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
         values = trial_objectives(trial, experiment);
         change.values = values;
         change.value_count = experiment->objective_count;
+        change.outcomes = trial->outcomes;
+        change.outcome_count = experiment->outcome_count;
+        change.violation = outcome_violation(
+            experiment->outcomes, experiment->outcome_count, trial->outcomes);
     }
     if (!engine_begin(engine))
         goto out;

@@ -46,38 +46,6 @@ static int restore_point(struct recovery *recovery, const struct trial_row *row)
     return 0;
 }
 
-static void tell_ended(struct engine *engine, const struct trial_row *row,
-                       enum job_state state)
-{
-    const struct experiment *experiment = engine->experiment;
-    struct tally *tally = &engine->tally;
-    double *values = mem_array(experiment->objective_count, sizeof(*values));
-    enum trial_outcome outcome = OUTCOME_FAILED;
-
-    for (size_t i = 0; i < experiment->objective_count; i++) {
-        values[i] = i < row->value_count ? row->values[i] : (double)NAN;
-        if (experiment->objectives[i].maximize)
-            values[i] = -values[i];
-    }
-    if (state == JOB_SUCCEEDED) {
-        tally_add_result(tally, &experiment->objectives[0], row->number,
-                         row->value_count > 0 ? row->values[0] : (double)NAN);
-        outcome = OUTCOME_COMPLETE;
-    } else if (state == JOB_STOPPED) {
-        tally->stopped++;
-        outcome = OUTCOME_STOPPED;
-    } else if (state == JOB_FAILED) {
-        tally->failed++;
-        tally->since_best++;
-    } else {
-        tally->cancelled++;
-        outcome = OUTCOME_CANCELLED;
-    }
-    strategy_tell(engine->strategy, (uint64_t)row->number,
-                  &(struct trial_result){.outcome = outcome, .values = values});
-    free(values);
-}
-
 static void keep_trial(struct recovery *recovery, const struct trial_row *row,
                        enum job_state state)
 {
@@ -113,7 +81,14 @@ static int on_trial(void *user, const struct trial_row *row)
                      row->cursor);
     engine->tally.suggested++;
     if (job_is_final((enum job_state)state))
-        tell_ended(engine, row, (enum job_state)state);
+        engine_account(
+            engine,
+            &(struct trial_account){
+                .number = row->number,
+                .state = (enum job_state)state,
+                .values = row->value_count > 0 ? row->values : NULL,
+                .outcomes = row->outcome_count > 0 ? row->outcomes : NULL,
+            });
     else
         keep_trial(recovery, row, (enum job_state)state);
     return 0;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "orchestrator/outcome.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/watch.h"
 
@@ -98,55 +99,6 @@ static enum job_event decide(struct engine *engine, struct trial *trial)
     return EVENT_FAILED;
 }
 
-static void tell(struct engine *engine, struct trial *trial,
-                 enum trial_outcome outcome)
-{
-    const struct experiment *experiment = engine->experiment;
-    double *values = trial_objectives(trial, experiment);
-
-    for (size_t i = 0; i < experiment->objective_count; i++) {
-        if (experiment->objectives[i].maximize)
-            values[i] = -values[i];
-    }
-    strategy_tell(engine->strategy, (uint64_t)trial->number,
-                  &(struct trial_result){.outcome = outcome, .values = values});
-    free(values);
-}
-
-/* The account, and the strategy, of a trial that has come to its end. */
-static void count(struct engine *engine, struct trial *trial)
-{
-    struct tally *tally = &engine->tally;
-
-    switch (trial->state) {
-    case JOB_SUCCEEDED:
-        trial->is_new_best = tally_add_result(
-            tally, &engine->experiment->objectives[0], trial->number,
-            trial_objective(trial, engine->experiment, 0));
-        tell(engine, trial, OUTCOME_COMPLETE);
-        break;
-    case JOB_FAILED:
-        tally->failed++;
-        tally->since_best++;
-        tell(engine, trial, OUTCOME_FAILED);
-        break;
-    case JOB_STOPPED:
-        tally->stopped++;
-        tell(engine, trial, OUTCOME_STOPPED);
-        break;
-    case JOB_CANCELLED:
-        tally->cancelled++;
-        tell(engine, trial, OUTCOME_CANCELLED);
-        break;
-    case JOB_WAITING:
-    case JOB_READY:
-    case JOB_RUNNING:
-    case JOB_PAUSED:
-    case JOB_SKIPPED:
-        break;
-    }
-}
-
 static void follow_durations(struct engine *engine,
                              const struct attempt_exit *end)
 {
@@ -165,6 +117,21 @@ static void follow_durations(struct engine *engine,
     engine->mean_attempt_ms += 0.1 * (duration_ms - engine->mean_attempt_ms);
 }
 
+static void account(struct engine *engine, struct trial *trial)
+{
+    struct trial_account account = {.number = trial->number,
+                                    .state = trial->state};
+    double *values = NULL;
+
+    if (trial_has_objectives(trial, engine->experiment)) {
+        values = trial_objectives(trial, engine->experiment);
+        account.values = values;
+        account.outcomes = trial->outcomes;
+    }
+    trial->is_new_best = engine_account(engine, &account);
+    free(values);
+}
+
 /* The trial, which is in no list, goes to settled. */
 static void settle(struct engine *engine, struct trial *trial)
 {
@@ -173,8 +140,7 @@ static void settle(struct engine *engine, struct trial *trial)
     struct attempt_end row;
     struct err err;
 
-    if (end->cause == CAUSE_OK &&
-        !trial_has_objectives(trial, engine->experiment))
+    if (end->cause == CAUSE_OK && !trial_has_results(trial, engine->experiment))
         end->cause = CAUSE_NO_METRIC;
     follow_durations(engine, end);
     event = decide(engine, trial);
@@ -198,8 +164,9 @@ static void settle(struct engine *engine, struct trial *trial)
         engine_break(engine, &err);
         return;
     }
-    if (engine_change_trial(engine, trial, event, row.cause))
-        count(engine, trial);
+    if (engine_change_trial(engine, trial, event, row.cause) &&
+        job_is_final(trial->state))
+        account(engine, trial);
 }
 
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,
@@ -261,7 +228,8 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
 
 static void report(struct engine *engine, const struct trial *trial)
 {
-    double *values = trial_objectives(trial, engine->experiment);
+    const struct experiment *experiment = engine->experiment;
+    double *values = trial_objectives(trial, experiment);
     const struct attempt_exit *end = &trial->end;
     struct engine_trial told = {
         .number = trial->number,
@@ -273,6 +241,9 @@ static void report(struct engine *engine, const struct trial *trial)
         .duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
         .is_best = trial->is_new_best,
+        .is_feasible =
+            outcome_violation(experiment->outcomes, experiment->outcome_count,
+                              trial->outcomes) <= 0.0,
         .will_retry = trial->state == JOB_WAITING,
     };
     struct engine_status status;

@@ -8,11 +8,13 @@
 #include "base/mem.h"
 #include "orchestrator/launch.h"
 #include "orchestrator/watch.h"
+#include "store/store.h"
 
 struct trial *trial_create(const struct experiment *experiment, int64_t number)
 {
     struct trial *trial = mem_zero(sizeof(*trial));
     size_t objectives = experiment->objective_count;
+    size_t outcomes = experiment->outcome_count;
 
     trial->number = number;
     trial->state = JOB_READY;
@@ -25,6 +27,10 @@ struct trial *trial_create(const struct experiment *experiment, int64_t number)
     trial->best = mem_array(objectives, sizeof(*trial->best));
     for (size_t i = 0; i < objectives; i++)
         trial->last[i] = trial->best[i] = NAN;
+    trial->outcomes = mem_array(outcomes, sizeof(*trial->outcomes));
+    trial->outcomes_said = mem_array(outcomes, sizeof(*trial->outcomes_said));
+    for (size_t i = 0; i < outcomes; i++)
+        trial->outcomes[i] = NAN;
     return trial;
 }
 
@@ -42,6 +48,8 @@ void trial_destroy(struct trial *trial)
     free(trial->said);
     free(trial->last);
     free(trial->best);
+    free(trial->outcomes);
+    free(trial->outcomes_said);
     free(trial);
 }
 
@@ -61,6 +69,18 @@ static void follow_objectives(struct trial *trial,
             (isnan(best) ||
              (objective->maximize ? value > best : value < best)))
             trial->best[i] = value;
+    }
+}
+
+static void follow_outcomes(struct trial *trial,
+                            const struct experiment *experiment,
+                            const char *name, double value)
+{
+    for (size_t i = 0; i < experiment->outcome_count; i++) {
+        if (strcmp(experiment->outcomes[i].metric, name) != 0)
+            continue;
+        trial->outcomes_said[i] = true;
+        trial->outcomes[i] = value;
     }
 }
 
@@ -87,6 +107,7 @@ bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
     struct trial_curve *curve;
 
     follow_objectives(trial, experiment, name, value);
+    follow_outcomes(trial, experiment, name, value);
     curve = find_curve(trial, name);
     return curve != NULL && curve->points++ < TRIAL_MAX_POINTS;
 }
@@ -108,12 +129,24 @@ double *trial_objectives(const struct trial *trial,
     return values;
 }
 
-bool trial_has_objectives(const struct trial *trial,
-                          const struct experiment *experiment)
+static bool all(const bool *said, size_t count)
 {
-    for (size_t i = 0; i < experiment->objective_count; i++) {
-        if (!trial->said[i])
+    for (size_t i = 0; i < count; i++) {
+        if (!said[i])
             return false;
     }
     return true;
+}
+
+bool trial_has_objectives(const struct trial *trial,
+                          const struct experiment *experiment)
+{
+    return all(trial->said, experiment->objective_count);
+}
+
+bool trial_has_results(const struct trial *trial,
+                       const struct experiment *experiment)
+{
+    return trial_has_objectives(trial, experiment) &&
+           all(trial->outcomes_said, experiment->outcome_count);
 }

@@ -46,6 +46,8 @@ struct trial {
     int64_t *retries_used; /* [retry_count + 1]; the last: retry_default */
     bool *said;            /* [objective_count] its metric was said */
     double *last, *best;   /* [objective_count]; NaN: none */
+    double *outcomes;      /* [outcome_count] the last values; NaN: none */
+    bool *outcomes_said;   /* [outcome_count] */
     struct trial_curve *curves;
     size_t curve_count;
     int64_t due_ms; /* waiting: when it may start, wall clock */
@@ -63,8 +65,8 @@ struct trial *trial_create(const struct experiment *experiment, int64_t number);
 void trial_destroy(struct trial *trial);
 
 /*
- * Takes a point of a metric's curve: follows the objectives, and says whether
- * the point is to be kept in the store (a trial keeps at most
+ * Takes a point of a metric's curve: follows the objectives and constraints,
+ * and says whether the point is to be kept in the store (a trial keeps at most
  * TRIAL_MAX_CURVES curves of TRIAL_MAX_POINTS points).
  */
 bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
@@ -79,5 +81,8 @@ double *trial_objectives(const struct trial *trial,
 /* Whether every objective's metric was said. */
 bool trial_has_objectives(const struct trial *trial,
                           const struct experiment *experiment);
+/* And that of every constraint on outcomes. */
+bool trial_has_results(const struct trial *trial,
+                       const struct experiment *experiment);
 
 #endif

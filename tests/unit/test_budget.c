@@ -89,6 +89,30 @@ static void test_budget__target_of_a_maximum(void **state)
                      BUDGET_TARGET);
 }
 
+static void test_budget__what_is_infeasible_is_no_improvement(void **state)
+{
+    struct budget budget = {
+        .has_target = true, .target = 5.0, .no_improvement = 3};
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally);
+    tally_add_infeasible(&tally);
+    assert_int_equal(tally.best_trial, 0);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally_add_other(&tally, JOB_FAILED);
+    tally_add_other(&tally, JOB_STOPPED);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally_add_infeasible(&tally);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
+                     BUDGET_NO_IMPROVEMENT);
+    assert_int_equal(tally_ended(&tally), 4);
+    assert_int_equal(tally.infeasible, 2);
+    assert_true(tally_add_result(&tally, &minimize, 5, 5.0));
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
+                     BUDGET_TARGET);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_budget__what_is_not_finite_is_never_best),
         cmocka_unit_test(test_budget__limits),
         cmocka_unit_test(test_budget__target_of_a_maximum),
+        cmocka_unit_test(test_budget__what_is_infeasible_is_no_improvement),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

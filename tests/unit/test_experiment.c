@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/experiment.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "base/conf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "store/store.h"
 
 /* A whole file: `head` and, behind it, more lines. */
 static const char head[] = "version: 1\n"
@@ -263,13 +265,35 @@ static void test_experiment__several_objectives(void **state)
     free(text);
 }
 
+static void test_experiment__constraints_on_outcomes(void **state)
+{
+    char *text = mem_printf("%soutcomes: [c1, {metric: size, min: 1, max: 9}, "
+                            "{metric: recall, min: 0.5}]\n",
+                            head);
+    struct experiment *e = parse(text);
+
+    (void)state;
+    assert_int_equal(e->outcome_count, 3);
+    assert_int_equal(e->search.outcome_count, 4);
+    assert_string_equal(e->outcomes[0].metric, "c1");
+    assert_true(isinf(e->outcomes[0].min) && e->outcomes[0].max == 0.0);
+    assert_true(e->outcomes[1].min == 1.0 && e->outcomes[1].max == 9.0);
+    assert_true(e->outcomes[2].min == 0.5 && isinf(e->outcomes[2].max));
+    experiment_destroy(e);
+    free(text);
+}
+
 static void test_experiment__assignments(void **state)
 {
     struct experiment *e =
         parse_at("", head, "parameters.lr={type: int, min: 1, max: 2}");
     struct diags *diags = diags_create("");
     const char *bad[] = {"version.x=1", "search.method=sobel"};
-    struct experiment_source source = {head, strlen(head), "", bad, 1};
+    struct experiment_source source = {.text = head,
+                                       .length = strlen(head),
+                                       .path = "",
+                                       .assignments = bad,
+                                       .assignment_count = 1};
     struct err err = {0};
 
     (void)state;
@@ -400,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_experiment__templates_see_parameters_and_extras),
         cmocka_unit_test(test_experiment__what_limits_a_run),
         cmocka_unit_test(test_experiment__several_objectives),
+        cmocka_unit_test(test_experiment__constraints_on_outcomes),
         cmocka_unit_test(test_experiment__assignments),
         cmocka_unit_test(test_experiment__load_reads_a_file),
         cmocka_unit_test(test_experiment__schema_has_an_example_of_each_key),

@@ -9,10 +9,15 @@
 #include <cmocka.h>
 
 #include "orchestrator/trial.h"
+#include "store/store.h"
 
 static struct objective objectives[] = {
     {.metric = "loss", .value = OBJECTIVE_LAST},
     {.metric = "gain", .maximize = true, .value = OBJECTIVE_BEST},
+};
+
+static struct outcome_bounds outcomes[] = {
+    {"size", -(double)INFINITY, 3.0},
 };
 
 static int setup(void **state)
@@ -23,6 +28,8 @@ static int setup(void **state)
     experiment = (struct experiment){
         .objectives = objectives,
         .objective_count = 2,
+        .outcomes = outcomes,
+        .outcome_count = 1,
         .env = expr_env_create(&err),
     };
     experiment.space = space_create(experiment.env);
@@ -44,14 +51,19 @@ static void test_trial__values_follow_their_rules(void **state)
     const struct experiment *experiment = *state;
     struct trial *trial = trial_create(experiment, 1);
 
-    assert_false(trial_has_objectives(trial, experiment));
+    assert_false(trial_has_results(trial, experiment));
     trial_add_metric(trial, experiment, "loss", 0.5);
-    assert_false(trial_has_objectives(trial, experiment));
+    assert_false(trial_has_results(trial, experiment));
     trial_add_metric(trial, experiment, "gain", 2.0);
     trial_add_metric(trial, experiment, "gain", (double)INFINITY);
     trial_add_metric(trial, experiment, "gain", 1.0);
     trial_add_metric(trial, experiment, "loss", 0.75);
-    assert_true(trial_has_objectives(trial, experiment));
+    assert_false(trial_has_results(trial, experiment));
+    assert_true(isnan(trial->outcomes[0]));
+    trial_add_metric(trial, experiment, "size", 2.0);
+    trial_add_metric(trial, experiment, "size", 4.0);
+    assert_true(trial_has_results(trial, experiment));
+    assert_true(trial->outcomes[0] == 4.0);
     assert_true(trial_objective(trial, experiment, 0) == 0.75);
     assert_true(trial_objective(trial, experiment, 1) == 2.0);
     trial_destroy(trial);
@@ -64,7 +76,8 @@ static void test_trial__nan_counts_as_said(void **state)
 
     trial_add_metric(trial, experiment, "loss", (double)NAN);
     trial_add_metric(trial, experiment, "gain", (double)NAN);
-    assert_true(trial_has_objectives(trial, experiment));
+    trial_add_metric(trial, experiment, "size", (double)NAN);
+    assert_true(trial_has_results(trial, experiment));
     assert_true(isnan(trial_objective(trial, experiment, 0)));
     assert_true(isnan(trial_objective(trial, experiment, 1)));
     trial_destroy(trial);
