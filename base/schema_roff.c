@@ -1,43 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/roff.h"
 #include "base/schema_impl.h"
 
-static const char *escape_of(char c)
-{
-    switch (c) {
-    case '\\':
-        return "\\e";
-    case '-':
-        return "\\-";
-    case '\'':
-        return "\\(aq";
-    default:
-        return NULL;
-    }
-}
-
-/* Appends text so that roff shows it as it is, words in `backquotes` bold. */
+/* Appends text as it is, but words in `backquotes` bold. */
 static void add_text(struct buf *out, const char *text)
 {
-    bool line_start = out->length == 0 || out->data[out->length - 1] == '\n';
     bool bold = false;
 
-    if (line_start && *text == '.')
-        buf_add_string(out, "\\&");
-    for (; *text != '\0'; text++) {
-        const char *escape = escape_of(*text);
+    for (;;) {
+        size_t length = strcspn(text, "`");
 
-        if (*text == '`') {
-            bold = !bold;
-            buf_add_string(out, bold ? "\\fB" : "\\fR");
-        } else if (escape != NULL) {
-            buf_add_string(out, escape);
-        } else {
-            buf_add_char(out, *text);
-        }
+        roff_add(text, length, out);
+        if (text[length] == '\0')
+            return;
+        bold = !bold;
+        buf_add_string(out, bold ? "\\fB" : "\\fR");
+        text += length + 1;
     }
 }
 

@@ -2,53 +2,22 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/compiler.h"
+#include "base/roff.h"
 #include "cli/common.h"
 #include "cli/help.h"
 
 /* The manual's part that comes from tables: man(7) macros, lint-free. */
 
-/* What roff would show otherwise than it is written. */
-static const struct {
-    char letter;
-    const char *roff;
-} escapes[] = {
-    {'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
-    {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"},
-};
-
-/* Appends text[0..length) as roff; a dot or quote begins no request. */
-static void add_roff(const char *text, size_t length, struct buf *out)
-{
-    bool at_start = out->length == 0 || out->data[out->length - 1] == '\n';
-
-    for (size_t i = 0; i < length; i++) {
-        const char *escape = NULL;
-
-        if (at_start && (text[i] == '.' || text[i] == '\''))
-            buf_add_string(out, "\\&");
-        for (size_t j = 0; j < ARRAY_LEN(escapes) && escape == NULL; j++) {
-            if (escapes[j].letter == text[i])
-                escape = escapes[j].roff;
-        }
-        if (escape != NULL)
-            buf_add_string(out, escape);
-        else
-            buf_add_char(out, text[i]);
-        at_start = text[i] == '\n';
-    }
-}
-
 static void add_text(const char *text, struct buf *out)
 {
-    add_roff(text, strlen(text), out);
+    roff_add(text, strlen(text), out);
 }
 
 /* Lines as they stand. */
 static void add_verbatim(const char *text, size_t length, struct buf *out)
 {
     buf_add_string(out, ".PP\n.EX\n");
-    add_roff(text, length, out);
+    roff_add(text, length, out);
     buf_add_string(out, "\n.EE\n");
 }
 
@@ -78,7 +47,7 @@ static void add_details(const char *details, struct buf *out)
             add_verbatim(details, length, out);
         } else {
             buf_add_string(out, ".PP\n");
-            add_roff(details, length, out);
+            roff_add(details, length, out);
             buf_add_char(out, '\n');
         }
         details += length;
