@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stddef.h>
 
-#include "base/diag.h"
 #include "cli/cmd.h"
 #include "cli/drive.h"
 #include "cli/plan.h"
@@ -13,8 +12,7 @@ struct options {
 };
 
 static const struct opt opts[] = {
-    {"set", 's', OPT_TEXTS, offsetof(struct options, set), "KEY=VALUE",
-     "change one value of the file (a.b.c=VALUE); may be repeated", 0, NULL},
+    DRIVE_OPT_SET(struct options, set),
     {"trials", 'n', OPT_INT, offsetof(struct options, trials), "N",
      "show the first N trials (default 5)", 1, NULL},
     {0},
@@ -24,19 +22,14 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
-    struct diags *diags = diags_create(operands[0]);
-    struct experiment *experiment = experiment_load(
-        operands[0], options->set.items, options->set.count, diags, err);
+    struct experiment *experiment;
     int64_t shown = options->trials > 0 ? options->trials : PLAN_TRIALS_SHOWN;
-    int result;
+    int result = drive_load(cli, operands[0], &options->set, &experiment, err);
 
     (void)count;
-    if (experiment == NULL)
-        result = drive_print_diags(cli, diags);
-    else
+    if (result == 0)
         result = plan_print(cli, experiment, shown, err);
     experiment_destroy(experiment);
-    diags_destroy(diags);
     return result;
 }
 

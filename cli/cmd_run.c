@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/detach.h"
 #include "cli/drive.h"
+#include "cli/hint.h"
 #include "cli/plan.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/run.h"
@@ -23,8 +23,7 @@ struct options {
 };
 
 static const struct opt opts[] = {
-    {"set", 's', OPT_TEXTS, offsetof(struct options, set), "KEY=VALUE",
-     "change one value of the file (a.b.c=VALUE); may be repeated", 0, NULL},
+    DRIVE_OPT_SET(struct options, set),
     {"name", 'n', OPT_TEXT, offsetof(struct options, name), "NAME",
      "the run's name (default: the experiment's, numbered)", 0, NULL},
     {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
@@ -34,18 +33,25 @@ static const struct opt opts[] = {
     {0},
 };
 
+static void add_hint(const struct cli *cli, const char *verb, const char *run,
+                     const char *what, struct buf *out)
+{
+    buf_add_string(out, "  ");
+    hint_add_command(cli, verb, out);
+    buf_printf(out, " %s  %s\n", run, what);
+}
+
 /* The line that the parent of a detached run prints. */
 static char *describe_detached(const struct cli *cli, const struct run *run)
 {
     struct buf text = BUF_INIT;
 
     if (cli->output == OUTPUT_TABLE) {
-        buf_printf(&text,
-                   "run '%s' goes on in the background (pid %d)\n"
-                   "  smtune status %s    how it stands\n"
-                   "  smtune wait %s      wait for its end\n"
-                   "  smtune stop %s      stop it\n",
-                   run->name, (int)getpid(), run->name, run->name, run->name);
+        buf_printf(&text, "run '%s' goes on in the background (pid %d)\n",
+                   run->name, (int)getpid());
+        add_hint(cli, "status", run->name, "  how it stands", &text);
+        add_hint(cli, "wait", run->name, "    wait for its end", &text);
+        add_hint(cli, "stop", run->name, "    stop it", &text);
     } else {
         json_t *json =
             json_pack("{s:s, s:i}", "run", run->name, "pid", (int)getpid());
@@ -94,16 +100,14 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
-    struct diags *diags = diags_create(operands[0]);
-    struct experiment *experiment = experiment_load(
-        operands[0], options->set.items, options->set.count, diags, err);
+    struct experiment *experiment;
     struct detach detach = {0};
-    int result = -1;
+    int result = drive_load(cli, operands[0], &options->set, &experiment, err);
 
     (void)count;
-    if (experiment == NULL) {
-        result = drive_print_diags(cli, diags);
-    } else if (options->dry_run) {
+    if (result != 0)
+        return result;
+    if (options->dry_run) {
         result = plan_print(cli, experiment, PLAN_TRIALS_SHOWN, err);
         experiment_destroy(experiment);
     } else if (!options->detach) {
@@ -114,7 +118,6 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     } else {
         result = run_experiment(cli, options, experiment, &detach, err);
     }
-    diags_destroy(diags);
     return result;
 }
 

@@ -21,8 +21,7 @@ struct options {
 static const struct opt opts[] = {
     {"stdio", 0, OPT_FLAG, offsetof(struct options, stdio), NULL,
      "take requests from standard input, answer on standard output", 0, NULL},
-    {"set", 's', OPT_TEXTS, offsetof(struct options, set), "KEY=VALUE",
-     "change one value of the file (a.b.c=VALUE); may be repeated", 0, NULL},
+    DRIVE_OPT_SET(struct options, set),
     {0},
 };
 

@@ -245,6 +245,20 @@ int drive_print_diags(const struct cli *cli, struct diags *diags)
     return err_exit_status(ERR_FILE);
 }
 
+int drive_load(const struct cli *cli, const char *path,
+               const struct opt_texts *set, struct experiment **experiment,
+               struct err *err)
+{
+    struct diags *diags = diags_create(path);
+    int status = 0;
+
+    *experiment = experiment_load(path, set->items, set->count, diags, err);
+    if (*experiment == NULL)
+        status = drive_print_diags(cli, diags);
+    diags_destroy(diags);
+    return status;
+}
+
 struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
                        struct err *err)
 {

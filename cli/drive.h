@@ -2,12 +2,14 @@
 #ifndef SMTUNE_CLI_DRIVE_H
 #define SMTUNE_CLI_DRIVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "cli/cmd.h"
 
 struct diags;
+struct experiment;
 struct run;
 struct store;
 
@@ -26,6 +28,20 @@ int drive_stop_orphans(const struct cli *cli, int64_t run, struct err *err);
  * to stderr. NULL on error. */
 struct run *drive_open(const struct cli *cli, struct store *store, int64_t run,
                        struct err *err);
+
+/* The option that changes values of an experiment's file. */
+#define DRIVE_OPT_SET(type, member)                                            \
+    {                                                                          \
+        "set", 's', OPT_TEXTS, offsetof(type, member), "KEY=VALUE",            \
+            "change one value of the file (a.b.c=VALUE); may be repeated", 0,  \
+            NULL                                                               \
+    }
+
+/* Loads a file with those changes; the caller destroys *experiment, which is
+ * NULL where it is not 0. What is wrong with the file goes to stderr: 3. */
+int drive_load(const struct cli *cli, const char *path,
+               const struct opt_texts *set, struct experiment **experiment,
+               struct err *err);
 
 /* Prints what is wrong with a file: 3. Where diags is empty: -1, for err. */
 int drive_print_diags(const struct cli *cli, struct diags *diags);
