@@ -259,15 +259,27 @@ int drive_load(const struct cli *cli, const char *path,
     return status;
 }
 
+static int copy_spec_path(void *user, const struct run_row *row)
+{
+    *(char **)user = mem_copy_string(row->spec_path);
+    return 0;
+}
+
 struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
                        struct err *err)
 {
-    struct diags *diags = diags_create("the run's file");
-    struct run *run = run_open(store, id, diags, err);
+    char *path = NULL;
+    struct diags *diags;
+    struct run *run;
 
+    if (store_get_run(store, id, copy_spec_path, &path, err) != 0)
+        return NULL;
+    diags = diags_create(path);
+    run = run_open(store, id, diags, err);
     if (run == NULL && drive_print_diags(cli, diags) > 0)
         diags_to_err(diags, err);
     diags_destroy(diags);
+    free(path);
     return run;
 }
 
