@@ -360,15 +360,19 @@ UNUSED static const struct attempt_exit *run_shell(
     return bench_end_of(bench, attempt);
 }
 
-/* For a group of tests: the shim that was built with them, and slots that no
- * other program on this machine shares. */
+/* For a group of tests: the shim that was built with them, slots that no other
+ * program on this machine shares, and the pid by which a command can tell that
+ * the tests are over. */
 UNUSED static int open_group(void **state)
 {
     char *directory = fs_program_directory();
     char *path = mem_printf("%s/../../smtune-shim", directory);
     char *runtime = mem_copy_string("/tmp/smtune-test-XXXXXX");
+    char pid[16];
 
     setenv("SMTUNE_SHIM", path, 1);
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    setenv("SMTUNE_TEST_PID", pid, 1);
     free(path);
     free(directory);
     if (mkdtemp(runtime) == NULL)

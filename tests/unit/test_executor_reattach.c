@@ -8,8 +8,11 @@
 
 /* What an engine finds of the attempts of one that died before it. */
 
-/* Waits for a file named `go` in the root, then exits with 7. */
-#define WAIT_AND_EXIT "echo up; while ! [ -e go ]; do sleep 0.01; done; exit 7"
+/* Waits for a file named `go` in the root, then exits with 7; waits no longer
+ * than the tests run. */
+#define WAIT_AND_EXIT                                                          \
+    "echo up; while ! [ -e go ] && kill -0 $SMTUNE_TEST_PID; do sleep 0.01; "  \
+    "done; exit 7"
 
 static void short_grace(struct attempt_spec *spec)
 {
