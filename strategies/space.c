@@ -245,6 +245,11 @@ bool space_is_conditional(const struct space *space, size_t index)
     return space->entries[index].when != NULL;
 }
 
+size_t space_constraint_count(const struct space *space)
+{
+    return space->constraint_count;
+}
+
 const size_t *space_order(const struct space *space)
 {
     return space->order;

@@ -16,7 +16,8 @@
     X(auto)                                                                    \
     X(random)                                                                  \
     X(grid)                                                                    \
-    X(sobol)
+    X(sobol)                                                                   \
+    X(bayesian)
 
 struct buf;
 struct hash_set;

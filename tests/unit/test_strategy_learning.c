@@ -22,7 +22,7 @@
 
 enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64 };
 
-static const char *const methods[] = {"random", "sobol"};
+static const char *const methods[] = {"random", "sobol", "bayesian"};
 
 static struct expr_env *env;
 

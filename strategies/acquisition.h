@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STRATEGIES_ACQUISITION_H
+#define SMTUNE_STRATEGIES_ACQUISITION_H
+
+#include <stddef.h>
+
+#include "strategies/gp.h"
+
+/*
+ * How much a trial at a point promises: the logarithm of the expected
+ * improvement (S. Ament et al., "Unexpected improvements to expected
+ * improvement for Bayesian optimization", NeurIPS 2023, equation 7), which has
+ * a slope where the improvement itself is zero to all digits; for pending
+ * trials averaged over fantasies of their results (J. Snoek, H. Larochelle and
+ * R. Adams, "Practical Bayesian optimization", NIPS 2012, section 3.2); plus
+ * the logarithm of the probability of each constraint on an outcome (M.
+ * Gelbart, J. Snoek and R. Adams, UAI 2014). Lower is better for objectives.
+ */
+
+/* log(phi(z) + z Phi(z)) to full precision for any z; *cdf and *pdf are Phi(z)
+ * and phi(z) over what the logarithm is of. */
+double acquisition_log_improvement(double z, double *cdf, double *pdf);
+/* log Phi(z), and its derivative. */
+double acquisition_log_probability(double z, double *slope);
+
+/* A constraint: the process's value is at most `most`. */
+struct acquisition_limit {
+    const struct gp *gp;
+    double most;
+};
+
+enum { ACQUISITION_FANTASIES_MAX = 64 };
+
+struct acquisition {
+    const struct linalg *linalg;
+    const struct gp *objective; /* NULL: constraints alone count */
+    /* Fantasies of the rows behind those with values, 1 to the maximum of them. The
+     * weights (gp_weights) of each, and the value to improve on. */
+    size_t fantasy_count;
+    const double *weights; /* [fantasy_count][rows] */
+    const double *targets; /* [fantasy_count] */
+    const struct acquisition_limit *limits;
+    size_t limit_count;
+};
+
+/* Room for evaluations; begins as all zeroes. */
+struct acquisition_room {
+    struct gp_query query;
+    double *means; /* [points][fantasy_count] */
+    double *pulls; /* [points][rows] */
+    size_t means_capacity, pulls_capacity;
+};
+void acquisition_room_clear(struct acquisition_room *room);
+
+/* At points[count][column_count], into values[count] and, unless NULL,
+ * gradients[count][column_count]. */
+void acquisition_evaluate(const struct acquisition *acquisition,
+                          struct acquisition_room *room, const double *points,
+                          size_t count, double *values, double *gradients);
+
+#endif

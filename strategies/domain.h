@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STRATEGIES_DOMAIN_H
+#define SMTUNE_STRATEGIES_DOMAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/gp.h"
+#include "strategies/space.h"
+
+/*
+ * A search space as a Gaussian process sees it. Parameters with one value are
+ * left out. A number is a column of its unit coordinate; of a finite one, of
+ * the middle of its value's share. A category (and a bool) is a column of its
+ * index: two are alike or not.
+ *
+ * A conditional number has a second column, 0 where it is active. Where it is
+ * not, the point lies off the interval's middle by half its length: inactive
+ * ones have no distance among each other, and to active ones about the same.
+ * For a conditional category, being inactive is one category more.
+ */
+
+enum domain_kind {
+    DOMAIN_REAL,   /* a continuum */
+    DOMAIN_NUMBER, /* finite, in order */
+    DOMAIN_CHOICE
+};
+
+struct domain_axis {
+    size_t param; /* of the space */
+    enum domain_kind kind;
+    uint64_t cardinality; /* 0: a continuum */
+    bool is_conditional;
+    bool is_even;  /* each value of a finite one has the same share */
+    size_t column; /* the first */
+};
+
+struct domain;
+
+struct domain *domain_create(struct space *space);
+void domain_destroy(struct domain *domain); /* NULL is none */
+
+size_t domain_count(const struct domain *domain); /* of axes */
+const struct domain_axis *domain_axis(const struct domain *domain,
+                                      size_t index);
+/* Axis k is parameter k of the shape. */
+const struct gp_shape *domain_shape(const struct domain *domain);
+
+/* A trial's unit[space_count] as in struct history to columns. */
+void domain_encode(const struct domain *domain, const double *unit,
+                   double *columns);
+/*
+ * unit[space_count], a number for every parameter, to the point that it stands
+ * for and its columns; with `relaxed`, numbers of a finite parameter are left
+ * between its values. Whether the space's constraints accept it.
+ */
+bool domain_settle(const struct domain *domain, const double *unit,
+                   bool relaxed, struct value *point, double *columns);
+
+#endif

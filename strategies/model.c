@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategies/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "strategies/gp_fit.h"
+
+enum {
+    ROWS_MAX = 400,  /* taken at a fit */
+    ROWS_SPARE = 100, /* added until the next */
+    FIT_MAX = 160,   /* rows that hyperparameters are fitted to */
+    EACH_UNTIL = 24  /* results: fitted at each */
+};
+
+struct model {
+    const struct linalg *linalg;
+    const struct gp_shape *shape;
+    enum model_kind kind;
+    struct gp *gp;
+    struct gp_hyper hyper;
+    struct warp warp;
+    double scale; /* of outcomes */
+
+    double *columns; /* [count][column_count] */
+    double *values;  /* [count] */
+    bool *at_least;  /* [count] */
+    size_t count, columns_capacity, values_capacity, at_least_capacity;
+
+    size_t fitted_at; /* a number of results; 0: never */
+    size_t seen;      /* results that were considered for rows */
+    size_t *rows;     /* [row_count] */
+    size_t row_count;
+};
+
+struct model *model_create(const struct linalg *linalg,
+                           const struct gp_shape *shape, enum model_kind kind,
+                           size_t pending_max)
+{
+    struct model *model = mem_zero(sizeof(*model));
+
+    model->linalg = linalg;
+    model->shape = shape;
+    model->kind = kind;
+    model->hyper.log_lengths = mem_array(shape->parameter_count + 1,
+                                         sizeof(*model->hyper.log_lengths));
+    model->rows = mem_array(ROWS_MAX + ROWS_SPARE, sizeof(*model->rows));
+    model->gp = gp_create(linalg, shape, ROWS_MAX + ROWS_SPARE + pending_max);
+    if (model->gp != NULL)
+        return model;
+    model_destroy(model);
+    return NULL;
+}
+
+void model_destroy(struct model *model)
+{
+    if (model == NULL)
+        return;
+    gp_destroy(model->gp);
+    free(model->hyper.log_lengths);
+    free(model->columns);
+    free(model->values);
+    free(model->at_least);
+    free(model->rows);
+    free(model);
+}
+
+void model_add(struct model *model, const double *columns, double value,
+               bool at_least)
+{
+    size_t width = model->shape->column_count, n = model->count;
+
+    model->columns =
+        mem_grow(model->columns, n, &model->columns_capacity,
+                 (width + 1) * sizeof(*columns));
+    model->values = mem_grow(model->values, n, &model->values_capacity,
+                             sizeof(*model->values));
+    model->at_least = mem_grow(model->at_least, n, &model->at_least_capacity,
+                               sizeof(*model->at_least));
+    memcpy(model->columns + n * width, columns, width * sizeof(*columns));
+    model->values[n] = value;
+    model->at_least[n] = at_least;
+    model->count++;
+}
+
+size_t model_count(const struct model *model)
+{
+    return model->count;
+}
+
+struct gp *model_gp(struct model *model)
+{
+    return model->gp;
+}
+
+size_t model_row_count(const struct model *model)
+{
+    return model->row_count;
+}
+
+const size_t *model_rows(const struct model *model)
+{
+    return model->rows;
+}
+
+const struct gp_hyper *model_hyper(const struct model *model)
+{
+    return &model->hyper;
+}
+
+const struct warp *model_warp(const struct model *model)
+{
+    return &model->warp;
+}
+
+/* The largest number of results up to n at which there is a fit. */
+static size_t scheduled(size_t n)
+{
+    size_t at = EACH_UNTIL;
+
+    if (n <= at)
+        return n;
+    while (at + at / EACH_UNTIL <= n)
+        at += at / EACH_UNTIL;
+    return at;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(values, n, sizeof(*values), compare);
+    return values[(n - 1) / 2];
+}
+
+/* The values of the first n results as they are taken; the caller's. */
+static double *copy_values(const struct model *model, size_t n)
+{
+    double *values = mem_array(n, sizeof(*values));
+    size_t plain = 0;
+    double middle;
+
+    for (size_t i = 0; i < n; i++)
+        if (!model->at_least[i])
+            values[plain++] = model->values[i];
+    middle = median(values, plain);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = model->values[i];
+        if (model->at_least[i] && plain > 0)
+            values[i] = fmax(values[i], middle);
+    }
+    return values;
+}
+
+static double find_scale(const double *values, size_t n)
+{
+    double *sizes = mem_array(n, sizeof(*sizes));
+    double scale;
+
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = fabs(values[i]);
+    scale = median(sizes, n);
+    free(sizes);
+    return scale > 0 ? scale : 1;
+}
+
+/* Some of the first n results: the better half of those that there is room
+ * for, the others evenly spread over time. */
+static size_t choose_rows(const double *values, size_t n, size_t room,
+                          size_t *rows)
+{
+    double *sorted, bar;
+    size_t count = 0, others = 0, taken = 0;
+
+    if (n <= room) {
+        for (size_t i = 0; i < n; i++)
+            rows[i] = i;
+        return n;
+    }
+    sorted = mem_array(n, sizeof(*sorted));
+    memcpy(sorted, values, n * sizeof(*sorted));
+    qsort(sorted, n, sizeof(*sorted), compare);
+    bar = sorted[room / 2 - 1];
+    free(sorted);
+    for (size_t i = 0; i < n; i++) {
+        size_t spread = room - room / 2;
+
+        if (values[i] <= bar && taken < room / 2) {
+            taken++;
+            rows[count++] = i;
+        } else {
+            if (others * spread / (n - room / 2) !=
+                (others + 1) * spread / (n - room / 2))
+                rows[count++] = i;
+            others++;
+        }
+    }
+    return count;
+}
+
+static double transform(const struct model *model, double value)
+{
+    return model->kind == MODEL_OBJECTIVE ? warp_apply(&model->warp, value)
+                                          : asinh(value / model->scale);
+}
+
+static void copy_row(const struct model *model, size_t index, double *to)
+{
+    size_t width = model->shape->column_count;
+
+    memcpy(to, model->columns + index * width, width * sizeof(*to));
+}
+
+static void fit(struct model *model, const double *values, size_t n)
+{
+    size_t width = model->shape->column_count;
+    size_t *rows = mem_array(FIT_MAX, sizeof(*rows));
+    size_t count = choose_rows(values, n, FIT_MAX, rows);
+    double *cells = mem_array(count * (width + 1), sizeof(*cells));
+    double *targets = cells + count * width;
+    struct gp_data data = {
+        .shape = model->shape, .count = count, .rows = cells, .values = targets};
+    bool is_warped = model->kind == MODEL_OBJECTIVE;
+
+    for (size_t i = 0; i < count; i++) {
+        copy_row(model, rows[i], cells + i * width);
+        targets[i] = is_warped ? warp_stretch(&model->warp, values[rows[i]])
+                               : transform(model, values[rows[i]]);
+    }
+    gp_fit(model->linalg, &data, &model->hyper,
+           is_warped ? &model->warp : NULL);
+    free(cells);
+    free(rows);
+}
+
+static void refit(struct model *model, size_t n)
+{
+    size_t width = model->shape->column_count;
+    double *values = copy_values(model, n), *cells;
+
+    if (model->kind == MODEL_OBJECTIVE)
+        warp_locate(&model->warp, values, n);
+    else
+        model->scale = find_scale(values, n);
+    fit(model, values, n);
+    gp_reset(model->gp, &model->hyper);
+    model->row_count = choose_rows(values, n, ROWS_MAX, model->rows);
+    cells = mem_array(model->row_count * width + 1, sizeof(*cells));
+    for (size_t i = 0; i < model->row_count; i++)
+        copy_row(model, model->rows[i], cells + i * width);
+    gp_load(model->gp, cells, model->row_count);
+    model->fitted_at = model->seen = n;
+    free(cells);
+    free(values);
+}
+
+void model_update(struct model *model)
+{
+    size_t due = scheduled(model->count);
+    double *values;
+
+    if (model->fitted_at != due)
+        refit(model, due);
+    gp_truncate(model->gp, model->row_count);
+    for (; model->seen < model->count; model->seen++) {
+        if (model->row_count == ROWS_MAX + ROWS_SPARE)
+            continue;
+        gp_append(model->gp, model->columns +
+                                 model->seen * model->shape->column_count);
+        model->rows[model->row_count++] = model->seen;
+    }
+    values = copy_values(model, model->count);
+    if (model->kind == MODEL_OBJECTIVE)
+        warp_locate(&model->warp, values, model->count);
+    for (size_t i = 0; i < model->row_count; i++)
+        values[i] = transform(model, values[model->rows[i]]);
+    gp_set_values(model->gp, values, model->row_count);
+    free(values);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STRATEGIES_MODEL_H
+#define SMTUNE_STRATEGIES_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "strategies/gp.h"
+#include "strategies/warp.h"
+
+/*
+ * A Gaussian process that keeps up with results as they come. Hyperparameters
+ * are fitted at certain numbers of results, from the first so many alone and
+ * always from the same starting points; in between, the factor grows by a row
+ * a result. So the model is a function of the results in their order, and one
+ * that gets them all at once comes out the same to the last bit.
+ */
+
+enum model_kind {
+    MODEL_OBJECTIVE, /* warped */
+    MODEL_OUTCOME    /* pressed together around 0, which stays 0 */
+};
+
+struct model;
+
+/* linalg and shape are borrowed. pending_max: rows that model_gp()'s user may
+ * append on top. NULL when there is no memory. */
+struct model *model_create(const struct linalg *linalg,
+                           const struct gp_shape *shape, enum model_kind kind,
+                           size_t pending_max);
+void model_destroy(struct model *model); /* NULL is none */
+
+/* A result: columns[column_count] are copied. at_least: the value is a bound,
+ * and not better than the median is assumed. */
+void model_add(struct model *model, const double *columns, double value,
+               bool at_least);
+size_t model_count(const struct model *model);
+
+/* Brings the process up to date; drops rows appended by others. There must be
+ * a result. */
+void model_update(struct model *model);
+/* Valid until the next result. Rows are the results that model_rows() names. */
+struct gp *model_gp(struct model *model);
+size_t model_row_count(const struct model *model);
+/* [model_row_count]: the number, in order, of the result in each row. */
+const size_t *model_rows(const struct model *model);
+
+const struct gp_hyper *model_hyper(const struct model *model);
+const struct warp *model_warp(const struct model *model);
+
+#endif
