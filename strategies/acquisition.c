@@ -158,8 +158,8 @@ static void add_limit(const struct acquisition_limit *limit,
         z = (limit->most - mean) / deviation;
         values[p] += acquisition_log_probability(z, &slope);
         for (size_t i = 0; gradients != NULL && i < query->rows; i++)
-            pulls[i] = slope / deviation *
-                       (z / deviation * solved[i] - weights[i]);
+            pulls[i] =
+                slope / deviation * (z / deviation * solved[i] - weights[i]);
     }
     if (gradients != NULL)
         gp_add_gradients(limit->gp, query, room->pulls, gradients);

@@ -34,8 +34,8 @@ enum { ACQUISITION_FANTASIES_MAX = 64 };
 struct acquisition {
     const struct linalg *linalg;
     const struct gp *objective; /* NULL: constraints alone count */
-    /* Fantasies of the rows behind those with values, 1 to the maximum of them. The
-     * weights (gp_weights) of each, and the value to improve on. */
+    /* Fantasies of the rows behind those with values, 1 to the maximum of them.
+     * The weights (gp_weights) of each, and the value to improve on. */
     size_t fantasy_count;
     const double *weights; /* [fantasy_count][rows] */
     const double *targets; /* [fantasy_count] */

@@ -40,13 +40,13 @@ struct bayesian {
     struct linalg *linalg;
     struct domain *domain;
     struct model *objective;
-    struct model *success; /* -1, and 1 for a failure */
+    struct model *success;   /* -1, and 1 for a failure */
     struct model **outcomes; /* [outcome_count] */
-    size_t read;     /* results of the history */
-    size_t failures; /* of these */
-    size_t *trials;  /* [model_count(objective)]: indices in the history */
+    size_t read;             /* results of the history */
+    size_t failures;         /* of these */
+    size_t *trials; /* [model_count(objective)]: indices in the history */
     size_t trials_capacity;
-    double *columns; /* of one trial */
+    double *columns;    /* of one trial */
     double *low, *high; /* [axes] */
 };
 
@@ -310,8 +310,8 @@ static void plan_limits(struct bayesian *bayesian, struct plan *plan)
 {
     size_t count = 0;
 
-    plan->limits = mem_array(bayesian->options.outcome_count + 1,
-                             sizeof(*plan->limits));
+    plan->limits =
+        mem_array(bayesian->options.outcome_count + 1, sizeof(*plan->limits));
     if (bayesian->failures > 0) {
         model_update(bayesian->success);
         plan->limits[count++].gp = model_gp(bayesian->success);

@@ -87,8 +87,7 @@ size_t domain_count(const struct domain *domain)
     return domain->count;
 }
 
-const struct domain_axis *domain_axis(const struct domain *domain,
-                                      size_t index)
+const struct domain_axis *domain_axis(const struct domain *domain, size_t index)
 {
     return &domain->axes[index];
 }
@@ -132,6 +131,38 @@ static double snap(const struct domain *domain, const struct domain_axis *axis,
                (double)axis->cardinality;
     value = param_from_unit(param, u);
     return param_to_unit(param, &value);
+}
+
+double domain_unit_of(const struct domain *domain, size_t axis, uint64_t index)
+{
+    const struct param *param =
+        space_param(domain->space, domain->axes[axis].param);
+    struct value value;
+
+    if (domain->axes[axis].is_even)
+        return ((double)index + 0.5) / (double)domain->axes[axis].cardinality;
+    value = param_value_at(param, index);
+    return param_to_unit(param, &value);
+}
+
+double domain_neighbour(const struct domain *domain, size_t axis, double u,
+                        int steps)
+{
+    const struct domain_axis *it = &domain->axes[axis];
+    uint64_t low = 0, high = it->cardinality - 1;
+    double at = snap(domain, it, u), index;
+
+    while (low < high) { /* the first value that is not below */
+        uint64_t middle = low + (high - low) / 2;
+
+        if (domain_unit_of(domain, axis, middle) < at - 1e-12)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    index = (double)low + steps;
+    index = fmin(fmax(index, 0), (double)(it->cardinality - 1));
+    return domain_unit_of(domain, axis, (uint64_t)index);
 }
 
 bool domain_settle(const struct domain *domain, const double *unit,

@@ -47,6 +47,12 @@ const struct domain_axis *domain_axis(const struct domain *domain,
 /* Axis k is parameter k of the shape. */
 const struct gp_shape *domain_shape(const struct domain *domain);
 
+/* Where the values of a finite axis are: value `index` in their order, and the
+ * one that is `steps` away from u's, or the last in that direction. */
+double domain_unit_of(const struct domain *domain, size_t axis, uint64_t index);
+double domain_neighbour(const struct domain *domain, size_t axis, double u,
+                        int steps);
+
 /* A trial's unit[space_count] as in struct history to columns. */
 void domain_encode(const struct domain *domain, const double *unit,
                    double *columns);

@@ -161,8 +161,8 @@ void gp_reset(struct gp *gp, const struct gp_hyper *hyper)
     gp->noise = exp(hyper->log_noise);
     gp->mean = 0;
     for (size_t c = 0; c < gp->shape->column_count; c++)
-        gp->weights_of_columns[c] = exp(
-            -2 * hyper->log_lengths[gp->shape->columns[c].parameter]);
+        gp->weights_of_columns[c] =
+            exp(-2 * hyper->log_lengths[gp->shape->columns[c].parameter]);
 }
 
 const struct gp_shape *gp_shape(const struct gp *gp)

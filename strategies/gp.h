@@ -72,11 +72,11 @@ double gp_mean(const struct gp *gp);
  */
 struct gp_query {
     size_t count, rows;
-    const double *points;     /* [count][column_count], borrowed */
-    double *slope;            /* [count][rows]: dk / d(squared distance) */
-    double *solved;           /* [count][rows]: L^-1 k */
-    double *variance;         /* [count], without noise */
-    size_t capacity;          /* of cells */
+    const double *points; /* [count][column_count], borrowed */
+    double *slope;        /* [count][rows]: dk / d(squared distance) */
+    double *solved;       /* [count][rows]: L^-1 k */
+    double *variance;     /* [count], without noise */
+    size_t capacity;      /* of cells */
 };
 
 void gp_query_clear(struct gp_query *query); /* begins as all zeroes */

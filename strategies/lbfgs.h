@@ -22,9 +22,9 @@
 struct lbfgs;
 
 struct lbfgs_options {
-    int evaluations;  /* at most so many */
-    double gradient;  /* ends when the projected one's largest entry is less */
-    double decrease;  /* ends when a step lowers f by less */
+    int evaluations;   /* at most so many */
+    double gradient;   /* ends when the projected one's largest entry is less */
+    double decrease;   /* ends when a step lowers f by less */
     double first_step; /* largest change of a coordinate in the first step */
 };
 

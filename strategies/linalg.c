@@ -61,8 +61,7 @@ static void *load_library(void)
     if (library != NULL)
         return library;
     has_threads = set_unless_set("OPENBLAS_NUM_THREADS", "1");
-    has_kernels =
-        set_unless_set("OPENBLAS_CORETYPE", kernels_for_processor());
+    has_kernels = set_unless_set("OPENBLAS_CORETYPE", kernels_for_processor());
     library = dlopen(fast_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (has_threads)
         unsetenv("OPENBLAS_NUM_THREADS");
@@ -150,8 +149,8 @@ bool linalg_factor(const struct linalg *linalg, double *matrix, size_t n,
         if (rest == 0)
             return true;
         linalg->dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans,
-                      CblasNonUnit, (int)rest, (int)size, 1, block,
-                      (int)stride, below, (int)stride);
+                      CblasNonUnit, (int)rest, (int)size, 1, block, (int)stride,
+                      below, (int)stride);
         linalg->dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)rest,
                       (int)size, -1, below, (int)stride, 1, below + size,
                       (int)stride);

@@ -17,9 +17,9 @@ enum {
     ASCENTS_SPREAD = 4,
     ASCENTS_NEAR = 4,
     ASCENTS = ASCENTS_SPREAD + ASCENTS_NEAR,
-    EVALUATIONS = 40, /* of an ascent */
-    ROUNDS = 3,       /* of ascents and steps in finite parameters */
-    STEPS = 20,       /* to neighbours in a round */
+    EVALUATIONS = 40,  /* of an ascent */
+    ROUNDS = 3,        /* of ascents and steps in finite parameters */
+    STEPS = 20,        /* to neighbours in a round */
     ALTERNATIVES = 12, /* values of an axis that are looked at in a step */
     CHANGED = 20 /* axes changed on average in a candidate near an anchor */
 };
@@ -110,8 +110,7 @@ static void draw_spread(struct search *search)
 
 /* A step of a normal distribution, reflected at the ends; of a finite number,
  * at least to its neighbour. */
-static double shift_axis(struct search *search, size_t k, double u,
-                         double size)
+static double shift_axis(struct search *search, size_t k, double u, double size)
 {
     const struct maximise *given = search->given;
     const struct domain_axis *axis = axis_at(search, k);
@@ -147,14 +146,12 @@ static void draw_near(struct search *search, const double *anchor)
         double u = anchor[param];
         bool changes = rng_uniform(rng) < share || k == always;
 
-        if (isnan(u) ||
-            (changes && axis_at(search, k)->kind == DOMAIN_CHOICE))
+        if (isnan(u) || (changes && axis_at(search, k)->kind == DOMAIN_CHOICE))
             search->unit[param] = draw_axis(search, k);
         else
-            search->unit[param] =
-                changes ? shift_axis(search, k, u, size)
-                        : clamp(u, search->given->low[k],
-                                search->given->high[k]);
+            search->unit[param] = changes ? shift_axis(search, k, u, size)
+                                          : clamp(u, search->given->low[k],
+                                                  search->given->high[k]);
     }
 }
 
@@ -249,9 +246,9 @@ static void start_ascents(struct search *search, const struct pool *starts,
 
             low[i] = given->low[k] / ascents->scales[i];
             high[i] = given->high[k] / ascents->scales[i];
-            at[i] = starts->units[r * search->params +
-                                  axis_at(search, k)->param] /
-                    ascents->scales[i];
+            at[i] =
+                starts->units[r * search->params + axis_at(search, k)->param] /
+                ascents->scales[i];
         }
         ascents->runs[r] = lbfgs_create(ascents->n, low, high, at, &options);
     }
@@ -300,8 +297,8 @@ static bool step_ascents(struct search *search, struct pool *starts,
         for (size_t j = 0; j < ascents->n; j++) {
             const struct domain_axis *axis = axis_at(search, ascents->axes[j]);
 
-            slope[j] = -gradients[i * width + axis->column] *
-                       ascents->scales[j];
+            slope[j] =
+                -gradients[i * width + axis->column] * ascents->scales[j];
         }
         lbfgs_tell(ascents->runs[open[i]],
                    ascents->is_feasible[i] ? -values[i] : (double)INFINITY,
@@ -351,32 +348,29 @@ static void settle(struct search *search, struct pool *pool)
     }
 }
 
-/* The values of an axis that a step may go to, as unit coordinates. */
+/* The values of an axis that a step may go to, as unit coordinates: all where
+ * they are few; else neighbours, and some at random. */
 static size_t list_alternatives(struct search *search, size_t k, double u,
                                 double *alternatives)
 {
     const struct domain_axis *axis = axis_at(search, k);
-    struct rng *rng = &search->given->rng;
     uint64_t n = axis->cardinality;
     size_t count = 0;
 
     if (axis->kind == DOMAIN_REAL)
         return 0;
-    if (n <= ALTERNATIVES + 1) {
-        size_t now = history_choice(u, n);
-
-        for (size_t i = 0; i < n; i++)
-            if (i != now || !axis->is_even)
-                alternatives[count++] = ((double)i + 0.5) / (double)n;
+    if (n <= ALTERNATIVES) {
+        for (; count < n; count++)
+            alternatives[count] =
+                domain_unit_of(search->given->domain, k, count);
         return count;
     }
     if (axis->kind == DOMAIN_NUMBER)
-        for (int step = -2; step <= 2; step++)
-            if (step != 0)
-                alternatives[count++] =
-                    clamp(u + (double)step / (double)n, 0, 1);
-    while (count < ALTERNATIVES)
-        alternatives[count++] = draw_axis(search, k);
+        for (; count < ALTERNATIVES / 2; count++)
+            alternatives[count] = domain_neighbour(
+                search->given->domain, k, u, (int)count - ALTERNATIVES / 4);
+    for (; count < ALTERNATIVES; count++)
+        alternatives[count] = draw_axis(search, k);
     return count;
 }
 
@@ -385,7 +379,7 @@ static size_t list_alternatives(struct search *search, size_t k, double u,
 static bool step_start(struct search *search, struct pool *starts, size_t r,
                        struct pool *pool)
 {
-    double alternatives[ALTERNATIVES + 1];
+    double alternatives[ALTERNATIVES];
     double *unit = starts->units + r * search->params;
     size_t best = SIZE_MAX;
 
@@ -454,8 +448,7 @@ static void improve(struct search *search, struct pool *starts)
 
     for (int round = 0; round < ROUNDS; round++) {
         memcpy(before, starts->units, units * sizeof(*before));
-        memcpy(before + units, starts->values,
-               starts->count * sizeof(*before));
+        memcpy(before + units, starts->values, starts->count * sizeof(*before));
         ascend(search, starts);
         settle(search, starts);
         for (size_t r = 0; r < starts->count; r++) {
@@ -473,8 +466,8 @@ static void improve(struct search *search, struct pool *starts)
 }
 
 /* The best of a pool that is new, into ask->point. */
-static bool take_best(struct search *search, struct pool *pool,
-                      double *columns, double *value)
+static bool take_best(struct search *search, struct pool *pool, double *columns,
+                      double *value)
 {
     for (size_t tries = 0; tries < pool->count; tries++) {
         size_t best = 0;

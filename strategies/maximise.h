@@ -17,7 +17,7 @@
 struct maximise {
     const struct domain *domain;
     const struct acquisition *acquisition;
-    const double *log_lengths;   /* a scale for each axis */
+    const double *log_lengths;    /* a scale for each axis */
     const double *const *anchors; /* [anchor_count]: unit[] of good trials */
     size_t anchor_count;
     const double *low, *high; /* the box looked at, a number an axis */

@@ -9,10 +9,10 @@
 #include "strategies/gp_fit.h"
 
 enum {
-    ROWS_MAX = 400,  /* taken at a fit */
+    ROWS_MAX = 400,   /* taken at a fit */
     ROWS_SPARE = 100, /* added until the next */
-    FIT_MAX = 160,   /* rows that hyperparameters are fitted to */
-    EACH_UNTIL = 24  /* results: fitted at each */
+    FIT_MAX = 160,    /* rows that hyperparameters are fitted to */
+    EACH_UNTIL = 24   /* results: fitted at each */
 };
 
 struct model {
@@ -72,9 +72,8 @@ void model_add(struct model *model, const double *columns, double value,
 {
     size_t width = model->shape->column_count, n = model->count;
 
-    model->columns =
-        mem_grow(model->columns, n, &model->columns_capacity,
-                 (width + 1) * sizeof(*columns));
+    model->columns = mem_grow(model->columns, n, &model->columns_capacity,
+                              (width + 1) * sizeof(*columns));
     model->values = mem_grow(model->values, n, &model->values_capacity,
                              sizeof(*model->values));
     model->at_least = mem_grow(model->at_least, n, &model->at_least_capacity,
@@ -227,8 +226,10 @@ static void fit(struct model *model, const double *values, size_t n)
     size_t count = choose_rows(values, n, FIT_MAX, rows);
     double *cells = mem_array(count * (width + 1), sizeof(*cells));
     double *targets = cells + count * width;
-    struct gp_data data = {
-        .shape = model->shape, .count = count, .rows = cells, .values = targets};
+    struct gp_data data = {.shape = model->shape,
+                           .count = count,
+                           .rows = cells,
+                           .values = targets};
     bool is_warped = model->kind == MODEL_OBJECTIVE;
 
     for (size_t i = 0; i < count; i++) {
@@ -274,8 +275,8 @@ void model_update(struct model *model)
     for (; model->seen < model->count; model->seen++) {
         if (model->row_count == ROWS_MAX + ROWS_SPARE)
             continue;
-        gp_append(model->gp, model->columns +
-                                 model->seen * model->shape->column_count);
+        gp_append(model->gp,
+                  model->columns + model->seen * model->shape->column_count);
         model->rows[model->row_count++] = model->seen;
     }
     values = copy_values(model, model->count);

@@ -56,8 +56,7 @@ double warp_apply(const struct warp *warp, double value)
 
 double warp_undo(const struct warp *warp, double z)
 {
-    double t =
-        expm1(warp->mean + warp->deviation * z) / warp->strength;
+    double t = expm1(warp->mean + warp->deviation * z) / warp->strength;
 
     if (t > tail)
         t = tail * exp(t / tail - 1);
