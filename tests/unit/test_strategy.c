@@ -522,7 +522,7 @@ static void test_strategy__names_its_methods(void **state)
     assert_null(strategy_create(&options, space, &err));
     assert_string_equal(err.text,
                         "unknown search method 'sobl' (did you mean 'sobol'?)");
-    options.method = "bayesian";
+    options.method = "annealing";
     assert_null(strategy_create(&options, space, &err));
     assert_non_null(strstr(err.text, "one of: auto, random, grid, sobol"));
     space_destroy(space);
