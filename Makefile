@@ -115,7 +115,7 @@ $B/flags $S/flags: FORCE
 	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
 
 # The tables' SQL becomes a part of the program.
-$B/store/schema.o $S/store/schema.o: store/schema.sql store/schema_2.sql
+$B/store/schema.o $S/store/schema.o: $(wildcard store/schema*.sql)
 
 %/libsmtune.a:
 	$(call say,AR)

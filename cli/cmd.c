@@ -25,6 +25,8 @@
     CMD(best)                                                                  \
     CMD(trials)                                                                \
     CMD(logs)                                                                  \
+    CMD(why)                                                                   \
+    CMD(replay)                                                                \
     CMD(export)                                                                \
     CMD(rm)                                                                    \
     GROUP("From inside a trial")                                               \

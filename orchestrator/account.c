@@ -4,58 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "orchestrator/outcome.h"
 
-static const enum trial_outcome outcomes_of_states[] = {
-    [JOB_SUCCEEDED] = OUTCOME_COMPLETE,  [JOB_FAILED] = OUTCOME_FAILED,
-    [JOB_STOPPED] = OUTCOME_STOPPED,     [JOB_SKIPPED] = OUTCOME_CANCELLED,
-    [JOB_CANCELLED] = OUTCOME_CANCELLED,
-};
-
-/* As methods see it: lower is better. */
-static double *oriented(const struct experiment *experiment,
-                        const double *values)
-{
-    double *result;
-
-    if (values == NULL)
-        return NULL;
-    result = mem_array(experiment->objective_count, sizeof(*result));
-    for (size_t i = 0; i < experiment->objective_count; i++)
-        result[i] = experiment->objectives[i].maximize ? -values[i] : values[i];
-    return result;
-}
-
-static double *excesses(const struct experiment *experiment,
-                        const double *outcomes)
-{
-    double *result;
-
-    if (outcomes == NULL || experiment->outcome_count == 0)
-        return NULL;
-    result = mem_array(experiment->search.outcome_count, sizeof(*result));
-    outcome_excess(experiment->outcomes, experiment->outcome_count, outcomes,
-                   result);
-    return result;
-}
-
-static void tell(struct engine *engine, const struct trial_account *trial)
-{
-    const struct experiment *experiment = engine->experiment;
-    double *values = oriented(experiment, trial->values);
-    double *outcomes = excesses(experiment, trial->outcomes);
-
-    strategy_tell(
-        engine->strategy, (uint64_t)trial->number,
-        &(struct trial_result){.outcome = outcomes_of_states[trial->state],
-                               .values = values,
-                               .outcomes = outcomes});
-    free(values);
-    free(outcomes);
-}
-
-static bool add_result(struct engine *engine, const struct trial_account *trial)
+static bool add_result(struct engine *engine, const struct told_trial *trial)
 {
     const struct experiment *experiment = engine->experiment;
 
@@ -69,7 +20,7 @@ static bool add_result(struct engine *engine, const struct trial_account *trial)
         trial->values != NULL ? trial->values[0] : (double)NAN);
 }
 
-bool engine_account(struct engine *engine, const struct trial_account *trial)
+bool engine_account(struct engine *engine, const struct told_trial *trial)
 {
     bool is_best = false;
 
@@ -77,6 +28,22 @@ bool engine_account(struct engine *engine, const struct trial_account *trial)
         is_best = add_result(engine, trial);
     else
         tally_add_other(&engine->tally, trial->state);
-    tell(engine, trial);
+    told_tell(engine->strategy, engine->experiment, trial);
+    engine->told_count++;
     return is_best;
+}
+
+void engine_account_ended(struct engine *engine, struct trial *trial)
+{
+    struct told_trial account = {.number = trial->number,
+                                 .state = trial->state};
+    double *values = NULL;
+
+    if (trial_has_objectives(trial, engine->experiment)) {
+        values = trial_objectives(trial, engine->experiment);
+        account.values = values;
+        account.outcomes = trial->outcomes;
+    }
+    trial->is_new_best = engine_account(engine, &account);
+    free(values);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "orchestrator/reason.h"
 #include "orchestrator/watch.h"
 
 /* With trials of a millisecond, attempts are prepared this far ahead, so that
@@ -46,26 +48,46 @@ static void wake_due(struct engine *engine)
     }
 }
 
-static bool add_job(struct engine *engine, struct trial *trial, uint64_t cursor)
+/* NULL where there is nothing to say. */
+static char *describe_reason(const struct engine *engine,
+                             const struct suggestion *suggestion)
 {
+    bool maximize = engine->experiment->objectives[0].maximize;
+    struct buf text = BUF_INIT;
+    json_t *json;
+
+    if (suggestion->reason.step == NULL)
+        return NULL;
+    json = reason_to_json(&suggestion->reason, maximize);
+    json_print(json, &text);
+    json_decref(json);
+    return buf_take(&text);
+}
+
+static bool add_job(struct engine *engine, struct trial *trial,
+                    const struct suggestion *suggestion)
+{
+    char *reason = describe_reason(engine, suggestion);
     struct job_new job = {
         .run = engine->run->id,
         .number = trial->number,
         .state = job_state_names[trial->state],
-        .cursor = cursor,
+        .cursor = suggestion->cursor,
+        .seen = engine->told_count,
+        .reason = reason,
         .params = trial->point,
         .param_count = space_count(engine->experiment->space),
         .time_ms = clock_wall_ms(),
     };
     struct err err;
+    bool added = engine_begin(engine);
 
-    if (!engine_begin(engine))
-        return false;
-    if (store_add_job(engine->store, &job, &trial->job, &err) != 0) {
+    if (added && store_add_job(engine->store, &job, &trial->job, &err) != 0) {
         engine_break(engine, &err);
-        return false;
+        added = false;
     }
-    return true;
+    free(reason);
+    return added;
 }
 
 /* A new trial into the ready list; false when there is none to be had. */
@@ -83,7 +105,7 @@ static bool suggest(struct engine *engine)
     trial = trial_create(engine->experiment, engine->tally.suggested + 1);
     result = strategy_ask(engine->strategy, (uint64_t)trial->number,
                           trial->point, &suggestion, &err);
-    if (result == ASK_OK && add_job(engine, trial, suggestion.cursor)) {
+    if (result == ASK_OK && add_job(engine, trial, &suggestion)) {
         engine->tally.suggested++;
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);
         return true;

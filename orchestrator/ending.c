@@ -21,10 +21,9 @@ static void end_idle(struct engine *engine, struct trial_list *list)
         if (engine->wish == WISH_STOP) {
             bool ran = trial->attempt_number > 0;
 
-            engine_change_trial(engine, trial,
-                                ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL);
-            engine->tally.stopped += ran;
-            engine->tally.cancelled += !ran;
+            if (engine_change_trial(
+                    engine, trial, ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL))
+                engine_account_ended(engine, trial);
         }
         trial_destroy(trial);
     }

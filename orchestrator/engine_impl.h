@@ -6,6 +6,7 @@
 
 #include "orchestrator/engine.h"
 #include "orchestrator/launch.h"
+#include "orchestrator/told.h"
 #include "orchestrator/trial.h"
 #include "strategies/strategy.h"
 
@@ -58,6 +59,7 @@ struct engine {
     int64_t running_count; /* of the live ones, those that have started */
     void *by_attempt;      /* tsearch tree of live trials */
     struct tally tally;
+    int64_t told_count; /* results that the strategy was told */
     int64_t parallel;
     double mean_attempt_ms; /* moving average; NaN: none ended yet */
     int64_t launch_errors;  /* in a row */
@@ -101,15 +103,11 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
                              enum attempt_cause cause, const char *text);
 
 /* account.c */
-struct trial_account {
-    int64_t number;
-    enum job_state state;   /* a final one */
-    const double *values;   /* [objective_count]; NULL: not all were said */
-    const double *outcomes; /* [outcome_count], as said; NULL: as values */
-};
-/* Puts a trial that is over into the tally and tells the strategy. Whether it
- * is the new best. */
-bool engine_account(struct engine *engine, const struct trial_account *trial);
+/* Puts a trial that is over into the tally and tells the strategy, as the next
+ * one; its place is not looked at. Whether it is the new best. */
+bool engine_account(struct engine *engine, const struct told_trial *trial);
+/* The same for one that has just come to its end. */
+void engine_account_ended(struct engine *engine, struct trial *trial);
 
 /* recover.c */
 int engine_recover(struct engine *engine, struct err *err);

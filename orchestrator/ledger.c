@@ -88,7 +88,9 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
     }
     change.state = job_state_names[next];
     set_times(trial, event, &change);
-    if (!job_is_final(next))
+    if (job_is_final(next))
+        change.told = engine->told_count + 1;
+    else
         change.ended_ms = 0;
     if (change.ended_ms > 0 && trial_has_objectives(trial, experiment)) {
         values = trial_objectives(trial, experiment);

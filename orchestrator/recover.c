@@ -10,12 +10,15 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/retry.h"
+#include "orchestrator/search.h"
+#include "orchestrator/told.h"
 #include "orchestrator/watch.h"
 
 /*
- * Taking up a run where an earlier engine left it. What is over goes into the
- * account and to the strategy, in the order of the trials' numbers; what is
- * not becomes a trial in memory again. An attempt that has no end in the
+ * Taking up a run where an earlier engine left it. The strategy goes through
+ * what it went through then: trials in the order of their numbers, and between
+ * them the results that were known when each was suggested. What is not over
+ * becomes a trial in memory again. An attempt that has no end in the
  * record is asked for at the executor: it may still run, have ended
  * meanwhile, or never have been started.
  */
@@ -25,25 +28,19 @@ struct recovery {
     struct err *err;
     struct trial *trial; /* whose attempts or metrics are being read */
     struct value *point;
+    struct told *told;
     struct trial_list open; /* trials with an attempt that has no end */
 };
 
-static int restore_point(struct recovery *recovery, const struct trial_row *row)
+/* What was told up to that place. */
+static void tell_until(struct recovery *recovery, int64_t place)
 {
-    const struct space *space = recovery->engine->experiment->space;
+    const struct told_trial *trial;
 
-    for (size_t i = 0; i < space_count(space); i++) {
-        struct value *to = &recovery->point[i];
-
-        *to = value_null();
-        if (i < row->param_count && row->params[i].type != VALUE_NULL &&
-            param_coerce(space_param(space, i), &row->params[i], to) != 0)
-            return err_set(recovery->err, ERR_FAILED,
-                           "trial %" PRId64 " has a value of '%s' that is not "
-                           "in the experiment's file",
-                           row->number, space_param(space, i)->name);
+    while ((trial = told_next(recovery->told, place)) != NULL) {
+        engine_account(recovery->engine, trial);
+        recovery->engine->told_count = trial->place;
     }
-    return 0;
 }
 
 static void keep_trial(struct recovery *recovery, const struct trial_row *row,
@@ -68,29 +65,19 @@ static int on_trial(void *user, const struct trial_row *row)
 {
     struct recovery *recovery = user;
     struct engine *engine = recovery->engine;
-    int state = job_state_find(row->state);
+    enum job_state state;
 
-    if (state < 0)
-        return err_set(recovery->err, ERR_FAILED,
-                       "trial %" PRId64 " is in a state that this version "
-                       "does not know: '%s'",
-                       row->number, row->state);
-    if (restore_point(recovery, row) != 0)
+    if (search_point(engine->experiment->space, row, recovery->point,
+                     recovery->err) != 0 ||
+        told_add(recovery->told, row, recovery->err) != 0)
         return -1;
+    tell_until(recovery, row->seen);
     strategy_restore(engine->strategy, (uint64_t)row->number, recovery->point,
                      row->cursor);
     engine->tally.suggested++;
-    if (job_is_final((enum job_state)state))
-        engine_account(
-            engine,
-            &(struct trial_account){
-                .number = row->number,
-                .state = (enum job_state)state,
-                .values = row->value_count > 0 ? row->values : NULL,
-                .outcomes = row->outcome_count > 0 ? row->outcomes : NULL,
-            });
-    else
-        keep_trial(recovery, row, (enum job_state)state);
+    state = (enum job_state)job_state_find(row->state);
+    if (!job_is_final(state))
+        keep_trial(recovery, row, state);
     return 0;
 }
 
@@ -227,6 +214,7 @@ int engine_recover(struct engine *engine, struct err *err)
     struct recovery recovery = {
         .engine = engine,
         .err = err,
+        .told = told_create(engine->experiment),
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*recovery.point)),
     };
@@ -237,8 +225,10 @@ int engine_recover(struct engine *engine, struct err *err)
 
     TAILQ_INIT(&recovery.open);
     result = store_each_trial(engine->store, &query, on_trial, &recovery, err);
-    if (result == 0)
+    if (result == 0) {
+        tell_until(&recovery, INT64_MAX);
         result = take_up_all(&recovery);
+    }
     if (result == 0)
         result = store_each_event(engine->store, engine->run->id, on_event,
                                   &sessions, err);
@@ -247,6 +237,7 @@ int engine_recover(struct engine *engine, struct err *err)
         TAILQ_REMOVE(&recovery.open, trial, link);
         trial_destroy(trial);
     }
+    told_destroy(recovery.told);
     free(recovery.point);
     return result;
 }

@@ -249,6 +249,23 @@ fail:
     return NULL;
 }
 
+struct experiment *run_read_experiment(struct store *store, int64_t id,
+                                       struct err *err)
+{
+    struct diags *diags = diags_create("the run's file");
+    struct saved saved = {0};
+    struct experiment *experiment = NULL;
+
+    if (store_get_run(store, id, copy_row, &saved, err) == 0) {
+        experiment = parse_saved(&saved, diags, err);
+        if (experiment == NULL && diags_count(diags) > 0)
+            diags_to_err(diags, err);
+    }
+    saved_clear(&saved);
+    diags_destroy(diags);
+    return experiment;
+}
+
 void run_close(struct run *run)
 {
     if (run == NULL)

@@ -40,6 +40,11 @@ struct run *run_create(struct store *store, struct experiment *experiment,
 struct run *run_open(struct store *store, int64_t id, struct diags *diags,
                      struct err *err);
 
+/* The experiment of a run as the record has it, for those who only read; the
+ * caller's to destroy. */
+struct experiment *run_read_experiment(struct store *store, int64_t id,
+                                       struct err *err);
+
 /* Lets go of the lock. */
 void run_close(struct run *run);
 

@@ -117,21 +117,6 @@ static void follow_durations(struct engine *engine,
     engine->mean_attempt_ms += 0.1 * (duration_ms - engine->mean_attempt_ms);
 }
 
-static void account(struct engine *engine, struct trial *trial)
-{
-    struct trial_account account = {.number = trial->number,
-                                    .state = trial->state};
-    double *values = NULL;
-
-    if (trial_has_objectives(trial, engine->experiment)) {
-        values = trial_objectives(trial, engine->experiment);
-        account.values = values;
-        account.outcomes = trial->outcomes;
-    }
-    trial->is_new_best = engine_account(engine, &account);
-    free(values);
-}
-
 /* The trial, which is in no list, goes to settled. */
 static void settle(struct engine *engine, struct trial *trial)
 {
@@ -166,7 +151,7 @@ static void settle(struct engine *engine, struct trial *trial)
     }
     if (engine_change_trial(engine, trial, event, row.cause) &&
         job_is_final(trial->state))
-        account(engine, trial);
+        engine_account_ended(engine, trial);
 }
 
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,

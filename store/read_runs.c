@@ -26,7 +26,7 @@
     " AND job.state = 'succeeded' AND job.violation = 0"
 
 #define SELECT_RUNS                                                            \
-    "SELECT run.id, name, kind, run.state, reason, spec, overrides, spec_path,"\
+    "SELECT run.id, name, kind, run.state, run.reason, spec, overrides, spec_path,"\
     " work_directory, seed, engine_pid, boot_id, run.created_ms,"              \
     " run.started_ms, run.ended_ms, o.metric, o.goal,"                         \
     " (SELECT count(*) FROM run_objective WHERE run_id = run.id),"             \

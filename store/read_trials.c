@@ -24,6 +24,7 @@
 #define SELECT_JOBS                                                            \
     "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
     " job.started_ms, job.ended_ms, job.due_ms, job.cursor, job.violation,"    \
+    " job.told, job.seen, job.reason, job.same_as,"                            \
     " (SELECT count(*) FROM attempt WHERE job_id = job.id) FROM "
 
 #define OF_QUERY                                                               \
@@ -170,7 +171,11 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .due_ms = sqlite3_column_int64(jobs, 7),
         .cursor = (uint64_t)sqlite3_column_int64(jobs, 8),
         .violation = sqlite3_column_double(jobs, 9),
-        .attempts = sqlite3_column_int64(jobs, 10),
+        .told = sqlite3_column_int64(jobs, 10),
+        .seen = sqlite3_column_int64(jobs, 11),
+        .reason = (const char *)sqlite3_column_text(jobs, 12),
+        .same_as = sqlite3_column_int64(jobs, 13),
+        .attempts = sqlite3_column_int64(jobs, 14),
     };
 
     if (read_params(reading, trial.job) < 0 ||

@@ -23,12 +23,13 @@ static const char *const texts[STATEMENT_COUNT] = {
                           " started_ms = iif(?2 = 0, started_ms,"
                           " coalesce(started_ms, ?4)) WHERE id = ?1",
     [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
-    [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms)"
-                   " VALUES (?1, ?2, ?3, ?4, ?5)",
+    [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
+                   " seen, reason, same_as)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [INSERT_PARAM_VALUE] = "INSERT INTO param_value VALUES (?1, ?2, ?3, ?4)",
     [UPDATE_JOB] = "UPDATE job SET state = ?3, cause = ?4,"
                    " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
-                   " due_ms = ?7, violation = ?8"
+                   " due_ms = ?7, violation = ?8, told = coalesce(?9, told)"
                    " WHERE id = ?1 AND run_id = ?2",
     [REPLACE_JOB_VALUE] = "REPLACE INTO job_value VALUES (?1, ?2, ?3, ?4)",
     [REPLACE_JOB_OUTCOME] = "REPLACE INTO job_outcome VALUES (?1, ?2, ?3)",

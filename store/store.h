@@ -100,7 +100,10 @@ struct job_new {
     int64_t run;
     int64_t number; /* the trial's id for people: 1, 2, 3 ... in its run */
     const char *state;
-    uint64_t cursor;            /* of the strategy */
+    uint64_t cursor;    /* of the strategy */
+    int64_t seen;       /* how many results the strategy had been told */
+    const char *reason; /* why it suggested it, JSON; NULL: none */
+    int64_t same_as;    /* number of the job whose values it takes; 0: none */
     const struct value *params; /* [param_count] of the run; null: inactive */
     size_t param_count;
     int64_t time_ms;
@@ -124,6 +127,7 @@ struct job_change {
     size_t outcome_count;
     double violation; /* the sum of what bounds are exceeded by; not NaN */
     int64_t due_ms;   /* when a retry may start; 0: none */
+    int64_t told;     /* the strategy gets it in this place: 1, 2 ...; 0: not */
 };
 
 int store_change_job(struct store *store, const struct job_change *change,
@@ -226,6 +230,10 @@ struct trial_row {
     int64_t created_ms, started_ms, ended_ms, due_ms; /* 0: not yet */
     int64_t attempts;
     uint64_t cursor;
+    int64_t told; /* the place in which the strategy got its result; 0: none */
+    int64_t seen; /* how many results the strategy had when it suggested it */
+    const char *reason; /* why it suggested it, JSON; NULL: not said */
+    int64_t same_as;    /* number of the job whose values it took; 0: none */
 };
 
 /* ORDER_BEST: by the first objective and its goal, best first; then those that

@@ -171,18 +171,22 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
 {
     struct buf *detail;
 
-    if (store_change(store, INSERT_JOB,
-                     VALUES(value_int(job->run), value_int(job->number),
-                            value_text(job->state),
-                            value_int((int64_t)job->cursor),
-                            value_int(job->time_ms)),
-                     err) < 0)
+    if (store_change(
+            store, INSERT_JOB,
+            VALUES(value_int(job->run), value_int(job->number),
+                   value_text(job->state), value_int((int64_t)job->cursor),
+                   value_int(job->time_ms), value_int(job->seen),
+                   value_text(job->reason), int_unless(job->same_as, 0)),
+            err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
     if (add_param_values(store, job, *id, err) < 0)
         return -1;
     detail = detail_start(store);
     detail_text(detail, "state", job->state);
+    detail_int(detail, "seen", job->seen);
+    if (job->same_as != 0)
+        detail_int(detail, "same_as", job->same_as);
     return event_add(store,
                      &(struct event){.run = job->run,
                                      .job = *id,
@@ -201,6 +205,8 @@ static const char *job_detail(struct store *store,
     detail_text(detail, "cause", change->cause);
     if (change->due_ms != 0)
         detail_int(detail, "due_ms", change->due_ms);
+    if (change->told != 0)
+        detail_int(detail, "told", change->told);
     if (change->values != NULL && change->value_count > 0)
         detail_reals(detail, "values", change->values, change->value_count);
     if (change->outcomes != NULL && change->outcome_count > 0)
@@ -236,15 +242,15 @@ static int set_values(struct store *store, const struct job_change *change,
 int store_change_job(struct store *store, const struct job_change *change,
                      struct err *err)
 {
-    if (store_change(store, UPDATE_JOB,
-                     VALUES(value_int(change->job), value_int(change->run),
-                            value_text(change->state),
-                            value_text(change->cause),
-                            int_unless(change->started_ms, 0),
-                            int_unless(change->ended_ms, 0),
-                            int_unless(change->due_ms, 0),
-                            value_real(change->violation)),
-                     err) < 0 ||
+    if (store_change(
+            store, UPDATE_JOB,
+            VALUES(value_int(change->job), value_int(change->run),
+                   value_text(change->state), value_text(change->cause),
+                   int_unless(change->started_ms, 0),
+                   int_unless(change->ended_ms, 0),
+                   int_unless(change->due_ms, 0), value_real(change->violation),
+                   int_unless(change->told, 0)),
+            err) < 0 ||
         expect_change(store, "job", change->job, err) < 0 ||
         set_values(store, change, err) < 0)
         return -1;

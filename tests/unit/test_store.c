@@ -452,7 +452,7 @@ static void test_store__each_change_leaves_an_event(void **state)
     must(store_each_event(store, 1, see_event, text, &err));
     assert_string_equal(text,
                         "0 run_created {\"state\":\"running\"}\n"
-                        "1 suggested {\"state\":\"ready\"}\n"
+                        "1 suggested {\"state\":\"ready\",\"seen\":0}\n"
                         "1 attempt_starting \n"
                         "1 attempt_running {\"pid\":4711}\n"
                         "1 started {\"state\":\"running\"}\n"

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/run_view.h"
+#include "orchestrator/replay.h"
+#include "orchestrator/run.h"
+
+static json_t *difference_json(const struct replay *replay)
+{
+    if (replay->differs == 0)
+        return json_null();
+    return json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)replay->differs,
+                     "param", replay->param, "recorded",
+                     json_from_value(&replay->recorded), "suggested",
+                     json_from_value(&replay->suggested));
+}
+
+static void print_json(const struct run_view *view, const struct replay *replay)
+{
+    struct buf text = BUF_INIT;
+    json_t *json = json_pack("{s:s, s:I, s:I, s:o}", "run", view->row.name,
+                             "trials", (json_int_t)replay->trials, "proved",
+                             (json_int_t)replay->proved, "difference",
+                             difference_json(replay));
+
+    json_print(json, &text);
+    printf("%s\n", buf_text(&text));
+    json_decref(json);
+    buf_clear(&text);
+}
+
+static void print_value(const struct value *value, struct buf *out)
+{
+    if (value->type == VALUE_NULL)
+        buf_add_string(out, "not active");
+    else
+        value_print(value, out);
+}
+
+static void print_text(const struct run_view *view, const struct replay *replay)
+{
+    struct buf line = BUF_INIT;
+
+    buf_printf(&line, "run '%s': ", view->row.name);
+    if (replay->differs == 0) {
+        buf_printf(&line, "all %" PRId64 " suggestions are proved",
+                   replay->proved);
+    } else {
+        buf_printf(&line,
+                   "%" PRId64 " suggestions are proved, trial %" PRId64
+                   " differs: '%s' is ",
+                   replay->proved, replay->differs, replay->param);
+        print_value(&replay->recorded, &line);
+        buf_add_string(&line, " in the record, and the search suggests ");
+        print_value(&replay->suggested, &line);
+    }
+    puts(buf_text(&line));
+    buf_clear(&line);
+}
+
+static int replay_view(const struct cli *cli, const struct run_view *view,
+                       struct err *err)
+{
+    struct experiment *experiment =
+        run_read_experiment(view->store, view->row.id, err);
+    struct replay replay;
+    int status = -1;
+
+    if (experiment != NULL)
+        status =
+            replay_run(view->store, view->row.id, experiment, &replay, err);
+    if (status == 0) {
+        if (cli->output == OUTPUT_TABLE)
+            print_text(view, &replay);
+        else
+            print_json(view, &replay);
+        status = replay.differs != 0 ? err_exit_status(ERR_FAILED) : 0;
+    }
+    experiment_destroy(experiment);
+    return status;
+}
+
+static int exec_replay(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    struct run_view view;
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)options;
+    (void)count;
+    if (status == 0)
+        status = replay_view(cli, &view, err);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_replay = {
+    .name = "replay",
+    .operands = "RUN",
+    .summary = "prove that each suggestion of a run follows from its record",
+    .details =
+        "Asks the search once more for every trial of the run, with the "
+        "results that were known when it was suggested, and compares each "
+        "setting with the record, bit for bit. Nothing is run or written.\n\n"
+        "Exit status: 0 all are the same; 1 one differs, and is shown.",
+    .examples = "smtune replay last\n"
+                "smtune replay mlp -o json  # for programs\n",
+    .completes = "run",
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_replay,
+};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/output.h"
+#include "cli/run_view.h"
+#include "orchestrator/run.h"
+
+static const struct column columns[] = {
+    {"id", "trial", COLUMN_NUMBER, NULL},
+    {"method", NULL, COLUMN_TEXT, NULL},
+    {"method_reason", "chosen since", COLUMN_TEXT, NULL},
+    {"step", NULL, COLUMN_TEXT, NULL},
+    {"acquisition", NULL, COLUMN_NUMBER, NULL},
+    {"mean", "expected", COLUMN_NUMBER, NULL},
+    {"deviation", NULL, COLUMN_NUMBER, NULL},
+    {"value", "came to", COLUMN_NUMBER, NULL},
+    {"incumbent", "best then", COLUMN_NUMBER, NULL},
+    {"incumbent_value", "its value", COLUMN_NUMBER, NULL},
+    {"known", NULL, COLUMN_NUMBER, NULL},
+    {"pending", NULL, COLUMN_NUMBER, NULL},
+    {"same_as", NULL, COLUMN_NUMBER, NULL},
+    {"note", NULL, COLUMN_TEXT, NULL},
+};
+
+struct why {
+    const struct cli *cli;
+    const struct run_view *view;
+    const struct strategy *strategy;
+    struct err *err;
+};
+
+static struct value real_or_null(const json_t *json)
+{
+    return json_is_number(json) ? value_real(json_number_value(json))
+                                : value_null();
+}
+
+static struct value text_or_null(const json_t *json)
+{
+    return json_is_string(json) ? value_text(json_string_value(json))
+                                : value_null();
+}
+
+static struct value first_value(const struct trial_row *row)
+{
+    return row->value_count > 0 ? value_real(row->values[0]) : value_null();
+}
+
+static int keep_value(void *user, const struct trial_row *row)
+{
+    *(struct value *)user = first_value(row);
+    return 0;
+}
+
+static int find_value(const struct why *why, int64_t number,
+                      struct value *value)
+{
+    struct trial_query query = {.run = why->view->row.id, .number = number};
+
+    *value = value_null();
+    if (number == 0)
+        return 0;
+    return store_each_trial(why->view->store, &query, keep_value, value,
+                            why->err);
+}
+
+static int show(struct why *why, const struct trial_row *row,
+                const json_t *reason)
+{
+    const char *method = strategy_method(why->strategy);
+    int64_t incumbent =
+        json_integer_value(json_object_get(reason, "incumbent"));
+    struct value chosen = text_or_null(json_object_get(reason, "method"));
+    struct value incumbent_value;
+
+    if (find_value(why, incumbent, &incumbent_value) < 0)
+        return -1;
+    return output_object(
+        why->cli, columns,
+        (const struct value[ARRAY_LEN(columns)]){
+            value_int(row->number),
+            chosen.type == VALUE_TEXT ? chosen : value_text(method),
+            value_text(strategy_reason(why->strategy)),
+            text_or_null(json_object_get(reason, "step")),
+            real_or_null(json_object_get(reason, "acquisition")),
+            real_or_null(json_object_get(reason, "mean")),
+            real_or_null(json_object_get(reason, "deviation")),
+            first_value(row),
+            incumbent > 0 ? value_int(incumbent) : value_null(),
+            incumbent_value,
+            value_int(row->seen),
+            value_int(row->number - 1 - row->seen),
+            row->same_as > 0 ? value_int(row->same_as) : value_null(),
+            text_or_null(json_object_get(reason, "note")),
+        },
+        ARRAY_LEN(columns), why->err);
+}
+
+static int on_trial(void *user, const struct trial_row *row)
+{
+    json_t *reason = row->reason != NULL
+                         ? json_parse(row->reason, strlen(row->reason), NULL)
+                         : NULL;
+    int status = show(user, row, reason);
+
+    json_decref(reason);
+    return status;
+}
+
+static int why_trial(struct why *why, const struct experiment *experiment,
+                     const char *operand)
+{
+    struct strategy *strategy =
+        strategy_create(&experiment->search, experiment->space, why->err);
+    struct trial_query query = {.run = why->view->row.id};
+    int64_t job;
+    int status = -1;
+
+    why->strategy = strategy;
+    if (strategy != NULL &&
+        run_find_trial(why->view, operand, &query.number, &job, why->err) == 0)
+        status =
+            store_each_trial(why->view->store, &query, on_trial, why, why->err);
+    strategy_destroy(strategy);
+    return status;
+}
+
+static int exec_why(const struct cli *cli, const void *options, char **operands,
+                    int count, struct err *err)
+{
+    struct run_view view;
+    struct why why = {.cli = cli, .view = &view, .err = err};
+    struct experiment *experiment = NULL;
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)options;
+    (void)count;
+    if (status == 0) {
+        experiment = run_read_experiment(view.store, view.row.id, err);
+        status =
+            experiment != NULL ? why_trial(&why, experiment, operands[1]) : -1;
+    }
+    experiment_destroy(experiment);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_why = {
+    .name = "why",
+    .operands = "RUN TRIAL",
+    .summary = "say why a trial's setting was chosen",
+    .details =
+        "Which method chose it, and why that method; the step of it that did; "
+        "what the method expected of the trial, and what it came to; the best "
+        "trial at that time; how many results were known, and how many "
+        "other trials had none yet. A method says what it has: random and "
+        "sobol know nothing of results, and expect nothing.",
+    .examples = "smtune why last 17\n"
+                "smtune why mlp 17 -o json  # for programs\n",
+    .completes = "run",
+    .min_operands = 2,
+    .max_operands = 2,
+    .exec = exec_why,
+};

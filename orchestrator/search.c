@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/search.h"
+
+#include <inttypes.h>
+
+int search_point(const struct space *space, const struct trial_row *row,
+                 struct value *point, struct err *err)
+{
+    for (size_t i = 0; i < space_count(space); i++) {
+        point[i] = value_null();
+        if (i < row->param_count && row->params[i].type != VALUE_NULL &&
+            param_coerce(space_param(space, i), &row->params[i], &point[i]) !=
+                0)
+            return err_set(err, ERR_FAILED,
+                           "trial %" PRId64 " has a value of '%s' that is not "
+                           "in the experiment's file",
+                           row->number, space_param(space, i)->name);
+    }
+    return 0;
+}

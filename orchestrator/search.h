@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_H
+
+#include "base/err.h"
+#include "orchestrator/experiment.h"
+#include "store/store.h"
+#include "strategies/strategy.h"
+
+/*
+ * A trial's setting as the record has it, in the types of the space:
+ * point[space_count]. ERR_FAILED when it is not of this space.
+ */
+int search_point(const struct space *space, const struct trial_row *row,
+                 struct value *point, struct err *err);
+
+#endif

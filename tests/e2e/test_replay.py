@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune replay` and `smtune why`: suggestions follow from the record."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+
+import pytest
+
+from conftest import ROOT, wait_until
+
+METHODS = re.findall(r"^    X\((\w+)\)", re.search(
+    r"define STRATEGY_METHODS\(X\)(.*?)\n\n",
+    (ROOT / "strategies/strategy_impl.h").read_text(), re.S)[1], re.M)
+FILE = """\
+    version: 1
+    name: exp
+    objective: {metric: loss, goal: %(goal)s}
+    parameters:
+      x: {type: float, min: 1e-3, max: 1, scale: log}
+      k: {type: categorical, values: [a, b]}
+      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
+      z: {type: bool}
+    constraints: ["x > 0.002 or z"]
+    search: {method: %(method)s, seed: 11}
+    budget: {trials: %(trials)d, parallel: %(parallel)d}
+    trial: {shell: "%(shell)s"}
+    """
+ECHO = "echo loss=${{ x * 3 + (k = 'b') * coalesce(y, 2) / 5.0 - z }}"
+
+
+@pytest.fixture
+def experiment(write):
+    def make(method="auto", trials=24, parallel=4, shell=ECHO,
+             goal="minimize"):
+        return write("exp.yaml", FILE % locals())
+    return make
+
+
+def params(smtune, run):
+    return [t["params"] for t in smtune.json("trials", run)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_suggestion_is_proved(smtune, experiment, method):
+    path = experiment(method, goal="maximize", shell=
+                      "[ $SMTUNE_JOB = 5 ] && exit 1; " + ECHO)
+    smtune.ok("run", path)
+    count = len(params(smtune, "exp"))
+    assert smtune.json("replay", "exp") == {
+        "run": "exp", "trials": count, "proved": count, "difference": None}
+    assert f"all {count} suggestions" in smtune.ok("replay", "exp")
+
+
+def start_and_kill(smtune, path, after):
+    """The engine is killed when so many trials are over; its trials not."""
+    process = smtune.start("run", path)
+
+    def over():
+        if not (smtune.store / "smtune.db").exists():
+            return False
+        result = smtune("trials", "exp", "-o", "json")
+        return result.returncode == 0 and sum(
+            t["ended"] is not None for t in json.loads(result.stdout)) >= after
+
+    wait_until(over)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_after_a_crash_it_goes_on_as_if_nothing_had_been(
+        smtune, experiment, method):
+    """One at a time, results come in the same order with and without."""
+    slow = f"sleep 0.05; {ECHO}"
+    path = experiment(method, 20, 1, slow)
+    smtune.ok("run", path, "--name", "whole")
+    start_and_kill(smtune, path, 8)
+    smtune.ok("resume", "exp")
+    assert params(smtune, "exp") == params(smtune, "whole")
+    smtune.ok("replay", "exp")
+
+
+def test_64_at_once_and_three_crashes(smtune, experiment):
+    path = experiment("auto", 260, 64,
+                      f"sleep 0.0$(($SMTUNE_JOB % 7)); {ECHO}")
+    start_and_kill(smtune, path, 40)
+    for after in 100, 160:
+        engine = smtune.start("resume", "exp")
+        wait_until(lambda: engine.poll() is not None or sum(
+            t["ended"] is not None
+            for t in smtune.json("trials", "exp")) >= after)
+        os.kill(engine.pid, signal.SIGKILL)
+        engine.wait()
+    smtune.ok("resume", "exp", timeout=120)
+    assert smtune.json("replay", "exp", timeout=120)["proved"] == 260
+
+
+def test_a_difference_is_found(smtune, experiment):
+    smtune.ok("run", experiment("random", 10))
+    database = sqlite3.connect(smtune.store / "smtune.db")
+    with database:
+        database.execute("UPDATE param_value SET value = 0.25"
+                         " WHERE job_id = 7 AND idx = 0")
+    database.close()
+    result = smtune("replay", "exp", "-o", "json")
+    assert result.returncode == 1
+    told = json.loads(result.stdout)
+    assert told["proved"] == 6
+    assert told["difference"]["id"] == 7
+    assert told["difference"]["param"] == "x"
+    assert told["difference"]["recorded"] == 0.25
+    assert told["difference"]["suggested"] != 0.25
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert "trial 7 differs: 'x' is 0.25 in the record" in result.stdout
+
+
+def test_a_record_that_does_not_fit_its_file_is_refused(smtune, experiment):
+    smtune.ok("run", experiment("random", 4))
+    database = sqlite3.connect(smtune.store / "smtune.db")
+    with database:
+        database.execute("UPDATE run SET spec = replace(spec, 'max: 1,',"
+                         " 'max: 1.1e-3,')")
+    database.close()
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert "'x'" in result.stderr and "experiment's file" in result.stderr
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("UPDATE run SET spec = 'version: 1'")
+    database.close()
+    assert smtune("replay", "exp").returncode == 3
+
+
+def test_why(smtune, experiment):
+    smtune.ok("run", experiment("sobol", 12, 3))
+    for number in range(1, 13):
+        why = smtune.json("why", "exp", number)
+        assert why["id"] == number
+        assert why["method"] == "sobol"
+        assert why["known"] + why["pending"] == number - 1
+        assert 0 <= why["pending"] < 3 * 65
+    assert why["value"] == smtune.json("show", "exp", 12)["value"]
+    assert "sobol" in smtune.ok("why", "last", 3)
+    assert smtune("why", "exp", 13).returncode == 4
+    assert smtune("why", "exp", "x").returncode == 2
+    assert smtune("why", "none", 1).returncode == 4
+
+
+def test_results_are_told_in_places_without_gaps(smtune, experiment):
+    smtune.ok("run", experiment("random", 40, 8))
+    database = sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
+                               uri=True)
+    rows = database.execute("SELECT number, told, seen FROM job"
+                            " ORDER BY number").fetchall()
+    database.close()
+    assert sorted(told for _, told, _ in rows) == list(range(1, 41))
+    for number, _, seen in rows:
+        assert number - 8 * 65 <= seen < number
+        known = [n for n, told, _ in rows if told <= seen]
+        assert all(n < number for n in known)
+
+
+def test_a_result_that_is_gone_is_missed(smtune, experiment):
+    smtune.ok("run", experiment("random", 12, 1,
+                                f"sleep 0.06; {ECHO}"))
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("UPDATE job SET told = NULL WHERE number = 3")
+    database.close()
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert "lacks results" in result.stderr
