@@ -86,10 +86,18 @@ static void close_loop(struct engine *engine)
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
     uv_close((uv_handle_t *)&engine->busy, NULL);
-    uv_close((uv_handle_t *)&engine->interrupt, NULL);
-    uv_close((uv_handle_t *)&engine->terminate, NULL);
+    uv_unref((uv_handle_t *)&engine->interrupt);
+    uv_unref((uv_handle_t *)&engine->terminate);
     if (engine->executor != NULL)
         executor_destroy(engine->executor, on_executor_gone, NULL);
+}
+
+/* Not before the run's end is in the record: a signal would end the process. */
+static void close_signals(struct engine *engine)
+{
+    uv_close((uv_handle_t *)&engine->interrupt, NULL);
+    uv_close((uv_handle_t *)&engine->terminate, NULL);
+    uv_run(&engine->loop, UV_RUN_DEFAULT);
 }
 
 /* A commit is due when a slot waits for it, when it has gathered long enough,
@@ -388,6 +396,7 @@ int engine_run(struct run *run, const struct engine_events *events,
         close_loop(engine);
     uv_run(&engine->loop, UV_RUN_DEFAULT);
     status = conclude(engine, err);
+    close_signals(engine);
     uv_loop_close(&engine->loop);
     engine_clear(engine);
     free(engine);
