@@ -327,12 +327,24 @@ def ran(smtune):
     return path.read_text().split() if path.exists() else []
 
 
+def two_run(smtune):
+    """Two commands run, and the engine knows: an interrupt withdraws trials
+    whose start has not been told yet."""
+    return (len(ran(smtune)) == 2 and
+            smtune.json("status", "exp")["trials"]["running"] == 2)
+
+
+def interrupt(engine):
+    """The first one, which has come when the engine says so."""
+    os.kill(engine.pid, signal.SIGINT)
+    assert any("Ctrl-C ends them" in line for line in engine.stderr)
+
+
 def test_interrupted_once_lets_trials_end_and_resumes(smtune, experiment):
     path = experiment(SLOW)
     engine = smtune.start("run", path)
-    wait_until(lambda: len(ran(smtune)) == 2)
-    os.kill(engine.pid, signal.SIGINT)
-    wait_until(lambda: len(ran(smtune)) == 2)
+    wait_until(lambda: two_run(smtune))
+    interrupt(engine)
     (smtune.directory / "go").touch()
     assert engine.wait(30) == 130
     assert states(smtune)[:2] == ["succeeded"] * 2
@@ -349,16 +361,10 @@ def test_interrupted_once_lets_trials_end_and_resumes(smtune, experiment):
 def test_interrupted_twice_ends_trials_and_resumes(smtune, experiment):
     path = experiment(SLOW)
     engine = smtune.start("run", path)
-    wait_until(lambda: len(ran(smtune)) == 2)
+    wait_until(lambda: two_run(smtune))
+    interrupt(engine)
     os.kill(engine.pid, signal.SIGINT)
-    wait_until(lambda: smtune.json("status", "exp")["state"] == "running")
-    os.kill(engine.pid, signal.SIGINT)
-    while engine.poll() is None:
-        try:
-            engine.wait(1)
-        except Exception:
-            os.kill(engine.pid, signal.SIGINT)
-    assert engine.returncode == 130
+    assert engine.wait(60) == 130
     assert "succeeded" not in states(smtune)
     (smtune.directory / "go").touch()
     smtune.ok("resume", "exp")
