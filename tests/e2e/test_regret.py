@@ -9,6 +9,7 @@ import pytest
 from conftest import BUILD, ROOT
 
 REGRET = BUILD / "regret"
+PEER = ROOT / "tests/bench/regret/optuna_peer.py"
 SCORE = ROOT / "tests/bench/regret/score.py"
 
 
@@ -99,7 +100,26 @@ def test_serve_asks_for_what_is_active():
     assert answers[1] == {"need": "c"}
     for answer in answers[2:]:
         assert answer["state"] == "complete"
-        assert answer["regret"] >= 0
+        assert answer["measure"] >= 0
+
+
+def test_optuna_runs_on_the_same_problems(tmp_path):
+    pytest.importorskip("optuna")
+    path = tmp_path / "peer.jsonl"
+    names = {"tree-kernel", "sums-alpine-5", "spring-3", "mixed-levy-6",
+             "failing-zakharov-4", "training-adam"}
+    command = [PEER, "--samplers", "random", "--problems", ",".join(names),
+               "--seeds", "1", "--trials", "25", "--parallel", "3",
+               "--regret", REGRET, "--out", path]
+    for _ in range(2):  # the second finds nothing left to do
+        subprocess.run(command, check=True, timeout=120)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {line["problem"] for line in lines} == names
+    assert len(lines) == len(names)
+    ours = runs("--problems", "spring-3", "--methods", "random", "--trials",
+                "25", "--seeds", "1")
+    assert set(lines[0]) == set(ours[0])
+    assert set(lines[0]["regret"]) == set(ours[0]["regret"]) == {"10", "25"}
 
 
 def test_score_places_methods(tmp_path):

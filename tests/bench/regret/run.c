@@ -13,6 +13,14 @@ enum { STREAM_ORDER = 210 };
 
 static const uint64_t checkpoints[] = {10, 25, 50, 100, 200, 400, 1000, 2000};
 
+/* The best trial so far, as a user would pick it: the smallest value told
+ * among those that satisfy their outcome constraints. */
+struct incumbent {
+    bool found;
+    double value;
+    double measure;
+};
+
 struct pending {
     uint64_t trial;
     struct evaluation evaluation;
@@ -39,8 +47,9 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-void incumbent_see(struct incumbent *incumbent, const struct problem *problem,
-                   const struct evaluation *evaluation)
+static void incumbent_see(struct incumbent *incumbent,
+                          const struct problem *problem,
+                          const struct evaluation *evaluation)
 {
     if (evaluation->outcome != OUTCOME_COMPLETE)
         return;

@@ -2,21 +2,12 @@
 #ifndef SMTUNE_TESTS_BENCH_REGRET_RUN_H
 #define SMTUNE_TESTS_BENCH_REGRET_RUN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "tests/bench/regret/problem.h"
 
 struct buf;
-
-/* The best trial so far, as a user would pick it: the smallest value told
- * among those that satisfy their outcome constraints. */
-struct incumbent {
-    bool found;
-    double value;
-    double measure;
-};
 
 /* One method's run on one instance. */
 struct run {
@@ -26,9 +17,6 @@ struct run {
     uint64_t trials;
     uint64_t parallel; /* so many are pending when the next is asked for */
 };
-
-void incumbent_see(struct incumbent *incumbent, const struct problem *problem,
-                   const struct evaluation *evaluation);
 
 /* Appends a line of JSON: what the run was, the incumbent's measure after 10,
  * 25, 50 ... finished trials (null: none), the seconds in ask and tell. */

@@ -83,25 +83,23 @@ static int read_point(struct instance *instance, const json_t *params,
 }
 
 static json_t *evaluate(struct instance *instance, const struct value *point,
-                        uint64_t trial, struct incumbent *incumbent)
+                        uint64_t trial)
 {
     struct evaluation evaluation;
     json_t *outcomes = json_array();
 
     instance_evaluate(instance, point, trial, &evaluation);
-    incumbent_see(incumbent, instance->problem, &evaluation);
     for (size_t i = 0; i < instance->problem->outcome_count; i++)
         json_array_append_new(outcomes, json_from_real(evaluation.outcomes[i]));
-    return json_pack(
-        "{s:s, s:o, s:o, s:o}", "state",
-        evaluation.outcome == OUTCOME_COMPLETE ? "complete" : "failed", "value",
-        json_from_real(evaluation.value), "outcomes", outcomes, "regret",
-        incumbent->found ? json_real(incumbent->measure) : json_null());
+    return json_pack("{s:s, s:o, s:o, s:o}", "state",
+                     evaluation.outcome == OUTCOME_COMPLETE ? "complete"
+                                                            : "failed",
+                     "value", json_from_real(evaluation.value), "measure",
+                     json_from_real(evaluation.measure), "outcomes", outcomes);
 }
 
 static json_t *answer(struct instance *instance, const char *line,
-                      uint64_t *trial, struct incumbent *incumbent,
-                      struct err *err)
+                      uint64_t *trial, struct err *err)
 {
     struct value point[DIMENSION_MAX];
     json_t *request = json_parse(line, strlen(line), err);
@@ -116,7 +114,7 @@ static json_t *answer(struct instance *instance, const char *line,
         else if (!space_feasible(instance->space, point))
             reply = json_pack("{s:s}", "state", "infeasible");
         else
-            reply = evaluate(instance, point, ++*trial, incumbent);
+            reply = evaluate(instance, point, ++*trial);
     }
     json_decref(request);
     return reply;
@@ -137,7 +135,6 @@ int serve_instance(const struct problem *problem, uint64_t seed,
                    struct err *err)
 {
     struct instance *instance = instance_create(problem, seed, err);
-    struct incumbent incumbent = {0};
     uint64_t trial = 0;
     char *line = NULL;
     size_t size = 0;
@@ -147,7 +144,7 @@ int serve_instance(const struct problem *problem, uint64_t seed,
         return -1;
     say(describe(instance));
     while (result == 0 && getline(&line, &size, stdin) > 0) {
-        json_t *reply = answer(instance, line, &trial, &incumbent, err);
+        json_t *reply = answer(instance, line, &trial, err);
 
         if (reply == NULL)
             result = -1;

@@ -26,6 +26,7 @@ enum { AXES_MAX = 8, AXIS_VALUES_MAX = 16, CELLS_MAX = 20000 };
             ".byte 0\n"                                                        \
             ".popsection\n")
 
+EMBED(fashion);
 EMBED(digits);
 EMBED(cancer);
 EMBED(diabetes);
@@ -207,6 +208,6 @@ static double look_up(const struct instance *instance, const double *x,
     }
 
 const struct problem table_problems[] = {
-    TABLE(digits, REPORT), TABLE(cancer, REPORT),
+    TABLE(fashion, REPORT), TABLE(digits, REPORT), TABLE(cancer, REPORT),
     TABLE(diabetes, TUNE),  {.name = NULL},
 };
