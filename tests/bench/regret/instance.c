@@ -9,7 +9,7 @@
 /* Streams of the generator. */
 enum { STREAM_INSTANCE = 200, STREAM_UNIT, STREAM_NOISE };
 
-enum { UNIT_POINTS = 301, DRAWS_MAX = 100000 };
+enum { UNIT_POINTS = 301, UNIT_DRAWS = 10000, DRAWS_MAX = 100000 };
 
 /* Targets of continuous axes keep so far from the ends. */
 static const double margin = 0.08;
@@ -172,6 +172,15 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+bool outcomes_satisfied(const struct problem *problem, const double *outcomes)
+{
+    for (size_t i = 0; i < problem->outcome_count; i++)
+        if (!(outcomes[i] <= 0))
+            return false;
+    return true;
+}
+
+/* Of points at which trials succeed and satisfy their outcome constraints. */
 static int measure_unit(struct instance *instance, struct err *err)
 {
     double values[UNIT_POINTS], x[DIMENSION_MAX], outcomes[OUTCOMES_MAX];
@@ -180,12 +189,13 @@ static int measure_unit(struct instance *instance, struct err *err)
     struct rng rng;
 
     rng_init(&rng, key(instance), 0, STREAM_UNIT);
-    for (size_t i = 0; i < UNIT_POINTS; i++) {
+    for (size_t i = 0; i < UNIT_DRAWS && count < UNIT_POINTS; i++) {
         if (instance_random(instance, &rng, point, err) < 0)
             return -1;
         coordinates(instance, point, x);
         values[count] = instance->problem->function(instance, x, outcomes);
-        count += !isnan(values[count]);
+        count += !isnan(values[count]) &&
+                 outcomes_satisfied(instance->problem, outcomes);
     }
     qsort(values, count, sizeof(double), compare);
     instance->unit = count > 0 ? values[count / 2] - instance->best : 0;

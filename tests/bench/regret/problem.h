@@ -2,6 +2,7 @@
 #ifndef SMTUNE_TESTS_BENCH_REGRET_PROBLEM_H
 #define SMTUNE_TESTS_BENCH_REGRET_PROBLEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -102,7 +103,7 @@ struct instance {
     void *state;                           /* freed with the instance */
 
     double best; /* smallest f; 0 unless place says otherwise */
-    double unit; /* median f of random points, less best */
+    double unit; /* median f of random points that are good, less best */
     double scale, offset;
 };
 
@@ -130,6 +131,8 @@ int instance_random(struct instance *instance, struct rng *rng,
 void instance_evaluate(const struct instance *instance,
                        const struct value *point, uint64_t trial,
                        struct evaluation *evaluation);
+
+bool outcomes_satisfied(const struct problem *problem, const double *outcomes);
 
 /* Which of its values the coordinate of a finite parameter stands for, in the
  * instance's order of categories. */

@@ -51,11 +51,9 @@ static void incumbent_see(struct incumbent *incumbent,
                           const struct problem *problem,
                           const struct evaluation *evaluation)
 {
-    if (evaluation->outcome != OUTCOME_COMPLETE)
+    if (evaluation->outcome != OUTCOME_COMPLETE ||
+        !outcomes_satisfied(problem, evaluation->outcomes))
         return;
-    for (size_t i = 0; i < problem->outcome_count; i++)
-        if (!(evaluation->outcomes[i] <= 0))
-            return;
     if (incumbent->found && incumbent->value <= evaluation->value)
         return;
     incumbent->found = true;
