@@ -163,13 +163,29 @@ static bool prepare(struct engine *engine, struct trial *trial)
     return true;
 }
 
+/* Trials that start again after the next commit: they come before new ones. */
+static int64_t count_returning(const struct engine *engine)
+{
+    const struct trial *trial;
+    int64_t count = 0;
+
+    TAILQ_FOREACH(trial, &engine->settled, link)
+    {
+        if (trial->state == JOB_READY)
+            count++;
+    }
+    return count;
+}
+
 void engine_dispatch(struct engine *engine)
 {
+    int64_t returning = count_returning(engine);
+
     if (engine->phase != PHASE_RUNNING)
         return;
     wake_due(engine);
     while (engine->phase == PHASE_RUNNING &&
-           engine_active(engine) < wanted(engine)) {
+           engine_active(engine) + returning < wanted(engine)) {
         if (TAILQ_EMPTY(&engine->ready) && !suggest(engine))
             return;
         if (!prepare(engine, TAILQ_FIRST(&engine->ready)))
