@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The problems that search methods are measured on, and the programs for it."""
+"""The problems that search methods are measured on, and their programs."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -44,6 +45,19 @@ def test_sets_are_large_spread_and_disjoint():
     def functions(some):  # "noisy-ackley-3" is made of "ackley"
         return {p[0].rstrip("0123456789-").split("-")[-1] for p in some}
     assert not functions(in_set["tune"]) & functions(in_set["report"])
+
+
+def test_page_says_which_problem_is_in_which_set():
+    page = (ROOT / "docs/search.md").read_text()
+    table = page[page.index("| kind | `report`"):].split("\n\n")[0]
+    columns = [row.split("|")[2:4] for row in table.splitlines()[2:]]
+    for name, which, *_ in problems():
+        place = ("report", "tune").index(which)
+        words = " ".join(row[place] for row in columns)
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", words), name
+    sizes = re.search(r"`report`, (\d+) problems.*`tune`, (\d+) ", table)
+    assert [int(n) for n in sizes.groups()] == [
+        sum(p[1] == which for p in problems()) for which in ("report", "tune")]
 
 
 def test_no_random_point_beats_the_best_known_value():

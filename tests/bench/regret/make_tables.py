@@ -80,7 +80,7 @@ def decades(low, high, count):
     return [float(f"{low * ratio ** i:.4g}") for i in range(count)]
 
 
-# Function, axes (name, kind, values), whether the last axis is one call's list.
+# Function, axes (name, kind, values), whether a call takes the whole last axis.
 RECIPES = {
     "fashion": (fashion, [
         ("optimizer", "categorical", ["sgd", "adam"]),

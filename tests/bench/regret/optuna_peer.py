@@ -195,8 +195,8 @@ def key_of(line):
 
 
 def list_problems(options):
-    lines = subprocess.run([options.regret, "--list"], capture_output=True, text=True,
-                           check=True).stdout.splitlines()
+    lines = subprocess.run([options.regret, "--list"], capture_output=True,
+                           text=True, check=True).stdout.splitlines()
     rows = [line.split() for line in lines]
     if options.problems:
         return [r[0] for r in rows if r[0] in options.problems.split(",")]

@@ -127,9 +127,9 @@ def print_summary(rows, methods, budgets, versus):
     base = methods.index(versus) if versus else None
     for b, budget in enumerate(budgets):
         first = 2 * b * len(methods)
-        print(f"\nafter {budget} trials".ljust(width + 1),
-              "  score  [95%]            rank  [95%]",
-              f"        score less that of {versus}" if versus else "")
+        more = f"            less that of {versus}" if versus else ""
+        print(f"\nafter {budget} trials".ljust(width + 1)
+              + "   score  [95%]            rank  [95%]" + more)
         order = sorted(range(len(methods)), key=lambda m: -means[first + m])
         for m in order:
             i, k = first + m, first + len(methods) + m
