@@ -90,7 +90,7 @@ quickstart: deps ## install what is missing, build, tune a real model
 
 $B/%: FLAGS = $(CFLAGS)
 $B/training/%: FLAGS = $(CFLAGS) -O3 -fno-math-errno
-$B/strategies/%: FLAGS = $(CFLAGS) -O3 -fno-math-errno
+$B/strategies/%: FLAGS = $(CFLAGS) -O3 -fno-math-errno -fno-trapping-math
 $S/%: FLAGS = $(SAN)
 $S/double/%: FLAGS = $(SAN) -DSMTRAIN_DOUBLE
 

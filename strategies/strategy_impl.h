@@ -17,7 +17,8 @@
     X(random)                                                                  \
     X(grid)                                                                    \
     X(sobol)                                                                   \
-    X(bayesian)
+    X(bayesian)                                                                \
+    X(tpe)
 
 struct buf;
 struct hash_set;

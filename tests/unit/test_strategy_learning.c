@@ -22,7 +22,7 @@
 
 enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64 };
 
-static const char *const methods[] = {"random", "sobol", "bayesian"};
+static const char *const methods[] = {"random", "sobol", "bayesian", "tpe"};
 
 /* Fewer of those that think for milliseconds, many times that under the
  * sanitizers. */

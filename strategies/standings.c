@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategies/standings.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "strategies/history.h"
+
+enum tier { TIER_COMPLETE, TIER_STOPPED, TIER_INFEASIBLE };
+
+struct standing {
+    enum tier tier;
+    double violation;
+    double value;
+    uint64_t lot; /* decides between equals */
+};
+
+/* More than so many new ones are sorted together, not put in one by one. */
+enum { INSERTIONS_MAX = 64 };
+
+void standings_clear(struct standings *standings)
+{
+    free(standings->order);
+    free(standings->lost);
+    free(standings->all);
+    *standings = (struct standings){0};
+}
+
+/* The finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static uint64_t draw_lot(uint64_t index)
+{
+    uint64_t word = (index + 1) * 0x9e3779b97f4a7c15u;
+
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
+    word = (word ^ word >> 27) * 0x94d049bb133111ebu;
+    return word ^ word >> 31;
+}
+
+static bool has_values(const struct history *history, size_t index)
+{
+    const double *values = history_values(history, index);
+
+    for (size_t i = 0; i < history->objective_count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return history->states[index] == HISTORY_COMPLETE ||
+           history->states[index] == HISTORY_STOPPED;
+}
+
+static struct standing find_standing(const struct history *history,
+                                     size_t index)
+{
+    struct standing standing = {
+        .tier = history->states[index] == HISTORY_COMPLETE ? TIER_COMPLETE
+                                                           : TIER_STOPPED,
+        .violation = history_violation(history, index),
+        .value = history_values(history, index)[0],
+        .lot = draw_lot(index),
+    };
+
+    if (standing.violation > 0)
+        standing.tier = TIER_INFEASIBLE;
+    return standing;
+}
+
+static int compare_numbers(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+/* qsort_r: indices by their standings. */
+static int compare(const void *a, const void *b, void *all)
+{
+    const struct standing *standings = all;
+    const struct standing *x = &standings[*(const size_t *)a];
+    const struct standing *y = &standings[*(const size_t *)b];
+    int order = (x->tier > y->tier) - (x->tier < y->tier);
+
+    if (order == 0)
+        order = compare_numbers(x->violation, y->violation);
+    if (order == 0)
+        order = compare_numbers(x->value, y->value);
+    return order != 0 ? order : (x->lot > y->lot) - (x->lot < y->lot);
+}
+
+static void insert(struct standings *standings, size_t index)
+{
+    size_t low = 0, high = standings->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare(&standings->order[middle], &index, standings->all) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(&standings->order[low + 1], &standings->order[low],
+            (standings->count - low) * sizeof(index));
+    standings->order[low] = index;
+    standings->count++;
+}
+
+static void take_in(struct standings *standings, const struct history *history,
+                    size_t index, bool sorted)
+{
+    if (history->states[index] == HISTORY_CANCELLED)
+        return;
+    if (!has_values(history, index)) {
+        standings->lost =
+            mem_grow(standings->lost, standings->lost_count,
+                     &standings->lost_capacity, sizeof(*standings->lost));
+        standings->lost[standings->lost_count++] = index;
+        return;
+    }
+    standings->order =
+        mem_grow(standings->order, standings->count, &standings->capacity,
+                 sizeof(*standings->order));
+    standings->all[index] = find_standing(history, index);
+    if (sorted)
+        insert(standings, index);
+    else
+        standings->order[standings->count++] = index;
+}
+
+void standings_update(struct standings *standings,
+                      const struct history *history)
+{
+    size_t news = history->told_count - standings->told_count;
+    bool sorted = news <= INSERTIONS_MAX;
+
+    if (standings->all_capacity < history->count) {
+        standings->all_capacity = history->capacity;
+        standings->all = mem_resize(standings->all, standings->all_capacity,
+                                    sizeof(*standings->all));
+    }
+    for (; standings->told_count < history->told_count; standings->told_count++)
+        take_in(standings, history, history->told[standings->told_count],
+                sorted);
+    if (!sorted)
+        qsort_r(standings->order, standings->count, sizeof(*standings->order),
+                compare, standings->all);
+}
