@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "cli/cmd.h"
-#include "cli/pareto.h"
+#include "cli/front_view.h"
 #include "cli/trial_table.h"
 #include "orchestrator/workspace.h"
 
@@ -24,8 +24,34 @@ static const struct opt opts[] = {
     {0},
 };
 
+static int keep_number(void *user, const struct trial_row *trial)
+{
+    *(int64_t *)user = trial->number;
+    return 0;
+}
+
+/* The closest of those that broke a constraint. */
+static int no_feasible(const struct run_view *view, struct err *err)
+{
+    const struct trial_query query = {.run = view->row.id,
+                                      .order = ORDER_BEST,
+                                      .state = "succeeded",
+                                      .limit = 1};
+    int64_t closest = 0;
+
+    if (store_each_trial(view->store, &query, keep_number, &closest, err) != 0)
+        return -1;
+    return err_set(err, ERR_NOT_FOUND,
+                   "no trial of run '%s' satisfies its constraints on outcomes "
+                   "yet (trial %" PRId64 " comes closest: smtune show %s "
+                   "%" PRId64 ")",
+                   view->row.name, closest, view->row.name, closest);
+}
+
 static int no_best(const struct run_view *view, struct err *err)
 {
+    if (view->row.infeasible > 0)
+        return no_feasible(view, err);
     return err_set(err, ERR_NOT_FOUND,
                    "no trial of run '%s' has succeeded with a finite '%s' yet",
                    view->row.name, view->metrics[0]);
@@ -46,10 +72,11 @@ static int print_first(void *user, const struct trial_row *trial)
 
 enum { NO_MORE = 1 };
 
-/* Trials without a finite value come last. */
+/* Trials that are infeasible or without a finite value come last. */
 static int print_row(void *user, const struct trial_row *trial)
 {
-    if (trial->value_count == 0 || !isfinite(trial->values[0]))
+    if (trial->value_count == 0 || !isfinite(trial->values[0]) ||
+        trial->violation > 0.0)
         return NO_MORE;
     return trial_table_row(user, trial);
 }
@@ -74,43 +101,23 @@ static int show_best(const struct cli *cli, const struct run_view *view,
     return status;
 }
 
-static int add_to_front(void *user, const struct trial_row *trial)
-{
-    pareto_add(user, trial);
-    return 0;
-}
-
 /* With several objectives: all trials that no other one beats in each. */
 static int show_front(const struct cli *cli, const struct run_view *view,
                       int64_t count, struct err *err)
 {
-    struct trial_query query = {
-        .run = view->row.id, .order = ORDER_BEST, .state = "succeeded"};
-    struct pareto *front =
-        pareto_create((const char *const *)view->goals, view->objective_count);
-    struct trial_table table;
-    size_t shown;
-    int status =
-        store_each_trial(view->store, &query, add_to_front, front, err);
+    struct front_view *front = front_view_create(view, err);
+    int status = front == NULL ? -1 : 0;
 
-    shown = pareto_count(front);
-    if (count > 0 && (size_t)count < shown)
-        shown = (size_t)count;
-    trial_table_init(&table, cli, view, TRIAL_SETTING, err);
-    for (size_t i = 0; i < shown && status == 0; i++) {
-        query.number = pareto_number(front, i);
-        status =
-            store_each_trial(view->store, &query, trial_table_row, &table, err);
-    }
+    if (status == 0 && front_view_count(front) == 0)
+        status = no_best(view, err);
     if (status == 0)
-        status = trial_table_finish(&table, err);
+        status = front_view_print(front, cli, count, err);
+    fflush(stdout);
     if (status == 0 && !cli->quiet)
-        fprintf(stderr,
-                "%zu trials on the Pareto front: none of all is better in one "
-                "of the %zu objectives and no worse in the others\n",
-                pareto_count(front), view->objective_count);
-    trial_table_clear(&table);
-    pareto_destroy(front);
+        front_view_print_size(front, stderr);
+    if (status == 0 && !cli->quiet && cli->output == OUTPUT_TABLE)
+        front_view_plot(front, cli);
+    front_view_destroy(front);
     return status;
 }
 
@@ -140,8 +147,7 @@ static int exec_best(const struct cli *cli, const void *options,
     int status = run_view_open(&view, cli, operands[0], err);
 
     (void)count;
-    if (status == 0 && view.row.best_trial == 0 &&
-        (view.objective_count == 1 || chosen->checkpoints))
+    if (status == 0 && view.row.best_trial == 0)
         status = no_best(&view, err);
     else if (status == 0 && chosen->checkpoints)
         status = print_checkpoints(&view, err);
@@ -158,10 +164,11 @@ const struct cmd cmd_best = {
     .operands = "RUN",
     .summary = "show the best trial of a run and its setting",
     .details =
-        "The best is among the trials that succeeded; a value that is not "
-        "finite never is. With several objectives it is a list: the Pareto "
-        "front, all trials that no other trial beats in one objective without "
-        "being worse in another.",
+        "The best is among the trials that succeeded and satisfy the "
+        "constraints on outcomes; a value that is not finite never is. With "
+        "several objectives it is a list: the Pareto front, all trials that no "
+        "other trial beats in one objective without being worse in another, "
+        "with a picture of two objectives.",
     .examples = "smtune best last                        # the setting to use\n"
                 "smtune best mlp -n 5                    # the five best\n"
                 "smtune best mlp -o json | jq .params.lr # for programs\n"

@@ -35,7 +35,8 @@ static int list_run(void *user, const struct run_row *run)
         value_text(state),
         value_int(run_done(run)),
         value_int(run->trials),
-        isnan(run->best) ? value_null() : value_real(run->best),
+        isnan(run->best) || run->objective_count > 1 ? value_null()
+                                                     : value_real(run->best),
         value_int(run->started_ms),
         duration_ms < 0 ? value_null() : value_int(duration_ms),
     };
@@ -68,7 +69,8 @@ const struct cmd cmd_ls = {
     .summary = "list the runs in the store",
     .details = "A run is 'interrupted' when its engine ended without a word: "
                "'smtune resume' goes on with it. Of the trials that a run has "
-               "so far, 'done' is how many have come to an end.",
+               "so far, 'done' is how many have come to an end. With several "
+               "objectives no trial is the best: see 'smtune best'.",
     .examples = "smtune ls                # the newest is the last\n"
                 "smtune ls -o json        # for programs\n",
     .exec = exec_ls,

@@ -70,9 +70,10 @@ static int show_run(struct document *document, const struct cli *cli,
 {
     if (add_run(document, view, err) < 0 ||
         run_document_objectives(document, view, err) < 0 ||
+        run_document_outcomes(document, view, err) < 0 ||
         run_document_counts(document, view, err) < 0)
         return -1;
-    return trial_table_add_best(document, cli, view, err);
+    return run_document_best(document, cli, view, err);
 }
 
 static int exec_show(const struct cli *cli, const void *options,

@@ -97,7 +97,7 @@ static int exec_status(const struct cli *cli, const void *options,
     if (status == 0)
         status = run_document_counts(document, &view, err);
     if (status == 0)
-        status = trial_table_add_best(document, cli, &view, err);
+        status = run_document_best(document, cli, &view, err);
     if (status == 0)
         status = add_running(document, &view, err);
     if (status == 0)

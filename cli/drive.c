@@ -10,13 +10,13 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "cli/progress.h"
+#include "cli/run_result.h"
 #include "cli/summary.h"
 #include "orchestrator/engine.h"
+#include "orchestrator/front.h"
 #include "orchestrator/run.h"
-#include "orchestrator/setting.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
 
@@ -25,7 +25,8 @@ struct drive {
     struct progress *progress;
     double best, previous_best;
     struct buf best_params;
-    char note[128]; /* the last one shown */
+    struct front *front; /* NULL: one objective */
+    char note[128];      /* the last one shown */
 };
 
 static void print_short(const struct value *value, struct buf *out)
@@ -68,6 +69,8 @@ static struct progress_snapshot snapshot(const struct drive *drive,
         .succeeded = tally->succeeded,
         .failed = tally->failed,
         .stopped = tally->stopped,
+        .infeasible = tally->infeasible,
+        .front = drive->front != NULL ? (int64_t)front_count(drive->front) : 0,
         .elapsed_ms = status->elapsed_ms,
         .eta_ms = done > 0 && total > 0
                       ? status->elapsed_ms / done * (total - done)
@@ -82,11 +85,36 @@ static struct progress_snapshot snapshot(const struct drive *drive,
     };
 }
 
+static void add_figure(const char *metric, double value, struct buf *out)
+{
+    if (!isnan(value))
+        buf_printf(out, "%s%s=%.6g", out->length > 0 ? " " : "", metric, value);
+}
+
+/* What it said besides the first objective. */
+static void print_others(const struct experiment *experiment,
+                         const struct engine_trial *trial, struct buf *out)
+{
+    for (size_t i = 1; i < experiment->objective_count; i++)
+        add_figure(experiment->objectives[i].metric, trial->values[i], out);
+    for (size_t i = 0; i < experiment->outcome_count; i++)
+        add_figure(experiment->outcomes[i].metric, trial->outcomes[i], out);
+}
+
+/* Whether the trial is new on the front. */
+static bool joins_front(struct drive *drive, const struct engine_trial *trial)
+{
+    return drive->front != NULL && trial->is_feasible &&
+           strcmp(trial->state, job_state_names[JOB_SUCCEEDED]) == 0 &&
+           front_add(drive->front, trial->number, trial->values);
+}
+
 static void on_trial_ended(void *user, const struct engine_trial *trial,
                            const struct engine_status *status)
 {
     struct drive *drive = user;
-    struct buf params = BUF_INIT;
+    const struct experiment *experiment = drive->run->experiment;
+    struct buf params = BUF_INIT, others = BUF_INIT;
     struct progress_snapshot now;
     struct progress_trial ended = {
         .number = trial->number,
@@ -95,12 +123,16 @@ static void on_trial_ended(void *user, const struct engine_trial *trial,
         .text = trial->text[0] != '\0' ? trial->text : NULL,
         .value = trial->values[0],
         .duration_ms = trial->duration_ms,
-        .is_best = trial->is_best,
+        .is_best =
+            drive->front != NULL ? joins_front(drive, trial) : trial->is_best,
+        .is_infeasible = !trial->is_feasible,
         .will_retry = trial->will_retry,
     };
 
-    print_point(drive->run->experiment->space, trial->point, &params);
+    print_point(experiment->space, trial->point, &params);
+    print_others(experiment, trial, &others);
     ended.params = buf_text(&params);
+    ended.others = buf_text(&others);
     if (trial->is_best) {
         drive->previous_best = drive->best;
         drive->best = trial->values[0];
@@ -110,6 +142,7 @@ static void on_trial_ended(void *user, const struct engine_trial *trial,
     now = snapshot(drive, status);
     progress_trial_ended(drive->progress, &ended, &now, clock_monotonic_ms());
     buf_clear(&params);
+    buf_clear(&others);
 }
 
 static void on_tick(void *user, const struct engine_status *status)
@@ -138,52 +171,6 @@ static int exit_status(const struct experiment *experiment,
     return 0;
 }
 
-struct best {
-    const struct experiment *experiment;
-    json_t *json;
-};
-
-static int on_best(void *user, const struct trial_row *row)
-{
-    struct best *best = user;
-    const struct space *space = best->experiment->space;
-
-    if (row->value_count == 0 || !isfinite(row->values[0]) ||
-        row->param_count != space_count(space))
-        return 0;
-    best->json = json_pack("{s:I, s:o, s:o}", "id", (json_int_t)row->number,
-                           "value", json_from_real(row->values[0]), "params",
-                           setting_json(space, row->params));
-    return 0;
-}
-
-static int print_json(const struct run *run, const struct engine_result *result,
-                      struct err *err)
-{
-    struct trial_query query = {
-        .run = run->id, .order = ORDER_BEST, .limit = 1};
-    const struct tally *tally = &result->tally;
-    struct best best = {.experiment = run->experiment};
-    struct buf text = BUF_INIT;
-    json_t *json;
-
-    if (store_each_trial(run->store, &query, on_best, &best, err) != 0)
-        return -1;
-    json = json_pack(
-        "{s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I}, s:o}", "run", run->name,
-        "state", run_state_names[result->state], "reason", result->reason,
-        "trials", "total", (json_int_t)tally->suggested, "succeeded",
-        (json_int_t)tally->succeeded, "failed", (json_int_t)tally->failed,
-        "stopped", (json_int_t)tally->stopped, "cancelled",
-        (json_int_t)tally->cancelled, "best",
-        best.json != NULL ? best.json : json_null());
-    json_print(json, &text);
-    printf("%s\n", buf_text(&text));
-    json_decref(json);
-    buf_clear(&text);
-    return 0;
-}
-
 static int conclude(const struct cli *cli, struct run *run,
                     const struct engine_result *result, struct err *err)
 {
@@ -191,16 +178,39 @@ static int conclude(const struct cli *cli, struct run *run,
 
     if (status != 0)
         fprintf(stderr, "smtune: run '%s': %s\n", run->name, result->reason);
+    if (result->tally.best_trial == 0 && result->tally.infeasible > 0)
+        fprintf(stderr,
+                "smtune: run '%s': no trial satisfies the constraints "
+                "on outcomes\n",
+                run->name);
     if (result->state == RUN_STOPPED)
         fprintf(stderr, "smtune: go on with it: smtune resume %s\n", run->name);
     if (cli->output != OUTPUT_TABLE) {
-        if (print_json(run, result, err) != 0)
+        if (run_result_print(run, result, err) != 0)
             return -1;
     } else if (!cli->quiet &&
                summary_print(cli, run->store, run->id, err) != 0) {
         return -1;
     }
     return status;
+}
+
+/* With several objectives: the front as an earlier engine left it. */
+static int open_front(struct drive *drive, struct err *err)
+{
+    const struct experiment *experiment = drive->run->experiment;
+
+    if (experiment->objective_count == 1)
+        return 0;
+    drive->front = front_of_experiment(experiment);
+    return front_load(drive->front, drive->run->store, drive->run->id, err);
+}
+
+static void drive_clear(struct drive *drive)
+{
+    progress_finish(drive->progress, NULL);
+    front_destroy(drive->front);
+    buf_clear(&drive->best_params);
 }
 
 static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
@@ -212,10 +222,11 @@ static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
                           .previous_best = (double)NAN};
     struct engine_events events = {
         .trial_ended = on_trial_ended, .tick = on_tick, .user = &drive};
-    int status = engine_run(run, &events, stop_at_once, result, err);
+    int status = open_front(&drive, err);
 
-    progress_finish(drive.progress, NULL);
-    buf_clear(&drive.best_params);
+    if (status == 0)
+        status = engine_run(run, &events, stop_at_once, result, err);
+    drive_clear(&drive);
     return status;
 }
 

@@ -10,27 +10,19 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/axis.h"
 #include "cli/canvas.h"
 
-enum {
-    TICKS = 3,
-    LABEL_SIZE = 32,
-    DIGITS_MAX = 15,
-    NARROW = 30,
-    MIDDLE_MAX = 100000000
-};
+enum { NARROW = 30, LABEL_SIZE = AXIS_LABEL_SIZE, MIDDLE_MAX = 100000000 };
 
-static const double log_ratio = 100.0; /* from here on a log scale */
-static const double far_ratio = 3.0;   /* spans: the first best is an outlier */
+static const double far_ratio = 3.0; /* spans: the first best is an outlier */
 
 struct plot {
     const struct plot_point *points;
     size_t count;
     bool maximize;
     struct plot_style style;
-    double low, high; /* of the y axis, in its scale */
-    bool is_log;
-    char labels[TICKS][LABEL_SIZE]; /* from the top */
+    struct axis y;
 };
 
 static bool is_better(const struct plot *plot, double a, double b)
@@ -70,17 +62,11 @@ static double first_value(const struct plot *plot)
     return plot->points[i].value;
 }
 
-/* Whether positive values of that ratio ask for a log scale. */
-static bool spans_decades(double low, double high)
-{
-    return low > 0.0 && high / low >= log_ratio;
-}
-
 /* Whether `first` is so much worse than `bad` that an axis up to it would
  * flatten everything else. */
 static bool is_outlier(double best, double bad, double first)
 {
-    if (spans_decades(fmin(best, first), fmax(best, first))) {
+    if (axis_spans_decades(fmin(best, first), fmax(best, first))) {
         best = log10(best);
         bad = log10(bad);
         first = log10(first);
@@ -106,27 +92,13 @@ static bool choose_range(struct plot *plot)
     free(values);
     if (is_better(plot, bad, first) && !is_outlier(best, bad, first))
         bad = first;
-    plot->low = fmin(best, bad);
-    plot->high = fmax(best, bad);
-    if (plot->low == plot->high) {
-        double margin = best != 0.0 ? fabs(best) * 0.05 : 1.0;
-
-        plot->low -= margin;
-        plot->high += margin;
-    }
-    plot->is_log = spans_decades(plot->low, plot->high);
-    if (plot->is_log) {
-        plot->low = log10(plot->low);
-        plot->high = log10(plot->high);
-    }
+    axis_init(&plot->y, fmin(best, bad), fmax(best, bad));
     return true;
 }
 
 static double place_y(const struct plot *plot, double value)
 {
-    if (plot->is_log)
-        value = value > 0.0 ? log10(value) : -(double)INFINITY;
-    return (value - plot->low) / (plot->high - plot->low);
+    return axis_place(&plot->y, value);
 }
 
 static double place_x(const struct plot *plot, int64_t trial)
@@ -136,38 +108,6 @@ static double place_x(const struct plot *plot, int64_t trial)
 
     return last > first ? (double)(trial - first) / (double)(last - first)
                         : 0.0;
-}
-
-static double tick_value(const struct plot *plot, int tick)
-{
-    double value =
-        plot->high - (plot->high - plot->low) * tick / (double)(TICKS - 1);
-
-    return plot->is_log ? pow(10.0, value) : value;
-}
-
-/* As few digits as tell the ticks apart, but three. */
-static void make_labels(struct plot *plot)
-{
-    for (int digits = 3; digits <= DIGITS_MAX; digits++) {
-        for (int i = 0; i < TICKS; i++)
-            snprintf(plot->labels[i], LABEL_SIZE, "%.*g", digits,
-                     tick_value(plot, i));
-        if (strcmp(plot->labels[0], plot->labels[1]) != 0 &&
-            strcmp(plot->labels[1], plot->labels[2]) != 0)
-            return;
-    }
-}
-
-static int label_width(const struct plot *plot)
-{
-    size_t width = 0;
-
-    for (int i = 0; i < TICKS; i++) {
-        if (strlen(plot->labels[i]) > width)
-            width = strlen(plot->labels[i]);
-    }
-    return (int)width;
 }
 
 /* ---- drawing ---- */
@@ -210,12 +150,6 @@ static void draw_best(const struct plot *plot, struct canvas *canvas)
     canvas_level(canvas, since, 1.0, place_y(plot, best));
 }
 
-static void add_repeated(const char *text, int count, struct buf *out)
-{
-    while (count-- > 0)
-        buf_add_string(out, text);
-}
-
 static void add_title(const struct plot *plot, const char *metric,
                       struct buf *out)
 {
@@ -225,31 +159,7 @@ static void add_title(const struct plot *plot, const char *metric,
         buf_add_string(out, " (*: best, .: each)");
     else if (plot->style.colour)
         buf_add_string(out, " (dim: each)");
-    buf_add_string(out, plot->is_log ? ", log scale\n" : "\n");
-}
-
-static void add_canvas(const struct plot *plot, const struct canvas *canvas,
-                       int margin, struct buf *out)
-{
-    int rows = plot->style.rows;
-
-    for (int row = 0; row < rows; row++) {
-        const char *label = "";
-
-        if (row == 0)
-            label = plot->labels[0];
-        else if (row == rows - 1)
-            label = plot->labels[2];
-        else if (rows % 2 == 1 && row == rows / 2)
-            label = plot->labels[1];
-        buf_printf(out, "%*s ", margin, label);
-        if (plot->style.utf8)
-            buf_add_string(out, *label != '\0' ? "\u2524" : "\u2502");
-        else
-            buf_add_string(out, *label != '\0' ? "+" : "|");
-        canvas_print_row(canvas, row, out);
-        buf_add_char(out, '\n');
-    }
+    buf_add_string(out, plot->y.is_log ? ", log scale\n" : "\n");
 }
 
 /* The x axis, and the numbers of the first, the middle and the last trial. */
@@ -262,13 +172,11 @@ static void add_x_axis(const struct plot *plot, int margin, int width,
     char text[3][LABEL_SIZE];
     int at;
 
-    buf_printf(out, "%*s ", margin, "");
-    buf_add_string(out, plot->style.utf8 ? "\u2514" : "+");
-    add_repeated(plot->style.utf8 ? "\u2500" : "-", width, out);
+    axis_print_line(margin, width, plot->style.utf8, out);
     snprintf(text[0], LABEL_SIZE, "%" PRId64, first);
     snprintf(text[1], LABEL_SIZE, "%" PRId64, middle);
     snprintf(text[2], LABEL_SIZE, "%" PRId64, last);
-    buf_printf(out, "\n%*s  %s", margin, "", text[0]);
+    buf_printf(out, "%*s  %s", margin, "", text[0]);
     at = (int)strlen(text[0]);
     if (middle > first && last < MIDDLE_MAX) {
         int place = (int)lround(place_x(plot, middle) * (width - 1)) -
@@ -294,15 +202,14 @@ void plot_best_so_far(const struct plot_point *points, size_t count,
 
     if (!choose_range(&plot))
         return;
-    make_labels(&plot);
-    margin = label_width(&plot);
+    margin = axis_label_columns(&plot.y);
     width = (style.columns > NARROW ? style.columns : NARROW) - margin - 2;
     canvas = canvas_create(width, style.rows, style.utf8, style.colour);
     if (shows_points(&plot))
         draw_points(&plot, canvas);
     draw_best(&plot, canvas);
     add_title(&plot, metric, out);
-    add_canvas(&plot, canvas, margin, out);
+    axis_print_canvas(&plot.y, canvas, style.rows, style.utf8, out);
     add_x_axis(&plot, margin, width, out);
     canvas_destroy(canvas);
 }

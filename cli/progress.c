@@ -108,6 +108,8 @@ static void add_outcome(const struct progress *progress,
         add_styled(progress, term_state_style(trial->state), trial->state, out);
     if (!succeeded && trial->cause != NULL)
         buf_printf(out, " (%s)", trial->cause);
+    if (succeeded && trial->is_infeasible)
+        add_styled(progress, STYLE_NOTE, " (infeasible)", out);
     if (trial->will_retry)
         buf_add_string(out, ", will be tried again");
 }
@@ -115,14 +117,27 @@ static void add_outcome(const struct progress *progress,
 static void add_standing(const struct progress_trial *trial,
                          const struct progress_snapshot *now, struct buf *out)
 {
+    bool is_best = trial != NULL && trial->is_best;
+
     buf_add_string(out, "  (");
-    if (trial != NULL && trial->is_best)
+    if (now->front > 0)
+        buf_printf(out, "%s%" PRId64 " on the front; ",
+                   is_best ? "new of " : "", now->front);
+    else if (is_best)
         buf_add_string(out, "new best; ");
     else if (now->best_trial > 0)
         buf_printf(out, "best %.6g, trial %" PRId64 "; ", now->best,
                    now->best_trial);
     add_count(now, out);
     buf_add_char(out, ')');
+}
+
+static void add_others(const struct progress_trial *trial, struct buf *out)
+{
+    if (trial->others == NULL || trial->others[0] == '\0')
+        return;
+    buf_add_string(out, " ");
+    text_escape(trial->others, strlen(trial->others), out);
 }
 
 static void add_trial_line(const struct progress *progress,
@@ -132,6 +147,7 @@ static void add_trial_line(const struct progress *progress,
     add_outcome(progress, trial, out);
     if (!isnan(trial->value))
         buf_printf(out, "  %s=%.6g", now->metric, trial->value);
+    add_others(trial, out);
     buf_add_string(out, "  ");
     add_duration(trial->duration_ms, out);
     if (trial->params != NULL && trial->params[0] != '\0') {
@@ -229,6 +245,7 @@ static void add_states(const struct progress *progress,
         const char *word;
         int64_t count;
     } states[] = {{"succeeded", now->succeeded},
+                  {"infeasible", now->infeasible},
                   {"failed", now->failed},
                   {"stopped", now->stopped}};
 
@@ -249,7 +266,10 @@ static void add_states(const struct progress *progress,
 static void add_best(const struct progress *progress,
                      const struct progress_snapshot *now, struct buf *out)
 {
-    buf_add_string(out, "  best ");
+    if (now->front > 0)
+        buf_printf(out, "  %" PRId64 " on the Pareto front; best ", now->front);
+    else
+        buf_add_string(out, "  best ");
     buf_add_string(out, now->metric);
     if (now->best_trial == 0) {
         buf_add_string(out, ": none yet");
@@ -304,6 +324,7 @@ static void remember(struct progress *progress,
     add_outcome(progress, trial, &line);
     if (!isnan(trial->value))
         buf_printf(&line, "  %s %.6g", now->metric, trial->value);
+    add_others(trial, &line);
     buf_add_string(&line, "  ");
     add_duration(trial->duration_ms, &line);
     if (trial->text != NULL && trial->text[0] != '\0') {

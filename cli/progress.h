@@ -27,6 +27,8 @@ struct progress_snapshot {
     int64_t done, total;    /* total 0: no limit on trials */
     int64_t running, slots; /* slots 0: not known */
     int64_t succeeded, failed, stopped;
+    int64_t infeasible; /* of those that succeeded */
+    int64_t front;      /* trials on the Pareto front; 0: one objective */
     int64_t elapsed_ms, eta_ms; /* eta_ms -1: not known */
     int64_t best_trial;         /* 0: none yet */
     double best, previous_best; /* NaN: none */
@@ -38,12 +40,14 @@ struct progress_snapshot {
 struct progress_trial {
     int64_t number;
     const char *state;
-    const char *cause; /* shown where the trial did not succeed; or NULL */
-    const char *text;  /* why, in words, or NULL */
-    double value;      /* NaN: none */
+    const char *cause;  /* shown where the trial did not succeed; or NULL */
+    const char *text;   /* why, in words, or NULL */
+    double value;       /* NaN: none */
+    const char *others; /* other objectives and outcomes, "b=2 c=3"; or NULL */
     int64_t duration_ms;
     const char *params; /* as best_params, or NULL */
-    bool is_best, will_retry;
+    bool is_best;       /* or on the front, now */
+    bool is_infeasible, will_retry;
 };
 
 struct progress;

@@ -2,13 +2,17 @@
 #include "cli/run_document.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "cli/front_view.h"
+#include "cli/trial_table.h"
 
+/* The last one only where there are constraints on outcomes. */
 static const struct column count_columns[] = {
     {"total", NULL, COLUMN_NUMBER, NULL},
     {"done", NULL, COLUMN_NUMBER, NULL},
@@ -16,19 +20,23 @@ static const struct column count_columns[] = {
     {"failed", NULL, COLUMN_NUMBER, NULL},
     {"running", NULL, COLUMN_NUMBER, NULL},
     {"pending", NULL, COLUMN_NUMBER, NULL},
+    {"infeasible", NULL, COLUMN_NUMBER, NULL},
 };
 
 int run_document_counts(struct document *document, const struct run_view *view,
                         struct err *err)
 {
+    const struct run_row *row = &view->row;
     const struct value cells[ARRAY_LEN(count_columns)] = {
-        value_int(view->row.trials),    value_int(run_done(&view->row)),
-        value_int(view->row.succeeded), value_int(view->row.failed),
-        value_int(view->row.running),   value_int(view->row.pending),
+        value_int(row->trials),     value_int(run_done(row)),
+        value_int(row->succeeded),  value_int(row->failed),
+        value_int(row->running),    value_int(row->pending),
+        value_int(row->infeasible),
     };
 
-    return document_fields(document, "trials", count_columns, cells,
-                           ARRAY_LEN(count_columns), err);
+    return document_fields(
+        document, "trials", count_columns, cells,
+        ARRAY_LEN(count_columns) - (view->outcome_count > 0 ? 0 : 1), err);
 }
 
 int run_document_objectives(struct document *document,
@@ -47,6 +55,89 @@ int run_document_objectives(struct document *document,
     free(columns);
     free(cells);
     return status;
+}
+
+static const struct column outcome_columns[] = {
+    {"metric", NULL, COLUMN_TEXT, NULL},
+    {"min", NULL, COLUMN_NUMBER, NULL},
+    {"max", NULL, COLUMN_NUMBER, NULL},
+};
+
+static struct value bound(double limit)
+{
+    return isfinite(limit) ? value_real(limit) : value_null();
+}
+
+int run_document_outcomes(struct document *document,
+                          const struct run_view *view, struct err *err)
+{
+    if (view->outcome_count == 0)
+        return 0;
+    document_begin_list(document, "outcomes", outcome_columns,
+                        ARRAY_LEN(outcome_columns));
+    for (size_t i = 0; i < view->outcome_count; i++) {
+        const struct outcome_bounds *outcome = &view->outcomes[i];
+        const struct value cells[ARRAY_LEN(outcome_columns)] = {
+            value_text(outcome->metric),
+            bound(outcome->min),
+            bound(outcome->max),
+        };
+
+        if (document_row(document, cells, err) < 0)
+            return -1;
+    }
+    return document_end_list(document, err);
+}
+
+/* ---- the best ---- */
+
+struct best {
+    struct document *document;
+    struct trial_table table;
+};
+
+static int add_best(void *user, const struct trial_row *trial)
+{
+    struct best *best = user;
+    const struct value *cells = trial_table_cells(&best->table, trial);
+
+    return document_fields(best->document, "best", best->table.columns, cells,
+                           best->table.count, best->table.err);
+}
+
+static int add_best_trial(struct document *document, const struct cli *cli,
+                          const struct run_view *view, struct err *err)
+{
+    struct trial_query query = {.run = view->row.id,
+                                .number = view->row.best_trial};
+    struct best best = {.document = document};
+    int status;
+
+    if (query.number == 0)
+        return 0;
+    trial_table_init(&best.table, cli, view, TRIAL_SETTING, err);
+    status = store_each_trial(view->store, &query, add_best, &best, err);
+    trial_table_clear(&best.table);
+    return status;
+}
+
+static int add_front(struct document *document, const struct cli *cli,
+                     const struct run_view *view, struct err *err)
+{
+    struct front_view *front = front_view_create(view, err);
+    int status = front == NULL ? -1 : 0;
+
+    if (status == 0)
+        status = front_view_add(front, document, cli, err);
+    front_view_destroy(front);
+    return status;
+}
+
+int run_document_best(struct document *document, const struct cli *cli,
+                      const struct run_view *view, struct err *err)
+{
+    return view->objective_count > 1 ? add_front(document, cli, view, err)
+                                     : add_best_trial(document, cli, view, err);
 }
 
 void run_document_hint(const struct cli *cli, const struct run_view *view)

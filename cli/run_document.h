@@ -14,6 +14,13 @@ int run_document_objectives(struct document *document,
 /* "trials": how many there are in each state. */
 int run_document_counts(struct document *document, const struct run_view *view,
                         struct err *err);
+/* "outcomes": the bounds on metrics, where there are any. */
+int run_document_outcomes(struct document *document,
+                          const struct run_view *view, struct err *err);
+/* "best": the best trial, where there is one; with several objectives the
+ * Pareto front (front_view_add). */
+int run_document_best(struct document *document, const struct cli *cli,
+                      const struct run_view *view, struct err *err);
 /* What to do about a run in this state, to stderr, unless quiet. */
 void run_document_hint(const struct cli *cli, const struct run_view *view);
 

@@ -40,6 +40,19 @@ static size_t count_names(char **names)
     return count;
 }
 
+static int keep_outcome(void *user, const struct outcome_bounds *outcome)
+{
+    struct run_view *view = user;
+    struct outcome_bounds *kept;
+
+    view->outcomes = mem_resize(view->outcomes, view->outcome_count + 1,
+                                sizeof(*view->outcomes));
+    kept = &view->outcomes[view->outcome_count++];
+    *kept = *outcome;
+    kept->metric = mem_copy_string(outcome->metric);
+    return 0;
+}
+
 int run_view_open(struct run_view *view, const struct cli *cli,
                   const char *selector, struct err *err)
 {
@@ -53,7 +66,8 @@ int run_view_open(struct run_view *view, const struct cli *cli,
         return -1;
     view->params = store_run_params(view->store, id, err);
     view->metrics = store_run_objectives(view->store, id, &view->goals, err);
-    if (view->params == NULL || view->metrics == NULL)
+    if (view->params == NULL || view->metrics == NULL ||
+        store_each_outcome(view->store, id, keep_outcome, view, err) < 0)
         return -1;
     view->param_count = count_names(view->params);
     view->objective_count = count_names(view->metrics);
@@ -66,6 +80,9 @@ void run_view_close(struct run_view *view)
     store_free_names(view->params);
     store_free_names(view->metrics);
     store_free_names(view->goals);
+    for (size_t i = 0; i < view->outcome_count; i++)
+        free((void *)(uintptr_t)view->outcomes[i].metric);
+    free(view->outcomes);
     for (size_t i = 0; i < RUN_TEXTS; i++)
         free(view->texts[i]);
     store_close(view->store);

@@ -28,6 +28,8 @@ struct run_view {
     size_t param_count;
     char **metrics, **goals;
     size_t objective_count;
+    struct outcome_bounds *outcomes; /* constraints on outcomes */
+    size_t outcome_count;
 };
 
 /* Opens the store for reading and finds the run: by name, id, or "last". */

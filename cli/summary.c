@@ -14,9 +14,11 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/front_view.h"
 #include "cli/hint.h"
 #include "cli/output.h"
 #include "cli/plot.h"
+#include "cli/run_view.h"
 #include "cli/term.h"
 #include "store/store.h"
 
@@ -27,6 +29,8 @@ enum {
     HINT_COLUMN = 40
 };
 
+enum { ENOUGH = 1 };
+
 /* The run's row, kept. */
 struct summary {
     const struct cli *cli;
@@ -34,9 +38,12 @@ struct summary {
     int64_t run;
     char *name, *state, *reason;
     int64_t started_ms, ended_ms;
-    int64_t trials, succeeded, failed, running;
+    int64_t trials, succeeded, infeasible, failed, running;
+    int64_t best_trial; /* 0: none */
     char **params;
     char **metrics, **goals;
+    char **outcomes; /* the metrics of constraints, NULL-ended */
+    size_t outcome_count;
     int64_t first_failed; /* a trial's number, 0: none */
 };
 
@@ -61,6 +68,8 @@ static int keep_run(void *user, const struct run_row *row)
     summary->ended_ms = row->ended_ms;
     summary->trials = row->trials;
     summary->succeeded = row->succeeded;
+    summary->infeasible = row->infeasible;
+    summary->best_trial = row->best_trial;
     summary->failed = row->failed;
     summary->running = row->running;
     return 0;
@@ -69,6 +78,19 @@ static int keep_run(void *user, const struct run_row *row)
 static int keep_failed(void *user, const struct trial_row *trial)
 {
     ((struct summary *)user)->first_failed = trial->number;
+    return 0;
+}
+
+static int keep_outcome(void *user, const struct outcome_bounds *outcome)
+{
+    struct summary *summary = user;
+    size_t n = summary->outcome_count;
+
+    summary->outcomes =
+        mem_resize(summary->outcomes, n + 2, sizeof(*summary->outcomes));
+    summary->outcomes[n] = mem_copy_string(outcome->metric);
+    summary->outcomes[n + 1] = NULL;
+    summary->outcome_count++;
     return 0;
 }
 
@@ -83,7 +105,9 @@ static int load(struct summary *summary, struct err *err)
     summary->params = store_run_params(summary->store, summary->run, err);
     summary->metrics = store_run_objectives(summary->store, summary->run,
                                             &summary->goals, err);
-    if (summary->params == NULL || summary->metrics == NULL)
+    if (summary->params == NULL || summary->metrics == NULL ||
+        store_each_outcome(summary->store, summary->run, keep_outcome, summary,
+                           err) != 0)
         return -1;
     return store_each_trial(summary->store, &failed, keep_failed, summary, err);
 }
@@ -96,6 +120,7 @@ static void clear(struct summary *summary)
     store_free_names(summary->params);
     store_free_names(summary->metrics);
     store_free_names(summary->goals);
+    store_free_names(summary->outcomes);
 }
 
 /* ---- how it ended ---- */
@@ -114,6 +139,8 @@ static void print_head(const struct summary *summary)
            term_style(STYLE_PLAIN, colour), took, summary->trials,
            summary->trials == 1 ? "" : "s");
     printf(" (%" PRId64 " succeeded", summary->succeeded);
+    if (summary->infeasible > 0)
+        printf(", %" PRId64 " of them infeasible", summary->infeasible);
     if (summary->failed > 0)
         printf(", %" PRId64 " failed", summary->failed);
     if (summary->running > 0)
@@ -128,7 +155,8 @@ static void print_head(const struct summary *summary)
 struct best_table {
     struct output *output;
     struct value *cells;
-    size_t objectives, params;
+    size_t objectives, outcomes, params;
+    bool only_feasible;
     struct err *err;
 };
 
@@ -137,10 +165,16 @@ static int add_best(void *user, const struct trial_row *trial)
     struct best_table *table = user;
     struct value *cell = table->cells;
 
+    if (table->only_feasible && trial->violation > 0.0)
+        return ENOUGH;
     *cell++ = value_int(trial->number);
     for (size_t i = 0; i < table->objectives; i++)
         *cell++ = i < trial->value_count && !isnan(trial->values[i])
                       ? value_real(trial->values[i])
+                      : value_null();
+    for (size_t i = 0; i < table->outcomes; i++)
+        *cell++ = i < trial->outcome_count && !isnan(trial->outcomes[i])
+                      ? value_real(trial->outcomes[i])
                       : value_null();
     *cell++ = trial->ended_ms > 0 && trial->started_ms > 0
                   ? value_int(trial->ended_ms - trial->started_ms)
@@ -151,18 +185,20 @@ static int add_best(void *user, const struct trial_row *trial)
 }
 
 static struct column *best_columns(const struct summary *summary,
-                                   size_t objectives, size_t params)
+                                   const struct best_table *table, size_t count)
 {
-    struct column *columns =
-        mem_array(objectives + params + 2, sizeof(*columns));
+    struct column *columns = mem_array(count, sizeof(*columns));
     struct column *column = columns;
 
     *column++ = (struct column){"trial", NULL, COLUMN_NUMBER, NULL};
-    for (size_t i = 0; i < objectives; i++)
+    for (size_t i = 0; i < table->objectives; i++)
         *column++ =
             (struct column){summary->metrics[i], NULL, COLUMN_NUMBER, NULL};
+    for (size_t i = 0; i < table->outcomes; i++)
+        *column++ =
+            (struct column){summary->outcomes[i], NULL, COLUMN_NUMBER, NULL};
     *column++ = (struct column){"took", NULL, COLUMN_DURATION, NULL};
-    for (size_t i = 0; i < params; i++)
+    for (size_t i = 0; i < table->params; i++)
         *column++ =
             (struct column){summary->params[i], NULL, COLUMN_NUMBER, NULL};
     return columns;
@@ -186,7 +222,9 @@ static int print_best(const struct summary *summary, struct err *err)
                                 .order = ORDER_BEST,
                                 .state = "succeeded",
                                 .limit = 1};
-    struct best_table table = {.err = err};
+    struct best_table table = {.err = err,
+                               .outcomes = summary->outcome_count,
+                               .only_feasible = summary->best_trial > 0};
     struct cli cli = *summary->cli;
     struct column *columns;
     size_t count;
@@ -194,19 +232,22 @@ static int print_best(const struct summary *summary, struct err *err)
 
     table.objectives = count_names(summary->metrics);
     table.params = count_names(summary->params);
-    count = table.objectives + table.params + 2;
-    columns = best_columns(summary, table.objectives, table.params);
+    count = table.objectives + table.outcomes + table.params + 2;
+    columns = best_columns(summary, &table, count);
     table.cells = mem_array(count, sizeof(*table.cells));
     cli.output = OUTPUT_TABLE;
-    puts("\nbest trials:");
+    puts(
+        table.only_feasible || summary->infeasible == 0
+            ? "\nbest trials:"
+            : "\nno trial satisfies the constraints on outcomes; the closest:");
     result = store_each_trial(summary->store, &query, choose_type,
-                              columns + table.objectives + 2, err);
+                              columns + count - table.params, err);
     table.output = output_create(&cli, columns, count);
     query.limit = BEST_SHOWN;
     if (result == 0)
         result =
             store_each_trial(summary->store, &query, add_best, &table, err);
-    if (result == 0)
+    if (result >= 0)
         result = output_finish(table.output, err);
     else
         output_destroy(table.output);
@@ -226,7 +267,7 @@ static int add_point(void *user, const struct trial_row *trial)
 {
     struct points *points = user;
 
-    if (trial->value_count == 0)
+    if (trial->value_count == 0 || trial->violation > 0.0)
         return 0;
     points->items = mem_grow(points->items, points->count, &points->capacity,
                              sizeof(*points->items));
@@ -258,6 +299,32 @@ static int print_plot(const struct summary *summary, struct err *err)
     }
     buf_clear(&text);
     free(points.items);
+    return result;
+}
+
+/* ---- several objectives ---- */
+
+static int print_front(const struct summary *summary, struct err *err)
+{
+    struct cli cli = *summary->cli;
+    struct front_view *front = NULL;
+    struct run_view view;
+    int result = run_view_open(&view, &cli, summary->name, err);
+
+    cli.output = OUTPUT_TABLE;
+    if (result == 0) {
+        front = front_view_create(&view, err);
+        result = front != NULL ? 0 : -1;
+    }
+    if (result == 0) {
+        putchar('\n');
+        front_view_print_size(front, stdout);
+        result = front_view_print(front, &cli, BEST_SHOWN, err);
+    }
+    if (result == 0)
+        front_view_plot(front, &cli);
+    front_view_destroy(front);
+    run_view_close(&view);
     return result;
 }
 
@@ -296,6 +363,16 @@ static void print_next(const struct summary *summary)
         print_hint(summary, "export", " --format csv", "all of it as a table");
 }
 
+static int print_results(const struct summary *summary, struct err *err)
+{
+    int result;
+
+    if (summary->metrics[1] != NULL && summary->best_trial > 0)
+        return print_front(summary, err);
+    result = print_best(summary, err);
+    return result == 0 ? print_plot(summary, err) : result;
+}
+
 int summary_print(const struct cli *cli, struct store *store, int64_t run,
                   struct err *err)
 {
@@ -305,9 +382,7 @@ int summary_print(const struct cli *cli, struct store *store, int64_t run,
     if (result == 0)
         print_head(&summary);
     if (result == 0 && summary.succeeded > 0)
-        result = print_best(&summary, err);
-    if (result == 0 && summary.succeeded > 0)
-        result = print_plot(&summary, err);
+        result = print_results(&summary, err);
     if (result == 0 && !cli->quiet)
         print_next(&summary);
     clear(&summary);

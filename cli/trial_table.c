@@ -31,6 +31,22 @@ static struct column *add_values(const struct run_view *view,
     return column;
 }
 
+/* Only for a run with constraints on outcomes. */
+static bool shows_feasible(const struct run_view *view,
+                           enum trial_detail detail)
+{
+    return view->outcome_count > 0 && detail == TRIAL_ALL;
+}
+
+static struct column *add_outcomes(const struct run_view *view,
+                                   struct column *column)
+{
+    for (size_t i = 0; i < view->outcome_count; i++)
+        *column++ = (struct column){view->outcomes[i].metric, NULL,
+                                    COLUMN_NUMBER, "outcomes"};
+    return column;
+}
+
 void trial_table_init(struct trial_table *table, const struct cli *cli,
                       const struct run_view *view, enum trial_detail detail,
                       struct err *err)
@@ -41,7 +57,8 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
 
     *table = (struct trial_table){
         .view = view, .detail = detail, .cli = cli, .err = err};
-    table->count = fixed + view->objective_count + view->param_count;
+    table->count = fixed + view->objective_count + view->outcome_count +
+                   view->param_count + shows_feasible(view, detail);
     table->columns = mem_array(table->count, sizeof(*table->columns));
     table->cells = mem_array(table->count, sizeof(*table->cells));
     column = table->columns;
@@ -49,6 +66,9 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
     if (detail == TRIAL_ALL)
         *column++ = before[1];
     column = add_values(view, column);
+    if (shows_feasible(view, detail))
+        *column++ = (struct column){"feasible", NULL, COLUMN_TEXT, NULL};
+    column = add_outcomes(view, column);
     for (size_t i = 0; i < view->param_count; i++)
         *column++ =
             (struct column){view->params[i], NULL, COLUMN_NUMBER, "params"};
@@ -79,6 +99,12 @@ const struct value *trial_table_cells(struct trial_table *table,
     for (size_t i = 0; i < table->view->objective_count; i++)
         *cell++ = i < trial->value_count ? real_or_null(trial->values[i])
                                          : value_null();
+    if (shows_feasible(table->view, table->detail))
+        *cell++ = trial->value_count > 0 ? value_bool(trial->violation <= 0.0)
+                                         : value_null();
+    for (size_t i = 0; i < table->view->outcome_count; i++)
+        *cell++ = i < trial->outcome_count ? real_or_null(trial->outcomes[i])
+                                           : value_null();
     for (size_t i = 0; i < table->view->param_count; i++)
         *cell++ = i < trial->param_count ? trial->params[i] : value_null();
     if (table->detail == TRIAL_ALL) {
@@ -91,14 +117,18 @@ const struct value *trial_table_cells(struct trial_table *table,
     return table->cells;
 }
 
-/* The record does not say which parameters are words: the first row does. */
-static void start_output(struct trial_table *table)
+void trial_table_fit_columns(struct trial_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (table->columns[i].type == COLUMN_NUMBER &&
             table->cells[i].type == VALUE_TEXT)
             table->columns[i].type = COLUMN_TEXT;
     }
+}
+
+static void start_output(struct trial_table *table)
+{
+    trial_table_fit_columns(table);
     table->output = output_create(table->cli, table->columns, table->count);
 }
 
@@ -121,34 +151,4 @@ int trial_table_finish(struct trial_table *table, struct err *err)
     output = table->output;
     table->output = NULL;
     return output_finish(output, err);
-}
-
-struct best {
-    struct document *document;
-    struct trial_table table;
-};
-
-static int add_best(void *user, const struct trial_row *trial)
-{
-    struct best *best = user;
-    const struct value *cells = trial_table_cells(&best->table, trial);
-
-    return document_fields(best->document, "best", best->table.columns, cells,
-                           best->table.count, best->table.err);
-}
-
-int trial_table_add_best(struct document *document, const struct cli *cli,
-                         const struct run_view *view, struct err *err)
-{
-    struct trial_query query = {.run = view->row.id,
-                                .number = view->row.best_trial};
-    struct best best = {.document = document};
-    int status;
-
-    if (query.number == 0)
-        return 0;
-    trial_table_init(&best.table, cli, view, TRIAL_SETTING, err);
-    status = store_each_trial(view->store, &query, add_best, &best, err);
-    trial_table_clear(&best.table);
-    return status;
 }

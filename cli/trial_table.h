@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "cli/document.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
 
@@ -15,8 +14,8 @@
  */
 
 enum trial_detail {
-    TRIAL_SETTING, /* id, value or values, params */
-    TRIAL_ALL      /* also state, started, ended, cause, attempts */
+    TRIAL_SETTING, /* id, value or values, outcomes, params */
+    TRIAL_ALL      /* also state, feasible, started, ended, cause, attempts */
 };
 
 struct trial_table {
@@ -40,13 +39,13 @@ void trial_table_clear(struct trial_table *table);
 const struct value *trial_table_cells(struct trial_table *table,
                                       const struct trial_row *trial);
 
+/* The record does not say which parameters are words: the cells do that were
+ * made last. */
+void trial_table_fit_columns(struct trial_table *table);
+
 /* Writes it as a row. For store_each_trial, with the table as user. */
 int trial_table_row(void *user, const struct trial_row *trial);
 /* Ends the output, also where there was no row. */
 int trial_table_finish(struct trial_table *table, struct err *err);
-
-/* Adds the run's best trial, where there is one, as the part "best". */
-int trial_table_add_best(struct document *document, const struct cli *cli,
-                         const struct run_view *view, struct err *err);
 
 #endif

@@ -24,8 +24,9 @@ struct engine_trial {
     int64_t number;
     const char *state;
     const char *cause;
-    const char *text;     /* why it could not start, or "" */
-    const double *values; /* [objective_count]; NaN: none */
+    const char *text;       /* why it could not start, or "" */
+    const double *values;   /* [objective_count]; NaN: none */
+    const double *outcomes; /* [outcome_count]; NaN: none */
     const struct value *point;
     int64_t duration_ms; /* of its last attempt */
     bool is_best;        /* the best so far */

@@ -222,6 +222,7 @@ static void report(struct engine *engine, const struct trial *trial)
         .cause = attempt_cause_names[end->cause],
         .text = end->text,
         .values = values,
+        .outcomes = trial->outcomes,
         .point = trial->point,
         .duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,

@@ -37,6 +37,10 @@
     " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'running')," \
     " (SELECT count(*) FROM job WHERE run_id = run.id"                         \
     "   AND state IN ('waiting', 'ready', 'paused')),"                         \
+    " (SELECT count(*) FROM run_outcome WHERE run_id = run.id),"               \
+    " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
+    "   (SELECT count(*) FROM job WHERE run_id = run.id"                       \
+    "     AND state = 'succeeded' AND violation > 0), 0),"                     \
     " best.number, best_value.value"                                           \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
@@ -76,6 +80,8 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->pending = sqlite3_column_int64(statement, column++);
     run->other = run->trials - run->succeeded - run->failed - run->running -
                  run->pending;
+    run->outcome_count = sqlite3_column_int64(statement, column++);
+    run->infeasible = sqlite3_column_int64(statement, column++);
     run->best_trial = sqlite3_column_int64(statement, column++);
     run->best = store_column_real(statement, column++);
 }

@@ -192,6 +192,8 @@ struct run_row {
     int64_t succeeded, failed, running; /* of them */
     int64_t pending;                    /* waiting, ready, paused */
     int64_t other;                      /* stopped, skipped, cancelled */
+    int64_t outcome_count;              /* metrics with bounds */
+    int64_t infeasible;                 /* of those that succeeded */
     double best;        /* finite, of a feasible succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
 };

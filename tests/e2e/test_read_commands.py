@@ -211,8 +211,24 @@ def test_best_of_several_objectives_is_the_front(smtune, fill, sql):
     assert smtune.json("trials", "r")[0]["values"] == [3.0, 9.0]
     assert smtune.ok("trials", "r", "-o", "csv").startswith(
         "id,state,loss,speed,lr,")
+    table = smtune.ok("best", "r")
+    assert table.index("speed against loss: the Pareto front") > \
+        table.index("id  loss  speed")
+    shown = smtune.json("show", "r")
+    assert [t["id"] for t in shown["front"]] == [4, 2, 3, 1]
+    assert shown["front_size"]["trials"] == 4 and "best" not in shown
+    size = shown["front_size"]
+    worst_loss, worst_speed = size["reference"]["loss"], \
+        size["reference"]["speed"]
+    assert worst_loss > 3 and worst_speed < 1
+    assert size["hypervolume"] == pytest.approx(
+        (worst_loss - 3) * (9 - worst_speed) + (3 - 2) * (5 - worst_speed)
+        + (2 - 1) * (1 - worst_speed))
+    assert "hypervolume:" in smtune.ok("status", "r")
+    assert smtune.json("ls")[0]["best"] is None
     sql("UPDATE job_value SET value = NULL WHERE idx = 1")
-    assert smtune.json("best", "r") == []
+    assert smtune("best", "r").returncode == 4
+    assert smtune.json("show", "r")["front"] == []
 
 
 def test_export(smtune, fill, tmp_path):

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/canvas.h"
 #include "cli/plot.h"
+#include "cli/plot_front.h"
 
 static const struct plot_style ascii = {40, 5, false, false};
 static const struct plot_style braille = {40, 5, true, false};
@@ -202,6 +203,84 @@ static void test_canvas__every_dot_has_its_bit(void **state)
     canvas_destroy(canvas);
 }
 
+/* ---- two objectives ---- */
+
+static const struct front_axis both[2] = {{"latency", false}, {"loss", false}};
+
+static void check_front(const struct front_axis *axes, bool is_all,
+                        const char *expected)
+{
+    static const struct front_point points[] = {
+        {{0.0, 4.0}, true},  {{2.0, 2.0}, true},  {{4.0, 0.0}, true},
+        {{3.0, 3.0}, false}, {{4.0, 4.0}, false}, {{99.0, 99.0}, false}};
+    struct buf out = BUF_INIT;
+
+    plot_front(points, ARRAY_LEN(points), axes, is_all, ascii, &out);
+    if (strcmp(buf_text(&out), expected) != 0)
+        fail_msg("\n%s", buf_text(&out));
+    buf_clear(&out);
+}
+
+static void test_plot__draws_the_front_as_steps(void **state)
+{
+    (void)state;
+    check_front(both, true,
+                "loss against latency: the Pareto front (*), other trials (.)\n"
+                "4 +*******************                 .\n"
+                "  |                  *        .\n"
+                "2 +                  *******************\n"
+                "  |                                    *\n"
+                "0 +                                    *\n"
+                "  +-------------------------------------\n"
+                "   0                 2                 4\n");
+}
+
+static void test_plot__draws_steps_towards_a_maximum(void **state)
+{
+    static const struct front_axis axes[2] = {{"gain", true}, {"loss", false}};
+    static const struct front_point points[] = {{{0.0, 0.0}, true},
+                                                {{4.0, 4.0}, true}};
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    plot_front(points, ARRAY_LEN(points), axes, true, ascii, &out);
+    assert_string_equal(
+        buf_text(&out),
+        "loss against gain: the Pareto front (*), other trials (.)\n"
+        "4 +*************************************\n"
+        "  |*\n"
+        "2 +*\n"
+        "  |*\n"
+        "0 +*\n"
+        "  +-------------------------------------\n"
+        "   0                 2                 4\n");
+    buf_clear(&out);
+}
+
+static void test_plot__draws_dots_where_two_are_not_all(void **state)
+{
+    (void)state;
+    check_front(both, false,
+                "loss against latency: the Pareto front (*), other trials (.)\n"
+                "4 +*                                   .\n"
+                "  |                           .\n"
+                "2 +                  *\n"
+                "  |\n"
+                "0 +                                    *\n"
+                "  +-------------------------------------\n"
+                "   0                 2                 4\n");
+}
+
+static void test_plot__draws_nothing_without_a_front(void **state)
+{
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    plot_front(NULL, 0, both, true, braille, &out);
+    assert_int_equal(out.length, 0);
+    buf_clear(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +292,10 @@ int main(void)
         cmocka_unit_test(test_plot__many_decades_are_logarithmic),
         cmocka_unit_test(test_plot__colour_ends_where_it_began),
         cmocka_unit_test(test_canvas__every_dot_has_its_bit),
+        cmocka_unit_test(test_plot__draws_the_front_as_steps),
+        cmocka_unit_test(test_plot__draws_steps_towards_a_maximum),
+        cmocka_unit_test(test_plot__draws_dots_where_two_are_not_all),
+        cmocka_unit_test(test_plot__draws_nothing_without_a_front),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_RUN_RESULT_H
+#define SMTUNE_CLI_RUN_RESULT_H
+
+#include "base/err.h"
+
+struct engine_result;
+struct run;
+
+/*
+ * What came of a run that has just ended, as a line of JSON to standard output:
+ * "run", "state", "reason", how many "trials", and the "best"; with several
+ * objectives the Pareto "front", the best of the first objective first.
+ */
+int run_result_print(const struct run *run, const struct engine_result *result,
+                     struct err *err);
+
+#endif
