@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/run_view.h"
 #include "orchestrator/run.h"
+#include "orchestrator/search.h"
 
 static const struct column columns[] = {
     {"id", "trial", COLUMN_NUMBER, NULL},
@@ -113,8 +114,7 @@ static int on_trial(void *user, const struct trial_row *row)
 static int why_trial(struct why *why, const struct experiment *experiment,
                      const char *operand)
 {
-    struct strategy *strategy =
-        strategy_create(&experiment->search, experiment->space, why->err);
+    struct strategy *strategy = search_create(experiment, why->err);
     struct trial_query query = {.run = why->view->row.id};
     int64_t job;
     int status = -1;

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "executors/attempt_file.h"
 #include "executors/cpus.h"
+#include "orchestrator/search.h"
 
 enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
 
@@ -340,8 +341,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 {
     struct run *run = engine->run;
 
-    engine->strategy =
-        strategy_create(&run->experiment->search, run->experiment->space, err);
+    engine->strategy = search_create(run->experiment, err);
     engine->reported = metric_rules_create(NULL, 0, err);
     engine->workspaces =
         workspaces_create(run->directory, run->experiment, err);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "orchestrator/experiment_impl.h"
+#include "orchestrator/search.h"
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
 
@@ -263,7 +264,7 @@ static void check_search(struct build *build, const struct conf_node *root)
 
     if (diags_count(build->diags) > 0)
         return;
-    strategy = strategy_create(&experiment->search, experiment->space, &err);
+    strategy = search_create(experiment, &err);
     if (strategy == NULL)
         diags_add(build->diags, node != NULL ? node->place : root->place, NULL,
                   "search: %s", err.text);
@@ -283,6 +284,7 @@ static void build_all(struct build *build)
     build_search(build, conf_get(root, "search"));
     build_budget(build, conf_get(root, "budget"));
     experiment_build_space(build, root);
+    experiment_build_enqueue(build, conf_get(root, "enqueue"));
     experiment_build_trial(build, conf_get(root, "trial"));
     build_executor(build, conf_get(root, "executor"));
     check_slots(build, root);
@@ -387,6 +389,7 @@ void experiment_destroy(struct experiment *experiment)
     metric_rules_destroy(experiment->metrics);
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
+    free(experiment->enqueued);
     free(experiment->objectives);
     free(experiment->outcomes);
     free(experiment->environment);

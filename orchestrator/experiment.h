@@ -91,6 +91,9 @@ struct experiment {
     struct expr_env *env; /* owns nothing of the space, outlives it */
     struct space *space;
     struct strategy_options search;
+    struct value *enqueued; /* [enqueued_count][space_count]: to be tried first;
+                               null: left to the search */
+    size_t enqueued_count;
     struct budget budget;
     struct template *command;
     bool is_shell; /* command is a script for /bin/sh -c, else words */

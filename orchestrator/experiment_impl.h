@@ -56,6 +56,11 @@ int64_t experiment_ms(const struct conf_node *map, const char *key,
 int64_t experiment_bytes(const struct conf_node *map, const char *key,
                          int64_t fallback);
 
+/* A scalar as a value, whose text is the node's. -1 where it is none, or not
+ * finite. */
+int experiment_read_value(struct build *build, const struct conf_node *node,
+                          struct value *value);
+
 /* The parts. Errors go to build->diags. */
 void experiment_build_space(struct build *build, const struct conf_node *root);
 void experiment_build_outcomes(struct build *build,
@@ -63,6 +68,8 @@ void experiment_build_outcomes(struct build *build,
 /* Where metrics are named, each that is asked for must be among them. */
 void experiment_check_metrics(struct build *build,
                               const struct conf_node *root);
+void experiment_build_enqueue(struct build *build,
+                              const struct conf_node *list);
 void experiment_build_trial(struct build *build, const struct conf_node *trial);
 void experiment_build_retries(struct build *build,
                               const struct conf_node *rules);

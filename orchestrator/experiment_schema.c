@@ -198,6 +198,12 @@ static const struct schema_key search_keys[] = {
     {.name = NULL},
 };
 
+static const struct schema_key setting_element = {
+    .name = "setting",
+    .type = SCHEMA_MAP,
+    .element = &value_element,
+};
+
 static const struct schema_key schedule_keys[] = {
     {
         .name = "method",
@@ -364,6 +370,15 @@ const struct schema_key experiment_schema[] = {
         .doc = "How settings are chosen.",
         .fallback = "auto",
         .example = "{method: sobol, seed: 1}",
+    },
+    {
+        .name = "enqueue",
+        .type = SCHEMA_LIST,
+        .element = &setting_element,
+        .doc = "Settings to be tried first, in this order. What one leaves "
+               "out is drawn at random.",
+        .fallback = "none",
+        .example = "[{lr: 0.01, optimizer: sgd}]",
     },
     {
         .name = "schedule",

@@ -73,8 +73,8 @@ static int check_keys(struct build *build, const struct type_rule *rule,
     return rc;
 }
 
-static int read_value(struct build *build, const struct conf_node *node,
-                      struct value *value)
+int experiment_read_value(struct build *build, const struct conf_node *node,
+                          struct value *value)
 {
     switch (node->type) {
     case CONF_BOOL:
@@ -109,9 +109,9 @@ static int read_values(struct build *build, const struct conf_node *node,
     *count = node->type == CONF_LIST ? node->count : 1;
     *values = mem_array(*count, sizeof(**values));
     if (node->type != CONF_LIST)
-        return read_value(build, node, *values);
+        return experiment_read_value(build, node, *values);
     for (size_t i = 0; i < node->count; i++)
-        rc |= read_value(build, node->items[i], &(*values)[i]);
+        rc |= experiment_read_value(build, node->items[i], &(*values)[i]);
     return rc;
 }
 

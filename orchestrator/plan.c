@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/template_shell.h"
+#include "orchestrator/search.h"
 #include "strategies/strategy.h"
 
 struct plan {
@@ -26,8 +27,7 @@ struct plan *plan_create(const struct experiment *experiment, struct err *err)
     plan->experiment = experiment;
     plan->point =
         mem_array(space_count(experiment->space), sizeof(*plan->point));
-    plan->strategy =
-        strategy_create(&experiment->search, experiment->space, err);
+    plan->strategy = search_create(experiment, err);
     if (plan->strategy == NULL ||
         space_estimate_volume(experiment->space, &plan->volume, err) != 0) {
         plan_destroy(plan);

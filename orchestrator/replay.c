@@ -92,8 +92,7 @@ int replay_run(struct store *store, int64_t run,
         .replay = replay,
         .experiment = experiment,
         .space = experiment->space,
-        .strategy =
-            strategy_create(&experiment->search, experiment->space, err),
+        .strategy = search_create(experiment, err),
         .err = err,
     };
     int result = -1;

@@ -3,6 +3,24 @@
 
 #include <inttypes.h>
 
+struct strategy *search_create(const struct experiment *experiment,
+                               struct err *err)
+{
+    size_t width = space_count(experiment->space);
+    struct strategy *strategy =
+        strategy_create(&experiment->search, experiment->space, err);
+
+    for (size_t i = 0; strategy != NULL && i < experiment->enqueued_count;
+         i++) {
+        if (strategy_enqueue(strategy, experiment->enqueued + i * width, err) ==
+            0)
+            continue;
+        strategy_destroy(strategy);
+        return NULL;
+    }
+    return strategy;
+}
+
 int search_point(const struct space *space, const struct trial_row *row,
                  struct value *point, struct err *err)
 {

@@ -7,6 +7,11 @@
 #include "store/store.h"
 #include "strategies/strategy.h"
 
+/* The strategy of an experiment, with what its file asks to be tried first.
+ * Borrows it; the caller's to destroy. NULL with err as strategy_create. */
+struct strategy *search_create(const struct experiment *experiment,
+                               struct err *err);
+
 /*
  * A trial's setting as the record has it, in the types of the space:
  * point[space_count]. ERR_FAILED when it is not of this space.

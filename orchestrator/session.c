@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/reason.h"
+#include "orchestrator/search.h"
 #include "orchestrator/session_json.h"
 #include "orchestrator/setting.h"
 #include "strategies/pareto.h"
@@ -26,7 +27,7 @@ struct session_trial {
     double *values; /* [objective_count]; NULL until it is told */
     double violation;
     enum trial_outcome outcome;
-    struct suggestion *suggestion; /* NULL where the method does not learn */
+    struct suggestion *suggestion; /* NULL where it says nothing */
     size_t pending;                /* others without a result when asked */
 };
 
@@ -45,8 +46,7 @@ struct session *session_create(const struct experiment *experiment,
     struct session *session = mem_zero(sizeof(*session));
 
     session->experiment = experiment;
-    session->strategy =
-        strategy_create(&experiment->search, experiment->space, err);
+    session->strategy = search_create(experiment, err);
     if (session->strategy != NULL)
         return session;
     free(session);
@@ -84,7 +84,7 @@ static enum ask_result add_trial(struct session *session, struct err *err)
         free(trial.point);
         return result;
     }
-    if (strategy_learns(session->strategy) || suggestion.same_as > 0) {
+    if (suggestion.reason.step != NULL || suggestion.same_as > 0) {
         trial.suggestion = mem_alloc(sizeof(suggestion));
         *trial.suggestion = suggestion;
     }

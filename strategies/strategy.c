@@ -308,12 +308,22 @@ int strategy_enqueue(struct strategy *strategy, const struct value *values,
     return 0;
 }
 
+/* Which one of the settings the trial tries: with replicates, several do. */
+static uint64_t setting_index(const struct strategy *strategy, uint64_t trial)
+{
+    bool replicates = strategy->options.duplicates == DUPLICATES_REPLICATE &&
+                      strategy->options.replicates > 1;
+
+    return (trial - 1) / (replicates ? strategy->options.replicates : 1);
+}
+
 /* The setting asked for by the user, completed at random. */
 static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
                                      struct err *err)
 {
     size_t count = space_count(strategy->space);
-    const struct value *values = strategy->enqueued + (ask->trial - 1) * count;
+    const struct value *values =
+        strategy->enqueued + setting_index(strategy, ask->trial) * count;
     struct rng rng;
 
     rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
@@ -356,7 +366,7 @@ static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
         ask->reason->step = "again, to know the noise";
         return ASK_OK;
     }
-    if (ask->trial <= strategy->enqueued_count)
+    if (setting_index(strategy, ask->trial) < strategy->enqueued_count)
         return take_enqueued(strategy, ask, err);
     if (strategy->method->enumerates)
         return strategy->method->next(strategy->state, ask, err);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/experiment_impl.h"
+
+/* The settings that the user wants tried first. */
+
+static int refuse_number(struct build *build, const struct conf_node *node,
+                         const struct param *param)
+{
+    struct buf help = BUF_INIT;
+    int rc;
+
+    buf_add_string(&help, "from ");
+    value_print(&(struct value){.type = VALUE_REAL, .real = param->min}, &help);
+    buf_add_string(&help, " to ");
+    value_print(&(struct value){.type = VALUE_REAL, .real = param->max}, &help);
+    if (param->step > 0) {
+        buf_add_string(&help, " in steps of ");
+        value_print(&(struct value){.type = VALUE_REAL, .real = param->step},
+                    &help);
+    }
+    rc = diags_add(build->diags, node->place, buf_text(&help),
+                   "'%s' is not a value of parameter '%s'", node->text,
+                   param->name);
+    buf_clear(&help);
+    return rc;
+}
+
+static int refuse_word(struct build *build, const struct conf_node *node,
+                       const struct param *param)
+{
+    size_t count = (size_t)param_cardinality(param);
+    char **words = mem_array(count, sizeof(*words));
+    int rc;
+
+    for (size_t i = 0; i < count; i++) {
+        struct value value = param_value_at(param, i);
+        struct buf text = BUF_INIT;
+
+        value_print(&value, &text);
+        words[i] = buf_take(&text);
+    }
+    rc = diags_add_unknown(build->diags, node->place, node->text,
+                           (const char *const *)words, count,
+                           "'%s' is not a value of parameter '%s'", node->text,
+                           param->name);
+    for (size_t i = 0; i < count; i++)
+        free(words[i]);
+    free(words);
+    return rc;
+}
+
+static int read_item(struct build *build, const struct conf_node *node,
+                     const struct param *param, struct value *value)
+{
+    struct value written;
+
+    if (experiment_read_value(build, node, &written) != 0)
+        return -1;
+    if (param_coerce(param, &written, value) == 0)
+        return 0;
+    return param->kind == PARAM_FLOAT || param->kind == PARAM_INT
+               ? refuse_number(build, node, param)
+               : refuse_word(build, node, param);
+}
+
+static int refuse_name(struct build *build, const struct conf_node *key)
+{
+    const struct space *space = build->experiment->space;
+
+    return diags_add_unknown(build->diags, key->place, key->text,
+                             build->columns, space_count(space),
+                             "there is no parameter '%s'", key->text);
+}
+
+/* What is left out stays null. */
+static int read_setting(struct build *build, const struct conf_node *map,
+                        struct value *values)
+{
+    struct space *space = build->experiment->space;
+    int rc = 0;
+
+    for (size_t i = 0; i < map->count; i++) {
+        const struct conf_node *key = map->keys[i];
+        int index = space_find(space, key->text);
+
+        if (index < 0)
+            rc = refuse_name(build, key);
+        else
+            rc |= read_item(build, map->items[i],
+                            space_param(space, (size_t)index), &values[index]);
+    }
+    if (rc == 0 && !space_feasible(space, values))
+        rc = diags_add(build->diags, map->place, NULL,
+                       "this setting breaks a constraint");
+    return rc;
+}
+
+void experiment_build_enqueue(struct build *build, const struct conf_node *list)
+{
+    struct experiment *experiment = build->experiment;
+    size_t width = space_count(experiment->space);
+
+    if (list == NULL || list->type != CONF_LIST ||
+        diags_count(build->diags) > 0)
+        return;
+    experiment->enqueued =
+        mem_array(list->count * width, sizeof(*experiment->enqueued));
+    experiment->enqueued_count = list->count;
+    for (size_t i = 0; i < list->count; i++)
+        read_setting(build, list->items[i], experiment->enqueued + i * width);
+}
