@@ -157,8 +157,8 @@ static double cost(const struct instance *instance, const double *x,
     }
 
 const struct problem engineering_problems[] = {
-    DESIGN("vessel-4", REPORT, vessel, 6059.714335, 3),
-    DESIGN("beam-4", REPORT, beam, 1.724852, 5),
-    DESIGN("spring-3", TUNE, spring, 0.012665, 4),
+    DESIGN("vessel-4", REPORT, vessel, 5850.383060, 3),
+    DESIGN("beam-4", REPORT, beam, 1.7248523, 5),
+    DESIGN("spring-3", TUNE, spring, 0.01266523, 4),
     {.name = NULL},
 };
