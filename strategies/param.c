@@ -201,6 +201,25 @@ struct value param_from_unit(const struct param *param, double u)
     return param_value_at(param, index_from_unit(param, u, n));
 }
 
+void param_share(const struct param *param, double u, double *low, double *high)
+{
+    uint64_t n = param_cardinality(param), k;
+    double from, to, half = spacing(param) / 2, x;
+
+    *low = *high = u;
+    if (n == 0)
+        return;
+    k = index_from_unit(param, u, n);
+    *low = (double)k / (double)n;
+    *high = (double)(k + 1) / (double)n;
+    if (param->scale == SCALE_LINEAR)
+        return;
+    scale_range(param, &from, &to);
+    x = param->min + (double)k * spacing(param);
+    *low = clamp((share_end(param, x, -half) - from) / (to - from), 0, 1);
+    *high = clamp((share_end(param, x, half) - from) / (to - from), 0, 1);
+}
+
 /* Which of its values it is: value_count or more when none. */
 static uint64_t index_of(const struct param *param, const struct value *value)
 {

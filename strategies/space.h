@@ -89,6 +89,10 @@ struct value param_from_unit(const struct param *param, double u);
  * a continuum but for rounding, for a finite one as long as its shares are
  * wider than a double can tell (2^50 values on a linear scale). */
 double param_to_unit(const struct param *param, const struct value *value);
+/* The share of the unit interval that stands for the same value as u; u itself
+ * of a continuum. */
+void param_share(const struct param *param, double u, double *low,
+                 double *high);
 /* How many values it has; 0: a continuum. */
 uint64_t param_cardinality(const struct param *param);
 /* Value k < cardinality, in order. */

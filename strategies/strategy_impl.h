@@ -18,7 +18,8 @@
     X(grid)                                                                    \
     X(sobol)                                                                   \
     X(bayesian)                                                                \
-    X(tpe)
+    X(tpe)                                                                     \
+    X(cmaes)
 
 struct buf;
 struct hash_set;

@@ -25,7 +25,8 @@ static int asks_for(const struct spec *spec)
     return spec->points > 0 ? 3 * spec->points : ASKS;
 }
 
-static const char *const methods[] = {"random", "grid", "sobol", "auto", "tpe"};
+static const char *const methods[] = {"random", "grid", "sobol",
+                                      "auto",   "tpe",  "cmaes"};
 
 struct asked {
     enum ask_result result;

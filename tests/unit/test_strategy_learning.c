@@ -22,7 +22,8 @@
 
 enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64 };
 
-static const char *const methods[] = {"random", "sobol", "bayesian", "tpe"};
+static const char *const methods[] = {"random", "sobol", "bayesian", "tpe",
+                                      "cmaes"};
 
 /* Fewer of those that think for milliseconds, many times that under the
  * sanitizers. */
