@@ -15,7 +15,7 @@ struct prior {
 };
 
 /* The lengths' mean and range get half the logarithm of their number added. */
-static const struct prior length_prior = {M_SQRT2, 1.7320508, -3.5, 4.6};
+static const struct prior length_prior = {-0.3, 1, -3.5, 4.6};
 static const struct prior signal_prior = {0, 1, -5, 4};
 static const struct prior noise_prior = {-8, 3, -16, 0.5};
 static const struct prior strength_prior = {0, 2, -5, 9};
