@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "cli/cmd.h"
 #include "cli/front_view.h"
+#include "cli/replicates.h"
 #include "cli/trial_table.h"
 #include "orchestrator/workspace.h"
 
@@ -139,6 +140,16 @@ static int print_checkpoints(const struct run_view *view, struct err *err)
     return status;
 }
 
+static int show_best_setting(const struct cli *cli, const struct run_view *view,
+                             int64_t count, struct err *err)
+{
+    int64_t replicates = replicates_of_run(view);
+
+    return replicates > 1
+               ? replicates_show_best(cli, view, replicates, count, err)
+               : show_best(cli, view, count, err);
+}
+
 static int exec_best(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
@@ -154,7 +165,7 @@ static int exec_best(const struct cli *cli, const void *options,
     else if (status == 0 && view.objective_count > 1)
         status = show_front(cli, &view, chosen->count, err);
     else if (status == 0)
-        status = show_best(cli, &view, chosen->count, err);
+        status = show_best_setting(cli, &view, chosen->count, err);
     run_view_close(&view);
     return status;
 }
@@ -168,7 +179,10 @@ const struct cmd cmd_best = {
         "constraints on outcomes; a value that is not finite never is. With "
         "several objectives it is a list: the Pareto front, all trials that no "
         "other trial beats in one objective without being worse in another, "
-        "with a picture of two objectives.",
+        "with a picture of two objectives. Where every setting is tried "
+        "several times (search.duplicates), the best setting is the one with "
+        "the best mean, shown with the deviation of a single trial; those that "
+        "lack some of their trials come last.",
     .examples = "smtune best last                        # the setting to use\n"
                 "smtune best mlp -n 5                    # the five best\n"
                 "smtune best mlp -o json | jq .params.lr # for programs\n"

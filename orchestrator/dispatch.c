@@ -14,6 +14,10 @@
  * neither a commit nor the way between processes is ever waited for. */
 enum { AHEAD_MS = 40, MAX_AHEAD = 64 };
 
+/* After so many settings in a row that were tried before, there is nothing new
+ * to be had from the strategy. */
+enum { MAX_REUSED_IN_ROW = 100 };
+
 int64_t engine_active(const struct engine *engine)
 {
     return engine->prepared_count + engine->committed_count +
@@ -75,6 +79,7 @@ static bool add_job(struct engine *engine, struct trial *trial,
         .cursor = suggestion->cursor,
         .seen = engine->told_count,
         .reason = reason,
+        .same_as = (int64_t)suggestion->same_as,
         .params = trial->point,
         .param_count = space_count(engine->experiment->space),
         .time_ms = clock_wall_ms(),
@@ -90,7 +95,24 @@ static bool add_job(struct engine *engine, struct trial *trial,
     return added;
 }
 
-/* A new trial into the ready list; false when there is none to be had. */
+/* A trial that the record has now goes into the ready list, or takes over an
+ * earlier one's result. */
+static bool admit(struct engine *engine, struct trial *trial, int64_t same_as)
+{
+    engine->tally.suggested++;
+    if (same_as == 0) {
+        engine->reused_in_row = 0;
+        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+        return true;
+    }
+    engine->reused_in_row++;
+    if (engine_reuse(engine, trial, same_as))
+        return true;
+    trial_destroy(trial);
+    return false;
+}
+
+/* A new trial; false when there is none to be had. */
 static bool suggest(struct engine *engine)
 {
     const struct budget *budget = &engine->experiment->budget;
@@ -99,17 +121,15 @@ static bool suggest(struct engine *engine)
     struct err err;
     enum ask_result result;
 
+    engine->exhausted |= engine->reused_in_row >= MAX_REUSED_IN_ROW;
     if (engine->exhausted ||
         (budget->trials > 0 && engine->tally.suggested >= budget->trials))
         return false;
     trial = trial_create(engine->experiment, engine->tally.suggested + 1);
     result = strategy_ask(engine->strategy, (uint64_t)trial->number,
                           trial->point, &suggestion, &err);
-    if (result == ASK_OK && add_job(engine, trial, &suggestion)) {
-        engine->tally.suggested++;
-        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
-        return true;
-    }
+    if (result == ASK_OK && add_job(engine, trial, &suggestion))
+        return admit(engine, trial, (int64_t)suggestion.same_as);
     if (result == ASK_ERROR)
         engine_break(engine, &err);
     engine->exhausted = result == ASK_EXHAUSTED;
@@ -186,9 +206,9 @@ void engine_dispatch(struct engine *engine)
     wake_due(engine);
     while (engine->phase == PHASE_RUNNING &&
            engine_active(engine) + returning < wanted(engine)) {
-        if (TAILQ_EMPTY(&engine->ready) && !suggest(engine))
-            return;
-        if (!prepare(engine, TAILQ_FIRST(&engine->ready)))
+        struct trial *first = TAILQ_FIRST(&engine->ready);
+
+        if (!(first != NULL ? prepare(engine, first) : suggest(engine)))
             return;
     }
 }

@@ -18,6 +18,7 @@
  *   ending.c    the budget's verdict and the user's signals
  *   dispatch.c  trials on their way in: suggested, prepared, handed over
  *   account.c   what a trial's end means to the tally and the strategy
+ *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
  *
@@ -66,12 +67,13 @@ struct engine {
     char launch_error[256]; /* the last one's text */
 
     enum engine_phase phase;
-    enum trial_wish wish; /* for trials ended by the phase */
-    bool exhausted;       /* the strategy has nothing more */
-    int signals;          /* how many came */
-    int64_t started_ms;   /* monotonic */
-    int64_t earlier_ms;   /* what earlier engines spent on the run */
-    int64_t begun_ms;     /* monotonic, of the open transaction; 0: none */
+    enum trial_wish wish;  /* for trials ended by the phase */
+    bool exhausted;        /* the strategy has nothing more */
+    int64_t reused_in_row; /* trials whose setting had a result already */
+    int signals;           /* how many came */
+    int64_t started_ms;    /* monotonic */
+    int64_t earlier_ms;    /* what earlier engines spent on the run */
+    int64_t begun_ms;      /* monotonic, of the open transaction; 0: none */
     bool is_broken;
     struct err broken; /* why it cannot go on */
 
@@ -90,6 +92,11 @@ void engine_dispatch(struct engine *engine);
 void engine_submit(struct engine *engine);
 /* Attempts that are prepared, committed or live. */
 int64_t engine_active(const struct engine *engine);
+
+/* reuse.c */
+/* Settles a new trial, in no list yet, with the results of another one. False
+ * when the engine broke; then the trial is still the caller's. */
+bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as);
 
 /* settle.c */
 void engine_on_started(void *user, int64_t attempt, int64_t pid);

@@ -170,6 +170,19 @@ static void build_objectives(struct build *build, const struct conf_node *node)
     experiment->search.objective_count = experiment->objective_count;
 }
 
+static void build_duplicates(struct strategy_options *search,
+                             const struct conf_node *node)
+{
+    if (node == NULL)
+        return;
+    if (node->type == CONF_TEXT && strcmp(node->text, "reuse") == 0)
+        search->duplicates = DUPLICATES_REUSE;
+    if (node->type != CONF_MAP)
+        return;
+    search->duplicates = DUPLICATES_REPLICATE;
+    search->replicates = (uint64_t)experiment_int(node, "replicate", 1);
+}
+
 static void build_search(struct build *build, const struct conf_node *node)
 {
     struct strategy_options *search = &build->experiment->search;
@@ -180,6 +193,7 @@ static void build_search(struct build *build, const struct conf_node *node)
     search->seed = (uint64_t)experiment_int(node, "seed", 0);
     search->grid_points =
         (uint64_t)experiment_int(node, "points", DEFAULT_GRID_POINTS);
+    build_duplicates(search, conf_get(node, "duplicates"));
 }
 
 /* What needs one number to compare has no meaning with many. */

@@ -15,6 +15,7 @@ static const char *const goals[] = {"minimize", "maximize", NULL};
 static const char *const objective_values[] = {"last", "best", NULL};
 static const char *const param_types[] = {"float",   "int",  "categorical",
                                           "ordinal", "bool", NULL};
+static const char *const duplicates[] = {"skip", "reuse", NULL};
 static const char *const schedules[] = {"none", NULL};
 
 static const struct schema_key objective_keys[] = {
@@ -167,6 +168,19 @@ static const struct schema_key text_element = {
     .type = SCHEMA_TEXT,
 };
 
+static const struct schema_key replicate_keys[] = {
+    {
+        .name = "replicate",
+        .type = SCHEMA_INT,
+        .required = true,
+        .min = 2,
+        .max = 1000,
+        .doc = "How often every setting is tried.",
+        .example = "3",
+    },
+    {.name = NULL},
+};
+
 static const struct schema_key search_keys[] = {
     {
         .name = "method",
@@ -194,6 +208,19 @@ static const struct schema_key search_keys[] = {
         .doc = "How many values of a continuous parameter a grid has.",
         .fallback = "5",
         .example = "9",
+    },
+    {
+        .name = "duplicates",
+        .type = SCHEMA_TEXT | SCHEMA_MAP,
+        .choices = duplicates,
+        .keys = replicate_keys,
+        .doc = "What is done about a setting that was tried before: skip "
+               "tries no setting twice as long as there are others; reuse "
+               "lets the method suggest it, and takes over its result; "
+               "{replicate: k} tries every setting k times in a row, and "
+               "judges it by the mean.",
+        .fallback = "skip",
+        .example = "{replicate: 3}",
     },
     {.name = NULL},
 };

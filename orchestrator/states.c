@@ -23,6 +23,7 @@ static const unsigned char transitions[JOB_STATE_COUNT][JOB_EVENT_COUNT] = {
     [JOB_READY] =
         {
             [EVENT_STARTED] = TO(JOB_RUNNING),
+            [EVENT_REUSED] = TO(JOB_SUCCEEDED),
             [EVENT_FAILED] = TO(JOB_FAILED),
             [EVENT_RETRY] = TO(JOB_WAITING),
             [EVENT_INTERRUPTED] = TO(JOB_READY),

@@ -33,6 +33,7 @@
     X(EVENT_SUGGESTED, "suggested") /* it exists, with its setting */          \
     X(EVENT_STARTED, "started")     /* its command runs */                     \
     X(EVENT_SUCCEEDED, "succeeded") /* ended well, metric and all */           \
+    X(EVENT_REUSED, "reused")       /* takes over another one's result */      \
     X(EVENT_FAILED, "failed")       /* ended badly, and no retry is left */    \
     X(EVENT_RETRY, "retry")         /* ended badly, and will try again */      \
     X(EVENT_DUE, "due")             /* the retry's time has come */            \

@@ -21,6 +21,8 @@ static void test_states__every_cell_is_as_documented(void **state)
         {JOB_WAITING, EVENT_CANCELLED, JOB_CANCELLED},
         {JOB_READY, EVENT_STARTED, JOB_RUNNING},
         {JOB_READY, EVENT_SUCCEEDED, -1},
+        {JOB_READY, EVENT_REUSED, JOB_SUCCEEDED},
+        {JOB_RUNNING, EVENT_REUSED, -1},
         {JOB_READY, EVENT_FAILED, JOB_FAILED},
         {JOB_READY, EVENT_RETRY, JOB_WAITING},
         {JOB_READY, EVENT_INTERRUPTED, JOB_READY},

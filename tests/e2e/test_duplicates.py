@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`search.duplicates`: settings that come again."""
+
+import sqlite3
+import statistics
+
+import pytest
+
+FILE = """\
+    version: 1
+    name: exp
+    objective: {metric: loss, goal: %(goal)s}
+    parameters:
+      x: {type: int, min: 1, max: 5}
+      k: {type: categorical, values: [a, b]}
+    search: {method: %(method)s, seed: 3, duplicates: %(duplicates)s}
+    budget: {trials: %(trials)d, parallel: 2}
+    trial: {shell: "echo $SMTUNE_JOB >>jobs; echo loss=%(value)s"}
+    """
+
+
+@pytest.fixture
+def run(smtune, write):
+    def start(duplicates, trials=40, method="random", goal="minimize",
+              value="${{ x }}"):
+        smtune.ok("run", write("exp.yaml", FILE % locals()))
+        return smtune.json("trials", "exp")
+    return start
+
+
+def test_reuse_takes_over_results(smtune, run):
+    rows = run("reuse")
+    ran = {int(line) for line in
+           (smtune.directory / "jobs").read_text().split()}
+    first = {}
+    reused = 0
+    for row in rows:
+        assert row["state"] == "succeeded"
+        assert row["value"] == row["params"]["x"]
+        key = tuple(row["params"].values())
+        source = smtune.json("why", "exp", row["id"])["same_as"] \
+            if row["id"] not in ran else None
+        if source is not None:
+            reused += 1
+            assert row["attempts"] == 0 and row["started"] is None
+            assert source in first[key]
+        else:
+            assert row["id"] in ran and row["attempts"] == 1
+        first.setdefault(key, []).append(row["id"])
+    assert reused >= 15
+    smtune.ok("replay", "exp")
+    database = sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
+                               uri=True)
+    assert database.execute("SELECT count(*) FROM event WHERE event = 'reused'"
+                            ).fetchone() == (reused,)
+    database.close()
+
+
+def test_reuse_ends_when_nothing_is_new(smtune, run):
+    rows = run("reuse", 100000)
+    assert len(rows) < 1000
+    assert smtune.json("status", "exp")["state"] == "succeeded"
+
+
+def test_reuse_says_so_over_stdio(smtune, write):
+    path = write("exp.yaml", FILE % dict(
+        duplicates="reuse", trials=9, method="random", goal="minimize",
+        value=1))
+    asked = "".join('{"op":"ask"}\n{"op":"tell","id":%d,"value":1}\n' % i
+                    for i in range(1, 41))
+    assert '"same_as":' in smtune.ok("suggest", "--stdio", path, input=asked)
+
+
+@pytest.mark.parametrize("goal", ["minimize", "maximize"])
+def test_replicates_are_judged_by_their_mean(smtune, run, goal):
+    noise = "${{ x + (trial * 7 % 5) * 0.75 }}"
+    rows = run("{replicate: 3}", 21, "sobol", goal, noise)
+    settings = [rows[i:i + 3] for i in range(0, 21, 3)]
+    for setting in settings:
+        assert all(t["params"] == setting[0]["params"] for t in setting)
+    better = min if goal == "minimize" else max
+    best = better(settings,
+                  key=lambda s: statistics.mean(t["value"] for t in s))
+    values = [t["value"] for t in best]
+    shown = smtune.json("best", "exp")
+    assert shown["params"] == best[0]["params"]
+    assert shown["value"] == pytest.approx(statistics.mean(values))
+    assert shown["deviation"] == pytest.approx(statistics.stdev(values))
+    assert shown["replicates"] == 3
+    ranked = smtune.json("best", "exp", "-n", 100)
+    assert len(ranked) == 7
+    means = [row["value"] for row in ranked]
+    assert means == sorted(means, reverse=goal == "maximize")
+    smtune.ok("replay", "exp")
+
+
+def test_a_setting_that_lacks_trials_comes_last(smtune, run):
+    rows = run("{replicate: 4}", 10, "sobol", value="${{ x }}")
+    assert rows[8]["params"] == rows[9]["params"]
+    ranked = smtune.json("best", "exp", "-n", 5)
+    assert [row["replicates"] for row in ranked] == [4, 4, 2]
