@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "cli/cmd.h"
 #include "cli/document.h"
+#include "cli/importance_view.h"
 #include "cli/run_document.h"
 #include "cli/run_view.h"
 #include "cli/trial_document.h"
@@ -73,7 +74,9 @@ static int show_run(struct document *document, const struct cli *cli,
         run_document_outcomes(document, view, err) < 0 ||
         run_document_counts(document, view, err) < 0)
         return -1;
-    return run_document_best(document, cli, view, err);
+    if (run_document_best(document, cli, view, err) < 0)
+        return -1;
+    return importance_view_add(document, cli, view, err);
 }
 
 static int exec_show(const struct cli *cli, const void *options,
@@ -102,8 +105,10 @@ const struct cmd cmd_show = {
     .operands = "RUN [TRIAL]",
     .summary = "show all about a run, or about one of its trials",
     .details = "Of a run: where it came from, its objectives, how far it is, "
-               "its best trial. Of a trial: its parameters, its attempts and "
-               "why each ended, and the last value of each metric.",
+               "its best trial, and how much each parameter matters: its "
+               "share in what decides whether a trial is among the best. Of a "
+               "trial: its parameters, its attempts and why each ended, and "
+               "the last value of each metric.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n",
