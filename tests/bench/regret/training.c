@@ -205,10 +205,10 @@ static double widths(const struct instance *instance, const double *x,
 const struct problem training_problems[] = {
     TRAINING("training", REPORT, momentum, 0, NULL, NULL),
     TRAINING("training", REPORT, boosting, 0, NULL, NULL),
-    TRAINING("noisy", REPORT, noisy, 0.1, NULL, NULL),
+    TRAINING("noisy", REPORT, noisy, 0.03, NULL, NULL),
     TRAINING("constrained", REPORT, memory, 0, memory_constraints,
              place_memory),
-    TRAINING("training", TUNE, adam, 0.02, NULL, NULL),
+    TRAINING("training", TUNE, adam, 0.01, NULL, NULL),
     TRAINING("constrained", TUNE, widths, 0, widths_constraints, NULL),
     {.name = NULL},
 };
