@@ -59,8 +59,9 @@ const struct cmd cmd_trials = {
     .details =
         "RUN is a run's name, its id, or 'last'.\n"
         "\n"
-        "With --sort best, trials without a finite value come last; with "
-        "several objectives the first one decides.",
+        "With --sort best, feasible trials come first, then those that broke "
+        "a constraint on an outcome, by how much; trials without a finite "
+        "value come last. With several objectives the first one decides.",
     .examples = "smtune trials last --sort best -n 5      # the five best\n"
                 "smtune trials mlp --state failed         # what went wrong\n"
                 "smtune trials mlp -o jsonl | jq .params  # for programs\n",

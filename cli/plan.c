@@ -2,6 +2,7 @@
 #include "cli/plan.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -11,6 +12,7 @@
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
 #include "orchestrator/setting.h"
+#include "store/store.h"
 
 /* -- For people -----------------------------------------------------------*/
 
@@ -27,6 +29,18 @@ static void print_space(const struct space *space,
     if (volume->fraction < 1.0)
         printf(", %s%.3g %% of them feasible", volume->exact ? "" : "about ",
                100.0 * volume->fraction);
+    printf("\n");
+}
+
+static void print_bounds(const struct outcome_bounds *outcome)
+{
+    printf("bound     %s", outcome->metric);
+    if (isfinite(outcome->min))
+        printf(" at least %g", outcome->min);
+    if (isfinite(outcome->min) && isfinite(outcome->max))
+        printf(" and");
+    if (isfinite(outcome->max))
+        printf(" at most %g", outcome->max);
     printf("\n");
 }
 
@@ -87,6 +101,8 @@ static int print_text(const struct experiment *experiment, struct plan *plan,
         printf("goal      %s %s\n",
                experiment->objectives[i].maximize ? "maximize" : "minimize",
                experiment->objectives[i].metric);
+    for (size_t i = 0; i < experiment->outcome_count; i++)
+        print_bounds(&experiment->outcomes[i]);
     printf("search    %s, seed %" PRIu64 " (%s)\n", plan_method(plan),
            experiment->search.seed, plan_reason(plan));
     print_budget(experiment);

@@ -94,6 +94,16 @@ def test_each_bound_counts(smtune, fake):
             ] == [4, 3, 2, 1]  # by 0.1, by 1, by 1.1
 
 
+def test_the_plan_says_the_bounds(smtune, write):
+    path = write("exp.yaml", HEAD.format(
+        objective="loss", trials=3, budget="",
+        outcomes="[{metric: size, min: 2, max: 3}, over]")
+        + "trial: {command: train}\n")
+    shown = smtune.ok("plan", path)
+    assert "bound     size at least 2 and at most 3\n" in shown
+    assert "bound     over at most 0\n" in shown
+
+
 def test_who_never_says_the_metric_has_failed(smtune, fake):
     result = fake(["loss=1", "loss=2 lat=1"])
     assert result.returncode == 0, result.stderr

@@ -96,6 +96,47 @@ static void test_progress__says_a_line_a_trial_in_a_pipe(void **state)
     free(shown.text);
 }
 
+static void test_progress__says_what_is_infeasible(void **state)
+{
+    struct progress_snapshot now = snapshot();
+    struct progress_trial ended = trial(12);
+    struct shown shown;
+
+    (void)state;
+    ended.others = "latency_ms=25";
+    ended.is_infeasible = true;
+    start(&shown, in_a_pipe);
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    assert_string_equal(
+        finish(&shown, &now),
+        "trial 12 succeeded (infeasible)  val_error=0.1234 latency_ms=25  "
+        "3.2 s  lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n");
+    free(shown.text);
+}
+
+static void test_progress__counts_the_front(void **state)
+{
+    struct progress_snapshot now = snapshot();
+    struct progress_trial ended = trial(12);
+    struct shown shown;
+
+    (void)state;
+    ended.others = "weights=9000";
+    now.front = 5;
+    start(&shown, in_a_pipe);
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    ended.is_best = true;
+    now.front = 6;
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    assert_string_equal(
+        finish(&shown, &now),
+        "trial 12 succeeded  val_error=0.1234 weights=9000  3.2 s  lr=0.012 "
+        "width=128  (5 on the front; 12/24)\n"
+        "trial 12 succeeded  val_error=0.1234 weights=9000  3.2 s  lr=0.012 "
+        "width=128  (new of 6 on the front; 12/24)\n");
+    free(shown.text);
+}
+
 static void test_progress__says_why_a_trial_failed(void **state)
 {
     struct progress_snapshot now = snapshot();
@@ -401,6 +442,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress__says_a_line_a_trial_in_a_pipe),
+        cmocka_unit_test(test_progress__says_what_is_infeasible),
+        cmocka_unit_test(test_progress__counts_the_front),
         cmocka_unit_test(test_progress__says_why_a_trial_failed),
         cmocka_unit_test(test_progress__rations_lines_and_counts_the_rest),
         cmocka_unit_test(test_progress__a_quiet_second_ends_the_silence),
