@@ -19,7 +19,8 @@
     X(sobol)                                                                   \
     X(bayesian)                                                                \
     X(tpe)                                                                     \
-    X(cmaes)
+    X(cmaes)                                                                   \
+    X(nsga2)
 
 struct buf;
 struct hash_set;

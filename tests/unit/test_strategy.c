@@ -25,8 +25,8 @@ static int asks_for(const struct spec *spec)
     return spec->points > 0 ? 3 * spec->points : ASKS;
 }
 
-static const char *const methods[] = {"random", "grid", "sobol",
-                                      "auto",   "tpe",  "cmaes"};
+static const char *const methods[] = {"random", "grid",  "sobol", "auto",
+                                      "tpe",    "cmaes", "nsga2"};
 
 struct asked {
     enum ask_result result;

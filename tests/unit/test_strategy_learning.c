@@ -22,8 +22,8 @@
 
 enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64 };
 
-static const char *const methods[] = {"random", "sobol", "bayesian", "tpe",
-                                      "cmaes"};
+static const char *const methods[] = {"random", "sobol", "bayesian",
+                                      "tpe",    "cmaes", "nsga2"};
 
 /* Fewer of those that think for milliseconds, many times that under the
  * sanitizers. */
