@@ -11,6 +11,7 @@
 #include "cli/drive.h"
 #include "cli/hint.h"
 #include "cli/plan.h"
+#include "cli/warm.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/run.h"
 #include "store/store.h"
@@ -88,6 +89,8 @@ static int run_experiment(const struct cli *cli, const struct options *options,
     else
         run = run_create(store, experiment, options->name, options->set.items,
                          options->set.count, err);
+    if (run != NULL && !cli->quiet)
+        warm_print(stderr, "smtune: ", experiment, run->warm);
     if (run != NULL &&
         (detach == NULL || tell_parent(cli, run, detach, err) == 0))
         result = drive_run(cli, run, err);

@@ -66,11 +66,46 @@ static int add_run(struct document *document, const struct run_view *view,
     return status;
 }
 
+static const struct column earlier_columns[] = {
+    {"run", NULL, COLUMN_TEXT, NULL},
+    {"trials", NULL, COLUMN_NUMBER, NULL},
+};
+
+struct earlier_list {
+    struct document *document;
+    struct err *err;
+};
+
+static int add_earlier(void *user, const char *source, int64_t trials)
+{
+    struct earlier_list *list = user;
+
+    return document_row(list->document,
+                        (const struct value[ARRAY_LEN(earlier_columns)]){
+                            value_text(source), value_int(trials)},
+                        list->err);
+}
+
+/* The earlier runs that its search began with. */
+static int add_earlier_runs(struct document *document,
+                            const struct run_view *view, struct err *err)
+{
+    struct earlier_list list = {document, err};
+
+    document_begin_list(document, "warm_start", earlier_columns,
+                        ARRAY_LEN(earlier_columns));
+    if (store_each_earlier_run(view->store, view->row.id, add_earlier, &list,
+                               err) < 0)
+        return -1;
+    return document_end_list(document, err);
+}
+
 static int show_run(struct document *document, const struct cli *cli,
                     const struct run_view *view, struct err *err)
 {
     if (add_run(document, view, err) < 0 ||
         run_document_objectives(document, view, err) < 0 ||
+        add_earlier_runs(document, view, err) < 0 ||
         run_document_outcomes(document, view, err) < 0 ||
         run_document_counts(document, view, err) < 0)
         return -1;

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "cli/cmd.h"
 #include "cli/drive.h"
+#include "cli/warm.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/session.h"
 
@@ -144,7 +145,8 @@ static int exec_suggest(const struct cli *cli, const void *given,
     const struct options *options = given;
     struct diags *diags;
     struct experiment *experiment;
-    struct session *session;
+    struct warm_start *warm = NULL;
+    struct session *session = NULL;
     int status = -1;
 
     (void)count;
@@ -156,11 +158,13 @@ static int exec_suggest(const struct cli *cli, const void *given,
     if (experiment == NULL) {
         status = drive_print_diags(cli, diags);
     } else {
-        session = session_create(experiment, err);
+        if (warm_read(cli, experiment, &warm, err) == 0)
+            session = session_create(experiment, warm, err);
         if (session != NULL)
             status = serve(session, err);
         session_destroy(session);
     }
+    warm_start_destroy(warm);
     experiment_destroy(experiment);
     diags_destroy(diags);
     return status;

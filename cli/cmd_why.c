@@ -114,7 +114,8 @@ static int on_trial(void *user, const struct trial_row *row)
 static int why_trial(struct why *why, const struct experiment *experiment,
                      const char *operand)
 {
-    struct strategy *strategy = search_create(experiment, why->err);
+    struct strategy *strategy = search_create_of_run(
+        experiment, why->view->store, why->view->row.id, why->err);
     struct trial_query query = {.run = why->view->row.id};
     int64_t job;
     int status = -1;

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/warm.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
 #include "orchestrator/setting.h"
@@ -90,7 +91,8 @@ static void print_resources(const struct experiment *experiment)
     printf("\n");
 }
 
-static int print_text(const struct experiment *experiment, struct plan *plan,
+static int print_text(const struct experiment *experiment,
+                      const struct warm_start *warm, struct plan *plan,
                       int64_t shown, struct err *err)
 {
     struct plan_trial trial;
@@ -105,6 +107,7 @@ static int print_text(const struct experiment *experiment, struct plan *plan,
         print_bounds(&experiment->outcomes[i]);
     printf("search    %s, seed %" PRIu64 " (%s)\n", plan_method(plan),
            experiment->search.seed, plan_reason(plan));
+    warm_print(stdout, "begins    ", experiment, warm);
     print_budget(experiment);
     print_space(experiment->space, plan_volume(plan));
     print_resources(experiment);
@@ -132,7 +135,8 @@ static json_t *trial_json(const struct space *space,
                      json_from_text(trial->command));
 }
 
-static int print_json(const struct experiment *experiment, struct plan *plan,
+static int print_json(const struct experiment *experiment,
+                      const struct warm_start *warm, struct plan *plan,
                       int64_t shown, struct err *err)
 {
     const struct space_volume *volume = plan_volume(plan);
@@ -148,12 +152,13 @@ static int print_json(const struct experiment *experiment, struct plan *plan,
             json_array_append_new(first, trial_json(experiment->space, &trial));
     }
     json = json_pack(
-        "{s:s, s:o, s:o, s:{s:s, s:s, s:I}, s:{s:f, s:b}, s:o}", "name",
+        "{s:s, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:{s:f, s:b}, s:o}", "name",
         experiment->name, "trials", limit_json(experiment->budget.trials),
         "parallel", limit_json(experiment->budget.parallel), "search", "method",
         plan_method(plan), "reason", plan_reason(plan), "seed",
-        (json_int_t)experiment->search.seed, "volume", "fraction",
-        volume->fraction, "exact", (int)volume->exact, "first", first);
+        (json_int_t)experiment->search.seed, "warm_start",
+        warm_to_json(experiment, warm), "volume", "fraction", volume->fraction,
+        "exact", (int)volume->exact, "first", first);
     json_print_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     json_decref(json);
@@ -164,14 +169,17 @@ static int print_json(const struct experiment *experiment, struct plan *plan,
 int plan_print(const struct cli *cli, const struct experiment *experiment,
                int64_t shown, struct err *err)
 {
-    struct plan *plan = plan_create(experiment, err);
-    int result;
+    struct warm_start *warm;
+    struct plan *plan = NULL;
+    int result = -1;
 
-    if (plan == NULL)
-        return -1;
-    result = cli->output == OUTPUT_TABLE
-                 ? print_text(experiment, plan, shown, err)
-                 : print_json(experiment, plan, shown, err);
+    if (warm_read(cli, experiment, &warm, err) == 0)
+        plan = plan_create(experiment, warm, err);
+    if (plan != NULL)
+        result = cli->output == OUTPUT_TABLE
+                     ? print_text(experiment, warm, plan, shown, err)
+                     : print_json(experiment, warm, plan, shown, err);
     plan_destroy(plan);
+    warm_start_destroy(warm);
     return result;
 }

@@ -341,7 +341,8 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 {
     struct run *run = engine->run;
 
-    engine->strategy = search_create(run->experiment, err);
+    engine->strategy =
+        search_create_of_run(run->experiment, run->store, run->id, err);
     engine->reported = metric_rules_create(NULL, 0, err);
     engine->workspaces =
         workspaces_create(run->directory, run->experiment, err);

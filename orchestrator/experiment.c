@@ -278,7 +278,7 @@ static void check_search(struct build *build, const struct conf_node *root)
 
     if (diags_count(build->diags) > 0)
         return;
-    strategy = search_create(experiment, &err);
+    strategy = search_create(experiment, NULL, &err);
     if (strategy == NULL)
         diags_add(build->diags, node != NULL ? node->place : root->place, NULL,
                   "search: %s", err.text);
@@ -299,6 +299,7 @@ static void build_all(struct build *build)
     build_budget(build, conf_get(root, "budget"));
     experiment_build_space(build, root);
     experiment_build_enqueue(build, conf_get(root, "enqueue"));
+    experiment_build_warm_start(build, conf_get(root, "warm_start"));
     experiment_build_trial(build, conf_get(root, "trial"));
     build_executor(build, conf_get(root, "executor"));
     check_slots(build, root);
@@ -403,6 +404,7 @@ void experiment_destroy(struct experiment *experiment)
     metric_rules_destroy(experiment->metrics);
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
+    free(experiment->earlier_runs);
     free(experiment->enqueued);
     free(experiment->objectives);
     free(experiment->outcomes);

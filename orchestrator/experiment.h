@@ -91,6 +91,9 @@ struct experiment {
     struct expr_env *env; /* owns nothing of the space, outlives it */
     struct space *space;
     struct strategy_options search;
+    const char **earlier_runs; /* to begin with: [earlier_run_count] */
+    size_t earlier_run_count;
+    bool earlier_guide;     /* mode transfer: they guide, and do not bind */
     struct value *enqueued; /* [enqueued_count][space_count]: to be tried first;
                                null: left to the search */
     size_t enqueued_count;

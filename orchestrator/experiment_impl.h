@@ -68,6 +68,8 @@ void experiment_build_outcomes(struct build *build,
 /* Where metrics are named, each that is asked for must be among them. */
 void experiment_check_metrics(struct build *build,
                               const struct conf_node *root);
+void experiment_build_warm_start(struct build *build,
+                                 const struct conf_node *node);
 void experiment_build_enqueue(struct build *build,
                               const struct conf_node *list);
 void experiment_build_trial(struct build *build, const struct conf_node *trial);

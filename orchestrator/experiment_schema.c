@@ -16,6 +16,7 @@ static const char *const objective_values[] = {"last", "best", NULL};
 static const char *const param_types[] = {"float",   "int",  "categorical",
                                           "ordinal", "bool", NULL};
 static const char *const duplicates[] = {"skip", "reuse", NULL};
+static const char *const warm_start_modes[] = {"same", "transfer", NULL};
 static const char *const schedules[] = {"none", NULL};
 
 static const struct schema_key objective_keys[] = {
@@ -168,6 +169,11 @@ static const struct schema_key text_element = {
     .type = SCHEMA_TEXT,
 };
 
+static const struct schema_key run_element = {
+    .name = "run",
+    .type = SCHEMA_TEXT | SCHEMA_INT,
+};
+
 static const struct schema_key replicate_keys[] = {
     {
         .name = "replicate",
@@ -221,6 +227,29 @@ static const struct schema_key search_keys[] = {
                "judges it by the mean.",
         .fallback = "skip",
         .example = "{replicate: 3}",
+    },
+    {.name = NULL},
+};
+
+static const struct schema_key warm_start_keys[] = {
+    {
+        .name = "from",
+        .type = SCHEMA_TEXT | SCHEMA_INT | SCHEMA_LIST,
+        .required = true,
+        .element = &run_element,
+        .doc = "The runs: names, ids, or last for the newest.",
+        .example = "[mlp, mlp-2]",
+    },
+    {
+        .name = "mode",
+        .type = SCHEMA_TEXT,
+        .choices = warm_start_modes,
+        .doc = "same: the earlier trials count as seen, where this file's "
+               "ranges allow them; the parameters must be the same. transfer: "
+               "ranges, parameters or data have changed, and the earlier "
+               "results guide the search without binding it.",
+        .fallback = "same",
+        .example = "transfer",
     },
     {.name = NULL},
 };
@@ -397,6 +426,16 @@ const struct schema_key experiment_schema[] = {
         .doc = "How settings are chosen.",
         .fallback = "auto",
         .example = "{method: sobol, seed: 1}",
+    },
+    {
+        .name = "warm_start",
+        .type = SCHEMA_MAP,
+        .keys = warm_start_keys,
+        .shorthand = "from",
+        .doc = "Earlier runs in the same store whose results the search "
+               "begins with.",
+        .fallback = "none",
+        .example = "{from: [earlier-run], mode: same}",
     },
     {
         .name = "enqueue",

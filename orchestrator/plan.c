@@ -20,14 +20,15 @@ struct plan {
     struct buf command;
 };
 
-struct plan *plan_create(const struct experiment *experiment, struct err *err)
+struct plan *plan_create(const struct experiment *experiment,
+                         const struct warm_start *warm, struct err *err)
 {
     struct plan *plan = mem_zero(sizeof(*plan));
 
     plan->experiment = experiment;
     plan->point =
         mem_array(space_count(experiment->space), sizeof(*plan->point));
-    plan->strategy = search_create(experiment, err);
+    plan->strategy = search_create(experiment, warm, err);
     if (plan->strategy == NULL ||
         space_estimate_volume(experiment->space, &plan->volume, err) != 0) {
         plan_destroy(plan);

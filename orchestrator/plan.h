@@ -13,9 +13,11 @@
  * one after the other.
  */
 struct plan;
+struct warm_start;
 
-/* The experiment is borrowed. */
-struct plan *plan_create(const struct experiment *experiment, struct err *err);
+/* The experiment is borrowed; earlier results (NULL: none) are not. */
+struct plan *plan_create(const struct experiment *experiment,
+                         const struct warm_start *warm, struct err *err);
 void plan_destroy(struct plan *plan);
 
 const char *plan_method(const struct plan *plan);

@@ -92,7 +92,7 @@ int replay_run(struct store *store, int64_t run,
         .replay = replay,
         .experiment = experiment,
         .space = experiment->space,
-        .strategy = search_create(experiment, err),
+        .strategy = search_create_of_run(experiment, store, run, err),
         .err = err,
     };
     int result = -1;

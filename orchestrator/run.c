@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/engine_lock.h"
+#include "orchestrator/warm_start.h"
 
 enum { MAX_SAME_NAMES = 10000 };
 
@@ -122,6 +123,8 @@ static int add_row(struct run *run, const char *const *assignments,
     if (result == 0)
         result = store_add_run(run->store, &row, &run->id, err);
     if (result == 0)
+        result = warm_start_record(run->warm, run->store, run->id, err);
+    if (result == 0)
         result = store_commit(run->store, err);
     if (result != 0)
         store_rollback(run->store);
@@ -158,7 +161,9 @@ struct run *run_create(struct store *store, struct experiment *experiment,
     run->experiment = experiment;
     run->lock = -1;
     run->work_directory = fs_absolute(".");
-    run->name = pick_name(store, name, experiment->name, err);
+    run->warm = warm_start_read(store, experiment, err);
+    if (run->warm != NULL)
+        run->name = pick_name(store, name, experiment->name, err);
     if (run->name == NULL || occupy(run, err) != 0 ||
         add_row(run, assignments, assignment_count, err) != 0) {
         run_close(run);
@@ -270,6 +275,7 @@ void run_close(struct run *run)
 {
     if (run == NULL)
         return;
+    warm_start_destroy(run->warm);
     experiment_destroy(run->experiment);
     if (run->lock >= 0)
         close(run->lock);

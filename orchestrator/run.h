@@ -19,9 +19,10 @@ struct run {
     struct experiment *experiment;
     int64_t id;
     char *name;
-    char *directory;      /* absolute */
-    char *work_directory; /* where its commands start */
-    int lock;             /* descriptor */
+    char *directory;         /* absolute */
+    char *work_directory;    /* where its commands start */
+    int lock;                /* descriptor */
+    struct warm_start *warm; /* of a new run, what it begins with; or NULL */
 };
 
 /*

@@ -3,13 +3,17 @@
 
 #include <inttypes.h>
 
+#include "orchestrator/warm_start.h"
+
 struct strategy *search_create(const struct experiment *experiment,
-                               struct err *err)
+                               const struct warm_start *warm, struct err *err)
 {
     size_t width = space_count(experiment->space);
     struct strategy *strategy =
         strategy_create(&experiment->search, experiment->space, err);
 
+    if (strategy != NULL && warm != NULL)
+        warm_start_tell(warm, strategy);
     for (size_t i = 0; strategy != NULL && i < experiment->enqueued_count;
          i++) {
         if (strategy_enqueue(strategy, experiment->enqueued + i * width, err) ==
@@ -18,6 +22,18 @@ struct strategy *search_create(const struct experiment *experiment,
         strategy_destroy(strategy);
         return NULL;
     }
+    return strategy;
+}
+
+struct strategy *search_create_of_run(const struct experiment *experiment,
+                                      struct store *store, int64_t run,
+                                      struct err *err)
+{
+    struct warm_start *warm = warm_start_load(store, run, experiment, err);
+    struct strategy *strategy =
+        warm != NULL ? search_create(experiment, warm, err) : NULL;
+
+    warm_start_destroy(warm);
     return strategy;
 }
 

@@ -7,10 +7,18 @@
 #include "store/store.h"
 #include "strategies/strategy.h"
 
-/* The strategy of an experiment, with what its file asks to be tried first.
- * Borrows it; the caller's to destroy. NULL with err as strategy_create. */
+struct warm_start;
+
+/* The strategy of an experiment, with earlier results (NULL: none) and what its
+ * file asks to be tried first. Borrows the experiment alone; the caller's to
+ * destroy. NULL with err as strategy_create. */
 struct strategy *search_create(const struct experiment *experiment,
-                               struct err *err);
+                               const struct warm_start *warm, struct err *err);
+
+/* The same for a run, with the earlier results that were kept with it. */
+struct strategy *search_create_of_run(const struct experiment *experiment,
+                                      struct store *store, int64_t run,
+                                      struct err *err);
 
 /*
  * A trial's setting as the record has it, in the types of the space:

@@ -41,12 +41,12 @@ struct session {
 };
 
 struct session *session_create(const struct experiment *experiment,
-                               struct err *err)
+                               const struct warm_start *warm, struct err *err)
 {
     struct session *session = mem_zero(sizeof(*session));
 
     session->experiment = experiment;
-    session->strategy = search_create(experiment, err);
+    session->strategy = search_create(experiment, warm, err);
     if (session->strategy != NULL)
         return session;
     free(session);

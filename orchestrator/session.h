@@ -16,12 +16,14 @@
 
 struct buf;
 struct session;
+struct warm_start;
 
 enum { SESSION_MAX_LINE = 1 << 20, SESSION_MAX_ASK = 10000 };
 
-/* The experiment is borrowed. NULL with err as strategy_create. */
+/* The experiment is borrowed; earlier results (NULL: none) are not. NULL with
+ * err as strategy_create. */
 struct session *session_create(const struct experiment *experiment,
-                               struct err *err);
+                               const struct warm_start *warm, struct err *err);
 void session_destroy(struct session *session); /* NULL is none */
 
 /*

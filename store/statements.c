@@ -48,6 +48,8 @@ static const char *const texts[STATEMENT_COUNT] = {
     [REPLACE_METRIC] = "REPLACE INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [INSERT_EVENT] = "INSERT INTO event (run_id, job_id, attempt_id, time_ms,"
                      " event, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [INSERT_EARLIER_RESULT] = "INSERT INTO earlier_result VALUES"
+                              " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 };
 
 struct failure {

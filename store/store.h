@@ -173,6 +173,20 @@ struct metric_new {
 int store_add_metric(struct store *store, const struct metric_new *metric,
                      struct err *err);
 
+/* A result of an earlier run that the strategy knew from the beginning. */
+struct earlier_row {
+    int64_t index;      /* 0, 1, 2 ... in its run */
+    const char *source; /* the earlier run's name */
+    int64_t number;     /* of its trial */
+    const char *state;  /* of its trial */
+    const char *params; /* a JSON object */
+    const char *values; /* JSON lists, as the strategy got them */
+    const char *outcomes;
+};
+
+int store_add_earlier(struct store *store, int64_t run,
+                      const struct earlier_row *earlier, struct err *err);
+
 /* ---- reading ---- */
 
 /* Rows are handed to a callback as they are read; text lives until it returns.
@@ -278,6 +292,16 @@ struct metric_row {
 int store_each_metric(struct store *store, int64_t job,
                       int (*row)(void *user, const struct metric_row *metric),
                       void *user, struct err *err);
+
+int store_each_earlier(struct store *store, int64_t run,
+                       int (*row)(void *user,
+                                  const struct earlier_row *earlier),
+                       void *user, struct err *err);
+/* The earlier runs, and how many of their trials were taken over. */
+int store_each_earlier_run(struct store *store, int64_t run,
+                           int (*row)(void *user, const char *source,
+                                      int64_t trials),
+                           void *user, struct err *err);
 
 struct event_row {
     int64_t seq, job_number, attempt, time_ms; /* 0: of the run */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/experiment_impl.h"
+#include "orchestrator/warm_start.h"
 
-/* The settings that the user wants tried first. */
+/* What a search begins with: settings that the user wants tried first, and
+ * earlier runs. */
 
 static int refuse_number(struct build *build, const struct conf_node *node,
                          const struct param *param)
@@ -112,4 +115,49 @@ void experiment_build_enqueue(struct build *build, const struct conf_node *list)
     experiment->enqueued_count = list->count;
     for (size_t i = 0; i < list->count; i++)
         read_setting(build, list->items[i], experiment->enqueued + i * width);
+}
+
+/* ---- earlier runs ---- */
+
+static void add_run(struct build *build, const struct conf_node *node)
+{
+    struct experiment *experiment = build->experiment;
+
+    if (node->text == NULL)
+        return;
+    for (size_t i = 0; i < experiment->earlier_run_count; i++) {
+        if (strcmp(experiment->earlier_runs[i], node->text) == 0) {
+            diags_add(build->diags, node->place, NULL,
+                      "run '%s' is named already", node->text);
+            return;
+        }
+    }
+    experiment->earlier_runs[experiment->earlier_run_count++] = node->text;
+}
+
+void experiment_build_warm_start(struct build *build,
+                                 const struct conf_node *node)
+{
+    struct experiment *experiment = build->experiment;
+    const struct conf_node *from =
+        node != NULL && node->type == CONF_MAP ? conf_get(node, "from") : node;
+    size_t count;
+
+    if (from == NULL)
+        return;
+    count = from->type == CONF_LIST ? from->count : 1;
+    experiment->earlier_guide =
+        strcmp(experiment_text(node, "mode", ""), "transfer") == 0;
+    if (count > WARM_MAX_RUNS) {
+        diags_add(build->diags, from->place, NULL,
+                  "'warm_start.from' names %zu runs, more than %d", count,
+                  WARM_MAX_RUNS);
+        return;
+    }
+    experiment->earlier_runs =
+        mem_array(count, sizeof(*experiment->earlier_runs));
+    if (from->type != CONF_LIST)
+        add_run(build, from);
+    for (size_t i = 0; from->type == CONF_LIST && i < count; i++)
+        add_run(build, from->items[i]);
 }
