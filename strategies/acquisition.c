@@ -8,6 +8,7 @@
 #include <gsl/gsl_sf_erf.h>
 
 #include "base/mem.h"
+#include "strategies/acquisition_impl.h"
 
 enum { CHUNK = 128 };
 
@@ -50,6 +51,8 @@ double acquisition_log_probability(double z, double *slope)
 void acquisition_room_clear(struct acquisition_room *room)
 {
     gp_query_clear(&room->query);
+    for (size_t j = 0; j < ACQUISITION_GOALS_MAX; j++)
+        gp_query_clear(&room->goals[j]);
     free(room->means);
     free(room->pulls);
     *room = (struct acquisition_room){0};
@@ -61,6 +64,12 @@ static void reserve(double **cells, size_t *capacity, size_t count)
         return;
     *cells = mem_resize(*cells, count, sizeof(**cells));
     *capacity = count;
+}
+
+double *acquisition_reserve_pulls(struct acquisition_room *room, size_t count)
+{
+    reserve(&room->pulls, &room->pulls_capacity, count + 1);
+    return room->pulls;
 }
 
 /* One point's value; its derivatives by the means, in place of them, and by
@@ -119,7 +128,7 @@ static void add_objective(const struct acquisition *acquisition,
 
     gp_predict(acquisition->objective, points, count, query);
     reserve(&room->means, &room->means_capacity, count * n);
-    reserve(&room->pulls, &room->pulls_capacity, count * query->rows + 1);
+    acquisition_reserve_pulls(room, count * query->rows);
     linalg_multiply(acquisition->linalg, query->solved, count, query->rows,
                     query->rows, acquisition->weights, n, room->means);
     for (size_t p = 0; p < count; p++) {
@@ -146,16 +155,14 @@ static void add_limit(const struct acquisition_limit *limit,
     const double *weights = gp_weights(limit->gp);
 
     gp_predict(limit->gp, points, count, query);
-    reserve(&room->pulls, &room->pulls_capacity, count * query->rows + 1);
+    acquisition_reserve_pulls(room, count * query->rows);
     for (size_t p = 0; p < count; p++) {
         const double *solved = query->solved + p * query->rows;
         double *pulls = room->pulls + p * query->rows;
         double deviation = sqrt(query->variance[p]);
-        double mean = gp_mean(limit->gp), z, slope;
+        double z = (limit->most - gp_mean_at(limit->gp, query, p)) / deviation;
+        double slope;
 
-        for (size_t i = 0; i < query->rows; i++)
-            mean += solved[i] * weights[i];
-        z = (limit->most - mean) / deviation;
         values[p] += acquisition_log_probability(z, &slope);
         for (size_t i = 0; gradients != NULL && i < query->rows; i++)
             pulls[i] =
@@ -169,9 +176,10 @@ void acquisition_evaluate(const struct acquisition *acquisition,
                           struct acquisition_room *room, const double *points,
                           size_t count, double *values, double *gradients)
 {
-    const struct gp *any = acquisition->objective != NULL
-                               ? acquisition->objective
-                               : acquisition->limits[0].gp;
+    const struct gp *any =
+        acquisition->objective != NULL ? acquisition->objective
+        : acquisition->goal_count > 0  ? acquisition->goals[0].gp
+                                       : acquisition->limits[0].gp;
     size_t width = gp_shape(any)->column_count;
 
     memset(values, 0, count * sizeof(*values));
@@ -184,6 +192,9 @@ void acquisition_evaluate(const struct acquisition *acquisition,
 
         if (acquisition->objective != NULL)
             add_objective(acquisition, room, from, size, values + at, slopes);
+        if (acquisition->goal_count > 0)
+            acquisition_add_goals(acquisition, room, from, size, values + at,
+                                  slopes);
         for (size_t l = 0; l < acquisition->limit_count; l++)
             add_limit(&acquisition->limits[l], room, from, size, values + at,
                       slopes);

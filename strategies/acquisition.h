@@ -29,11 +29,24 @@ struct acquisition_limit {
     double most;
 };
 
-enum { ACQUISITION_FANTASIES_MAX = 64 };
+/*
+ * One of several objectives: what a trial is worth is the least, over them, of
+ * (bound - value) / share, and the improvement is what that is above 0. With
+ * the bound at the reference point less the share of what is reached so far,
+ * and shares drawn evenly from the directions that are positive, this is on
+ * average the improvement in hypervolume (D. Golovin and Q. Zhang, "Random
+ * hypervolume scalarizations", ICML 2020, lemma 5, but for the power).
+ */
+struct acquisition_goal {
+    const struct gp *gp;
+    double bound, share; /* share > 0 */
+};
+
+enum { ACQUISITION_FANTASIES_MAX = 64, ACQUISITION_GOALS_MAX = 16 };
 
 struct acquisition {
     const struct linalg *linalg;
-    const struct gp *objective; /* NULL: constraints alone count */
+    const struct gp *objective; /* NULL: goals, or constraints alone, count */
     /* Fantasies of the rows behind those with values, 1 to the maximum of them.
      * The weights (gp_weights) of each, and the value to improve on. */
     size_t fantasy_count;
@@ -41,6 +54,8 @@ struct acquisition {
     const double *targets; /* [fantasy_count] */
     const struct acquisition_limit *limits;
     size_t limit_count;
+    const struct acquisition_goal *goals;
+    size_t goal_count;
 };
 
 /* Room for evaluations; begins as all zeroes. */
@@ -49,6 +64,7 @@ struct acquisition_room {
     double *means; /* [points][fantasy_count] */
     double *pulls; /* [points][rows] */
     size_t means_capacity, pulls_capacity;
+    struct gp_query goals[ACQUISITION_GOALS_MAX];
 };
 void acquisition_room_clear(struct acquisition_room *room);
 

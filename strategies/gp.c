@@ -244,6 +244,7 @@ static void factor_row(struct gp *gp, size_t n)
         sum -= row[i] * gp->ones[i];
     }
     row[n] = sqrt(fmax(rest, least_pivot * own));
+    gp->weights[n] = 0;
     gp->ones[n] = sum / row[n];
 }
 
@@ -339,6 +340,17 @@ void gp_predict(const struct gp *gp, const double *points, size_t count,
             left -= solved[i] * solved[i];
         query->variance[p] = fmax(left, least_pivot * gp->signal);
     }
+}
+
+double gp_mean_at(const struct gp *gp, const struct gp_query *query,
+                  size_t point)
+{
+    const double *solved = query->solved + point * query->rows;
+    double mean = gp->mean;
+
+    for (size_t i = 0; i < query->rows; i++)
+        mean += solved[i] * gp->weights[i];
+    return mean;
 }
 
 void gp_add_gradients(const struct gp *gp, const struct gp_query *query,

@@ -83,8 +83,11 @@ void gp_query_clear(struct gp_query *query); /* begins as all zeroes */
 /* Fills in all of the query; its variances are positive. */
 void gp_predict(const struct gp *gp, const double *points, size_t count,
                 struct gp_query *query);
-/* L^-1 (values - mean), [rows with values]. */
+/* L^-1 (values - mean), [gp_count]; 0 for rows without a value. */
 const double *gp_weights(const struct gp *gp);
+/* The mean at one of the query's points. */
+double gp_mean_at(const struct gp *gp, const struct gp_query *query,
+                  size_t point);
 /*
  * The gradients of any functions of the predictions: pulls[count][rows] are
  * their derivatives by `solved`, and are spoilt; gradients[count][column_count]

@@ -18,7 +18,7 @@ struct prior {
 static const struct prior length_prior = {-0.3, 1, -3.5, 4.6};
 static const struct prior signal_prior = {0, 1, -5, 4};
 static const struct prior noise_prior = {-8, 3, -16, 0.5};
-static const struct prior strength_prior = {0, 2, -5, 9};
+static const struct prior strength_prior = {1, 2, -5, 9};
 
 /* [parameter_count] lengths, then these. */
 enum { SIGNAL, NOISE, STRENGTH, SCALARS };

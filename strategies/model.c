@@ -19,7 +19,7 @@ struct model {
     const struct linalg *linalg;
     const struct gp_shape *shape;
     enum model_kind kind;
-    struct gp *gp;
+    struct gp *gp, *doubting;
     struct gp_hyper hyper;
     struct warp warp;
     double scale; /* of outcomes */
@@ -27,6 +27,8 @@ struct model {
     double *columns; /* [count][column_count] */
     double *values;  /* [count] */
     bool *at_least;  /* [count] */
+    double *targets; /* [row_count]: values as they are told to the process */
+    size_t pending_max;
     size_t count, columns_capacity, values_capacity, at_least_capacity;
 
     size_t fitted_at; /* a number of results; 0: never */
@@ -46,7 +48,9 @@ struct model *model_create(const struct linalg *linalg,
     model->kind = kind;
     model->hyper.log_lengths = mem_array(shape->parameter_count + 1,
                                          sizeof(*model->hyper.log_lengths));
+    model->pending_max = pending_max;
     model->rows = mem_array(ROWS_MAX + ROWS_SPARE, sizeof(*model->rows));
+    model->targets = mem_array(ROWS_MAX + ROWS_SPARE, sizeof(*model->targets));
     model->gp = gp_create(linalg, shape, ROWS_MAX + ROWS_SPARE + pending_max);
     if (model->gp != NULL)
         return model;
@@ -59,11 +63,13 @@ void model_destroy(struct model *model)
     if (model == NULL)
         return;
     gp_destroy(model->gp);
+    gp_destroy(model->doubting);
     free(model->hyper.log_lengths);
     free(model->columns);
     free(model->values);
     free(model->at_least);
     free(model->rows);
+    free(model->targets);
     free(model);
 }
 
@@ -243,9 +249,18 @@ static void fit(struct model *model, const double *values, size_t n)
     free(rows);
 }
 
-static void refit(struct model *model, size_t n)
+static double *copy_rows(const struct model *model)
 {
     size_t width = model->shape->column_count;
+    double *cells = mem_array(model->row_count * width + 1, sizeof(*cells));
+
+    for (size_t i = 0; i < model->row_count; i++)
+        copy_row(model, model->rows[i], cells + i * width);
+    return cells;
+}
+
+static void refit(struct model *model, size_t n)
+{
     double *values = copy_values(model, n), *cells;
 
     if (model->kind == MODEL_OBJECTIVE)
@@ -255,9 +270,7 @@ static void refit(struct model *model, size_t n)
     fit(model, values, n);
     gp_reset(model->gp, &model->hyper);
     model->row_count = choose_rows(values, n, ROWS_MAX, model->rows);
-    cells = mem_array(model->row_count * width + 1, sizeof(*cells));
-    for (size_t i = 0; i < model->row_count; i++)
-        copy_row(model, model->rows[i], cells + i * width);
+    cells = copy_rows(model);
     gp_load(model->gp, cells, model->row_count);
     model->fitted_at = model->seen = n;
     free(cells);
@@ -283,7 +296,41 @@ void model_update(struct model *model)
     if (model->kind == MODEL_OBJECTIVE)
         warp_locate(&model->warp, values, model->count);
     for (size_t i = 0; i < model->row_count; i++)
-        values[i] = transform(model, values[model->rows[i]]);
-    gp_set_values(model->gp, values, model->row_count);
+        model->targets[i] = transform(model, values[model->rows[i]]);
+    gp_set_values(model->gp, model->targets, model->row_count);
     free(values);
+}
+
+double model_progress(const struct model *model, size_t last)
+{
+    double before = (double)INFINITY;
+
+    for (size_t i = 0; i + last < model->count; i++)
+        if (!model->at_least[i])
+            before = fmin(before, model->values[i]);
+    return isfinite(before) ? warp_stretch(&model->warp, before)
+                            : (double)INFINITY;
+}
+
+struct gp *model_doubting_gp(struct model *model, double shrink)
+{
+    size_t parameters = model->shape->parameter_count;
+    struct gp_hyper hyper = model->hyper;
+    double *cells;
+
+    if (model->doubting == NULL)
+        model->doubting = gp_create(model->linalg, model->shape,
+                                    ROWS_MAX + ROWS_SPARE + model->pending_max);
+    if (model->doubting == NULL)
+        return NULL;
+    hyper.log_lengths = mem_array(parameters, sizeof(*hyper.log_lengths));
+    for (size_t k = 0; k < parameters; k++)
+        hyper.log_lengths[k] = model->hyper.log_lengths[k] + log(shrink);
+    gp_reset(model->doubting, &hyper);
+    free(hyper.log_lengths);
+    cells = copy_rows(model);
+    gp_load(model->doubting, cells, model->row_count);
+    gp_set_values(model->doubting, model->targets, model->row_count);
+    free(cells);
+    return model->doubting;
 }

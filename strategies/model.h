@@ -39,11 +39,21 @@ size_t model_count(const struct model *model);
 /* Brings the process up to date; drops rows appended by others. There must be
  * a result. */
 void model_update(struct model *model);
+/* By how much the last so many results have lowered the least of all, as a
+ * share of the median's distance to it. */
+double model_progress(const struct model *model, size_t last);
 /* Valid until the next result. Rows are the results that model_rows() names. */
 struct gp *model_gp(struct model *model);
 size_t model_row_count(const struct model *model);
 /* [model_row_count]: the number, in order, of the result in each row. */
 const size_t *model_rows(const struct model *model);
+
+/*
+ * The same rows and values with length scales that are shorter by a factor: a
+ * process that is less sure of what it has not seen. O(n^3). NULL when there is
+ * no memory. Valid as model_gp().
+ */
+struct gp *model_doubting_gp(struct model *model, double shrink);
 
 const struct gp_hyper *model_hyper(const struct model *model);
 const struct warp *model_warp(const struct model *model);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategies/surrogates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static struct model **make_models(const struct surrogates *surrogates,
+                                  enum model_kind kind, size_t count,
+                                  size_t pending_max)
+{
+    struct model **models = mem_array(count + 1, sizeof(struct model *));
+
+    for (size_t i = 0; i < count; i++)
+        models[i] =
+            model_create(surrogates->linalg, domain_shape(surrogates->domain),
+                         kind, pending_max);
+    return models;
+}
+
+static bool has_all(struct model *const *models, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (models[i] == NULL)
+            return false;
+    return true;
+}
+
+static void destroy_models(struct model **models, size_t count)
+{
+    for (size_t i = 0; models != NULL && i < count; i++)
+        model_destroy(models[i]);
+    free(models);
+}
+
+struct surrogates *surrogates_create(struct space *space,
+                                     size_t objective_count,
+                                     size_t outcome_count, struct err *err)
+{
+    struct surrogates *surrogates = mem_zero(sizeof(*surrogates));
+
+    surrogates->objective_count = objective_count;
+    surrogates->outcome_count = outcome_count;
+    surrogates->domain = domain_create(space);
+    surrogates->columns =
+        mem_array(domain_shape(surrogates->domain)->column_count + 1,
+                  sizeof(*surrogates->columns));
+    surrogates->linalg = linalg_open(err);
+    if (surrogates->linalg == NULL) {
+        surrogates_destroy(surrogates);
+        return NULL;
+    }
+    surrogates->objectives = make_models(
+        surrogates, MODEL_OBJECTIVE, objective_count, SURROGATES_PENDING_MAX);
+    surrogates->outcomes =
+        make_models(surrogates, MODEL_OUTCOME, outcome_count, 0);
+    surrogates->success = model_create(
+        surrogates->linalg, domain_shape(surrogates->domain), MODEL_OUTCOME, 0);
+    if (has_all(surrogates->objectives, objective_count) &&
+        has_all(surrogates->outcomes, outcome_count) &&
+        surrogates->success != NULL)
+        return surrogates;
+    err_set(err, ERR_FAILED, "no memory for a model of the trials");
+    surrogates_destroy(surrogates);
+    return NULL;
+}
+
+void surrogates_destroy(struct surrogates *surrogates)
+{
+    if (surrogates == NULL)
+        return;
+    destroy_models(surrogates->objectives, surrogates->objective_count);
+    destroy_models(surrogates->outcomes, surrogates->outcome_count);
+    model_destroy(surrogates->success);
+    domain_destroy(surrogates->domain);
+    linalg_close(surrogates->linalg);
+    free(surrogates->trials);
+    free(surrogates->columns);
+    free(surrogates);
+}
+
+size_t surrogates_count(const struct surrogates *surrogates)
+{
+    return model_count(surrogates->objectives[0]);
+}
+
+size_t surrogates_tried(const struct surrogates *surrogates)
+{
+    return model_count(surrogates->success);
+}
+
+static void read_values(struct surrogates *surrogates,
+                        const struct history *history, size_t index)
+{
+    const double *values = history_values(history, index);
+    const double *outcomes = history_outcomes(history, index);
+    size_t count = surrogates_count(surrogates);
+
+    for (size_t i = 0; i < surrogates->objective_count; i++)
+        if (!isfinite(values[i]))
+            return;
+    surrogates->trials =
+        mem_grow(surrogates->trials, count, &surrogates->trials_capacity,
+                 sizeof(*surrogates->trials));
+    surrogates->trials[count] = index;
+    for (size_t i = 0; i < surrogates->objective_count; i++)
+        model_add(surrogates->objectives[i], surrogates->columns, values[i],
+                  history->states[index] == HISTORY_STOPPED);
+    for (size_t i = 0; i < surrogates->outcome_count; i++)
+        if (isfinite(outcomes[i]))
+            model_add(surrogates->outcomes[i], surrogates->columns, outcomes[i],
+                      false);
+    model_add(surrogates->success, surrogates->columns, -1, false);
+}
+
+void surrogates_read(struct surrogates *surrogates,
+                     const struct history *history)
+{
+    for (; surrogates->read < history->told_count; surrogates->read++) {
+        size_t index = history->told[surrogates->read];
+
+        domain_encode(surrogates->domain, history_unit(history, index),
+                      surrogates->columns);
+        switch ((enum history_state)history->states[index]) {
+        case HISTORY_COMPLETE:
+        case HISTORY_STOPPED:
+            read_values(surrogates, history, index);
+            break;
+        case HISTORY_FAILED:
+            model_add(surrogates->success, surrogates->columns, 1, false);
+            surrogates->failures++;
+            break;
+        case HISTORY_PENDING:
+        case HISTORY_CANCELLED:
+            break;
+        }
+    }
+}
