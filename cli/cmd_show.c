@@ -141,8 +141,8 @@ const struct cmd cmd_show = {
     .summary = "show all about a run, or about one of its trials",
     .details = "Of a run: where it came from, its objectives, how far it is, "
                "its best trial, and how much each parameter matters: its "
-               "share in what decides whether a trial is among the best. Of a "
-               "trial: its parameters, its attempts and why each ended, and "
+               "share of what an objective varies by over the whole space. Of "
+               "a trial: its parameters, its attempts and why each ended, and "
                "the last value of each metric.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"

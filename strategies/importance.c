@@ -3,258 +3,204 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "strategies/history.h"
 #include "strategies/space.h"
+#include "strategies/variance_tree.h"
 
-enum {
-    BINS = 50,   /* of a parameter with more values, as in the paper */
-    BEST_MIN = 8 /* the fewest that a density is estimated from */
-};
+enum { TREES = 64, TREE_RESULTS_MAX = 1000, STREAM_TREE = 1 };
 
-static const double best_share = 0.1; /* gamma' of the paper's experiments */
-static const double scott = 1.06;     /* for a normal density */
-static const double min_bandwidth = 0.5 / BINS;
-
-struct ranked {
-    double value;
-    size_t index; /* in the history */
-};
-
-/* One parameter's results as weights in bins. */
-struct bins {
+/* The complete trials as a table for trees. */
+struct results {
+    const struct history *history;
+    size_t *indices; /* [count] in the history */
     size_t count;
-    double all[BINS], best[BINS];
-    double all_sum, best_sum;
+    double *values;      /* [count], scaled */
+    uint8_t *bins;       /* [count][dimension] */
+    uint8_t *bin_counts; /* [dimension] */
+    bool *is_unordered;  /* [dimension] */
 };
+
+static void results_clear(struct results *results)
+{
+    free(results->indices);
+    free(results->values);
+    free(results->bins);
+    free(results->bin_counts);
+    free(results->is_unordered);
+}
+
+static void find_complete(struct results *results)
+{
+    const struct history *history = results->history;
+
+    results->indices = mem_array(history->count, sizeof(*results->indices));
+    for (size_t i = 0; i < history->count; i++) {
+        if (history->states[i] == HISTORY_COMPLETE)
+            results->indices[results->count++] = i;
+    }
+}
+
+/* ---- values ---- */
 
 static int compare(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    double x = *(const double *)a, y = *(const double *)b;
 
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    return (x > y) - (x < y);
 }
 
-/* The complete trials, best first; the caller frees them. */
-static struct ranked *rank(const struct history *history, size_t objective,
-                           size_t *count)
+/* Halved first: the difference of two huge values is not finite. */
+static double half_way(double from, double to)
 {
-    struct ranked *ranked = mem_array(history->count, sizeof(*ranked));
-
-    *count = 0;
-    for (size_t i = 0; i < history->count; i++) {
-        if (history->states[i] == HISTORY_COMPLETE)
-            ranked[(*count)++] =
-                (struct ranked){history_values(history, i)[objective], i};
-    }
-    qsort(ranked, *count, sizeof(*ranked), compare);
-    return ranked;
+    return to / 2.0 - from / 2.0;
 }
 
-static size_t best_count(size_t active)
+/* False where all are equal. A scale that is nothing beside an outlier would
+ * put it at infinity. */
+static bool scale_values(struct results *results, size_t objective)
 {
-    size_t share = (size_t)ceil(best_share * (double)active);
-    size_t least = active / 2 < BEST_MIN ? active / 2 : BEST_MIN;
+    size_t n = results->count;
+    double *sorted = mem_array(n, sizeof(*sorted));
+    double median, scale, range;
 
-    return share > least ? share : least;
+    results->values = mem_array(n, sizeof(*results->values));
+    for (size_t i = 0; i < n; i++)
+        results->values[i] = sorted[i] =
+            history_values(results->history, results->indices[i])[objective];
+    qsort(sorted, n, sizeof(*sorted), compare);
+    median = sorted[n / 2];
+    scale = half_way(sorted[0], sorted[3 * n / 4]);
+    range = half_way(sorted[0], sorted[n - 1]);
+    free(sorted);
+    if (scale == 0.0)
+        scale = range;
+    for (size_t i = 0; i < n && range > 0.0; i++)
+        results->values[i] = asinh(half_way(median, results->values[i]) /
+                                   (3.0 * fmax(scale, range * 1e-300)));
+    return range > 0.0;
 }
 
-/* ---- one parameter ---- */
-
-struct column {
-    const struct history *history;
-    const struct ranked *ranked;
-    size_t count;
-    size_t parameter;
-    size_t active;   /* of the ranked */
-    size_t best;     /* of these */
-    double *weights; /* [history->count] how much of a trial is among the best;
-                        NaN: it does not count */
-};
-
-static double unit(const struct column *column, size_t index)
-{
-    return history_unit(column->history, index)[column->parameter];
-}
-
-static size_t count_active(const struct column *column)
-{
-    size_t active = 0;
-
-    if (!space_is_conditional(column->history->space, column->parameter))
-        return column->count;
-    for (size_t i = 0; i < column->count; i++)
-        active += !isnan(unit(column, column->ranked[i].index));
-    return active;
-}
-
-/* Those that tie for the last places share them, so that it does not matter in
- * which order they came. */
-static void weigh(struct column *column)
-{
-    size_t wanted = column->best, i = 0;
-
-    for (size_t k = 0; k < column->history->count; k++)
-        column->weights[k] = (double)NAN;
-    while (i < column->count) {
-        size_t first = i, tied = 0;
-        double weight;
-
-        for (; i < column->count &&
-               column->ranked[i].value == column->ranked[first].value;
-             i++)
-            tied += !isnan(unit(column, column->ranked[i].index));
-        weight = tied <= wanted ? 1.0 : (double)wanted / (double)tied;
-        wanted -= tied <= wanted ? tied : wanted;
-        for (size_t k = first; k < i; k++)
-            column->weights[column->ranked[k].index] = weight;
-    }
-}
-
-static void fill(const struct column *column, struct bins *bins)
-{
-    for (size_t i = 0; i < column->history->count; i++) {
-        double u = unit(column, i), weight = column->weights[i];
-        size_t bin;
-
-        if (isnan(u) || isnan(weight))
-            continue;
-        bin = (size_t)(u * (double)bins->count);
-        if (bin == bins->count)
-            bin--;
-        bins->all[bin] += 1.0;
-        bins->best[bin] += weight;
-    }
-}
-
-static double centre(const struct bins *bins, size_t bin)
-{
-    return ((double)bin + 0.5) / (double)bins->count;
-}
-
-/* Scott's rule, for the best. */
-static double bandwidth(const struct bins *bins)
-{
-    double mean = 0.0, variance = 0.0;
-
-    for (size_t b = 0; b < bins->count; b++)
-        mean += bins->best[b] * centre(bins, b) / bins->best_sum;
-    for (size_t b = 0; b < bins->count; b++)
-        variance +=
-            bins->best[b] * pow(centre(bins, b) - mean, 2.0) / bins->best_sum;
-    return fmax(scott * sqrt(variance) * pow(bins->best_sum, -0.2),
-                min_bandwidth);
-}
-
-/* kernel[from][to]: the share of a result in bin `from` that counts for bin
- * `to`; each row sums to 1. Without order, a bin counts for itself. */
-static void fill_kernel(const struct bins *bins, bool has_order,
-                        double kernel[BINS][BINS])
-{
-    double h = bandwidth(bins);
-
-    for (size_t from = 0; from < bins->count; from++) {
-        double sum = 0.0;
-
-        for (size_t to = 0; to < bins->count; to++) {
-            double z = (centre(bins, to) - centre(bins, from)) / h;
-
-            kernel[from][to] = has_order ? exp(-0.5 * z * z) : from == to;
-            sum += kernel[from][to];
-        }
-        for (size_t to = 0; to < bins->count; to++)
-            kernel[from][to] /= sum;
-    }
-}
-
-/*
- * The Pearson divergence of the best from all, less what it would be on average
- * for as many drawn from all without replacement: in each bin the variance of
- * their mean kernel.
- */
-static double divergence(const struct bins *bins, double kernel[BINS][BINS])
-{
-    double n = bins->all_sum, k = bins->best_sum;
-    double sum = 0.0;
-
-    for (size_t to = 0; to < bins->count; to++) {
-        double all = 0.0, best = 0.0, square = 0.0, chance;
-
-        for (size_t from = 0; from < bins->count; from++) {
-            double share = bins->all[from] / n;
-
-            all += share * kernel[from][to];
-            square += share * kernel[from][to] * kernel[from][to];
-            best += bins->best[from] / k * kernel[from][to];
-        }
-        chance = (square - all * all) / k * (n - k) / (n - 1.0);
-        if (all > 0.0)
-            sum += (pow(best - all, 2.0) - chance) / all;
-    }
-    return fmax(sum, 0.0);
-}
+/* ---- settings ---- */
 
 static bool is_number(const struct param *param)
 {
     return param->kind == PARAM_FLOAT || param->kind == PARAM_INT;
 }
 
-/* The share of the indicator's variance that the parameter alone explains. */
-static double explained(const struct column *column)
+static uint8_t count_bins(const struct param *param)
 {
-    const struct param *param =
-        space_param(column->history->space, column->parameter);
-    double active = (double)column->active, best = (double)column->best;
-    struct bins bins = {.count = BINS, .all_sum = active, .best_sum = best};
-    double kernel[BINS][BINS];
+    uint64_t cardinality = param_cardinality(param);
 
-    if (!is_number(param) && param_cardinality(param) < BINS)
-        bins.count = (size_t)param_cardinality(param);
-    fill(column, &bins);
-    fill_kernel(&bins, param->kind != PARAM_CATEGORICAL, kernel);
-    return divergence(&bins, kernel) * best / (active - best);
+    if (cardinality == 1)
+        return 1;
+    return !is_number(param) && cardinality < VARIANCE_BINS
+               ? (uint8_t)cardinality
+               : VARIANCE_BINS;
 }
 
-/* Parameters that are always active have the same best trials. */
-static void look_at(struct column *column, size_t parameter)
+static uint8_t bin_of(double unit, uint8_t count)
 {
-    size_t before = column->active;
+    double bin = unit * count;
 
-    column->parameter = parameter;
-    column->active = count_active(column);
-    if (column->active == column->count && before == column->count)
-        return;
-    column->best = best_count(column->active);
-    weigh(column);
+    if (isnan(unit))
+        return VARIANCE_INACTIVE;
+    return bin < count ? (uint8_t)bin : (uint8_t)(count - 1);
+}
+
+static void fill_bins(struct results *results)
+{
+    const struct history *history = results->history;
+    size_t dimension = history->dimension;
+    uint8_t *to;
+
+    results->bin_counts = mem_array(dimension, sizeof(*results->bin_counts));
+    results->is_unordered =
+        mem_array(dimension, sizeof(*results->is_unordered));
+    for (size_t d = 0; d < dimension; d++) {
+        const struct param *param = space_param(history->space, d);
+
+        results->bin_counts[d] = count_bins(param);
+        results->is_unordered[d] = param->kind == PARAM_CATEGORICAL;
+    }
+    results->bins = to = mem_array(results->count, dimension);
+    for (size_t i = 0; i < results->count; i++) {
+        const double *unit = history_unit(history, results->indices[i]);
+
+        for (size_t d = 0; d < dimension; d++)
+            *to++ = bin_of(unit[d], results->bin_counts[d]);
+    }
+}
+
+/* ---- the forest ---- */
+
+/* The first `wanted` rows become a random choice in a random order. */
+static void shuffle(size_t *rows, size_t count, size_t wanted, struct rng *rng)
+{
+    for (size_t i = 0; i < wanted; i++) {
+        size_t k = i + (size_t)(rng_uniform(rng) * (double)(count - i));
+        size_t row = rows[k];
+
+        rows[k] = rows[i];
+        rows[i] = row;
+    }
+}
+
+static void add_trees(const struct results *results, double *explained)
+{
+    const struct variance_table table = {
+        .dimension = results->history->dimension,
+        .bins = results->bins,
+        .bin_counts = results->bin_counts,
+        .is_unordered = results->is_unordered,
+        .values = results->values,
+    };
+    size_t *rows = mem_array(results->count, sizeof(*rows));
+    size_t wanted =
+        results->count < TREE_RESULTS_MAX ? results->count : TREE_RESULTS_MAX;
+
+    for (size_t i = 0; i < results->count; i++)
+        rows[i] = i;
+    for (uint64_t tree = 0; tree < TREES; tree++) {
+        struct rng rng;
+
+        rng_init(&rng, 0, tree, STREAM_TREE);
+        shuffle(rows, results->count, wanted, &rng);
+        variance_tree_add(&table, rows, wanted, &rng, explained);
+    }
+    free(rows);
+}
+
+static void to_shares(double *explained, size_t dimension)
+{
+    double sum = 0.0;
+
+    for (size_t d = 0; d < dimension; d++) {
+        explained[d] = fmax(explained[d], 0.0);
+        sum += explained[d];
+    }
+    for (size_t d = 0; d < dimension && sum > 0.0; d++)
+        explained[d] /= sum;
 }
 
 size_t importance_of(const struct history *history, size_t objective,
                      double *shares)
 {
-    struct column column = {.history = history};
-    struct ranked *ranked = rank(history, objective, &column.count);
-    double sum = 0.0;
+    struct results results = {.history = history};
 
-    column.ranked = ranked;
-    column.weights = mem_array(history->count, sizeof(*column.weights));
-    for (size_t d = 0; d < history->dimension; d++) {
+    for (size_t d = 0; d < history->dimension; d++)
         shares[d] = 0.0;
-        if (param_cardinality(space_param(history->space, d)) == 1)
-            continue;
-        look_at(&column, d);
-        if (column.active < IMPORTANCE_RESULTS_MIN)
-            continue;
-        shares[d] =
-            explained(&column) * (double)column.active / (double)column.count;
-        sum += shares[d];
+    find_complete(&results);
+    if (results.count >= IMPORTANCE_RESULTS_MIN &&
+        scale_values(&results, objective)) {
+        fill_bins(&results);
+        add_trees(&results, shares);
+        to_shares(shares, history->dimension);
     }
-    for (size_t d = 0; d < history->dimension && sum > 0.0; d++)
-        shares[d] /= sum;
-    free(column.weights);
-    free(ranked);
-    return column.count;
+    results_clear(&results);
+    return results.count;
 }

@@ -5,24 +5,22 @@
 #include <stddef.h>
 
 /*
- * How much each parameter decides whether a trial is among the best ones:
- * PED-ANOVA (S. Watanabe, A. Bansal, F. Hutter, "PED-ANOVA: Efficiently
- * quantifying hyperparameter importance in arbitrary subspaces", IJCAI 2023).
+ * How much of an objective's variance over the whole search space each
+ * parameter accounts for, in the manner of functional ANOVA on a forest (F.
+ * Hutter, H. Hoos, K. Leyton-Brown, "An efficient approach for assessing
+ * hyperparameter importance", ICML 2014): a model of the results is taken
+ * apart, not the results, so that it matters little where a search looked more
+ * often. What several parameters do only together is credited to the one that
+ * the tree splits last. See variance_tree.h.
  *
- * The function that is taken apart is not the objective but the indicator of
- * its best share gamma'. The variance that parameter d alone explains of it is,
- * but for a factor that all share, the Pearson divergence between the density
- * of d among the best and that among all (the paper's theorem on the local
- * marginal variance):
+ * Measures that compare where the best results lie with where all lie, such as
+ * PED-ANOVA (Watanabe et al., IJCAI 2023), need no model, but find nothing in a
+ * parameter that a search has settled: then both lie in the same place.
  *
- *     v_d = (gamma' / gamma)^2 E_{x ~ p_all} [(p_best(x) / p_all(x) - 1)^2]
- *
- * So no model is fitted, and where the search itself looked more often does
- * not count. Two things are ours. Both densities have the same kernels, and
- * what v_d would be on average were the best a random choice is taken off: a
- * useless parameter comes to nothing instead of to what chance leaves with few
- * trials. And a conditional parameter is judged among the trials in which it is
- * active, times their share.
+ * Values count on the scale asinh((value - median) / s), s three times the way
+ * from the best to the upper quartile: even near the good ones, and outliers by
+ * their magnitude. A conditional parameter is split only where it is active, so
+ * that it counts by the share of the space where it is.
  */
 
 struct history;
@@ -34,7 +32,7 @@ enum { IMPORTANCE_RESULTS_MIN = 10 };
  * shares[history->dimension] of one objective, which sum to 1; a parameter with
  * one value has 0. All are 0 where there are too few results, or where none
  * stands out. Returns how many results they rest on: complete trials, whether
- * feasible or not. O(count (log count + dimension)).
+ * feasible or not. Each tree takes at most 1,000 of them.
  */
 size_t importance_of(const struct history *history, size_t objective,
                      double *shares);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -105,7 +106,7 @@ static size_t compute(struct setting *setting, size_t objective)
 static void mean_shares(const struct spec *spec, objective_fn *f, size_t trials,
                         double *mean)
 {
-    enum { SEEDS = 20 };
+    enum { SEEDS = 6 };
     struct setting setting;
 
     for (size_t d = 0; d < DIMENSIONS_MAX; d++)
@@ -124,6 +125,30 @@ static void mean_shares(const struct spec *spec, objective_fn *f, size_t trials,
 static double of_lr(const double *u, double noise)
 {
     return pow(u[LR] - 0.3, 2.0) + 0.001 * noise;
+}
+
+/* 12 random trials, then 48 with lr within 0.03 of the best. */
+static void add_settled(struct setting *setting, uint64_t seed)
+{
+    objective_fn *f = of_lr;
+
+    add_trials(setting, 12, seed, &f);
+    for (uint64_t i = 13; i <= 60; i++) {
+        struct value point[PLAIN];
+        double unit[PLAIN], value;
+        struct rng rng;
+        size_t index;
+
+        rng_init(&rng, seed, i, 1);
+        for (size_t d = 0; d < PLAIN; d++)
+            unit[d] = rng_uniform(&rng);
+        unit[LR] = 0.27 + 0.06 * unit[LR];
+        space_decode(setting->space, unit, point);
+        index = history_ask(&setting->history, i, point);
+        value =
+            of_lr(history_unit(&setting->history, index), rng_uniform(&rng));
+        history_tell(&setting->history, index, HISTORY_COMPLETE, &value, NULL);
+    }
 }
 
 static double of_word(const double *u, double noise)
@@ -152,9 +177,9 @@ static void test_importance__finds_the_parameter_that_matters(void **state)
     (void)state;
     check_alone(of_lr, LR, 20, 0.5);
     check_alone(of_lr, LR, 100, 0.8);
-    check_alone(of_lr, LR, 1000, 0.95);
+    check_alone(of_lr, LR, 300, 0.95);
     check_alone(of_word, WORD, 100, 0.5);
-    check_alone(of_word, WORD, 1000, 0.9);
+    check_alone(of_word, WORD, 300, 0.8);
 }
 
 static void test_importance__ranks_parameters(void **state)
@@ -189,38 +214,6 @@ static void test_importance__equal_parameters_tie(void **state)
     (void)state;
     mean_shares(&spec, of_both, 400, mean);
     assert_true(fabs(mean[0] - 0.5) < 0.03);
-}
-
-/* Mirrored points: exactly the same two columns in another order. */
-static void test_importance__mirrored_parameters_tie_exactly(void **state)
-{
-    static const struct param twins[] = {
-        SPEC_FLOAT("a", 0, 1, LINEAR),
-        SPEC_FLOAT("b", 0, 1, LINEAR),
-    };
-    static const struct spec spec = {"twins", twins, 2, NULL, NULL, 0};
-    struct setting setting;
-
-    (void)state;
-    setting_init(&setting, &spec, 1);
-    for (uint64_t i = 0; i < 100; i++) {
-        double a = (double)(i * 37 % 100) / 100.0;
-        double b = (double)(i * 61 % 100) / 100.0;
-        double value = fabs(a - 0.7) + fabs(b - 0.7);
-
-        for (int mirror = 0; mirror < 2; mirror++) {
-            struct value point[] = {value_real(mirror ? b : a),
-                                    value_real(mirror ? a : b)};
-
-            history_tell(
-                &setting.history,
-                history_ask(&setting.history, setting.history.count + 1, point),
-                HISTORY_COMPLETE, &value, NULL);
-        }
-    }
-    compute(&setting, 0);
-    assert_true(fabs(setting.shares[0] - 0.5) < 1e-12);
-    setting_clear(&setting);
 }
 
 /* ---- conditional parameters ---- */
@@ -321,37 +314,43 @@ static void test_importance__takes_huge_values(void **state)
     setting_clear(&setting);
 }
 
-/* Only the order of results counts, not when each came. */
-static double in_steps(const double *u, double noise)
+/* A search that has settled on the best place looks there alone. */
+static void test_importance__sees_what_a_search_has_settled(void **state)
 {
-    (void)noise;
-    return floor(4.0 * u[LR]);
-}
-
-static void test_importance__ties_share_the_last_places(void **state)
-{
-    objective_fn *f = in_steps;
-    struct setting forward, backward;
+    double lr = 0.0, useless = 0.0;
 
     (void)state;
-    setting_init(&forward, &plain_spec, 1);
-    add_trials(&forward, 50, 3, &f);
-    setting_init(&backward, &plain_spec, 1);
-    for (size_t i = 50; i-- > 0;) {
-        struct value point[PLAIN];
-        double value = *history_values(&forward.history, i);
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct setting setting;
 
-        space_decode(backward.space, history_unit(&forward.history, i), point);
-        history_tell(&backward.history,
-                     history_ask(&backward.history, 50 - (uint64_t)i, point),
-                     HISTORY_COMPLETE, &value, NULL);
+        setting_init(&setting, &plain_spec, 1);
+        add_settled(&setting, seed);
+        compute(&setting, 0);
+        lr += setting.shares[LR] / 6.0;
+        useless += (setting.shares[USELESS_A] + setting.shares[USELESS_B] +
+                    setting.shares[WORD] + setting.shares[FLAG]) /
+                   6.0;
+        setting_clear(&setting);
     }
-    compute(&forward, 0);
-    compute(&backward, 0);
-    for (size_t d = 0; d < PLAIN; d++)
-        assert_true(fabs(forward.shares[d] - backward.shares[d]) < 1e-9);
-    setting_clear(&forward);
-    setting_clear(&backward);
+    assert_true(lr > 0.7);
+    assert_true(useless < 0.15);
+}
+
+/* The same results give the same shares. */
+static void test_importance__is_repeatable(void **state)
+{
+    objective_fn *f = of_depth_and_width;
+    struct setting setting;
+    double before[PLAIN];
+
+    (void)state;
+    setting_init(&setting, &plain_spec, 1);
+    add_trials(&setting, 50, 3, &f);
+    compute(&setting, 0);
+    memcpy(before, setting.shares, sizeof(before));
+    compute(&setting, 0);
+    assert_memory_equal(before, setting.shares, sizeof(before));
+    setting_clear(&setting);
 }
 
 static void test_importance__each_objective_has_its_own(void **state)
@@ -403,13 +402,13 @@ int main(void)
         cmocka_unit_test(test_importance__finds_the_parameter_that_matters),
         cmocka_unit_test(test_importance__ranks_parameters),
         cmocka_unit_test(test_importance__equal_parameters_tie),
-        cmocka_unit_test(test_importance__mirrored_parameters_tie_exactly),
         cmocka_unit_test(
             test_importance__conditional_counts_where_it_is_active),
         cmocka_unit_test(test_importance__failures_are_left_out),
         cmocka_unit_test(test_importance__says_nothing_without_reason),
         cmocka_unit_test(test_importance__takes_huge_values),
-        cmocka_unit_test(test_importance__ties_share_the_last_places),
+        cmocka_unit_test(test_importance__sees_what_a_search_has_settled),
+        cmocka_unit_test(test_importance__is_repeatable),
         cmocka_unit_test(test_importance__each_objective_has_its_own),
         cmocka_unit_test(test_importance__100000_trials_are_no_work),
     };
