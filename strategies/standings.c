@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategies/standings.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,18 +10,24 @@
 
 #include "base/mem.h"
 #include "strategies/history.h"
+#include "strategies/hypervolume.h"
+#include "strategies/pareto.h"
 
 enum tier { TIER_COMPLETE, TIER_STOPPED, TIER_INFEASIBLE };
 
 struct standing {
     enum tier tier;
     double violation;
-    double value;
+    double value; /* with several objectives the rank */
+    double share; /* with several objectives: of the rank's hypervolume */
     uint64_t lot; /* decides between equals */
 };
 
-/* More than so many new ones are sorted together, not put in one by one. */
-enum { INSERTIONS_MAX = 64 };
+enum {
+    INSERTIONS_MAX = 64, /* more new ones are sorted together */
+    SHARES_MIN = 64,     /* ranks of so many first trials get shares */
+    FRONT_MAX = 200      /* a larger rank gets them by crowding */
+};
 
 void standings_clear(struct standings *standings)
 {
@@ -84,6 +91,8 @@ static int compare(const void *a, const void *b, void *all)
         order = compare_numbers(x->violation, y->violation);
     if (order == 0)
         order = compare_numbers(x->value, y->value);
+    if (order == 0)
+        order = compare_numbers(y->share, x->share);
     return order != 0 ? order : (x->lot > y->lot) - (x->lot < y->lot);
 }
 
@@ -127,11 +136,113 @@ static void take_in(struct standings *standings, const struct history *history,
         standings->order[standings->count++] = index;
 }
 
+/* Values of trials[count] from the rank's best to its worst, 0 to 1; without
+ * overflow. */
+static double *scale_front(const struct history *history, const size_t *trials,
+                           size_t count)
+{
+    size_t width = history->objective_count;
+    double *values = mem_array(count * width, sizeof(*values));
+
+    for (size_t k = 0; k < width; k++) {
+        double low = INFINITY, high = -INFINITY;
+
+        for (size_t i = 0; i < count; i++) {
+            low = fmin(low, history_values(history, trials[i])[k] / 2);
+            high = fmax(high, history_values(history, trials[i])[k] / 2);
+        }
+        for (size_t i = 0; i < count && high > low; i++)
+            values[i * width + k] =
+                (history_values(history, trials[i])[k] / 2 - low) /
+                (high - low);
+    }
+    return values;
+}
+
+/* What each trial of a rank adds to the rank's worth. */
+static void set_shares(struct standings *standings,
+                       const struct history *history, const size_t *trials,
+                       size_t count)
+{
+    size_t width = history->objective_count;
+    double *values = scale_front(history, trials, count);
+    double *reference = mem_array(width, sizeof(*reference));
+    double *shares = mem_array(count, sizeof(*shares));
+
+    if (count > FRONT_MAX) {
+        pareto_crowding(values, count, width, shares);
+    } else {
+        hypervolume_reference(values, count, width, reference);
+        hypervolume_contributions(values, count, width, reference, shares);
+    }
+    for (size_t i = 0; i < count; i++)
+        standings->all[trials[i]].share = shares[i];
+    free(values);
+    free(reference);
+    free(shares);
+}
+
+static void sort(struct standings *standings)
+{
+    qsort_r(standings->order, standings->count, sizeof(*standings->order),
+            compare, standings->all);
+}
+
+/* The rank of each trial among those as good by tier and violation. */
+static void set_ranks(struct standings *standings,
+                      const struct history *history)
+{
+    size_t count = standings->count, width = history->objective_count;
+    double *values = mem_array(count * width, sizeof(*values));
+    double *violations = mem_array(count, sizeof(*violations));
+    size_t *ranks = mem_array(count, sizeof(*ranks));
+
+    for (size_t i = 0; i < count; i++) {
+        const struct standing *standing = &standings->all[standings->order[i]];
+
+        memcpy(values + i * width, history_values(history, standings->order[i]),
+               width * sizeof(*values));
+        /* a stopped one dominates no complete one */
+        violations[i] =
+            standing->tier == TIER_STOPPED ? DBL_MIN : standing->violation;
+    }
+    pareto_sort(values, violations, count, width, ranks);
+    for (size_t i = 0; i < count; i++) {
+        standings->all[standings->order[i]].value = (double)ranks[i];
+        standings->all[standings->order[i]].share = 0;
+    }
+    free(values);
+    free(violations);
+    free(ranks);
+}
+
+static void sort_objectives(struct standings *standings,
+                            const struct history *history)
+{
+    size_t first = 0, after;
+
+    set_ranks(standings, history);
+    sort(standings);
+    for (; first < standings->count && first < SHARES_MIN; first = after) {
+        const struct standing *best = &standings->all[standings->order[first]];
+
+        for (after = first + 1; after < standings->count; after++) {
+            const struct standing *next =
+                &standings->all[standings->order[after]];
+
+            if (next->tier != best->tier || next->value > best->value)
+                break;
+        }
+        set_shares(standings, history, standings->order + first, after - first);
+    }
+    sort(standings);
+}
+
 void standings_update(struct standings *standings,
                       const struct history *history)
 {
     size_t news = history->told_count - standings->told_count;
-    bool sorted = news <= INSERTIONS_MAX;
+    bool sorted = news <= INSERTIONS_MAX && history->objective_count == 1;
 
     if (standings->all_capacity < history->count) {
         standings->all_capacity = history->capacity;
@@ -141,7 +252,8 @@ void standings_update(struct standings *standings,
     for (; standings->told_count < history->told_count; standings->told_count++)
         take_in(standings, history, history->told[standings->told_count],
                 sorted);
-    if (!sorted)
-        qsort_r(standings->order, standings->count, sizeof(*standings->order),
-                compare, standings->all);
+    if (history->objective_count > 1 && news > 0)
+        sort_objectives(standings, history);
+    else if (!sorted)
+        sort(standings);
 }

@@ -7,10 +7,12 @@
 /*
  * The told trials of a history from best to worst, kept as results come in.
  * Complete trials that satisfy the constraints on outcomes come first, then
- * stopped ones that do, then those that break them, by how far; within these
- * the smaller value of objective 0. Equals are in an order of chance that their
- * place in the history fixes. Failed trials, and stopped ones without a value,
- * have no standing.
+ * stopped ones that do, then those that break them, by how far. Within these
+ * the smaller value is better; with several objectives the smaller rank of
+ * nondominated sorting, and in the first ranks the larger share of hypervolume
+ * (strategies/pareto.h, hypervolume.h). Equals are in an order of chance that
+ * their place in the history fixes. Failed trials, and stopped ones without
+ * values, have no standing.
  *
  * A cache of what follows from the history. Embedded: starts from all zeroes,
  * ends with standings_clear.

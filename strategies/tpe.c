@@ -44,6 +44,7 @@ struct tuning {
     double choice_width; /* how much the values other than the kernel's get */
     double prior;        /* weight of the even kernel, in trials */
     double rank_power;   /* how much better trials weigh more in l */
+    double earlier;      /* trials' worth of all earlier runs together */
 };
 
 static const struct tuning tuning = {
@@ -57,14 +58,15 @@ static const struct tuning tuning = {
     .width_min = 0.003,
     .spread_prior = 1,
     .choice_width = 1,
-    .prior = 1,
+    .prior = 0.3,
     .rank_power = 1.5,
+    .earlier = 20,
 };
 
 /* Trials that make a density. */
 struct sample {
-    size_t *indices; /* [capacity] of the history */
-    double *weights; /* [capacity] */
+    const double **units; /* [capacity]: rows of the history */
+    double *weights;      /* [capacity] */
     size_t count, capacity;
 };
 
@@ -75,6 +77,7 @@ struct tpe {
     bool is_conditional;
     struct axes axes;
     struct standings standings;
+    struct standings earlier; /* of history->transfer */
     struct sample good_sample, bad_sample;
     struct parzen *good, *bad;
     double *widths;              /* [axes.count] */
@@ -86,7 +89,7 @@ struct tpe {
 
 static void clear_sample(struct sample *sample)
 {
-    free(sample->indices);
+    free(sample->units);
     free(sample->weights);
 }
 
@@ -101,6 +104,7 @@ static void tpe_destroy(void *state)
     parzen_destroy(tpe->bad);
     axes_clear(&tpe->axes);
     standings_clear(&tpe->standings);
+    standings_clear(&tpe->earlier);
     clear_sample(&tpe->good_sample);
     clear_sample(&tpe->bad_sample);
     free(tpe->widths);
@@ -140,28 +144,46 @@ static void *tpe_create(const struct strategy_options *options,
     return tpe;
 }
 
-static void add_trial(struct sample *sample, size_t index, double weight)
+static void add_trial(struct sample *sample, const double *unit, double weight)
 {
     if (sample->count == sample->capacity) {
         sample->capacity = sample->capacity > 0 ? 2 * sample->capacity : 64;
-        sample->indices = mem_resize(sample->indices, sample->capacity,
-                                     sizeof(*sample->indices));
+        sample->units =
+            mem_resize(sample->units, sample->capacity, sizeof(*sample->units));
         sample->weights = mem_resize(sample->weights, sample->capacity,
                                      sizeof(*sample->weights));
     }
-    sample->indices[sample->count] = index;
+    sample->units[sample->count] = unit;
     sample->weights[sample->count++] = weight;
 }
 
-/* Evenly spaced ones of from[count], at most `most`, that stand for all. */
-static void add_thinned(struct sample *sample, const size_t *from, size_t count,
+/* Trials of the history with a weight each. */
+struct trials {
+    const struct history *history;
+    const size_t *indices; /* [count] */
+    size_t count;
+    double weight;
+};
+
+/* Evenly spaced ones, at most `most`, that stand for all. */
+static void add_thinned(struct sample *sample, struct trials trials,
                         size_t most)
 {
-    size_t picks = count < most ? count : most;
-    double stride = (double)count / (double)picks;
+    size_t picks = trials.count < most ? trials.count : most;
+    double stride = (double)trials.count / (double)picks;
 
-    for (size_t i = 0; i < picks; i++)
-        add_trial(sample, from[(size_t)(((double)i + 0.5) * stride)], stride);
+    for (size_t i = 0; i < picks; i++) {
+        size_t at = (size_t)(((double)i + 0.5) * stride);
+
+        add_trial(sample, history_unit(trials.history, trials.indices[at]),
+                  trials.weight * stride);
+    }
+}
+
+static size_t count_good(const struct standings *standings)
+{
+    return (size_t)fmin(ceil(tuning.good_share * (double)standings->count),
+                        tuning.good_max);
 }
 
 /* The trials of l, better ones with more weight, and those of g: what comes
@@ -171,33 +193,56 @@ static void split_trials(struct tpe *tpe, const struct history *history)
     const struct standings *standings = &tpe->standings;
     struct sample *good = &tpe->good_sample, *bad = &tpe->bad_sample;
     size_t count = standings->count, most = (size_t)tuning.bad_max / 2;
-    size_t best =
-        (size_t)fmin(ceil(tuning.good_share * (double)count), tuning.good_max);
+    size_t best = count_good(standings);
     size_t next = count - best < most ? count - best : most;
+    const size_t *order = standings->order;
 
     good->count = bad->count = 0;
     for (size_t i = 0; i < best; i++)
         add_trial(
-            good, standings->order[i],
+            good, history_unit(history, order[i]),
             pow(log((double)(best + 1) / (double)(i + 1)), tuning.rank_power));
-    for (size_t i = best; i < best + next; i++)
-        add_trial(bad, standings->order[i], 1);
-    add_thinned(bad, standings->order + best + next, count - best - next, most);
-    add_thinned(bad, standings->lost, standings->lost_count, most);
-    add_thinned(bad, history->pending, history->pending_count, most);
+    add_thinned(bad, (struct trials){history, order + best, next, 1}, most);
+    add_thinned(
+        bad,
+        (struct trials){history, order + best + next, count - best - next, 1},
+        most);
+    add_thinned(
+        bad,
+        (struct trials){history, standings->lost, standings->lost_count, 1},
+        most);
+    add_thinned(
+        bad,
+        (struct trials){history, history->pending, history->pending_count, 1},
+        most);
+}
+
+/* Those of earlier runs that guide: all together as a few trials of this one,
+ * so that they soon count for little. */
+static void add_earlier(struct tpe *tpe, const struct history *transfer)
+{
+    const struct standings *earlier = &tpe->earlier;
+    size_t best = count_good(earlier), most = (size_t)tuning.bad_max / 2;
+    double each = fmin(tuning.earlier / (double)earlier->count, 1);
+
+    add_thinned(&tpe->good_sample,
+                (struct trials){transfer, earlier->order, best, each}, best);
+    add_thinned(&tpe->bad_sample,
+                (struct trials){transfer, earlier->order + best,
+                                earlier->count - best, each},
+                most);
 }
 
 /* The standard deviation of the sample along an axis, shrunk to that of the
  * even density; *active is how many trials have a place on it. */
-static double find_spread(const struct sample *sample,
-                          const struct history *history, size_t param,
+static double find_spread(const struct sample *sample, size_t param,
                           size_t *active)
 {
     double weight = 0, sum = 0, squares = 0, variance = 0, count;
 
     *active = 0;
     for (size_t i = 0; i < sample->count; i++) {
-        double u = history_unit(history, sample->indices[i])[param];
+        double u = sample->units[i][param];
         double w = sample->weights[i];
 
         if (isnan(u))
@@ -217,14 +262,14 @@ static double find_spread(const struct sample *sample,
 /* D. W. Scott's rule ("Multivariate density estimation", 1992, 6.42) from the
  * spread along each axis. */
 static void find_widths(struct tpe *tpe, const struct sample *sample,
-                        const struct history *history, double factor)
+                        double factor)
 {
     double power = -1 / (4 + (double)tpe->axes.count);
 
     for (size_t i = 0; i < tpe->axes.count; i++) {
         const struct axis *axis = &tpe->axes.list[i];
         size_t active;
-        double spread = find_spread(sample, history, axis->param, &active);
+        double spread = find_spread(sample, axis->param, &active);
         double width =
             factor * sqrt(12) * spread * pow((double)active + 1, power);
         double others = tuning.choice_width * (double)axis->cardinality /
@@ -237,18 +282,16 @@ static void find_widths(struct tpe *tpe, const struct sample *sample,
 }
 
 static void make_density(struct tpe *tpe, struct parzen *density,
-                         const struct sample *sample,
-                         const struct history *history, double factor)
+                         const struct sample *sample, double factor)
 {
     double weight = 0;
 
-    find_widths(tpe, sample, history, factor);
+    find_widths(tpe, sample, factor);
     parzen_begin(density, tpe->widths);
     for (size_t i = 0; i < sample->count; i++) {
-        const double *unit = history_unit(history, sample->indices[i]);
-
         for (size_t k = 0; k < tpe->axes.count; k++)
-            tpe->coordinates[k] = (float)unit[tpe->axes.list[k].param];
+            tpe->coordinates[k] =
+                (float)sample->units[i][tpe->axes.list[k].param];
         parzen_add(density, tpe->coordinates, sample->weights[i]);
         weight += sample->weights[i];
     }
@@ -320,11 +363,12 @@ static void give_reason(const struct tpe *tpe, struct ask *ask,
 
     reason->step = "tpe";
     reason->acquisition = acquisition;
-    reason->incumbent = ask->history->numbers[standings->order[0]];
+    if (standings->count > 0)
+        reason->incumbent = ask->history->numbers[standings->order[0]];
     snprintf(reason->note, sizeof(reason->note),
              "log l - log g; l has the %zu best of %zu results, g the others, "
              "%zu failed and %zu pending",
-             tpe->good_sample.count, standings->count, standings->lost_count,
+             count_good(standings), standings->count, standings->lost_count,
              ask->history->pending_count);
 }
 
@@ -337,11 +381,16 @@ static enum ask_result tpe_next(void *state, struct ask *ask, struct err *err)
     struct rng rng;
 
     standings_update(&tpe->standings, history);
-    if (tpe->standings.count < (size_t)tuning.startup || tpe->axes.count == 0)
+    if (history->transfer != NULL)
+        standings_update(&tpe->earlier, history->transfer);
+    if (tpe->standings.count + tpe->earlier.count < (size_t)tuning.startup ||
+        tpe->axes.count == 0)
         return startup_next(tpe->startup, ask, err);
     split_trials(tpe, history);
-    make_density(tpe, tpe->good, &tpe->good_sample, history, tuning.good_width);
-    make_density(tpe, tpe->bad, &tpe->bad_sample, history, tuning.bad_width);
+    if (tpe->earlier.count > 0)
+        add_earlier(tpe, history->transfer);
+    make_density(tpe, tpe->good, &tpe->good_sample, tuning.good_width);
+    make_density(tpe, tpe->bad, &tpe->bad_sample, tuning.bad_width);
     rng_init(&rng, tpe->seed, ask->trial, STREAM_TPE);
     for (int round = 0; round < ROUNDS; round++) {
         draw_candidates(tpe, ask, &rng);

@@ -5,17 +5,22 @@
 
 #include "strategies/strategy.h"
 
-/* A suggestion and its result in 20 dimensions, after 1,000 and after 10,000
- * results: on average (times when all hyperparameters are fitted are among
+/* A suggestion and its result in 20 dimensions, after thousands of results: on
+ * average (for bayesian, times when all hyperparameters are fitted are among
  * them) and at worst but for one in twenty. Lines of five fields: name, ms,
  * peer (none), bar, unit. */
 
 enum { DIMENSIONS = 20, SUGGESTIONS = 60 };
 
-static const struct {
+static const struct row {
+    const char *method;
     uint64_t trials;
     double bar_ms;
-} sizes[] = {{1000, 100}, {10000, 300}};
+} rows[] = {{"bayesian", 1000, 100},
+            {"bayesian", 10000, 300},
+            {"tpe", 1000, 1},
+            {"tpe", 10000, 10},
+            {"tpe", 100000, 20}};
 
 static double now_ms(void)
 {
@@ -47,10 +52,11 @@ static void tell(struct strategy *strategy, uint64_t trial,
     strategy_tell(strategy, trial, &(struct trial_result){.values = &value});
 }
 
-static struct strategy *make(struct space *space, uint64_t trials)
+static struct strategy *make(struct space *space, const char *method,
+                             uint64_t trials)
 {
     const struct strategy_options options = {
-        .method = "bayesian", .seed = 1, .budget_trials = 2 * trials};
+        .method = method, .seed = 1, .budget_trials = 2 * trials};
     const struct strategy_options plain = {.method = "random", .seed = 1};
     struct strategy *strategy = strategy_create(&options, space, NULL);
     struct strategy *random = strategy_create(&plain, space, NULL);
@@ -73,9 +79,10 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void measure(struct space *space, uint64_t trials, double bar_ms)
+static void measure(struct space *space, const struct row *row)
 {
-    struct strategy *strategy = make(space, trials);
+    uint64_t trials = row->trials;
+    struct strategy *strategy = make(space, row->method, trials);
     struct value point[DIMENSIONS];
     double ms[SUGGESTIONS], sum = 0;
 
@@ -89,10 +96,10 @@ static void measure(struct space *space, uint64_t trials, double bar_ms)
         sum += ms[i];
     }
     qsort(ms, SUGGESTIONS, sizeof(*ms), compare);
-    printf("bayesian suggestion after %d results, mean\t%.4g\t-\t%g\tms\n",
-           (int)trials, sum / SUGGESTIONS, bar_ms);
-    printf("bayesian suggestion after %d results, 95%%\t%.4g\t-\t%g\tms\n",
-           (int)trials, ms[SUGGESTIONS * 19 / 20], bar_ms);
+    printf("%s suggestion after %d results, mean\t%.4g\t-\t%g\tms\n",
+           row->method, (int)trials, sum / SUGGESTIONS, row->bar_ms);
+    printf("%s suggestion after %d results, 95%%\t%.4g\t-\t%g\tms\n",
+           row->method, (int)trials, ms[SUGGESTIONS * 19 / 20], row->bar_ms);
     strategy_destroy(strategy);
 }
 
@@ -109,8 +116,8 @@ int main(void)
         if (space_add_param(space, &param, NULL) < 0)
             return 1;
     }
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-        measure(space, sizes[i].trials, sizes[i].bar_ms);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        measure(space, &rows[i]);
     space_destroy(space);
     expr_env_destroy(env);
     return 0;
