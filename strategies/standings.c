@@ -184,6 +184,8 @@ static void set_shares(struct standings *standings,
 
 static void sort(struct standings *standings)
 {
+    if (standings->count == 0)
+        return;
     qsort_r(standings->order, standings->count, sizeof(*standings->order),
             compare, standings->all);
 }
@@ -252,7 +254,7 @@ void standings_update(struct standings *standings,
     for (; standings->told_count < history->told_count; standings->told_count++)
         take_in(standings, history, history->told[standings->told_count],
                 sorted);
-    if (history->objective_count > 1 && news > 0)
+    if (history->objective_count > 1 && news > 0 && standings->count > 0)
         sort_objectives(standings, history);
     else if (!sorted)
         sort(standings);
