@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from test_replay import METHODS
+
 FILE = """\
     version: 1
     objective: {metric: loss, goal: minimize}
@@ -205,3 +207,43 @@ def test_a_reader_that_goes_away(smtune, write):
     process.stdin.write('{"op":"ask"}\n')
     process.stdin.flush()
     assert process.wait(30) == 141
+
+
+def test_constraints_on_metrics(session):
+    s = session(FILE + "outcomes: [{metric: ms, min: 1, max: 5}, size]\n")
+    first, second, third, fourth = (t["id"] for t in s.ask(4))
+    assert "3 numbers" in s("tell", id=first, value=1,
+                            constraints=[0])["error"]
+    assert "constraints" in s("tell", id=first, value=1)["error"]
+    assert s("tell", id=first, value=1, constraints=[-4, 0.5, 0]) == \
+        {"ok": True}
+    assert "satisfied the constraints" in s("best")["error"]
+    assert s("tell", id=second, value=2, constraints=[0, 0, None]) == \
+        {"ok": True}
+    assert "error" in s("best")
+    s("tell", id=third, value=3, constraints=[-1, -2, -3])
+    assert s("best")["id"] == third
+    assert s("tell", id=fourth, state="failed") == {"ok": True}
+
+
+def test_constraints_that_are_not_there(session):
+    s = session()
+    answer = s("tell", id=s.ask()[0]["id"], value=1, constraints=[0])
+    assert "no constraints" in answer["error"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_lent(session, method):
+    s = session(FILE, "--set", f"search={{method: {method}, points: 9}}")
+    waiting = []
+    for i in range(1, 41):
+        waiting += s.ask()
+        if len(waiting) == 5:
+            trial = waiting.pop(i % 3)
+            value = None if i % 7 == 0 else trial["params"]["x"]
+            assert s("tell", id=trial["id"], value=value) == {"ok": True}
+    assert 0 <= s("best")["value"] <= 1
+    why = s("why", id=40)
+    assert why["method"]
+    if method in ("tpe", "bayesian"):
+        assert why["known"] > 25 and why["pending"] == 4 and why["step"]

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "orchestrator/experiment.h"
+#include "orchestrator/session.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * Requests from another program, line by line: each is answered with one line,
+ * which is a JSON object.
+ */
+
+static const char file[] =
+    "version: 1\n"
+    "objective: [{metric: a}, {metric: b, goal: maximize}]\n"
+    "outcomes: [{metric: c, max: 1}]\n"
+    "parameters:\n"
+    "  x: {type: float, min: 0, max: 1}\n"
+    "  k: {type: categorical, values: [u, v]}\n"
+    "  y: {type: int, min: 1, max: 9, when: \"k = 'v'\"}\n"
+    "search: {method: random, duplicates: reuse}\n"
+    "trial: {command: 'true'}\n";
+
+static struct experiment *parse(void)
+{
+    struct diags *diags = diags_create("fuzz.yaml");
+    struct experiment *experiment = experiment_parse(
+        &(struct experiment_source){
+            .text = file, .length = strlen(file), .path = ""},
+        diags, NULL);
+
+    diags_destroy(diags);
+    assert(experiment != NULL);
+    return experiment;
+}
+
+static void check_answer(const struct buf *out)
+{
+    json_t *answer;
+
+    assert(out->length > 0 && out->data[out->length - 1] == '\n');
+    assert(memchr(out->data, '\n', out->length - 1) == NULL);
+    if (out->length > SESSION_MAX_LINE)
+        return; /* more trials than json_parse takes */
+    answer = json_parse(out->data, out->length, NULL);
+    assert(json_is_object(answer));
+    json_decref(answer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct experiment *experiment = parse();
+    struct session *session = session_create(experiment, NULL, NULL);
+    const char *line = (const char *)data, *end = line + size;
+
+    assert(session != NULL);
+    while (line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t length = (size_t)((newline != NULL ? newline : end) - line);
+        struct buf out = BUF_INIT;
+
+        session_answer(session, line, length, &out);
+        check_answer(&out);
+        buf_clear(&out);
+        line += length + 1;
+    }
+    session_destroy(session);
+    experiment_destroy(experiment);
+    return 0;
+}
