@@ -19,16 +19,18 @@
  */
 
 enum {
-    STARTUP = 4,    /* points of the sequence, fewer in a small budget */
-    STARTUP_MIN = 3 /* but no fewer than these */
+    STARTUP = 4,     /* points of the sequence, fewer in a small budget */
+    STARTUP_MIN = 3, /* but no fewer than these */
+    DIMENSIONS_MANY = 20,
+    RESULTS_MANY = 1000
 };
 
 struct bayesian {
     uint64_t seed, budget_trials;
     struct startup *startup;
     struct surrogates *surrogates;
-    double *columns;    /* of the suggestion */
-    double *low, *high; /* [axes] */
+    double *columns;             /* of the suggestion */
+    double *low, *high, *centre; /* [axes]: where to look */
 };
 
 static void bayesian_destroy(void *state)
@@ -42,6 +44,7 @@ static void bayesian_destroy(void *state)
     free(bayesian->columns);
     free(bayesian->low);
     free(bayesian->high);
+    free(bayesian->centre);
     free(bayesian);
 }
 
@@ -73,8 +76,7 @@ static void *bayesian_create(const struct strategy_options *options,
                   sizeof(*bayesian->columns));
     bayesian->low = mem_array(axes + 1, sizeof(*bayesian->low));
     bayesian->high = mem_array(axes + 1, sizeof(*bayesian->high));
-    for (size_t k = 0; k < axes; k++)
-        bayesian->high[k] = 1;
+    bayesian->centre = mem_array(axes + 1, sizeof(*bayesian->centre));
     return bayesian;
 }
 
@@ -120,6 +122,30 @@ static void explain(const struct bayesian *bayesian, const struct plan *plan,
     gp_query_clear(&query);
 }
 
+/* Everywhere; or where there is much of everything, every other time around
+ * the best. */
+static const char *choose_box(struct bayesian *bayesian,
+                              const struct plan *plan, const struct ask *ask)
+{
+    const struct domain *domain = bayesian->surrogates->domain;
+    size_t axes = domain_count(domain);
+
+    for (size_t k = 0; k < axes; k++) {
+        bayesian->low[k] = 0;
+        bayesian->high[k] = 1;
+    }
+    if (plan->best == SIZE_MAX || ask->trial % 2 == 0 ||
+        (axes <= DIMENSIONS_MANY &&
+         surrogates_count(bayesian->surrogates) <= RESULTS_MANY))
+        return plan->step;
+    for (size_t k = 0; k < axes; k++)
+        bayesian->centre[k] = history_unit(
+            ask->history, plan->best)[domain_axis(domain, k)->param];
+    trust_region_box(&bayesian->surrogates->region, bayesian->centre,
+                     plan->log_lengths, bayesian->low, bayesian->high);
+    return "log EI in a trust region";
+}
+
 static enum ask_result suggest(struct bayesian *bayesian, struct ask *ask)
 {
     struct maximise maximise = {
@@ -131,6 +157,7 @@ static enum ask_result suggest(struct bayesian *bayesian, struct ask *ask)
     struct plan plan;
 
     if (plan_init(&plan, bayesian->surrogates, ask, bayesian->seed)) {
+        plan.step = choose_box(bayesian, &plan, ask);
         maximise.acquisition = &plan.acquisition;
         maximise.log_lengths = plan.log_lengths;
         maximise.anchors = plan.anchors;

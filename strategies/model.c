@@ -178,37 +178,81 @@ static double find_scale(const double *values, size_t n)
     return scale > 0 ? scale : 1;
 }
 
-/* Some of the first n results: the better half of those that there is room
- * for, the others evenly spread over time. */
-static size_t choose_rows(const double *values, size_t n, size_t room,
-                          size_t *rows)
+/* How far each of the first n results is from the best of them. */
+static double *find_distances(const struct model *model, const double *values,
+                              size_t n)
 {
-    double *sorted, bar;
-    size_t count = 0, others = 0, taken = 0;
+    size_t width = model->shape->column_count, best = 0;
+    double *distances = mem_array(n, sizeof(*distances));
 
-    if (n <= room) {
-        for (size_t i = 0; i < n; i++)
-            rows[i] = i;
-        return n;
-    }
-    sorted = mem_array(n, sizeof(*sorted));
-    memcpy(sorted, values, n * sizeof(*sorted));
-    qsort(sorted, n, sizeof(*sorted), compare);
-    bar = sorted[room / 2 - 1];
-    free(sorted);
-    for (size_t i = 0; i < n; i++) {
-        size_t spread = room - room / 2;
+    for (size_t i = 1; i < n; i++)
+        if (values[i] < values[best])
+            best = i;
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) {
+            double step = model->columns[i * width + c] -
+                          model->columns[best * width + c];
 
-        if (values[i] <= bar && taken < room / 2) {
-            taken++;
-            rows[count++] = i;
-        } else {
-            if (others * spread / (n - room / 2) !=
-                (others + 1) * spread / (n - room / 2))
-                rows[count++] = i;
-            others++;
+            distances[i] += model->shape->columns[c].is_choice
+                                ? fabs(step) > 0.25
+                                : step * step;
         }
+    return distances;
+}
+
+/* Takes those of the `wanted` smallest keys that are not taken yet. */
+static void take_least(const double *keys, size_t n, size_t wanted, bool *taken)
+{
+    double *sorted = mem_array(n, sizeof(*sorted)), bar;
+    size_t count = 0;
+
+    memcpy(sorted, keys, n * sizeof(*sorted));
+    qsort(sorted, n, sizeof(*sorted), compare);
+    bar = sorted[wanted - 1];
+    for (size_t i = 0; i < n && count < wanted; i++)
+        if (keys[i] <= bar) {
+            taken[i] = true;
+            count++;
+        }
+    free(sorted);
+}
+
+/* Fills up to `wanted` with the others, evenly. */
+static void take_evenly(size_t n, size_t wanted, bool *taken)
+{
+    size_t have = 0, others = 0;
+
+    for (size_t i = 0; i < n; i++)
+        have += taken[i];
+    for (size_t i = 0, rest = n - have; i < n; i++) {
+        if (taken[i])
+            continue;
+        taken[i] = others * (wanted - have) / rest !=
+                   (others + 1) * (wanted - have) / rest;
+        others++;
     }
+}
+
+/* Some of the first n results, in their order: those that are good, those near
+ * the best, and for the rest evenly from all times. */
+static size_t choose_rows(const struct model *model, const double *values,
+                          size_t n, size_t room, size_t *rows)
+{
+    bool *taken = mem_array(n, sizeof(*taken));
+    size_t count = 0;
+    double *distances;
+
+    if (n > room) {
+        distances = find_distances(model, values, n);
+        take_least(values, n, room / 4, taken);
+        take_least(distances, n, room / 2, taken);
+        take_evenly(n, room, taken);
+        free(distances);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (n <= room || taken[i])
+            rows[count++] = i;
+    free(taken);
     return count;
 }
 
@@ -229,7 +273,7 @@ static void fit(struct model *model, const double *values, size_t n)
 {
     size_t width = model->shape->column_count;
     size_t *rows = mem_array(FIT_MAX, sizeof(*rows));
-    size_t count = choose_rows(values, n, FIT_MAX, rows);
+    size_t count = choose_rows(model, values, n, FIT_MAX, rows);
     double *cells = mem_array(count * (width + 1), sizeof(*cells));
     double *targets = cells + count * width;
     struct gp_data data = {.shape = model->shape,
@@ -269,7 +313,7 @@ static void refit(struct model *model, size_t n)
         model->scale = find_scale(values, n);
     fit(model, values, n);
     gp_reset(model->gp, &model->hyper);
-    model->row_count = choose_rows(values, n, ROWS_MAX, model->rows);
+    model->row_count = choose_rows(model, values, n, ROWS_MAX, model->rows);
     cells = copy_rows(model);
     gp_load(model->gp, cells, model->row_count);
     model->fitted_at = model->seen = n;

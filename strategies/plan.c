@@ -9,8 +9,9 @@
 #include "base/rng.h"
 #include "strategies/hypervolume.h"
 
-/* With one objective: when the last so many results have lowered the best by
- * less than this share of the median's distance, the model is doubted. */
+/* With one objective: when the last so many results, and as many more as are
+ * pending, have lowered the best by less than this share of the median's
+ * distance, the model is doubted. */
 enum { STALL_RESULTS = 5 };
 
 static const double stall_share = 0.03;
@@ -82,11 +83,12 @@ static double find_target(const struct surrogates *surrogates,
 
 /* Where the last results have got nowhere, every other trial doubts the model:
  * what looks known may do so by length scales that are too long. */
-static struct gp *choose_gp(struct model *model, uint64_t trial)
+static struct gp *choose_gp(struct model *model, const struct ask *ask)
 {
+    size_t last = STALL_RESULTS + ask->history->pending_count;
     struct gp *doubting = NULL;
 
-    if (trial % 2 == 0 && model_progress(model, STALL_RESULTS) < stall_share)
+    if (ask->trial % 2 == 0 && model_progress(model, last) < stall_share)
         doubting = model_doubting_gp(model, doubt);
     return doubting != NULL ? doubting : model_gp(model);
 }
@@ -101,7 +103,7 @@ static void plan_objective(struct plan *plan, struct surrogates *surrogates,
     struct gp *gp;
 
     model_update(model);
-    gp = choose_gp(model, ask->trial);
+    gp = choose_gp(model, ask);
     valued = gp_count(gp);
     append_pending(surrogates, gp, history);
     rows = gp_count(gp);

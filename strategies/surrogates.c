@@ -43,6 +43,7 @@ struct surrogates *surrogates_create(struct space *space,
     surrogates->objective_count = objective_count;
     surrogates->outcome_count = outcome_count;
     surrogates->domain = domain_create(space);
+    trust_region_init(&surrogates->region, domain_count(surrogates->domain));
     surrogates->columns =
         mem_array(domain_shape(surrogates->domain)->column_count + 1,
                   sizeof(*surrogates->columns));
@@ -112,6 +113,9 @@ static void read_values(struct surrogates *surrogates,
             model_add(surrogates->outcomes[i], surrogates->columns, outcomes[i],
                       false);
     model_add(surrogates->success, surrogates->columns, -1, false);
+    trust_region_tell(
+        &surrogates->region,
+        history_violation(history, index) <= 0 ? values[0] : (double)INFINITY);
 }
 
 void surrogates_read(struct surrogates *surrogates,
@@ -129,6 +133,7 @@ void surrogates_read(struct surrogates *surrogates,
             break;
         case HISTORY_FAILED:
             model_add(surrogates->success, surrogates->columns, 1, false);
+            trust_region_tell(&surrogates->region, (double)INFINITY);
             surrogates->failures++;
             break;
         case HISTORY_PENDING:

@@ -8,6 +8,7 @@
 #include "strategies/domain.h"
 #include "strategies/history.h"
 #include "strategies/model.h"
+#include "strategies/trust_region.h"
 
 /*
  * The processes that stand for what trials would tell: one an objective, one of
@@ -27,9 +28,10 @@ struct surrogates {
     size_t objective_count, outcome_count;
     size_t *trials; /* [surrogates_count]: each result's index in the history */
     size_t trials_capacity;
-    size_t read;     /* results and failures of the history so far */
-    size_t failures; /* of these */
-    double *columns; /* room for one trial */
+    size_t read;                /* results and failures of the history so far */
+    size_t failures;            /* of these */
+    struct trust_region region; /* of the first objective */
+    double *columns;            /* room for one trial */
 };
 
 enum {

@@ -15,6 +15,7 @@
 #include "strategies/gp.h"
 #include "strategies/gp_fit.h"
 #include "strategies/lbfgs.h"
+#include "strategies/trust_region.h"
 #include "strategies/warp.h"
 
 /* Gaussian processes and what is built on them, against plain arithmetic. */
@@ -388,6 +389,30 @@ static void test_lbfgs__finds_the_minimum_in_the_box(void **state)
     assert_near(x[1], 0.25, 1e-5);
 }
 
+static void test_trust_region__follows_success_and_failure(void **state)
+{
+    const double centre[] = {0.5, 0.9}, log_lengths[] = {0, 1};
+    struct trust_region region;
+    double low[2], high[2];
+
+    (void)state;
+    trust_region_init(&region, 2);
+    for (int i = 0; i < 3; i++)
+        trust_region_tell(&region, -i);
+    assert_true(region.length == 1.6);
+    for (int i = 0; i < 4 * 4; i++)
+        trust_region_tell(&region, i % 2 == 0 ? 5 : (double)INFINITY);
+    assert_true(region.length == 0.1);
+    trust_region_box(&region, centre, log_lengths, low, high);
+    assert_near(low[0], 0.5 - 0.05 * exp(-0.5), 1e-12);
+    assert_near(low[1], 0.9 - 0.05 * exp(0.5), 1e-12);
+    assert_near(high[0], 0.5 + 0.05 * exp(-0.5), 1e-12);
+    assert_near(high[1], 0.9 + 0.05 * exp(0.5), 1e-12);
+    for (int i = 0; i < 4 * 4; i++)
+        trust_region_tell(&region, 5);
+    assert_true(region.length == 0.8); /* again from the start */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_acquisition__log_probability_is_right_everywhere),
         cmocka_unit_test(test_acquisition__gradients_are_those_of_its_values),
         cmocka_unit_test(test_lbfgs__finds_the_minimum_in_the_box),
+        cmocka_unit_test(test_trust_region__follows_success_and_failure),
     };
 
     return cmocka_run_group_tests_name("gp", tests, open_linalg, close_linalg);
