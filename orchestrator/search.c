@@ -22,6 +22,8 @@ struct strategy *search_create(const struct experiment *experiment,
         strategy_destroy(strategy);
         return NULL;
     }
+    if (strategy != NULL && warm != NULL)
+        warm_start_enqueue(warm, strategy);
     return strategy;
 }
 

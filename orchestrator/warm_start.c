@@ -119,6 +119,65 @@ void warm_start_tell(const struct warm_start *warm, struct strategy *strategy)
     }
 }
 
+/* ---- what is tried first ---- */
+
+static bool is_feasible(const struct warm_start *warm,
+                        const struct warm_result *result)
+{
+    for (size_t i = 0; i < warm->experiment->search.outcome_count; i++) {
+        if (!(result->excess[i] <= 0))
+            return false;
+    }
+    return result->state == JOB_SUCCEEDED;
+}
+
+/* NULL: no trial of it succeeded. */
+static const struct warm_result *find_best(const struct warm_start *warm,
+                                           size_t source)
+{
+    const struct warm_result *best = NULL;
+
+    for (size_t i = 0; i < warm->count; i++) {
+        const struct warm_result *result = &warm->results[i];
+
+        if (result->source == source && is_feasible(warm, result) &&
+            !isnan(result->values[0]) &&
+            (best == NULL || result->values[0] < best->values[0]))
+            best = result;
+    }
+    return best;
+}
+
+/* Whether the best of an earlier source is the same setting. */
+static bool is_repeated(const struct warm_start *warm, size_t source,
+                        const struct warm_result *best)
+{
+    const struct space *space = warm->experiment->space;
+
+    for (size_t i = 0; i < source; i++) {
+        const struct warm_result *other = find_best(warm, i);
+
+        if (other != NULL &&
+            space_hash(space, other->point) == space_hash(space, best->point))
+            return true;
+    }
+    return false;
+}
+
+void warm_start_enqueue(const struct warm_start *warm,
+                        struct strategy *strategy)
+{
+    if (!warm->experiment->earlier_guide ||
+        warm->experiment->objective_count > 1)
+        return;
+    for (size_t i = 0; i < warm->source_count; i++) {
+        const struct warm_result *best = find_best(warm, i);
+
+        if (best != NULL && !is_repeated(warm, i, best))
+            strategy_enqueue(strategy, best->point, NULL);
+    }
+}
+
 /* ---- the record ---- */
 
 static char *take_json(json_t *json)

@@ -49,6 +49,10 @@ void warm_start_destroy(struct warm_start *warm); /* NULL is none */
 
 /* Tells a strategy that was not asked for anything yet. */
 void warm_start_tell(const struct warm_start *warm, struct strategy *strategy);
+/* Where they guide, has each run's best setting tried first; with several
+ * objectives there is none. */
+void warm_start_enqueue(const struct warm_start *warm,
+                        struct strategy *strategy);
 
 size_t warm_start_source_count(const struct warm_start *warm);
 const struct warm_source *warm_start_source(const struct warm_start *warm,

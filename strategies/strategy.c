@@ -339,7 +339,7 @@ static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
         space_apply_conditions(strategy->space, ask->point);
         if (space_feasible(strategy->space, ask->point)) {
             ask->reason->method = "enqueue";
-            ask->reason->step = "asked for in the file";
+            ask->reason->step = "to be tried first";
             return ASK_OK;
         }
     }

@@ -124,6 +124,24 @@ def test_transfer_standardises_and_fits_settings_in(smtune, experiment):
     assert smtune.json("replay", "new")["proved"] == 4
 
 
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "grid"])
+def test_the_best_of_each_earlier_run_is_tried_first(smtune, experiment,
+                                                     method):
+    for name, seed in ("old", 1), ("older", 5):
+        smtune.ok("run", experiment(name, seed=seed, trials=5,
+                                    shell=f"echo loss=${{{{ x * {seed} }}}}"))
+    best = [smtune.json("best", run)["params"] for run in ("older", "old")]
+    path = experiment("new", "warm_start: {from: [older, old],"
+                      " mode: transfer}\n    enqueue: [{x: 6, k: b}]",
+                      method=method, seed=3)
+    smtune.ok("run", path)
+    tried = [t["params"] for t in smtune.json("trials", "new")]
+    expected = [{"x": 6, "k": "b"}] + best[:1 + (best[0] != best[1])]
+    assert tried[:len(expected)] == expected
+    assert smtune.json("why", "new", 2)["step"] == "to be tried first"
+    assert smtune.json("replay", "new")["proved"] == 7
+
+
 def test_several_runs(smtune, experiment):
     smtune.ok("run", experiment("old"))
     smtune.ok("run", experiment("older", trials=3, seed=5,
