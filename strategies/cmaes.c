@@ -36,7 +36,7 @@ enum {
 
 /* In units of a parameter's range: the deviation of a search's first points,
  * and that with which it is at its end. */
-static const double start_deviation = 0.2, least_deviation = 1e-9;
+static const double start_deviation = 0.2, least_deviation = 1e-6;
 
 struct search {
     struct cmaes_model *model; /* NULL: the startup points are not told yet */

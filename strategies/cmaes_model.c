@@ -18,11 +18,11 @@
 enum { FINITE_MAX = 1 << 20 };
 
 /* The chance that a draw has a category other than where all have settled. */
-static const double categories_kept = 0.73;
+static const double categories_kept = 0.8;
 
 /* How far the probabilities of categories go to those of the better half, in
  * an update and at the start. */
-static const double choice_rate = 0.4, start_rate = 0.5;
+static const double choice_rate = 0.6, start_rate = 0.5;
 
 struct axis {
     size_t param;
@@ -254,11 +254,12 @@ static double weigh(const struct cmaes_model *model, size_t rank,
                     const size_t *ties)
 {
     size_t n = model->options.population, first = ties[rank], end = rank + 1;
-    double better = (double)(n / 2), sum = 0;
+    size_t half = n / 2;
+    double better = (double)half, sum = 0;
 
     while (end < n && ties[end] == first)
         end++;
-    for (size_t i = first; i < end && (double)i < better; i++)
+    for (size_t i = first; i < end && i < half; i++)
         sum += 2 * (better - (double)i) / (better * (better + 1));
     return sum / (double)(end - first);
 }

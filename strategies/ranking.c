@@ -48,16 +48,16 @@ static void set_crowding(struct key *const *complete, const double *values,
     double *crowding = mem_array(count, sizeof(*crowding));
     size_t found = 1;
 
-    for (double rank = 0; found > 0; rank++) {
+    for (size_t rank = 0; found > 0; rank++) {
         found = 0;
         for (size_t i = 0; i < count; i++)
-            if (complete[i]->major >= rank && complete[i]->major <= rank)
+            if ((size_t)complete[i]->major == rank)
                 memcpy(front + found++ * objectives, values + i * objectives,
                        objectives * sizeof(*front));
         pareto_crowding(front, found, objectives, crowding);
         found = 0;
         for (size_t i = 0; i < count; i++)
-            if (complete[i]->major >= rank && complete[i]->major <= rank)
+            if ((size_t)complete[i]->major == rank)
                 complete[i]->minor = -crowding[found++];
     }
     free(front);
