@@ -6,10 +6,9 @@
 
 /*
  * The points that a learning method begins with, before there is enough to
- * learn from: the best settings of earlier runs that guide this one, up to five
- * that are apart from each other; then the scrambled Sobol sequence of
- * strategies/sobol.c. ask->cursor is the position in it, for all methods, so
- * that one may take over from another.
+ * learn from: the scrambled Sobol sequence of strategies/sobol.c. ask->cursor
+ * is the position in it, for all methods, so that one may take over from
+ * another.
  */
 
 struct startup;
@@ -19,7 +18,7 @@ struct startup *startup_create(const struct strategy_options *options,
                                struct space *space, struct err *err);
 void startup_destroy(struct startup *startup); /* NULL is none */
 
-/* The next point that ask_accepts; ASK_EXHAUSTED after 1,000
+/* The next point of the sequence that ask_accepts; ASK_EXHAUSTED after 1,000
  * that it does not. Fills in ask->reason but for its method. */
 enum ask_result startup_next(struct startup *startup, struct ask *ask,
                              struct err *err);

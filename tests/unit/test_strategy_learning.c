@@ -351,48 +351,6 @@ static void test_learning__earlier_trials_that_bind_do_not_come_again(
     }
 }
 
-/* Also where a point may come again, the guides are tried once. */
-static void try_guides(const char *method, enum duplicate_policy duplicates)
-{
-    struct space *space = spec_build(&specs[0], env); /* continuous */
-    struct strategy_options options = {.method = method,
-                                       .duplicates = duplicates};
-    struct strategy *strategy = strategy_create(&options, space, NULL);
-    struct suggestion first, second;
-    struct value point[VALUES_MAX];
-
-    for (int i = 0; i < 20; i++) {
-        double unit[] = {0.05 * i, 0.5, 0.5, 0.5};
-        double value = i == 14 ? -1 : fabs(i - 3.1);
-
-        space_decode(space, unit, point);
-        strategy_add_earlier(strategy, point,
-                             &(struct trial_result){.values = &value}, false);
-    }
-    ask(strategy, 1, point, &first);
-    assert_true(fabs(point[0].real - 0.7) < 1e-9);
-    ask(strategy, 2, point, &second);
-    assert_true(fabs(point[0].real - 0.15) < 1e-9);
-    assert_string_equal(first.reason.step, second.reason.step);
-    ask(strategy, 3, point, &second);
-    assert_true(fabs(point[0].real - 0.15) > 0.09);
-    assert_true(fabs(point[0].real - 0.7) > 0.09);
-    strategy_destroy(strategy);
-    space_destroy(space);
-}
-
-static void test_learning__the_best_of_what_guides_is_tried_first(void **state)
-{
-    /* tpe has them in its model instead */
-    static const char *const guided[] = {"bayesian", "cmaes", "nsga2"};
-
-    (void)state;
-    for (size_t m = 0; m < ARRAY_LEN(guided); m++) {
-        try_guides(guided[m], DUPLICATES_SKIP);
-        try_guides(guided[m], DUPLICATES_REUSE);
-    }
-}
-
 static void test_learning__replicates_come_in_a_row(void **state)
 {
     (void)state;
@@ -461,7 +419,6 @@ int main(void)
         cmocka_unit_test(test_learning__what_is_enqueued_comes_first),
         cmocka_unit_test(
             test_learning__earlier_trials_that_bind_do_not_come_again),
-        cmocka_unit_test(test_learning__the_best_of_what_guides_is_tried_first),
         cmocka_unit_test(test_learning__replicates_come_in_a_row),
         cmocka_unit_test(
             test_learning__reuse_names_the_trial_that_has_the_result),
