@@ -191,3 +191,25 @@ def test_the_panel_counts_the_front(smtune, fake, write):
     status, shown = smtune.on_terminal("run", "exp.yaml", "--name", "again")
     assert status == 0
     assert "on the Pareto front; best loss" in shown
+
+
+def test_the_front_goes_on_after_a_stop(smtune, write):
+    path = write("exp.yaml", HEAD.format(
+        objective=GOALS, outcomes="[]", trials=2, budget="") + """\
+trial:
+  shell: |
+    case $SMTUNE_JOB in
+    1) echo loss=1 gain=1 ;;
+    2) touch second; while [ ! -e go ]; do sleep 0.02; done
+       echo loss=2 gain=2 ;;
+    esac
+""")
+    engine = smtune.start("run", path)
+    wait_until((smtune.directory / "second").exists)
+    engine.kill()
+    engine.wait()
+    (smtune.directory / "go").touch()
+    result = smtune("resume", "exp")
+    assert result.returncode == 0, result.stderr
+    assert "(new of 2 on the front; 2/2)" in result.stderr
+    assert [row["id"] for row in smtune.json("best", "exp")] == [1, 2]
