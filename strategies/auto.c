@@ -1,9 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "strategies/lattice.h"
 #include "strategies/strategy_impl.h"
+
+/*
+ * The default. Where the budget covers every setting, that is a grid. Else it
+ * is a row of methods, and for each trial the first rule that holds says which
+ * one suggests it. The rules look at the space, the budget and the history
+ * alone, so that what was chosen follows from the record; all methods read the
+ * same history and share the startup sequence that the cursor is the place in,
+ * so that one goes on where another stood.
+ *
+ * The numbers come from tests/bench/regret, problems of set `tune`.
+ */
+
+/* What the rules look at. */
+struct facts {
+    size_t parameters; /* of more than one value */
+    size_t choices;    /* of these, without an order */
+    size_t results;
+    size_t pending;
+    size_t objectives;
+    uint64_t trial;
+};
+
+struct rule {
+    const struct strategy_method *method;
+    bool (*holds)(const struct facts *facts);
+    const char *why;
+};
+
+static bool is_long(const struct facts *facts)
+{
+    return facts->results >= 2000;
+}
+
+static bool is_any(UNUSED const struct facts *facts)
+{
+    return true;
+}
+
+static const struct rule rules[] = {
+    {&strategy_method_tpe, is_long,
+     "so many results want a model that is "
+     "quick"},
+    {&strategy_method_bayesian, is_any, "few results: each is to say much"},
+};
+
+struct auto_search {
+    struct strategy_options options;
+    struct space *space;
+    struct facts facts; /* what never changes */
+    void *states[ARRAY_LEN(rules)];
+};
 
 /* How many settings there are: 0 when they are without end or not counted,
  * since they are too many for a budget to cover. */
@@ -44,11 +98,79 @@ static const struct strategy_method *auto_choose(
                    "the budget of %" PRIu64 " trials does not cover all "
                    "settings",
                    budget);
-    return &strategy_method_sobol;
+    buf_add_string(reason, ", so each trial's method follows from the results "
+                           "so far");
+    return &strategy_method_auto;
+}
+
+static void auto_destroy(void *state)
+{
+    struct auto_search *search = state;
+
+    if (search == NULL)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        rules[i].method->destroy(search->states[i]);
+    free(search);
+}
+
+static void *auto_create(const struct strategy_options *options,
+                         struct space *space, UNUSED struct err *err)
+{
+    struct auto_search *search = mem_zero(sizeof(*search));
+
+    search->options = *options;
+    search->space = space;
+    for (size_t i = 0; i < space_count(space); i++) {
+        const struct param *param = space_param(space, i);
+
+        if (param_cardinality(param) == 1)
+            continue;
+        search->facts.parameters++;
+        search->facts.choices += param->kind == PARAM_CATEGORICAL;
+    }
+    search->facts.objectives = options->objective_count;
+    return search;
+}
+
+static size_t pick(const struct facts *facts)
+{
+    size_t i = 0;
+
+    while (!rules[i].holds(facts))
+        i++;
+    return i;
+}
+
+static enum ask_result auto_next(void *state, struct ask *ask, struct err *err)
+{
+    struct auto_search *search = state;
+    struct facts facts = search->facts;
+    const struct rule *rule;
+    size_t picked;
+
+    facts.trial = ask->trial;
+    facts.results = ask->history->told_count;
+    facts.pending = ask->history->pending_count;
+    picked = pick(&facts);
+    rule = &rules[picked];
+    if (search->states[picked] == NULL)
+        search->states[picked] =
+            rule->method->create(&search->options, search->space, err);
+    if (search->states[picked] == NULL)
+        return ASK_ERROR;
+    ask->reason->method = rule->method->name;
+    snprintf(ask->reason->note, sizeof(ask->reason->note), "%s", rule->why);
+    return rule->method->next(search->states[picked], ask, err);
 }
 
 const struct strategy_method strategy_method_auto = {
     .name = "auto",
-    .doc = "Grid where the budget covers every setting, else sobol.",
+    .doc = "Grid where the budget covers every setting; else the method that "
+           "is best for the space and the results so far, trial by trial.",
+    .learns = true,
     .choose = auto_choose,
+    .create = auto_create,
+    .destroy = auto_destroy,
+    .next = auto_next,
 };
