@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -19,14 +20,17 @@
  * The numbers come from tests/bench/regret, problems of set `tune`.
  */
 
+enum {
+    HEDGE_EVERY = 3,  /* trials */
+    HEDGE_FROM = 12,  /* results */
+    QUICK_FROM = 2000 /* results */
+};
+
 /* What the rules look at. */
 struct facts {
-    size_t parameters; /* of more than one value */
-    size_t choices;    /* of these, without an order */
-    size_t results;
-    size_t pending;
-    size_t objectives;
     uint64_t trial;
+    size_t results;
+    size_t objectives;
 };
 
 struct rule {
@@ -35,9 +39,21 @@ struct rule {
     const char *why;
 };
 
-static bool is_long(const struct facts *facts)
+static bool is_front(const struct facts *facts)
 {
-    return facts->results >= 2000;
+    return facts->objectives > 1;
+}
+
+static bool are_many(const struct facts *facts)
+{
+    return facts->results >= QUICK_FROM;
+}
+
+/* A Gaussian process that is sure of what is not so goes on and on where it
+ * is. Points of another mind cost little, and it learns from them as well. */
+static bool is_hedge(const struct facts *facts)
+{
+    return facts->results >= HEDGE_FROM && facts->trial % HEDGE_EVERY == 0;
 }
 
 static bool is_any(UNUSED const struct facts *facts)
@@ -46,16 +62,17 @@ static bool is_any(UNUSED const struct facts *facts)
 }
 
 static const struct rule rules[] = {
-    {&strategy_method_tpe, is_long,
-     "so many results want a model that is "
-     "quick"},
+    {&strategy_method_tpe, is_front, "several objectives"},
+    {&strategy_method_tpe, are_many, "many results: a quick model of them"},
+    {&strategy_method_tpe, is_hedge,
+     "every third trial, in case that the "
+     "Gaussian process is mistaken"},
     {&strategy_method_bayesian, is_any, "few results: each is to say much"},
 };
 
 struct auto_search {
     struct strategy_options options;
     struct space *space;
-    struct facts facts; /* what never changes */
     void *states[ARRAY_LEN(rules)];
 };
 
@@ -121,15 +138,6 @@ static void *auto_create(const struct strategy_options *options,
 
     search->options = *options;
     search->space = space;
-    for (size_t i = 0; i < space_count(space); i++) {
-        const struct param *param = space_param(space, i);
-
-        if (param_cardinality(param) == 1)
-            continue;
-        search->facts.parameters++;
-        search->facts.choices += param->kind == PARAM_CATEGORICAL;
-    }
-    search->facts.objectives = options->objective_count;
     return search;
 }
 
@@ -145,23 +153,26 @@ static size_t pick(const struct facts *facts)
 static enum ask_result auto_next(void *state, struct ask *ask, struct err *err)
 {
     struct auto_search *search = state;
-    struct facts facts = search->facts;
-    const struct rule *rule;
-    size_t picked;
+    const struct facts facts = {.trial = ask->trial,
+                                .results = ask->history->told_count,
+                                .objectives = ask->history->objective_count};
+    size_t picked = pick(&facts);
+    const struct rule *rule = &rules[picked];
+    char note[sizeof(ask->reason->note)];
+    enum ask_result result;
 
-    facts.trial = ask->trial;
-    facts.results = ask->history->told_count;
-    facts.pending = ask->history->pending_count;
-    picked = pick(&facts);
-    rule = &rules[picked];
     if (search->states[picked] == NULL)
         search->states[picked] =
             rule->method->create(&search->options, search->space, err);
     if (search->states[picked] == NULL)
         return ASK_ERROR;
     ask->reason->method = rule->method->name;
-    snprintf(ask->reason->note, sizeof(ask->reason->note), "%s", rule->why);
-    return rule->method->next(search->states[picked], ask, err);
+    result = rule->method->next(search->states[picked], ask, err);
+    memcpy(note, ask->reason->note, sizeof(note));
+    snprintf(ask->reason->note, sizeof(note), "%s%s%.*s", rule->why,
+             note[0] != '\0' ? "; " : "",
+             (int)(sizeof(note) - strlen(rule->why) - 3), note);
+    return result;
 }
 
 const struct strategy_method strategy_method_auto = {

@@ -471,12 +471,12 @@ static void test_strategy__auto_says_what_it_chose_and_why(void **state)
         uint64_t budget;
         const char *method, *reason;
     } cases[] = {
-        {"mixed", 1000000, "sobol", "too many settings to try them all"},
+        {"mixed", 1000000, "auto", "too many settings to try them all"},
         {"finite", 72, "grid", "budget of 72 trials covers all 72 settings"},
         {"finite", 32, "grid", "budget of 32 trials covers all 32 settings"},
-        {"finite", 31, "sobol", "budget of 31 trials does not cover"},
-        {"finite", 0, "sobol", "no number of trials is set"},
-        {"rare", 100, "sobol", "does not cover"},
+        {"finite", 31, "auto", "budget of 31 trials does not cover"},
+        {"finite", 0, "auto", "no number of trials is set"},
+        {"rare", 100, "auto", "does not cover"},
         {"one", 1, "grid", "covers all 1 settings"},
     };
 

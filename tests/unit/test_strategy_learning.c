@@ -22,8 +22,8 @@
 
 enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64 };
 
-static const char *const methods[] = {"random", "sobol", "bayesian",
-                                      "tpe",    "cmaes", "nsga2"};
+static const char *const methods[] = {"auto", "random", "sobol", "bayesian",
+                                      "tpe",  "cmaes",  "nsga2"};
 
 /* Fewer of those that think for milliseconds, many times that under the
  * sanitizers. */
@@ -31,7 +31,7 @@ static const struct {
     const char *method;
     size_t trials;
     int pattern_step;
-} slow_methods[] = {{"bayesian", 16, 4}, {"tpe", 30, 2}};
+} slow_methods[] = {{"auto", 20, 4}, {"bayesian", 16, 4}, {"tpe", 30, 2}};
 
 static struct expr_env *env;
 
