@@ -216,8 +216,10 @@ void param_share(const struct param *param, double u, double *low, double *high)
         return;
     scale_range(param, &from, &to);
     x = param->min + (double)k * spacing(param);
-    *low = clamp((share_end(param, x, -half) - from) / (to - from), 0, 1);
-    *high = clamp((share_end(param, x, half) - from) / (to - from), 0, 1);
+    if (k > 0)
+        *low = clamp((share_end(param, x, -half) - from) / (to - from), 0, 1);
+    if (k + 1 < n)
+        *high = clamp((share_end(param, x, half) - from) / (to - from), 0, 1);
 }
 
 /* Which of its values it is: value_count or more when none. */

@@ -363,6 +363,40 @@ PROPERTY(values_in_order)
 PROPERTY(equal_shares)
 PROPERTY(coerce_keeps_its_own_values)
 
+static bool stands_for(const struct param *param, double u,
+                       const struct value *value)
+{
+    struct value other = param_from_unit(param, u);
+
+    return value_equal(&other, value);
+}
+
+static void check_share(const struct param *param, struct rng *rng)
+{
+    for (int i = 0; i < 20; i++) {
+        double u = rng_uniform(rng), low, high, inside;
+        struct value value = param_from_unit(param, u);
+
+        param_share(param, u, &low, &high);
+        inside = 0.02 * (high - low);
+        if (param_cardinality(param) == 0)
+            assert_true(low == u && high == u);
+        if (high - low < 1e-6) /* as wide as rounding, or nearly so */
+            continue;
+        assert_true(u >= low - inside && u <= high + inside);
+        assert_true(stands_for(param, low + inside, &value));
+        assert_true(stands_for(param, high - inside, &value));
+        assert_true(low <= 0 || !stands_for(param, low - inside, &value));
+        assert_true(high >= 1 || !stands_for(param, high + inside, &value));
+    }
+}
+
+static void test_param__share_is_all_that_stands_for_a_value(void **state)
+{
+    (void)state;
+    for_all(check_share);
+}
+
 /* The share of every value of an int on a log scale is log((v + 1/2) /
  * (v - 1/2)): an even sweep of u must meet each that often, within one. */
 static void test_param__log_int_shares_are_those_of_rounding(void **state)
@@ -469,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_param__values_in_order),
         cmocka_unit_test(test_param__equal_shares),
         cmocka_unit_test(test_param__coerce_keeps_its_own_values),
+        cmocka_unit_test(test_param__share_is_all_that_stands_for_a_value),
         cmocka_unit_test(test_param__log_int_shares_are_those_of_rounding),
         cmocka_unit_test(test_param__end_share_beyond_the_domain_is_mirrored),
         cmocka_unit_test(test_param__scales_are_even_where_they_say),
