@@ -388,16 +388,6 @@ void cma_move(struct cma *cma, size_t axis, double mean)
     cma->mean[axis] = mean;
 }
 
-double cma_step_size(const struct cma *cma)
-{
-    return cma->sigma;
-}
-
-uint64_t cma_generation(const struct cma *cma)
-{
-    return cma->generation;
-}
-
 /* The factor's diagonal bounds the condition from below. */
 bool cma_is_degenerate(const struct cma *cma)
 {

@@ -60,9 +60,6 @@ double cma_largest_deviation(const struct cma *cma);
 void cma_stretch(struct cma *cma, size_t axis, double factor);
 void cma_move(struct cma *cma, size_t axis, double mean);
 
-/* The step size sigma. */
-double cma_step_size(const struct cma *cma);
-uint64_t cma_generation(const struct cma *cma); /* updates so far */
 /* Whether numbers are at their end: a condition above 10^14, or not finite. */
 bool cma_is_degenerate(const struct cma *cma);
 

@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "strategies/history.h"
 
 struct points {
     const double *values;     /* [count][objectives] */
@@ -222,30 +220,4 @@ void pareto_crowding(const double *values, size_t count, size_t objectives,
         add_gaps(&points, order, count, distances);
         free(order);
     }
-}
-
-size_t pareto_front(const struct history *history, size_t *members)
-{
-    size_t m = history->objective_count, count = 0, kept = 0;
-    double *values = mem_array(history->complete_count * m, sizeof(*values));
-    double *violations =
-        mem_array(history->complete_count, sizeof(*violations));
-    size_t *ranks = mem_array(history->complete_count, sizeof(*ranks));
-
-    for (size_t i = 0; i < history->count; i++) {
-        if (history->states[i] != HISTORY_COMPLETE)
-            continue;
-        memcpy(values + count * m, history_values(history, i),
-               m * sizeof(*values));
-        violations[count] = history_violation(history, i);
-        members[count++] = i;
-    }
-    pareto_sort(values, violations, count, m, ranks);
-    for (size_t i = 0; i < count; i++)
-        if (ranks[i] == 0)
-            members[kept++] = members[i];
-    free(values);
-    free(violations);
-    free(ranks);
-    return kept;
 }

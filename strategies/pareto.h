@@ -19,8 +19,6 @@
  * What a set of points is worth as a whole: strategies/hypervolume.h.
  */
 
-struct history;
-
 bool pareto_dominates(const double *a, const double *b, size_t objectives);
 
 /*
@@ -40,12 +38,5 @@ size_t pareto_sort(const double *values, const double *violations, size_t count,
  */
 void pareto_crowding(const double *values, size_t count, size_t objectives,
                      double *distances);
-
-/*
- * The complete trials of a history that none dominates, constraints on outcomes
- * counted (none satisfies them: those of the smallest violation), as ascending
- * indices in members[history->complete_count]; how many.
- */
-size_t pareto_front(const struct history *history, size_t *members);
 
 #endif

@@ -11,10 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "strategies/history.h"
 #include "strategies/hypervolume.h"
 #include "strategies/pareto.h"
-#include "strategies/space.h"
 
 #define assert_near(a, b, by) assert_true(fabs((a) - (b)) <= (by))
 
@@ -244,49 +242,12 @@ static void test_hypervolume__reference_is_behind_the_front(void **state)
     assert_near(reference[1], -3.9, 1e-12);
 }
 
-static void test_pareto__front_of_a_history(void **state)
-{
-    static const double values[][2] = {{1, 5}, {2, 2}, {3, 3}, {5, 1},
-                                       {0, 0}, {2, 2}, {0, 0}};
-    static const double outcomes[] = {0, -1, 0, 0, 4, 0, 0};
-    struct expr_env *env = expr_env_create(NULL);
-    struct space *space = space_create(env);
-    struct param param = {.name = "x", .kind = PARAM_FLOAT, .max = 1};
-    size_t members[7];
-    struct history history;
-
-    (void)state;
-    assert_int_equal(space_add_param(space, &param, NULL), 0);
-    history_init(&history, space, 2, 1);
-    for (size_t i = 0; i < 7; i++) {
-        struct value point = value_real((double)i / 10);
-
-        history_ask(&history, i + 1, &point);
-    }
-    history_tell(&history, 4, HISTORY_COMPLETE, values[4], &outcomes[4]);
-    assert_int_equal(pareto_front(&history, members), 1);
-    assert_int_equal(members[0], 4); /* the best that there is */
-    for (size_t i = 0; i < 4; i++)
-        history_tell(&history, i, HISTORY_COMPLETE, values[i], &outcomes[i]);
-    history_tell(&history, 5, HISTORY_COMPLETE, values[5], &outcomes[5]);
-    history_tell(&history, 6, HISTORY_FAILED, NULL, NULL);
-    assert_int_equal(pareto_front(&history, members), 4);
-    assert_int_equal(members[0], 0);
-    assert_int_equal(members[1], 1);
-    assert_int_equal(members[2], 3);
-    assert_int_equal(members[3], 5);
-    history_clear(&history);
-    space_destroy(space);
-    expr_env_destroy(env);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pareto__ranks_are_those_of_the_definition),
         cmocka_unit_test(test_pareto__sorts_ten_thousand_in_a_moment),
         cmocka_unit_test(test_pareto__crowding_is_the_gap_around_a_point),
-        cmocka_unit_test(test_pareto__front_of_a_history),
         cmocka_unit_test(test_hypervolume__is_what_a_count_of_cells_says),
         cmocka_unit_test(
             test_hypervolume__ignores_what_is_beyond_the_reference),
