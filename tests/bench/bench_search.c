@@ -8,7 +8,7 @@
 /* A suggestion and its result in 20 dimensions, after thousands of results: on
  * average (for bayesian, times when all hyperparameters are fitted are among
  * them) and at worst but for one in twenty. Lines of five fields: name, ms,
- * peer (none), bar, unit. */
+ * peer (none), bar, unit. Processor time: one thread that waits for nothing. */
 
 enum { DIMENSIONS = 20, SUGGESTIONS = 60 };
 
@@ -26,7 +26,7 @@ static double now_ms(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
