@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "strategies/maximise.h"
 #include "strategies/plan.h"
+#include "strategies/standings.h"
 #include "strategies/startup.h"
 #include "strategies/strategy_impl.h"
 #include "strategies/surrogates.h"
@@ -19,8 +20,10 @@
  */
 
 enum {
-    STARTUP = 4,     /* points of the sequence, fewer in a small budget */
-    STARTUP_MIN = 3, /* but no fewer than these */
+    STARTUP = 4,       /* points of the sequence, fewer in a small budget */
+    STARTUP_MIN = 3,   /* but no fewer than these */
+    EARLIER_FIRST = 2, /* of the best trials of earlier runs come first */
+    EARLIER_TRIES = 20,
     DIMENSIONS_MANY = 20,
     RESULTS_MANY = 1000
 };
@@ -52,7 +55,6 @@ static void *bayesian_create(const struct strategy_options *options,
                              struct space *space, struct err *err)
 {
     struct bayesian *bayesian;
-    size_t axes;
 
     if (options->objective_count > ACQUISITION_GOALS_MAX) {
         err_set(err, ERR_FILE,
@@ -64,20 +66,54 @@ static void *bayesian_create(const struct strategy_options *options,
     bayesian->seed = options->seed;
     bayesian->budget_trials = options->budget_trials;
     bayesian->startup = startup_create(options, space, err);
-    bayesian->surrogates = surrogates_create(space, options->objective_count,
-                                             options->outcome_count, err);
-    if (bayesian->startup == NULL || bayesian->surrogates == NULL) {
-        bayesian_destroy(bayesian);
-        return NULL;
-    }
+    if (bayesian->startup != NULL)
+        return bayesian;
+    bayesian_destroy(bayesian);
+    return NULL;
+}
+
+/* Once the history says whether there are trials of earlier runs. */
+static int begin(struct bayesian *bayesian, const struct history *history,
+                 struct err *err)
+{
+    size_t axes, columns;
+
+    bayesian->surrogates = surrogates_create(history, err);
+    if (bayesian->surrogates == NULL)
+        return -1;
     axes = domain_count(bayesian->surrogates->domain);
-    bayesian->columns =
-        mem_array(domain_shape(bayesian->surrogates->domain)->column_count + 1,
-                  sizeof(*bayesian->columns));
+    columns = domain_shape(bayesian->surrogates->domain)->column_count;
+    bayesian->columns = mem_array(columns + 1, sizeof(*bayesian->columns));
     bayesian->low = mem_array(axes + 1, sizeof(*bayesian->low));
     bayesian->high = mem_array(axes + 1, sizeof(*bayesian->high));
     bayesian->centre = mem_array(axes + 1, sizeof(*bayesian->centre));
-    return bayesian;
+    return 0;
+}
+
+/* The next of the earlier runs' best trials, to begin with: false when none of
+ * them can be tried. */
+static bool try_earlier(const struct history *transfer, struct ask *ask)
+{
+    size_t count = ask->history->dimension;
+    double *unit = mem_array(count, sizeof(*unit));
+    struct standings standings = {0};
+    bool found = false;
+
+    standings_update(&standings, transfer);
+    for (size_t i = 0; i < standings.count && i < EARLIER_TRIES && !found;
+         i++) {
+        const double *from = history_unit(transfer, standings.order[i]);
+
+        for (size_t k = 0; k < count; k++)
+            unit[k] = isnan(from[k]) ? 0.5 : from[k];
+        space_decode(ask->space, unit, ask->point);
+        found = ask_accepts(ask, ask->point);
+    }
+    standings_clear(&standings);
+    free(unit);
+    if (found)
+        ask->reason->step = "one of the best of earlier runs";
+    return found;
 }
 
 /* More at once than the sequence has points: some results will do. */
@@ -177,7 +213,12 @@ static enum ask_result bayesian_next(void *state, struct ask *ask,
 {
     struct bayesian *bayesian = state;
 
+    if (bayesian->surrogates == NULL && begin(bayesian, ask->history, err) < 0)
+        return ASK_ERROR;
     surrogates_read(bayesian->surrogates, ask->history);
+    if (ask->history->transfer != NULL && ask->history->count < EARLIER_FIRST &&
+        try_earlier(ask->history->transfer, ask))
+        return ASK_OK;
     if (is_starting(bayesian, ask->history))
         return startup_next(bayesian->startup, ask, err);
     return suggest(bayesian, ask);

@@ -16,7 +16,8 @@ struct domain {
     size_t count;
     struct gp_column *columns;
     struct gp_shape shape;
-    bool is_plain; /* no conditions, no constraints */
+    size_t earlier; /* the column of earlier runs; 0: none */
+    bool is_plain;  /* no conditions, no constraints */
 };
 
 static enum domain_kind kind_of(const struct param *param)
@@ -56,19 +57,24 @@ static void add_axis(struct domain *domain, size_t index)
     domain->count++;
 }
 
-struct domain *domain_create(struct space *space)
+struct domain *domain_create(struct space *space, bool has_earlier)
 {
     struct domain *domain = mem_zero(sizeof(*domain));
     size_t count = space_count(space);
 
     domain->space = space;
     domain->axes = mem_array(count + 1, sizeof(*domain->axes));
-    domain->columns = mem_array(2 * count + 1, sizeof(*domain->columns));
+    domain->columns = mem_array(2 * count + 2, sizeof(*domain->columns));
     domain->is_plain = space_constraint_count(space) == 0;
     for (size_t i = 0; i < count; i++)
         if (param_cardinality(space_param(space, i)) != 1)
             add_axis(domain, i);
     domain->shape.parameter_count = domain->count;
+    if (has_earlier) {
+        domain->earlier = domain->shape.column_count;
+        domain->columns[domain->shape.column_count++] = (struct gp_column){
+            .parameter = domain->shape.parameter_count++, .is_choice = true};
+    }
     domain->shape.columns = domain->columns;
     return domain;
 }
@@ -117,6 +123,13 @@ void domain_encode(const struct domain *domain, const double *unit,
 {
     for (size_t k = 0; k < domain->count; k++)
         encode_axis(&domain->axes[k], unit[domain->axes[k].param], columns);
+    if (domain->earlier > 0)
+        columns[domain->earlier] = 0;
+}
+
+void domain_set_earlier(const struct domain *domain, double *columns)
+{
+    columns[domain->earlier] = 1;
 }
 
 /* The middle of the share that u is in. */
@@ -180,5 +193,7 @@ bool domain_settle(const struct domain *domain, const double *unit,
             u = snap(domain, axis, u);
         encode_axis(axis, u, columns);
     }
+    if (domain->earlier > 0)
+        columns[domain->earlier] = 0;
     return domain->is_plain || space_feasible(domain->space, point);
 }

@@ -38,13 +38,15 @@ struct domain_axis {
 
 struct domain;
 
-struct domain *domain_create(struct space *space);
+/* has_earlier: trials of earlier runs are to be told from this run's, by a
+ * choice that comes last of parameters and columns; see domain_set_earlier. */
+struct domain *domain_create(struct space *space, bool has_earlier);
 void domain_destroy(struct domain *domain); /* NULL is none */
 
 size_t domain_count(const struct domain *domain); /* of axes */
 const struct domain_axis *domain_axis(const struct domain *domain,
                                       size_t index);
-/* Axis k is parameter k of the shape. */
+/* Axis k is parameter k of the shape; what tells earlier runs is no axis. */
 const struct gp_shape *domain_shape(const struct domain *domain);
 
 /* Where the values of a finite axis are: value `index` in their order, and the
@@ -56,6 +58,8 @@ double domain_neighbour(const struct domain *domain, size_t axis, double u,
 /* A trial's unit[space_count] as in struct history to columns. */
 void domain_encode(const struct domain *domain, const double *unit,
                    double *columns);
+/* Makes columns those of an earlier run's trial. */
+void domain_set_earlier(const struct domain *domain, double *columns);
 /*
  * unit[space_count], a number for every parameter, to the point that it stands
  * for and its columns; with `relaxed`, numbers of a finite parameter are left

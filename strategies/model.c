@@ -2,6 +2,7 @@
 #include "strategies/model.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +22,16 @@ struct model {
     enum model_kind kind;
     struct gp *gp, *doubting;
     struct gp_hyper hyper;
-    struct warp warp;
-    double scale; /* of outcomes */
+    struct warp warp, earlier_warp; /* the latter to be stretched by alone */
+    double scale;                   /* of outcomes */
 
-    double *columns; /* [count][column_count] */
-    double *values;  /* [count] */
-    bool *at_least;  /* [count] */
+    double *columns;            /* [count][column_count] */
+    double *values;             /* [count] */
+    enum model_source *sources; /* [count] */
+    size_t earlier;             /* of these */
     double *targets; /* [row_count]: values as they are told to the process */
     size_t pending_max;
-    size_t count, columns_capacity, values_capacity, at_least_capacity;
+    size_t count, columns_capacity, values_capacity, sources_capacity;
 
     size_t fitted_at; /* a number of results; 0: never */
     size_t seen;      /* results that were considered for rows */
@@ -67,14 +69,14 @@ void model_destroy(struct model *model)
     free(model->hyper.log_lengths);
     free(model->columns);
     free(model->values);
-    free(model->at_least);
+    free(model->sources);
     free(model->rows);
     free(model->targets);
     free(model);
 }
 
 void model_add(struct model *model, const double *columns, double value,
-               bool at_least)
+               enum model_source source)
 {
     size_t width = model->shape->column_count, n = model->count;
 
@@ -82,17 +84,18 @@ void model_add(struct model *model, const double *columns, double value,
                               (width + 1) * sizeof(*columns));
     model->values = mem_grow(model->values, n, &model->values_capacity,
                              sizeof(*model->values));
-    model->at_least = mem_grow(model->at_least, n, &model->at_least_capacity,
-                               sizeof(*model->at_least));
+    model->sources = mem_grow(model->sources, n, &model->sources_capacity,
+                              sizeof(*model->sources));
     memcpy(model->columns + n * width, columns, width * sizeof(*columns));
     model->values[n] = value;
-    model->at_least[n] = at_least;
+    model->sources[n] = source;
+    model->earlier += source == MODEL_EARLIER;
     model->count++;
 }
 
 size_t model_count(const struct model *model)
 {
-    return model->count;
+    return model->count - model->earlier;
 }
 
 struct gp *model_gp(struct model *model)
@@ -105,9 +108,11 @@ size_t model_row_count(const struct model *model)
     return model->row_count;
 }
 
-const size_t *model_rows(const struct model *model)
+size_t model_result_of(const struct model *model, size_t row)
 {
-    return model->rows;
+    return model->rows[row] < model->earlier
+               ? SIZE_MAX
+               : model->rows[row] - model->earlier;
 }
 
 const struct gp_hyper *model_hyper(const struct model *model)
@@ -147,25 +152,6 @@ static double median(double *values, size_t n)
     return values[(n - 1) / 2];
 }
 
-/* The values of the first n results as they are taken; the caller's. */
-static double *copy_values(const struct model *model, size_t n)
-{
-    double *values = mem_array(n, sizeof(*values));
-    size_t plain = 0;
-    double middle;
-
-    for (size_t i = 0; i < n; i++)
-        if (!model->at_least[i])
-            values[plain++] = model->values[i];
-    middle = median(values, plain);
-    for (size_t i = 0; i < n; i++) {
-        values[i] = model->values[i];
-        if (model->at_least[i] && plain > 0)
-            values[i] = fmax(values[i], middle);
-    }
-    return values;
-}
-
 static double find_scale(const double *values, size_t n)
 {
     double *sizes = mem_array(n, sizeof(*sizes));
@@ -176,6 +162,60 @@ static double find_scale(const double *values, size_t n)
     scale = median(sizes, n);
     free(sizes);
     return scale > 0 ? scale : 1;
+}
+
+/* The values of one source among the first n results, to out[]; how many. */
+static size_t copy_source(const struct model *model, size_t n,
+                          enum model_source source, double *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (model->sources[i] == source)
+            out[count++] = model->values[i];
+    return count;
+}
+
+/* Places the warps by the first n results; the median of those that are known
+ * in full. */
+static double locate(struct model *model, size_t n)
+{
+    double *values = mem_array(n, sizeof(*values)), middle;
+    size_t count = copy_source(model, n, MODEL_EARLIER, values);
+
+    if (count > 0)
+        warp_locate(&model->earlier_warp, values, count);
+    count = copy_source(model, n, MODEL_RESULT, values);
+    if (count == 0)
+        count = copy_source(model, n, MODEL_BOUND, values);
+    warp_locate(&model->warp, values, count);
+    middle = median(values, count);
+    free(values);
+    return middle;
+}
+
+/* The first n results' values, stretched; the caller's. */
+static double *stretch_values(struct model *model, size_t n)
+{
+    double *values = mem_array(n, sizeof(*values)), middle;
+
+    if (model->kind == MODEL_OUTCOME) {
+        for (size_t i = 0; i < n; i++)
+            values[i] = asinh(model->values[i] / model->scale);
+        return values;
+    }
+    middle = locate(model, n);
+    for (size_t i = 0; i < n; i++) {
+        double value = model->values[i];
+
+        if (model->sources[i] == MODEL_BOUND)
+            value = fmax(value, middle);
+        values[i] = warp_stretch(model->sources[i] == MODEL_EARLIER
+                                     ? &model->earlier_warp
+                                     : &model->warp,
+                                 value);
+    }
+    return values;
 }
 
 /* How far each of the first n results is from the best of them. */
@@ -256,12 +296,6 @@ static size_t choose_rows(const struct model *model, const double *values,
     return count;
 }
 
-static double transform(const struct model *model, double value)
-{
-    return model->kind == MODEL_OBJECTIVE ? warp_apply(&model->warp, value)
-                                          : asinh(value / model->scale);
-}
-
 static void copy_row(const struct model *model, size_t index, double *to)
 {
     size_t width = model->shape->column_count;
@@ -280,15 +314,13 @@ static void fit(struct model *model, const double *values, size_t n)
                            .count = count,
                            .rows = cells,
                            .values = targets};
-    bool is_warped = model->kind == MODEL_OBJECTIVE;
 
     for (size_t i = 0; i < count; i++) {
         copy_row(model, rows[i], cells + i * width);
-        targets[i] = is_warped ? warp_stretch(&model->warp, values[rows[i]])
-                               : transform(model, values[rows[i]]);
+        targets[i] = values[rows[i]];
     }
     gp_fit(model->linalg, &data, &model->hyper,
-           is_warped ? &model->warp : NULL);
+           model->kind == MODEL_OBJECTIVE ? &model->warp : NULL);
     free(cells);
     free(rows);
 }
@@ -305,12 +337,11 @@ static double *copy_rows(const struct model *model)
 
 static void refit(struct model *model, size_t n)
 {
-    double *values = copy_values(model, n), *cells;
+    double *values, *cells;
 
-    if (model->kind == MODEL_OBJECTIVE)
-        warp_locate(&model->warp, values, n);
-    else
-        model->scale = find_scale(values, n);
+    if (model->kind == MODEL_OUTCOME)
+        model->scale = find_scale(model->values, n);
+    values = stretch_values(model, n);
     fit(model, values, n);
     gp_reset(model->gp, &model->hyper);
     model->row_count = choose_rows(model, values, n, ROWS_MAX, model->rows);
@@ -323,7 +354,7 @@ static void refit(struct model *model, size_t n)
 
 void model_update(struct model *model)
 {
-    size_t due = scheduled(model->count);
+    size_t due = scheduled(model_count(model)) + model->earlier;
     double *values;
 
     if (model->fitted_at != due)
@@ -336,11 +367,14 @@ void model_update(struct model *model)
                   model->columns + model->seen * model->shape->column_count);
         model->rows[model->row_count++] = model->seen;
     }
-    values = copy_values(model, model->count);
-    if (model->kind == MODEL_OBJECTIVE)
-        warp_locate(&model->warp, values, model->count);
-    for (size_t i = 0; i < model->row_count; i++)
-        model->targets[i] = transform(model, values[model->rows[i]]);
+    values = stretch_values(model, model->count);
+    for (size_t i = 0; i < model->row_count; i++) {
+        double value = values[model->rows[i]];
+
+        model->targets[i] = model->kind == MODEL_OBJECTIVE
+                                ? warp_bend(&model->warp, value)
+                                : value;
+    }
     gp_set_values(model->gp, model->targets, model->row_count);
     free(values);
 }
@@ -350,7 +384,7 @@ double model_progress(const struct model *model, size_t last)
     double before = (double)INFINITY;
 
     for (size_t i = 0; i + last < model->count; i++)
-        if (!model->at_least[i])
+        if (model->sources[i] == MODEL_RESULT)
             before = fmin(before, model->values[i]);
     return isfinite(before) ? warp_stretch(&model->warp, before)
                             : (double)INFINITY;

@@ -30,14 +30,21 @@ struct model *model_create(const struct linalg *linalg,
                            size_t pending_max);
 void model_destroy(struct model *model); /* NULL is none */
 
-/* A result: columns[column_count] are copied. at_least: the value is a bound,
- * and not better than the median is assumed. */
+enum model_source {
+    MODEL_RESULT,
+    MODEL_BOUND,  /* the value is a bound: no better than the median */
+    MODEL_EARLIER /* of another run: values count by where they are in it */
+};
+
+/* A result: columns[column_count] are copied. Those of earlier runs come before
+ * all others. */
 void model_add(struct model *model, const double *columns, double value,
-               bool at_least);
+               enum model_source source);
+/* Those of earlier runs not counted. */
 size_t model_count(const struct model *model);
 
 /* Brings the process up to date; drops rows appended by others. There must be
- * a result. */
+ * a result of this run. */
 void model_update(struct model *model);
 /* By how much the last so many results have lowered the least of all, as a
  * share of the median's distance to it. */
@@ -45,8 +52,8 @@ double model_progress(const struct model *model, size_t last);
 /* Valid until the next result. Rows are the results that model_rows() names. */
 struct gp *model_gp(struct model *model);
 size_t model_row_count(const struct model *model);
-/* [model_row_count]: the number, in order, of the result in each row. */
-const size_t *model_rows(const struct model *model);
+/* The number, in order, of the result in a row; SIZE_MAX: of another run. */
+size_t model_result_of(const struct model *model, size_t row);
 
 /*
  * The same rows and values with length scales that are shorter by a factor: a

@@ -74,10 +74,18 @@ static double find_target(const struct surrogates *surrogates,
     size_t valued = model_row_count(model);
     double least = (double)INFINITY;
 
-    for (size_t i = 0; i < rows; i++)
-        if (i < valued ? is_feasible(surrogates, history, model_rows(model)[i])
-                       : history->outcome_count == 0)
+    for (size_t i = 0; i < rows; i++) {
+        bool counts = history->outcome_count == 0;
+
+        if (i < valued) {
+            size_t result = model_result_of(model, i);
+
+            counts =
+                result != SIZE_MAX && is_feasible(surrogates, history, result);
+        }
+        if (counts)
             least = fmin(least, means[i]);
+    }
     return least;
 }
 

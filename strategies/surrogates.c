@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "strategies/standings.h"
+
+enum { EARLIER_MAX = 120 };
 
 static struct model **make_models(const struct surrogates *surrogates,
                                   enum model_kind kind, size_t count,
@@ -34,15 +37,50 @@ static void destroy_models(struct model **models, size_t count)
     free(models);
 }
 
-struct surrogates *surrogates_create(struct space *space,
-                                     size_t objective_count,
-                                     size_t outcome_count, struct err *err)
+/* The best half of those that there is room for, the others evenly. */
+static bool is_taken(size_t place, size_t count)
 {
+    size_t half = EARLIER_MAX / 2, rest = count - half;
+
+    if (count <= EARLIER_MAX || place < half)
+        return true;
+    place -= half;
+    return place * half / rest != (place + 1) * half / rest;
+}
+
+static void add_earlier(struct surrogates *surrogates,
+                        const struct history *history)
+{
+    struct standings standings = {0};
+
+    standings_update(&standings, history);
+    for (size_t i = 0; i < standings.count; i++) {
+        size_t index = standings.order[i];
+
+        if (!is_taken(i, standings.count))
+            continue;
+        domain_encode(surrogates->domain, history_unit(history, index),
+                      surrogates->columns);
+        domain_set_earlier(surrogates->domain, surrogates->columns);
+        for (size_t k = 0; k < surrogates->objective_count; k++)
+            if (isfinite(history_values(history, index)[k]))
+                model_add(surrogates->objectives[k], surrogates->columns,
+                          history_values(history, index)[k], MODEL_EARLIER);
+    }
+    standings_clear(&standings);
+}
+
+struct surrogates *surrogates_create(const struct history *history,
+                                     struct err *err)
+{
+    size_t objective_count = history->objective_count;
+    size_t outcome_count = history->outcome_count;
     struct surrogates *surrogates = mem_zero(sizeof(*surrogates));
 
     surrogates->objective_count = objective_count;
     surrogates->outcome_count = outcome_count;
-    surrogates->domain = domain_create(space);
+    surrogates->domain =
+        domain_create(history->space, history->transfer != NULL);
     trust_region_init(&surrogates->region, domain_count(surrogates->domain));
     surrogates->columns =
         mem_array(domain_shape(surrogates->domain)->column_count + 1,
@@ -60,8 +98,11 @@ struct surrogates *surrogates_create(struct space *space,
         surrogates->linalg, domain_shape(surrogates->domain), MODEL_OUTCOME, 0);
     if (has_all(surrogates->objectives, objective_count) &&
         has_all(surrogates->outcomes, outcome_count) &&
-        surrogates->success != NULL)
+        surrogates->success != NULL) {
+        if (history->transfer != NULL)
+            add_earlier(surrogates, history->transfer);
         return surrogates;
+    }
     err_set(err, ERR_FAILED, "no memory for a model of the trials");
     surrogates_destroy(surrogates);
     return NULL;
@@ -107,12 +148,13 @@ static void read_values(struct surrogates *surrogates,
     surrogates->trials[count] = index;
     for (size_t i = 0; i < surrogates->objective_count; i++)
         model_add(surrogates->objectives[i], surrogates->columns, values[i],
-                  history->states[index] == HISTORY_STOPPED);
+                  history->states[index] == HISTORY_STOPPED ? MODEL_BOUND
+                                                            : MODEL_RESULT);
     for (size_t i = 0; i < surrogates->outcome_count; i++)
         if (isfinite(outcomes[i]))
             model_add(surrogates->outcomes[i], surrogates->columns, outcomes[i],
-                      false);
-    model_add(surrogates->success, surrogates->columns, -1, false);
+                      MODEL_RESULT);
+    model_add(surrogates->success, surrogates->columns, -1, MODEL_RESULT);
     trust_region_tell(
         &surrogates->region,
         history_violation(history, index) <= 0 ? values[0] : (double)INFINITY);
@@ -132,7 +174,8 @@ void surrogates_read(struct surrogates *surrogates,
             read_values(surrogates, history, index);
             break;
         case HISTORY_FAILED:
-            model_add(surrogates->success, surrogates->columns, 1, false);
+            model_add(surrogates->success, surrogates->columns, 1,
+                      MODEL_RESULT);
             trust_region_tell(&surrogates->region, (double)INFINITY);
             surrogates->failures++;
             break;

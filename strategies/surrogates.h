@@ -38,10 +38,12 @@ enum {
     SURROGATES_PENDING_MAX = 256 /* rows for pending trials */
 };
 
-/* NULL (ERR_FAILED): there is no memory, or no linear algebra. */
-struct surrogates *surrogates_create(struct space *space,
-                                     size_t objective_count,
-                                     size_t outcome_count, struct err *err);
+/* With the earlier runs' trials of the history, of which some hundred are taken
+ * as rows of the objectives' processes: as another choice of a parameter whose
+ * length scale says how much they are worth. NULL (ERR_FAILED): there is no
+ * memory, or no linear algebra. */
+struct surrogates *surrogates_create(const struct history *history,
+                                     struct err *err);
 void surrogates_destroy(struct surrogates *surrogates); /* NULL is none */
 
 /* Takes in what was told since. */

@@ -47,11 +47,14 @@ double warp_stretch(const struct warp *warp, double value)
     return t > tail ? tail + tail * log(t / tail) : t;
 }
 
+double warp_bend(const struct warp *warp, double stretched)
+{
+    return (log1p(warp->strength * stretched) - warp->mean) / warp->deviation;
+}
+
 double warp_apply(const struct warp *warp, double value)
 {
-    double t = warp_stretch(warp, value);
-
-    return (log1p(warp->strength * t) - warp->mean) / warp->deviation;
+    return warp_bend(warp, warp_stretch(warp, value));
 }
 
 double warp_undo(const struct warp *warp, double z)

@@ -27,6 +27,8 @@ struct warp {
 void warp_locate(struct warp *warp, const double *values, size_t count);
 /* The first two steps. */
 double warp_stretch(const struct warp *warp, double value);
+/* The third. */
+double warp_bend(const struct warp *warp, double stretched);
 /* All of it, and back. */
 double warp_apply(const struct warp *warp, double value);
 double warp_undo(const struct warp *warp, double z);

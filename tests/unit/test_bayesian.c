@@ -301,6 +301,46 @@ static void test_bayesian__covers_a_front(void **state)
     space_destroy(space);
 }
 
+/* The least of `count` trials after 60 of an earlier run, whose values were
+ * `sign` times the bowl's. */
+static double least_after_earlier(struct space *space, double sign,
+                                  size_t count)
+{
+    struct strategy_options options = {.method = "bayesian", .seed = 5};
+    struct strategy_options plain = {.method = "sobol"};
+    struct strategy *earlier = strategy_create(&plain, space, NULL);
+    struct strategy *strategy = strategy_create(&options, space, NULL);
+    double best = (double)INFINITY, value, unused;
+    struct value point[4];
+
+    for (uint64_t i = 1; i <= 60; i++) {
+        assert_int_equal(strategy_ask(earlier, i, point, NULL, NULL), ASK_OK);
+        bowl(space, point, &value, &unused);
+        value = sign * (value - 1.5);
+        strategy_add_earlier(strategy, point,
+                             &(struct trial_result){.values = &value}, false);
+    }
+    for (uint64_t i = 1; i <= count; i++) {
+        assert_int_equal(strategy_ask(strategy, i, point, NULL, NULL), ASK_OK);
+        bowl(space, point, &value, &unused);
+        best = fmin(best, value);
+        strategy_tell(strategy, i, &(struct trial_result){.values = &value});
+    }
+    strategy_destroy(earlier);
+    strategy_destroy(strategy);
+    return best;
+}
+
+static void test_bayesian__earlier_runs_guide_but_do_not_bind(void **state)
+{
+    struct space *space = spec_build(&specs[0], env);
+
+    (void)state;
+    assert_true(least_after_earlier(space, 0.7, 8) < 0.04);
+    assert_true(least_after_earlier(space, -0.7, 40) < 0.05);
+    space_destroy(space);
+}
+
 static double distance(struct space *space, const struct value *a,
                        const struct value *b)
 {
@@ -415,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_bayesian__learns_where_trials_fail),
         cmocka_unit_test(test_bayesian__keeps_to_constraints_on_outcomes),
         cmocka_unit_test(test_bayesian__covers_a_front),
+        cmocka_unit_test(test_bayesian__earlier_runs_guide_but_do_not_bind),
         cmocka_unit_test(test_bayesian__many_at_once_stay_apart),
         cmocka_unit_test(test_bayesian__says_why),
         cmocka_unit_test(test_bayesian__bears_many_trials_in_many_dimensions),

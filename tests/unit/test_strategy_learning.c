@@ -31,7 +31,7 @@ static const struct {
     const char *method;
     size_t trials;
     int pattern_step;
-} slow_methods[] = {{"auto", 18, 8}, {"bayesian", 16, 4}, {"tpe", 30, 2}};
+} slow_methods[] = {{"auto", 18, 8}, {"bayesian", 14, 6}, {"tpe", 30, 2}};
 
 static struct expr_env *env;
 
