@@ -44,6 +44,7 @@ struct tuning {
     double choice_width; /* how much the values other than the kernel's get */
     double prior;        /* weight of the even kernel, in trials */
     double rank_power;   /* how much better trials weigh more in l */
+    double pending;      /* weight of a pending trial in g */
     double earlier;      /* trials' worth of all earlier runs together */
 };
 
@@ -52,14 +53,15 @@ static const struct tuning tuning = {
     .good_share = 0.15,
     .good_max = 50,
     .bad_max = 500,
-    .candidates = 64,
+    .candidates = 24,
     .good_width = 0.2,
     .bad_width = 0.1,
     .width_min = 0.003,
     .spread_prior = 1,
-    .choice_width = 1,
+    .choice_width = 0.5,
     .prior = 0.3,
     .rank_power = 1.5,
+    .pending = 0.2,
     .earlier = 20,
 };
 
@@ -211,10 +213,10 @@ static void split_trials(struct tpe *tpe, const struct history *history)
         bad,
         (struct trials){history, standings->lost, standings->lost_count, 1},
         most);
-    add_thinned(
-        bad,
-        (struct trials){history, history->pending, history->pending_count, 1},
-        most);
+    add_thinned(bad,
+                (struct trials){history, history->pending,
+                                history->pending_count, tuning.pending},
+                most);
 }
 
 /* Those of earlier runs that guide: all together as a few trials of this one,

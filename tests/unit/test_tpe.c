@@ -191,8 +191,7 @@ static void test_tpe__learns_numbers_with_steps(void **state)
     space_destroy(space);
 }
 
-/* a: which branch; b only with a, c only with b; of the four, one has the best
- * and rests on its parameter's place. */
+/* Of four branches two have parameters: one b, the other c and d. */
 static struct space *make_branches(void)
 {
     struct space *space = space_create(env);
@@ -233,7 +232,7 @@ static void test_tpe__finds_the_branch_and_its_best(void **state)
 
             ask(strategy, trial, point);
             if (strcmp(point[0].text, "b") == 0)
-                value = 0.1 + fabs(point[1].real - target.unit[1]);
+                value = 0.3 + fabs(point[1].real - target.unit[1]);
             if (strcmp(point[0].text, "c") == 0)
                 value = fabs(point[2].real - target.unit[2]) +
                         fabs(point[3].real - target.unit[3]);
@@ -244,7 +243,7 @@ static void test_tpe__finds_the_branch_and_its_best(void **state)
         decades += log10(best) / SEEDS;
         strategy_destroy(strategy);
     }
-    if (right < 7 * SEEDS || decades > -1.2)
+    if (right < 16 * SEEDS || decades > -1.7)
         fail_msg("%d of %d in the right branch; %.2f", right, 20 * SEEDS,
                  decades);
     space_destroy(space);
@@ -301,7 +300,7 @@ static void test_tpe__pending_trials_keep_their_distance(void **state)
         known += spacing_of_64(space, true, seed) / SEEDS;
         unknown += spacing_of_64(space, false, seed) / SEEDS;
     }
-    if (known < 2 * unknown)
+    if (known < 1.5 * unknown)
         fail_msg("%.4f, and %.4f without knowing them", known, unknown);
     space_destroy(space);
 }
@@ -406,7 +405,7 @@ static void test_tpe__covers_the_front_of_two_objectives(void **state)
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         gain += volume_of("tpe", space, seed) /
                 volume_of("random", space, seed) / SEEDS;
-    if (gain < 1.15) /* 1.25 is all there is */
+    if (gain < 1.1) /* 1.25 is all there is */
         fail_msg("%.3f times the volume of random points", gain);
     space_destroy(space);
 }
