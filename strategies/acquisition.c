@@ -130,7 +130,7 @@ static void add_objective(const struct acquisition *acquisition,
     reserve(&room->means, &room->means_capacity, count * n);
     acquisition_reserve_pulls(room, count * query->rows);
     linalg_multiply(acquisition->linalg, query->solved, count, query->rows,
-                    query->rows, acquisition->weights, n, room->means);
+                    acquisition->weights, n, room->means);
     for (size_t p = 0; p < count; p++) {
         double *means = room->means + p * n;
         double by_deviation;

@@ -331,7 +331,7 @@ void gp_predict(const struct gp *gp, const double *points, size_t count,
         scale(slope, rows, gp->signal);
     }
     linalg_solve_rows(gp->linalg, false, gp->factor, rows, gp->capacity,
-                      query->solved, count, rows);
+                      query->solved, count);
     for (size_t p = 0; p < count; p++) {
         const double *solved = query->solved + p * rows;
         double left = gp->signal;
@@ -359,7 +359,7 @@ void gp_add_gradients(const struct gp *gp, const struct gp_query *query,
     size_t rows = query->rows, width = gp->shape->column_count;
 
     linalg_solve_rows(gp->linalg, true, gp->factor, rows, gp->capacity, pulls,
-                      query->count, rows);
+                      query->count);
     for (size_t p = 0; p < query->count; p++) {
         const double *point = query->points + p * width;
 
@@ -382,7 +382,7 @@ void gp_means_at_rows(const struct gp *gp, const double *weights, size_t count,
 
     memcpy(means, weights, count * n * sizeof(*means));
     linalg_solve_rows(gp->linalg, true, gp->factor, n, gp->capacity, means,
-                      count, n);
+                      count);
     for (size_t m = 0; m < count; m++)
         for (size_t i = 0; i < n; i++) {
             const double *row = gp->factor + i * gp->capacity;

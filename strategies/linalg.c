@@ -168,13 +168,12 @@ void linalg_solve(const struct linalg *linalg, const double *factor, size_t n,
 
 void linalg_solve_rows(const struct linalg *linalg, bool transposed,
                        const double *factor, size_t n, size_t stride,
-                       double *rows, size_t m, size_t rows_stride)
+                       double *rows, size_t m)
 {
     if (n > 0 && m > 0)
         linalg->dtrsm(CblasRowMajor, CblasRight, CblasLower,
                       transposed ? CblasNoTrans : CblasTrans, CblasNonUnit,
-                      (int)m, (int)n, 1, factor, (int)stride, rows,
-                      (int)rows_stride);
+                      (int)m, (int)n, 1, factor, (int)stride, rows, (int)n);
 }
 
 /* K^-1 = X^T X with X = L^-1, a block of X's rows at a time; those have zeroes
@@ -202,10 +201,9 @@ void linalg_invert(const struct linalg *linalg, const double *factor, size_t n,
 }
 
 void linalg_multiply(const struct linalg *linalg, const double *a, size_t m,
-                     size_t n, size_t a_stride, const double *b, size_t k,
-                     double *out)
+                     size_t n, const double *b, size_t k, double *out)
 {
     if (m > 0 && n > 0 && k > 0)
         linalg->dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)k,
-                      (int)n, 1, a, (int)a_stride, b, (int)n, 0, out, (int)k);
+                      (int)n, 1, a, (int)n, b, (int)n, 0, out, (int)k);
 }

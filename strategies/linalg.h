@@ -35,19 +35,17 @@ bool linalg_factor(const struct linalg *linalg, double *matrix, size_t n,
 void linalg_solve(const struct linalg *linalg, const double *factor, size_t n,
                   size_t stride, double *x);
 
-/* Each row of rows[m][n] (its own stride) to L^-1 row, or with `transposed` to
- * L^-T row. */
+/* Each row of rows[m][n] to L^-1 row, or with `transposed` to L^-T row. */
 void linalg_solve_rows(const struct linalg *linalg, bool transposed,
                        const double *factor, size_t n, size_t stride,
-                       double *rows, size_t m, size_t rows_stride);
+                       double *rows, size_t m);
 
 /* The lower triangle of K^-1 into inverse[n][n] (stride n) from K's factor. */
 void linalg_invert(const struct linalg *linalg, const double *factor, size_t n,
                    size_t stride, double *inverse);
 
-/* out[m][k] = a[m][n] b[k][n]^T, all without gaps but for a's stride. */
+/* out[m][k] = a[m][n] b[k][n]^T. */
 void linalg_multiply(const struct linalg *linalg, const double *a, size_t m,
-                     size_t n, size_t a_stride, const double *b, size_t k,
-                     double *out);
+                     size_t n, const double *b, size_t k, double *out);
 
 #endif
