@@ -241,11 +241,6 @@ void parzen_end(struct parzen *parzen)
             fill(parzen, &parzen->cells[b * axis_count + i], i);
 }
 
-size_t parzen_count(const struct parzen *parzen)
-{
-    return parzen->count;
-}
-
 /* A standard normal number: the polar method (Marsaglia and Bray, SIAM Review
  * 6, 1964). */
 static double draw_normal(struct rng *rng)

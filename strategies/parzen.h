@@ -39,8 +39,6 @@ void parzen_add(struct parzen *parzen, const float *coordinates, double weight);
 /* At least one kernel was added. Weights are divided by their sum. */
 void parzen_end(struct parzen *parzen);
 
-size_t parzen_count(const struct parzen *parzen);
-
 /* A point of the mixture into coordinates[axes->count], all of them active,
  * those of finite axes the middles of shares. */
 void parzen_draw(const struct parzen *parzen, struct rng *rng,

@@ -389,7 +389,7 @@ static enum ask_result tpe_next(void *state, struct ask *ask, struct err *err)
         tpe->axes.count == 0)
         return startup_next(tpe->startup, ask, err);
     split_trials(tpe, history);
-    if (tpe->earlier.count > 0)
+    if (history->transfer != NULL)
         add_earlier(tpe, history->transfer);
     make_density(tpe, tpe->good, &tpe->good_sample, tuning.good_width);
     make_density(tpe, tpe->bad, &tpe->bad_sample, tuning.bad_width);
