@@ -44,12 +44,14 @@ static double find_log_scale(const struct acquisition *acquisition,
 static double integrate(const struct acquisition *acquisition,
                         struct outlook *outlook)
 {
-    double at = find_log_scale(acquisition, outlook) + first_node;
+    double scale = find_log_scale(acquisition, outlook);
     double logs[NODES], slopes[NODES][ACQUISITION_GOALS_MAX];
     double z[NODES][ACQUISITION_GOALS_MAX], largest = -(double)INFINITY;
     double sum = 0;
 
-    for (size_t k = 0; k < NODES; k++, at += node_step) {
+    for (size_t k = 0; k < NODES; k++) {
+        double at = scale + first_node + (double)k * node_step;
+
         logs[k] = at + log(node_step);
         for (size_t j = 0; j < acquisition->goal_count; j++) {
             const struct acquisition_goal *goal = &acquisition->goals[j];

@@ -180,11 +180,6 @@ double gp_signal(const struct gp *gp)
     return gp->signal;
 }
 
-double gp_noise(const struct gp *gp)
-{
-    return gp->noise;
-}
-
 double gp_mean(const struct gp *gp)
 {
     return gp->mean;

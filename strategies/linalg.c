@@ -22,7 +22,6 @@ enum { BLOCK = 48 };
 
 struct linalg {
     void *library;
-    bool is_fast;
     __typeof__(cblas_dtrsv) *dtrsv;
     __typeof__(cblas_dtrsm) *dtrsm;
     __typeof__(cblas_dsyrk) *dsyrk;
@@ -80,7 +79,6 @@ struct linalg *linalg_open(struct err *err)
     struct linalg *linalg = mem_zero(sizeof(*linalg));
     void *library = load_library();
 
-    linalg->is_fast = library != NULL;
     if (library == NULL)
         library = dlopen(plain_name, RTLD_NOW | RTLD_LOCAL);
     linalg->library = library;
@@ -106,11 +104,6 @@ void linalg_close(struct linalg *linalg)
     if (linalg->library != NULL)
         dlclose(linalg->library);
     free(linalg);
-}
-
-bool linalg_is_fast(const struct linalg *linalg)
-{
-    return linalg->is_fast;
 }
 
 static bool factor_block(double *matrix, size_t n, size_t stride)

@@ -23,8 +23,6 @@ struct linalg;
 /* NULL (ERR_FAILED) when neither library is there. */
 struct linalg *linalg_open(struct err *err);
 void linalg_close(struct linalg *linalg); /* NULL is none */
-/* Whether OpenBLAS was found. */
-bool linalg_is_fast(const struct linalg *linalg);
 
 /* The lower triangle of a symmetric [n][n] to its factor. False when it is not
  * positive definite (the matrix is then spoilt). */
@@ -44,7 +42,7 @@ void linalg_solve_rows(const struct linalg *linalg, bool transposed,
 void linalg_invert(const struct linalg *linalg, const double *factor, size_t n,
                    size_t stride, double *inverse);
 
-/* out[m][k] = a[m][n] b[k][n]^T. */
+/* out[m][k] = a[m][n] b[k][n]^T, all without gaps. */
 void linalg_multiply(const struct linalg *linalg, const double *a, size_t m,
                      size_t n, const double *b, size_t k, double *out);
 

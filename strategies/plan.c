@@ -207,7 +207,7 @@ static void plan_goals(struct plan *plan, struct surrogates *surrogates,
 {
     size_t count = surrogates->objective_count;
     double shares[ACQUISITION_GOALS_MAX], reference[ACQUISITION_GOALS_MAX];
-    double worths[PLAN_ANCHORS], *cells;
+    double worths[PLAN_ANCHORS] = {0}, *cells;
 
     draw_shares(ask, seed, count, shares);
     for (size_t j = 0; j < count; j++)
