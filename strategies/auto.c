@@ -21,6 +21,7 @@
  */
 
 enum {
+    FRONT_FROM = 400, /* results */
     HEDGE_EVERY = 3,  /* trials */
     HEDGE_FROM = 12,  /* results */
     QUICK_FROM = 2000 /* results */
@@ -39,9 +40,9 @@ struct rule {
     const char *why;
 };
 
-static bool is_front(const struct facts *facts)
+static bool is_long_front(const struct facts *facts)
 {
-    return facts->objectives > 1;
+    return facts->objectives > 1 && facts->results >= FRONT_FROM;
 }
 
 static bool are_many(const struct facts *facts)
@@ -62,11 +63,9 @@ static bool is_any(UNUSED const struct facts *facts)
 }
 
 static const struct rule rules[] = {
-    {&strategy_method_tpe, is_front, "several objectives"},
+    {&strategy_method_nsga2, is_long_front, "many results, each of several"},
     {&strategy_method_tpe, are_many, "many results: a quick model of them"},
-    {&strategy_method_tpe, is_hedge,
-     "every third trial, in case that the "
-     "Gaussian process is mistaken"},
+    {&strategy_method_tpe, is_hedge, "every third trial, for another opinion"},
     {&strategy_method_bayesian, is_any, "few results: each is to say much"},
 };
 
