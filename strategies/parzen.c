@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategies/parzen.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static void tabulate_steps(struct steps *steps, const struct axis *axis,
         }
         for (size_t v = 0; v < n; v++)
             row[v] /= (float)sum;
-        steps->offsets[k] = (float)-log(sum);
+        steps->offsets[k] = (float)-log(fmax(sum, DBL_MIN));
     }
 }
 
