@@ -44,11 +44,11 @@ struct trials {
 };
 
 /* Sets values and maybe the outcome; false: the trial fails. */
-typedef bool (*evaluate)(struct space *space, const struct value *point,
-                         double *values, double *outcome);
+typedef bool (*evaluation)(struct space *space, const struct value *point,
+                           double *values, double *outcome);
 
 static void run(struct space *space, struct strategy_options options,
-                evaluate evaluate, struct trials *trials)
+                evaluation evaluate, struct trials *trials)
 {
     struct strategy *strategy;
     size_t count = options.budget_trials;
@@ -424,7 +424,7 @@ static void test_bayesian__bears_many_trials_in_many_dimensions(void **state)
 
     (void)state;
     for (int i = 0; i < DIMENSIONS; i++) {
-        char name[8];
+        char name[16];
         struct param param = {.name = name, .max = 1};
 
         snprintf(name, sizeof(name), "x%d", i);

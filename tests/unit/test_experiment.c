@@ -33,8 +33,11 @@ static struct experiment *parse_at(const char *path, const char *text,
     struct diags *diags = diags_create(path);
     struct buf out = BUF_INIT;
     struct err err = {0};
-    struct experiment_source source = {text, strlen(text), path, &assignment,
-                                       assignment != NULL};
+    struct experiment_source source = {.text = text,
+                                       .length = strlen(text),
+                                       .path = path,
+                                       .assignments = &assignment,
+                                       .assignment_count = assignment != NULL};
     struct experiment *experiment = experiment_parse(&source, diags, &err);
 
     diags_render(diags, false, &out);

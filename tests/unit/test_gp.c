@@ -312,8 +312,13 @@ static void test_acquisition__gradients_are_those_of_its_values(void **state)
     struct gp *gp = make_gp(false, rows, values);
     struct gp *limit = make_gp(true, rows, values);
     struct acquisition_limit limits[] = {{limit, 0.2}};
-    struct acquisition acquisition = {linalg,  gp,     2, weights,
-                                      targets, limits, 1};
+    struct acquisition acquisition = {.linalg = linalg,
+                                      .objective = gp,
+                                      .fantasy_count = 2,
+                                      .weights = weights,
+                                      .targets = targets,
+                                      .limits = limits,
+                                      .limit_count = 1};
     struct acquisition_room room = {0};
 
     (void)state;
