@@ -9,6 +9,7 @@
 #include <gsl/gsl_cblas.h>
 
 #include "base/mem.h"
+#include "base/openblas.h"
 
 /*
  * OpenBLAS reads its environment while it is being loaded, and only then: how
@@ -31,20 +32,6 @@ struct linalg {
 static const char fast_name[] = "libopenblas.so.0";
 static const char plain_name[] = "libgslcblas.so.0";
 
-static const char *kernels_for_processor(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return "Haswell";
-#endif
-    return NULL;
-}
-
 /* Whether it is set by us, to be taken back. */
 static bool set_unless_set(const char *name, const char *value)
 {
@@ -60,7 +47,7 @@ static void *load_library(void)
     if (library != NULL)
         return library;
     has_threads = set_unless_set("OPENBLAS_NUM_THREADS", "1");
-    has_kernels = set_unless_set("OPENBLAS_CORETYPE", kernels_for_processor());
+    has_kernels = set_unless_set("OPENBLAS_CORETYPE", openblas_kernels());
     library = dlopen(fast_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (has_threads)
         unsetenv("OPENBLAS_NUM_THREADS");

@@ -8,41 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
+#include "base/openblas.h"
 
-/* The fallback's name: no such processor had AVX2. */
+/* The fallback's name: no processor for which there is a choice is that old. */
 static const char OLDEST[] = "Prescott";
-
-static const char *better_kernels(void)
-{
-    if (strcmp(openblas_get_corename(), OLDEST) != 0)
-        return NULL;
-    if (__builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return "Haswell";
-    return NULL;
-}
-
-#else
-
-static const char *better_kernels(void)
-{
-    return NULL;
-}
-
-#endif
 
 void blas_choose_kernels(char **argv)
 {
-    const char *kernels = better_kernels();
+    const char *kernels = openblas_kernels();
     char program[PATH_MAX];
     ssize_t length;
 
-    if (kernels == NULL || getenv("OPENBLAS_CORETYPE") != NULL)
+    if (strcmp(openblas_get_corename(), OLDEST) != 0 || kernels == NULL ||
+        getenv("OPENBLAS_CORETYPE") != NULL)
         return;
     length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     if (length < 0 || setenv("OPENBLAS_CORETYPE", kernels, 0) != 0)
