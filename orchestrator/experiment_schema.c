@@ -201,8 +201,8 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_INT,
         .min = 0,
         .max = 0x1p53,
-        .doc = "The same file and seed give the same settings in the same "
-               "order.",
+        .doc = "What is drawn at random follows from it: the same file, seed "
+               "and results so far give the same next setting.",
         .fallback = "0",
         .example = "1",
     },
