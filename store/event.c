@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/value.h"
 #include "store/store_impl.h"
@@ -62,6 +63,12 @@ void detail_int(struct buf *out, const char *key, int64_t integer)
     buf_printf(out, "%" PRId64, integer);
 }
 
+void detail_int_unless_0(struct buf *out, const char *key, int64_t integer)
+{
+    if (integer != 0)
+        detail_int(out, key, integer);
+}
+
 void detail_reals(struct buf *out, const char *key, const double *reals,
                   size_t count)
 {
@@ -72,6 +79,55 @@ void detail_reals(struct buf *out, const char *key, const double *reals,
         buf_add_char(out, i == 0 ? '[' : ',');
         value_format_real(reals[i], text, sizeof(text));
         buf_printf(out, isfinite(reals[i]) ? "%s" : "\"%s\"", text);
+    }
+    buf_add_char(out, ']');
+}
+
+static void add_value(struct buf *out, const struct value *value)
+{
+    size_t start = out->length;
+
+    switch (value->type) {
+    case VALUE_NULL:
+        buf_add_string(out, "null");
+        break;
+    case VALUE_TEXT:
+        add_quoted(out, value->text);
+        break;
+    case VALUE_REAL:
+        value_print(value, out);
+        if (strpbrk(buf_text(out) + start, ".e") == NULL)
+            buf_add_string(out, ".0");
+        break;
+    case VALUE_BOOL:
+    case VALUE_INT:
+        value_print(value, out);
+        break;
+    }
+}
+
+void detail_values(struct buf *out, const char *key, const struct value *values,
+                   size_t count)
+{
+    detail_key(out, key);
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_add_char(out, ',');
+        add_value(out, &values[i]);
+    }
+    buf_add_char(out, ']');
+}
+
+void detail_texts(struct buf *out, const char *key, const char *const *texts,
+                  size_t count)
+{
+    detail_key(out, key);
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_add_char(out, ',');
+        add_quoted(out, texts[i]);
     }
     buf_add_char(out, ']');
 }

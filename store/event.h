@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 struct store;
+struct value;
 
 /* One row of the event table, which is only ever added to. */
 struct event {
@@ -25,8 +26,16 @@ int event_add(struct store *store, const struct event *event, struct err *err);
 struct buf *detail_start(struct store *store);
 void detail_text(struct buf *out, const char *key, const char *text);
 void detail_int(struct buf *out, const char *key, int64_t integer);
+/* Only where it is not 0, which is "none". */
+void detail_int_unless_0(struct buf *out, const char *key, int64_t integer);
 /* A list; the numbers that JSON lacks stand there as words. */
 void detail_reals(struct buf *out, const char *key, const double *reals,
+                  size_t count);
+/* A list of what is finite; a real has a point or an exponent, so that it is
+ * known again. */
+void detail_values(struct buf *out, const char *key, const struct value *values,
+                   size_t count);
+void detail_texts(struct buf *out, const char *key, const char *const *texts,
                   size_t count);
 const char *detail_end(struct buf *out);
 

@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/value.h"
 #include "store/event.h"
 #include "store/store_impl.h"
@@ -67,6 +69,34 @@ static int add_params(struct store *store, const struct run_new *run,
     return 0;
 }
 
+/* All that defines the run: with it, the log alone tells what the run is. */
+static const char *run_detail(struct store *store, const struct run_new *run)
+{
+    struct buf *detail = detail_start(store);
+    struct value *outcomes =
+        mem_array(3 * run->outcome_count, sizeof(*outcomes));
+
+    for (size_t i = 0; i < run->outcome_count; i++) {
+        outcomes[3 * i] = value_text(run->outcomes[i].metric);
+        outcomes[3 * i + 1] = bound(run->outcomes[i].min);
+        outcomes[3 * i + 2] = bound(run->outcomes[i].max);
+    }
+    detail_text(detail, "state", "running");
+    detail_text(detail, "name", run->name);
+    detail_text(detail, "kind", run->kind);
+    detail_text(detail, "spec", run->spec);
+    detail_text(detail, "overrides", run->overrides);
+    detail_text(detail, "spec_path", run->spec_path);
+    detail_text(detail, "work_directory", run->work_directory);
+    detail_int(detail, "seed", (int64_t)run->seed);
+    detail_texts(detail, "metrics", run->metrics, run->objective_count);
+    detail_texts(detail, "goals", run->goals, run->objective_count);
+    detail_texts(detail, "params", run->params, run->param_count);
+    detail_values(detail, "outcomes", outcomes, 3 * run->outcome_count);
+    free(outcomes);
+    return detail_end(detail);
+}
+
 int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
                   struct err *err)
 {
@@ -90,7 +120,7 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
                      &(struct event){.run = *id,
                                      .time_ms = run->time_ms,
                                      .event = "run_created",
-                                     .detail = "{\"state\":\"running\"}"},
+                                     .detail = run_detail(store, run)},
                      err);
 }
 
@@ -131,6 +161,7 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
         return -1;
     detail = detail_start(store);
     detail_int(detail, "pid", pid);
+    detail_text(detail, "boot_id", boot_id);
     return event_add(
         store,
         &(struct event){.run = run,
@@ -184,9 +215,12 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
         return -1;
     detail = detail_start(store);
     detail_text(detail, "state", job->state);
+    detail_int(detail, "number", job->number);
+    detail_int(detail, "cursor", (int64_t)job->cursor);
     detail_int(detail, "seen", job->seen);
-    if (job->same_as != 0)
-        detail_int(detail, "same_as", job->same_as);
+    detail_int_unless_0(detail, "same_as", job->same_as);
+    detail_text(detail, "reason", job->reason);
+    detail_values(detail, "params", job->params, job->param_count);
     return event_add(store,
                      &(struct event){.run = job->run,
                                      .job = *id,
@@ -203,15 +237,17 @@ static const char *job_detail(struct store *store,
 
     detail_text(detail, "state", change->state);
     detail_text(detail, "cause", change->cause);
-    if (change->due_ms != 0)
-        detail_int(detail, "due_ms", change->due_ms);
-    if (change->told != 0)
-        detail_int(detail, "told", change->told);
+    detail_int_unless_0(detail, "started_ms", change->started_ms);
+    detail_int_unless_0(detail, "ended_ms", change->ended_ms);
+    detail_int_unless_0(detail, "due_ms", change->due_ms);
+    detail_int_unless_0(detail, "told", change->told);
     if (change->values != NULL && change->value_count > 0)
         detail_reals(detail, "values", change->values, change->value_count);
     if (change->outcomes != NULL && change->outcome_count > 0)
         detail_reals(detail, "outcomes", change->outcomes,
                      change->outcome_count);
+    if (change->violation != 0.0)
+        detail_reals(detail, "violation", &change->violation, 1);
     return detail_end(detail);
 }
 
@@ -268,6 +304,8 @@ int store_change_job(struct store *store, const struct job_change *change,
 int store_add_attempt(struct store *store, const struct attempt_new *attempt,
                       int64_t *id, struct err *err)
 {
+    struct buf *detail;
+
     if (store_change(store, INSERT_ATTEMPT,
                      VALUES(value_int(attempt->job), value_int(attempt->number),
                             value_text(attempt->directory),
@@ -275,12 +313,16 @@ int store_add_attempt(struct store *store, const struct attempt_new *attempt,
                      err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
+    detail = detail_start(store);
+    detail_int(detail, "number", attempt->number);
+    detail_text(detail, "directory", attempt->directory);
     return event_add(store,
                      &(struct event){.run = attempt->run,
                                      .job = attempt->job,
                                      .attempt = *id,
                                      .time_ms = attempt->time_ms,
-                                     .event = "attempt_starting"},
+                                     .event = "attempt_starting",
+                                     .detail = detail_end(detail)},
                      err);
 }
 
@@ -318,6 +360,9 @@ static const char *end_detail(struct store *store,
         detail_int(detail, "exit_code", end->exit_code);
     if (end->signal != 0)
         detail_int(detail, "signal", end->signal);
+    detail_int_unless_0(detail, "started_ms", end->started_ms);
+    detail_int(detail, "cpu_ms", end->cpu_ms);
+    detail_int(detail, "max_rss_bytes", end->max_rss_bytes);
     detail_text(detail, "text", end->text);
     return detail_end(detail);
 }

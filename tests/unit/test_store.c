@@ -450,19 +450,29 @@ static void test_store__each_change_leaves_an_event(void **state)
     must(store_set_run_state(store, 1, "failed", "a \"b\"\n\\", 3, &err));
     must(store_commit(store, &err));
     must(store_each_event(store, 1, see_event, text, &err));
-    assert_string_equal(text,
-                        "0 run_created {\"state\":\"running\"}\n"
-                        "1 suggested {\"state\":\"ready\",\"seen\":0}\n"
-                        "1 attempt_starting \n"
-                        "1 attempt_running {\"pid\":4711}\n"
-                        "1 started {\"state\":\"running\"}\n"
-                        "1 attempt_ended {\"cause\":\"ok\",\"exit_code\":0}\n"
-                        "1 succeeded {\"state\":\"succeeded\",\"cause\":\"ok\","
-                        "\"values\":[\"-inf\"]}\n"
-                        "0 engine_started {\"pid\":7}\n"
-                        "0 engine_ended {\"pid\":0}\n"
-                        "0 run_state {\"state\":\"failed\","
-                        "\"reason\":\"a \\\"b\\\"\\u000a\\\\\"}\n");
+    assert_string_equal(
+        text,
+        "0 run_created {\"state\":\"running\",\"name\":\"r\","
+        "\"kind\":\"experiment\",\"spec\":\"version: 1\\u000a\","
+        "\"overrides\":\"[]\",\"spec_path\":\"/tmp/exp.yaml\","
+        "\"work_directory\":\"/tmp\",\"seed\":-1,\"metrics\":[\"loss\"],"
+        "\"goals\":[\"minimize\"],\"params\":[\"lr\",\"width\","
+        "\"optimizer\",\"nesterov\",\"momentum\",\"decay\",\"layers\","
+        "\"dropout\",\"batch\",\"epochs\"],\"outcomes\":[]}\n"
+        "1 suggested {\"state\":\"ready\",\"number\":1,\"cursor\":1,"
+        "\"seen\":0,\"params\":[0.1,1,\"sgd\",true,0.9,1e-05,3,0.5,128,27]}\n"
+        "1 attempt_starting {\"number\":1,\"directory\":\"runs/r/1/1\"}\n"
+        "1 attempt_running {\"pid\":4711}\n"
+        "1 started {\"state\":\"running\",\"started_ms\":1767225601000}\n"
+        "1 attempt_ended {\"cause\":\"ok\",\"exit_code\":0,"
+        "\"started_ms\":1767225601000,\"cpu_ms\":900,"
+        "\"max_rss_bytes\":1048576}\n"
+        "1 succeeded {\"state\":\"succeeded\",\"cause\":\"ok\","
+        "\"ended_ms\":1767225602000,\"values\":[\"-inf\"]}\n"
+        "0 engine_started {\"pid\":7,\"boot_id\":\"b\"}\n"
+        "0 engine_ended {\"pid\":0,\"boot_id\":\"\"}\n"
+        "0 run_state {\"state\":\"failed\","
+        "\"reason\":\"a \\\"b\\\"\\u000a\\\\\"}\n");
     store_close(store);
 }
 
