@@ -7,8 +7,7 @@
 
 #include "base/err.h"
 
-/* A metric's regular expression (PCRE2, bytes, JIT where there is one), for
- * base/metrics.c. */
+/* A metric's regular expression (base/regex.h), for base/metrics.c. */
 
 struct metric_match {
     double value;
