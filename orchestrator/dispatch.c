@@ -165,7 +165,9 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
 /* A ready trial gets an attempt, in the open transaction. */
 static bool prepare(struct engine *engine, struct trial *trial)
 {
-    struct launch_order order = {.trial = trial->number, .point = trial->point};
+    struct launch_order order = {.trial = trial->number,
+                                 .point = trial->point,
+                                 .resources = &trial->resources};
     struct err err;
 
     if (!add_attempt(engine, trial))

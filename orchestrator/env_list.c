@@ -63,6 +63,17 @@ void env_list_printf(struct env_list *list, const char *name,
     free(value);
 }
 
+void env_list_unset(struct env_list *list, const char *name)
+{
+    char **item = find(list, name);
+
+    if (item == NULL)
+        return;
+    free(*item);
+    *item = list->items[--list->count];
+    list->items[list->count] = NULL;
+}
+
 const char *env_list_get(const struct env_list *list, const char *name)
 {
     char **item = find(list, name);

@@ -21,6 +21,8 @@ void env_list_inherit(struct env_list *list, char *const *environment);
 void env_list_set(struct env_list *list, const char *name, const char *value);
 void env_list_printf(struct env_list *list, const char *name,
                      const char *format, ...) PRINTF_LIKE(3, 4);
+/* Takes it out, if it is there. */
+void env_list_unset(struct env_list *list, const char *name);
 /* The value, or NULL. Lives until it is replaced. */
 const char *env_list_get(const struct env_list *list, const char *name);
 void env_list_clear(struct env_list *list);

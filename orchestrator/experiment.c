@@ -396,8 +396,6 @@ void experiment_destroy(struct experiment *experiment)
         return;
     for (size_t i = 0; i < experiment->environment_count; i++)
         template_destroy(experiment->environment[i].value);
-    for (size_t i = 0; i < experiment->retry_count; i++)
-        free((void *)(uintptr_t)experiment->retries[i].exits);
     for (size_t i = 0; i < file->text_count; i++)
         free(file->texts[i]);
     template_destroy(experiment->command);
@@ -410,7 +408,7 @@ void experiment_destroy(struct experiment *experiment)
     free(experiment->outcomes);
     free(experiment->environment);
     free(experiment->channels);
-    free(experiment->retries);
+    experiment_clear_retries(experiment);
     free(file->texts);
     conf_destroy(file->doc);
     free(file);

@@ -50,15 +50,29 @@ struct resources {
 
 enum retry_jitter { JITTER_NONE, JITTER_FULL };
 
+struct exit_range { /* both included */
+    int first, last;
+};
+
+/* What each resource is multiplied by; 0: it stays. */
+struct resource_scale {
+    double cpus, gpus, memory, time;
+};
+
 struct retry_rule {
-    uint32_t causes;  /* bits 1 << enum attempt_cause */
-    const int *exits; /* "exit:75": [exit_count] */
+    uint32_t causes;                /* bits 1 << enum attempt_cause */
+    uint64_t signals;               /* "signal:SEGV": bits 1 << (number - 1) */
+    const struct exit_range *exits; /* "exit:75": [exit_count] */
     size_t exit_count;
+    struct regex **logs; /* "log:REGEX": [log_count] */
+    size_t log_count;
     int64_t max; /* retries this rule gives to one trial */
     int64_t delay_ms;
     double backoff;       /* delay of the n-th retry: delay * backoff^(n-1) */
     int64_t max_delay_ms; /* 0: no cap */
     enum retry_jitter jitter;
+    struct resource_scale scale; /* of the resources, for each retry */
+    struct resources cap;        /* of what `scale` makes them; 0: none */
 };
 
 /* What templates may use behind the parameters, in this order. */

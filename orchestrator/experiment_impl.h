@@ -73,7 +73,9 @@ void experiment_build_warm_start(struct build *build,
 void experiment_build_enqueue(struct build *build,
                               const struct conf_node *list);
 void experiment_build_trial(struct build *build, const struct conf_node *trial);
+/* After the resources, which a rule may scale. */
 void experiment_build_retries(struct build *build,
                               const struct conf_node *rules);
+void experiment_clear_retries(struct experiment *experiment);
 
 #endif

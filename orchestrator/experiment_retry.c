@@ -1,92 +1,275 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/compiler.h"
 #include "base/mem.h"
+#include "base/regex.h"
 #include "orchestrator/experiment_impl.h"
 
-enum { EXIT_STATUS_MAX = 255, CAUSE_WORDS_MAX = CAUSE_COUNT };
+enum { EXIT_STATUS_MAX = 255, SIGNAL_MAX = 64, SIGNAL_NAMES_MAX = 32 };
+
+/* A rule under way, with the lists that will be the rule's. */
+struct match {
+    struct build *build;
+    struct retry_rule *rule;
+    struct exit_range *exits;
+};
 
 static bool is_failure(int cause)
 {
     return cause >= 0 && cause != CAUSE_OK && cause != CAUSE_CANCELLED;
 }
 
-/* The causes that a rule may name. */
-static size_t list_causes(const char **words)
+/* The whole of text as a number from 1 to max, else -1. */
+static int parse_number(const char *text, size_t length, int max)
+{
+    int number = 0;
+
+    if (length == 0 || length > 3)
+        return -1;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        number = number * 10 + text[i] - '0';
+    }
+    return number >= 1 && number <= max ? number : -1;
+}
+
+/* "75" or "1-10" */
+static void add_exits(struct match *match, const struct conf_node *node,
+                      const char *text)
+{
+    size_t length = strcspn(text, "-");
+    struct exit_range range;
+
+    range.first = range.last = parse_number(text, length, EXIT_STATUS_MAX);
+    if (text[length] == '-')
+        range.last = parse_number(text + length + 1, strlen(text + length + 1),
+                                  EXIT_STATUS_MAX);
+    if (range.first > 0 && range.last >= range.first)
+        match->exits[match->rule->exit_count++] = range;
+    else
+        diags_add(match->build->diags, node->place,
+                  text[length] == '-' ? "a range is written exit:1-10" : NULL,
+                  "'%s' must be exit:1 to exit:%d", node->text,
+                  EXIT_STATUS_MAX);
+}
+
+static size_t list_signals(const char **names)
+{
+    size_t count = 0;
+
+    for (int i = 1; i < SIGNAL_NAMES_MAX; i++) {
+        const char *name = sigabbrev_np(i);
+
+        if (name != NULL)
+            names[count++] = name;
+    }
+    return count;
+}
+
+/* "SEGV", "SIGSEGV" or "11" */
+static int find_signal(const char *text)
+{
+    if (strncasecmp(text, "SIG", 3) == 0)
+        text += 3;
+    for (int i = 1; i < SIGNAL_NAMES_MAX; i++) {
+        const char *name = sigabbrev_np(i);
+
+        if (name != NULL && strcasecmp(name, text) == 0)
+            return i;
+    }
+    return parse_number(text, strlen(text), SIGNAL_MAX);
+}
+
+static void add_signal(struct match *match, const struct conf_node *node,
+                       const char *text)
+{
+    const char *names[SIGNAL_NAMES_MAX];
+    int number = find_signal(text);
+
+    if (number > 0)
+        match->rule->signals |= UINT64_C(1) << (number - 1);
+    else
+        diags_add_unknown(match->build->diags, node->place, text, names,
+                          list_signals(names), "there is no signal '%s'", text);
+}
+
+static void add_log(struct match *match, const struct conf_node *node,
+                    const char *text)
+{
+    struct err err;
+    struct regex *regex = regex_create(text, REGEX_TEXT, &err);
+
+    if (*text == '\0') {
+        diags_add(match->build->diags, node->place, NULL,
+                  "'log:' needs a regular expression");
+        regex_destroy(regex);
+    } else if (regex == NULL) {
+        err.line = 1;
+        err.column += (int)(text - node->text);
+        experiment_add_error(match->build, node, &err);
+    } else {
+        match->rule->logs[match->rule->log_count++] = regex;
+    }
+}
+
+struct kind {
+    const char *prefix;
+    void (*add)(struct match *match, const struct conf_node *node,
+                const char *text);
+};
+
+static const struct kind kinds[] = {
+    {"exit:", add_exits},
+    {"signal:", add_signal},
+    {"log:", add_log},
+};
+
+/* What a rule may begin with: the causes, and the kinds. */
+static size_t list_words(const char **words)
 {
     size_t count = 0;
 
     for (int i = 0; i < CAUSE_COUNT; i++)
         if (is_failure(i))
             words[count++] = attempt_cause_names[i];
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        words[count++] = kinds[i].prefix;
     return count;
 }
 
-static int read_exit(struct build *build, const struct conf_node *node,
-                     int *status)
+static void refuse(struct match *match, const struct conf_node *node)
 {
-    const char *digits = node->text + strlen("exit:");
-    size_t length = strspn(digits, "0123456789");
+    const char *words[CAUSE_COUNT + ARRAY_LEN(kinds)];
+    size_t length = strcspn(node->text, ":");
+    char *word;
 
-    *status = 0;
-    if (length > 0 && length <= 3 && digits[length] == '\0')
-        *status = (int)strtol(digits, NULL, 10);
-    if (*status >= 1 && *status <= EXIT_STATUS_MAX)
-        return 0;
-    return diags_add(build->diags, node->place, NULL,
-                     "'%s' must be exit:1 to exit:%d", node->text,
-                     EXIT_STATUS_MAX);
+    if (node->text[length] == ':')
+        length++;
+    word = mem_copy_bytes(node->text, length);
+    diags_add_unknown(match->build->diags, node->place, word, words,
+                      list_words(words), "a retry rule cannot match '%s'",
+                      node->text);
+    free(word);
 }
 
-static void add_match(struct build *build, struct retry_rule *rule, int *exits,
-                      const struct conf_node *node)
+static void add_match(struct match *match, const struct conf_node *node)
 {
-    const char *words[CAUSE_WORDS_MAX];
     int cause;
 
     if (node->type != CONF_TEXT)
         return;
-    cause = attempt_cause_find(node->text);
-    if (strncmp(node->text, "exit:", strlen("exit:")) == 0) {
-        if (read_exit(build, node, &exits[rule->exit_count]) == 0)
-            rule->exit_count++;
-    } else if (is_failure(cause)) {
-        rule->causes |= 1u << cause;
-    } else {
-        diags_add_unknown(build->diags, node->place, node->text, words,
-                          list_causes(words), "a retry rule cannot match '%s'",
-                          node->text);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        size_t length = strlen(kinds[i].prefix);
+
+        if (strncmp(node->text, kinds[i].prefix, length) == 0) {
+            kinds[i].add(match, node, node->text + length);
+            return;
+        }
     }
+    cause = attempt_cause_find(node->text);
+    if (is_failure(cause))
+        match->rule->causes |= 1u << cause;
+    else
+        refuse(match, node);
 }
 
-static void read_rule(struct build *build, struct retry_rule *rule,
-                      const struct conf_node *node)
+static void read_match(struct build *build, struct retry_rule *rule,
+                       const struct conf_node *node)
 {
-    const struct conf_node *match = conf_get(node, "match");
-    const struct conf_node *longest = conf_get(node, "max_delay");
-    size_t count = match != NULL && match->type == CONF_LIST ? match->count : 1;
-    int *exits = mem_array(count, sizeof(*exits));
+    bool is_list = node != NULL && node->type == CONF_LIST;
+    size_t count = is_list ? node->count : 1;
+    struct match match = {build, rule, mem_array(count, sizeof(*match.exits))};
 
-    rule->exits = exits;
-    rule->max = experiment_int(node, "max", 1);
+    rule->exits = match.exits;
+    rule->logs = mem_array(count, sizeof(struct regex *));
+    if (node == NULL)
+        return;
+    if (!is_list)
+        add_match(&match, node);
+    for (size_t i = 0; is_list && i < count; i++)
+        add_match(&match, node->items[i]);
+    if (is_list && count == 0)
+        diags_add(build->diags, node->place, NULL,
+                  "the retry rule matches nothing");
+}
+
+static void read_delays(struct build *build, struct retry_rule *rule,
+                        const struct conf_node *node)
+{
+    const struct conf_node *longest = conf_get(node, "max_delay");
+
     rule->delay_ms = experiment_ms(node, "delay", 0);
     rule->backoff = experiment_number(node, "backoff", 1);
     rule->max_delay_ms = experiment_ms(node, "max_delay", 0);
     if (strcmp(experiment_text(node, "jitter", "none"), "full") == 0)
         rule->jitter = JITTER_FULL;
-    if (match != NULL && match->type != CONF_LIST)
-        add_match(build, rule, exits, match);
-    for (size_t i = 0; match != NULL && i < match->count; i++)
-        add_match(build, rule, exits, match->items[i]);
-    if (match != NULL && match->type == CONF_LIST && match->count == 0)
-        diags_add(build->diags, match->place, NULL,
-                  "the retry rule matches nothing");
     if (longest != NULL && rule->max_delay_ms > 0 &&
         rule->max_delay_ms < rule->delay_ms)
         diags_add(build->diags, longest->place, NULL,
                   "max_delay %s is below delay %s", longest->text,
                   conf_get(node, "delay")->text);
+}
+
+/* ---- resources ---- */
+
+/* What is said of one resource: in `resources`, `scale` and `cap`. */
+struct scaled {
+    const char *name;
+    int64_t amount, cap; /* 0: none */
+    double factor;       /* 0: none */
+};
+
+static void check_scaled(struct build *build, const struct conf_node *node,
+                         const struct scaled *scaled)
+{
+    const struct conf_node *cap = conf_get(conf_get(node, "cap"), scaled->name);
+
+    if (scaled->factor > 0 && scaled->amount == 0)
+        diags_add(build->diags,
+                  conf_get_key(conf_get(node, "scale"), scaled->name)->place,
+                  NULL, "'trial.resources' has no %s to scale", scaled->name);
+    if (cap == NULL || scaled->cap == 0)
+        return;
+    if (scaled->factor == 0)
+        diags_add(build->diags,
+                  conf_get_key(conf_get(node, "cap"), scaled->name)->place,
+                  NULL, "'cap' bounds %s, which the rule does not scale",
+                  scaled->name);
+    else if (scaled->cap < scaled->amount)
+        diags_add(build->diags, cap->place, NULL,
+                  "%s's cap %s is below what a trial has at first",
+                  scaled->name, cap->text);
+}
+
+static void read_scale(struct build *build, struct retry_rule *rule,
+                       const struct conf_node *node)
+{
+    const struct conf_node *scale = conf_get(node, "scale");
+    const struct conf_node *cap = conf_get(node, "cap");
+    const struct resources *resources = &build->experiment->resources;
+    struct scaled all[] = {
+        {"cpus", resources->cpus, experiment_int(cap, "cpus", 0), 0},
+        {"gpus", resources->gpus, experiment_int(cap, "gpus", 0), 0},
+        {"memory", resources->memory_bytes, experiment_bytes(cap, "memory", 0),
+         0},
+        {"time", resources->time_ms, experiment_ms(cap, "time", 0), 0},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        all[i].factor = experiment_number(scale, all[i].name, 0);
+        check_scaled(build, node, &all[i]);
+    }
+    rule->scale = (struct resource_scale){all[0].factor, all[1].factor,
+                                          all[2].factor, all[3].factor};
+    rule->cap = (struct resources){.cpus = (int)all[0].cap,
+                                   .gpus = (int)all[1].cap,
+                                   .memory_bytes = all[2].cap,
+                                   .time_ms = all[3].cap};
 }
 
 void experiment_build_retries(struct build *build,
@@ -97,8 +280,29 @@ void experiment_build_retries(struct build *build,
     if (rules == NULL || rules->type != CONF_LIST)
         return;
     experiment->retries = mem_array(rules->count, sizeof(*experiment->retries));
-    for (size_t i = 0; i < rules->count; i++)
-        if (rules->items[i]->type == CONF_MAP)
-            read_rule(build, &experiment->retries[experiment->retry_count++],
-                      rules->items[i]);
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct conf_node *node = rules->items[i];
+        struct retry_rule *rule = &experiment->retries[experiment->retry_count];
+
+        if (node->type != CONF_MAP)
+            continue;
+        experiment->retry_count++;
+        rule->max = experiment_int(node, "max", 1);
+        read_match(build, rule, conf_get(node, "match"));
+        read_delays(build, rule, node);
+        read_scale(build, rule, node);
+    }
+}
+
+void experiment_clear_retries(struct experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->retry_count; i++) {
+        struct retry_rule *rule = &experiment->retries[i];
+
+        for (size_t j = 0; j < rule->log_count; j++)
+            regex_destroy(rule->logs[j]);
+        free(rule->logs);
+        free((void *)(uintptr_t)rule->exits);
+    }
+    free(experiment->retries);
 }

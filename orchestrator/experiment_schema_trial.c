@@ -86,16 +86,98 @@ static const struct schema_key resource_keys[] = {
     {.name = NULL},
 };
 
+static const struct schema_key scale_keys[] = {
+    {
+        .name = "cpus",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.cpus`, rounded up, and never more than there "
+               "are.",
+        .example = "2",
+    },
+    {
+        .name = "gpus",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.gpus`, rounded up, and never more than there "
+               "are.",
+        .example = "2",
+    },
+    {
+        .name = "memory",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.memory`.",
+        .example = "1.5",
+    },
+    {
+        .name = "time",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.time`.",
+        .example = "2",
+    },
+    {.name = NULL},
+};
+
+static const struct schema_key cap_keys[] = {
+    {
+        .name = "cpus",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 4096,
+        .doc = "No attempt gets more CPU slots.",
+        .fallback = "all there are",
+        .example = "8",
+    },
+    {
+        .name = "gpus",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 1024,
+        .doc = "No attempt gets more GPUs.",
+        .fallback = "all there are",
+        .example = "4",
+    },
+    {
+        .name = "memory",
+        .type = SCHEMA_BYTES,
+        .min = 1,
+        .max = BYTES_MAX,
+        .doc = "No attempt gets more memory.",
+        .fallback = "no limit",
+        .example = "256G",
+    },
+    {
+        .name = "time",
+        .type = SCHEMA_DURATION,
+        .min = 0.001,
+        .max = 3650 * DAY_S,
+        .doc = "No attempt gets more time.",
+        .fallback = "no limit",
+        .example = "24h",
+    },
+    {.name = NULL},
+};
+
 static const struct schema_key retry_keys[] = {
     {
         .name = "match",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .required = true,
         .element = &text_element,
-        .doc = "What the rule is for: causes (exit, signal, timeout, oom, "
-               "node_fail, preempted, launch_error, lost, no_metric) and exit "
-               "statuses (exit:75).",
-        .example = "[oom, \"exit:75\"]",
+        .doc = "What the rule is for, one or many: causes (exit, signal, "
+               "timeout, oom, node_fail, preempted, launch_error, lost, "
+               "no_metric), exit statuses (exit:75, exit:1-10), signals that "
+               "nobody here sent (signal:SEGV, signal:11; a shell makes exit "
+               "status 128 + N of its command's signal N), and PCRE2 regexes "
+               "for what a trial that failed said in the last 256 KiB of its "
+               "log (log:NCCL.*timeout).",
+        .example = "[oom, \"exit:75\", \"log:NCCL.*timeout\"]",
     },
     {
         .name = "max",
@@ -141,6 +223,24 @@ static const struct schema_key retry_keys[] = {
                "that trials that failed together do not return together.",
         .fallback = "none",
         .example = "full",
+    },
+    {
+        .name = "scale",
+        .type = SCHEMA_MAP,
+        .keys = scale_keys,
+        .doc = "What each retry of the rule multiplies the trial's "
+               "`resources` by. A trial sees what it has in SMTUNE_CPUS, "
+               "SMTUNE_GPUS, SMTUNE_MEMORY_BYTES and SMTUNE_TIME_MS.",
+        .fallback = "they stay as they are",
+        .example = "{memory: 1.5, time: 2}",
+    },
+    {
+        .name = "cap",
+        .type = SCHEMA_MAP,
+        .keys = cap_keys,
+        .doc = "The most that `scale` makes of each.",
+        .fallback = "no limit but the machine",
+        .example = "{memory: 256G}",
     },
     {.name = NULL},
 };
@@ -206,7 +306,7 @@ const struct schema_key experiment_trial_keys[] = {
                "that matches holds, and each counts for itself.",
         .fallback = "after all rules: node_fail, preempted, lost and "
                     "exit:75 are retried 3 times, a second later",
-        .example = "[{match: [oom, \"exit:75\"], max: 3, delay: 5s}]",
+        .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
     },
     {
         .name = "channels",

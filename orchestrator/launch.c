@@ -74,9 +74,9 @@ static int expand(struct launch *launch, const struct experiment *experiment,
     return result;
 }
 
-static void fill_spec(struct launch *launch, const struct launch_site *site)
+static void fill_spec(struct launch *launch, const struct launch_site *site,
+                      const struct resources *resources)
 {
-    const struct resources *resources = &site->experiment->resources;
     struct attempt_spec *spec = &launch->spec;
 
     spec->directory = launch->directory;
@@ -104,6 +104,7 @@ static void set_environment(struct launch *launch,
         .trial = order->trial,
         .attempt = order->attempt,
         .attempt_number = order->attempt_number,
+        .resources = order->resources,
     };
 
     env_list_inherit(&launch->environment, site->environment);
@@ -149,7 +150,7 @@ struct launch *launch_create(const struct launch_site *site,
         launch_destroy(launch);
         return NULL;
     }
-    fill_spec(launch, site);
+    fill_spec(launch, site, order->resources);
     return launch;
 }
 

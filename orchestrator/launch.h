@@ -30,6 +30,7 @@ struct launch_order {
     int64_t attempt;           /* its id in the store */
     int64_t attempt_number;    /* 1, 2, 3 ... of the trial's */
     const struct value *point; /* in the order of the space's parameters */
+    const struct resources *resources;
 };
 
 struct launch; /* one attempt's spec, and the memory behind it */

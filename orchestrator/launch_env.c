@@ -23,7 +23,27 @@ static void set_own_names(struct env_list *env, const struct launch_env *names)
                     names->ml_directory);
 }
 
-static void set_directories(struct env_list *env, const char *base, int gpus)
+/* What has no limit has no name either; and none comes from a trial that runs
+ * this run. */
+static void set_limit(struct env_list *env, const char *name, int64_t amount)
+{
+    if (amount > 0)
+        env_list_printf(env, name, "%" PRId64, amount);
+    else
+        env_list_unset(env, name);
+}
+
+static void set_resources(struct env_list *env,
+                          const struct resources *resources)
+{
+    set_limit(env, "SMTUNE_CPUS", resources->cpus);
+    set_limit(env, "SMTUNE_GPUS", resources->gpus);
+    set_limit(env, "SMTUNE_MEMORY_BYTES", resources->memory_bytes);
+    set_limit(env, "SMTUNE_TIME_MS", resources->time_ms);
+    env_list_printf(env, "SM_NUM_GPUS", "%d", resources->gpus);
+}
+
+static void set_directories(struct env_list *env, const char *base)
 {
     env_list_set(env, "SAGEMAKER_BASE_DIR", base);
     env_list_printf(env, "SM_MODEL_DIR", "%s/model", base);
@@ -33,7 +53,6 @@ static void set_directories(struct env_list *env, const char *base, int gpus)
     env_list_printf(env, "SM_OUTPUT_DATA_DIR", "%s/output/data", base);
     env_list_set(env, "SM_HOSTS", "[\"algo-1\"]");
     env_list_set(env, "SM_CURRENT_HOST", "algo-1");
-    env_list_printf(env, "SM_NUM_GPUS", "%d", gpus);
 }
 
 static void set_json(struct env_list *env, const char *name, const json_t *json)
@@ -104,7 +123,8 @@ void launch_env_set(struct env_list *env, const struct launch_env *names,
                     const struct value *point, const json_t *params)
 {
     set_own_names(env, names);
-    set_directories(env, names->ml_directory, experiment->resources.gpus);
+    set_resources(env, names->resources);
+    set_directories(env, names->ml_directory);
     set_hyperparameters(env, experiment->space, point);
     set_json(env, "SM_HPS", params);
     set_channels(env, experiment);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -26,6 +27,8 @@
 struct recovery {
     struct engine *engine;
     struct err *err;
+    struct retry_machine machine;
+    struct buf said;     /* of what retries scaled, which is in the record */
     struct trial *trial; /* whose attempts or metrics are being read */
     struct value *point;
     struct told *told;
@@ -81,8 +84,9 @@ static int on_trial(void *user, const struct trial_row *row)
     return 0;
 }
 
-/* An attempt of a trial that is not over: counts its retry, or, when it has no
- * end yet, makes it the trial's current one. */
+/* An attempt of a trial that is not over: counts its retry and scales what the
+ * next one has, or, when it has no end yet, makes it the trial's current one.
+ */
 static int on_attempt(void *user, const struct attempt_row *row)
 {
     struct recovery *recovery = user;
@@ -93,17 +97,16 @@ static int on_attempt(void *user, const struct attempt_row *row)
     if (row->cause == NULL) {
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
-    } else {
-        int cause = attempt_cause_find(row->cause);
-        struct attempt_exit end = {
-            .cause = cause < 0 ? CAUSE_LOST : (enum attempt_cause)cause,
-            .exit_code = (int)row->exit_code,
-        };
-        int rule =
-            retry_match(experiment->retries, experiment->retry_count, &end);
+    } else if (row->rule >= 0 &&
+               row->rule <= (int64_t)experiment->retry_count) {
+        const struct retry_rule *rule = retry_rule_at(
+            experiment->retries, experiment->retry_count, (int)row->rule);
 
-        if (rule >= 0)
-            trial->retries_used[rule]++;
+        if (trial->retries_used[row->rule] >= rule->max)
+            return 0;
+        trial->retries_used[row->rule]++;
+        retry_scale(rule, &recovery->machine, &trial->resources,
+                    &recovery->said);
     }
     return 0;
 }
@@ -127,11 +130,11 @@ static int reattach(struct recovery *recovery, struct trial *trial)
         .attempt = trial->attempt,
         .directory = directory,
         .work_directory = engine->site.work_directory,
-        .cpus = engine->experiment->resources.cpus,
-        .gpus = engine->experiment->resources.gpus,
-        .memory_bytes = engine->experiment->resources.memory_bytes,
-        .time_ms = engine->experiment->resources.time_ms,
-        .grace_ms = engine->experiment->resources.grace_ms,
+        .cpus = trial->resources.cpus,
+        .gpus = trial->resources.gpus,
+        .memory_bytes = trial->resources.memory_bytes,
+        .time_ms = trial->resources.time_ms,
+        .grace_ms = trial->resources.grace_ms,
     };
     int result = -1;
 
@@ -214,6 +217,8 @@ int engine_recover(struct engine *engine, struct err *err)
     struct recovery recovery = {
         .engine = engine,
         .err = err,
+        .machine = {executor_cpus(engine->executor),
+                    executor_gpus(engine->executor)},
         .told = told_create(engine->experiment),
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*recovery.point)),
@@ -237,6 +242,7 @@ int engine_recover(struct engine *engine, struct err *err)
         TAILQ_REMOVE(&recovery.open, trial, link);
         trial_destroy(trial);
     }
+    buf_clear(&recovery.said);
     told_destroy(recovery.told);
     free(recovery.point);
     return result;

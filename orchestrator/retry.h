@@ -2,28 +2,47 @@
 #ifndef SMTUNE_ORCHESTRATOR_RETRY_H
 #define SMTUNE_ORCHESTRATOR_RETRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "executors/executor.h"
 #include "orchestrator/experiment.h"
 
 /*
- * Which failures are tried again. Pure. The first rule that matches decides;
- * each rule counts for itself. What is no fault of the trial's (its machine
- * went away), and exit status 75 (EX_TEMPFAIL), with which it asks for it, are
- * tried again without a rule, too.
+ * Which failures are tried again, when, and with what. Pure. The first rule
+ * that matches decides; each rule counts for itself. What is no fault of the
+ * trial's (its machine went away), and exit status 75 (EX_TEMPFAIL), with which
+ * it asks for it, are tried again without a rule, too.
  */
+
+struct buf;
 
 /* Up to 3 retries, a second apart, of node_fail, preempted, lost and exit 75.
  */
 extern const struct retry_rule retry_default;
 
+/* An attempt's end, and of its log what retry_wants_log() asks for. */
+struct retry_evidence {
+    const struct attempt_exit *end;
+    const char *log; /* any bytes; NULL: none */
+    size_t log_length;
+};
+
+/* Whether it hangs on the log which rule matches. */
+bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
+                     const struct attempt_exit *end);
+
 /*
  * The rule for an end, as an index; rule_count stands for retry_default; -1:
- * no rule matches. Causes ok and cancelled never match.
+ * no rule matches. Causes ok and cancelled never match; and a log says nothing
+ * of an end that is no fault of the trial's.
  */
 int retry_match(const struct retry_rule *rules, size_t rule_count,
-                const struct attempt_exit *end);
+                const struct retry_evidence *evidence);
+
+/* The rule of an index that retry_match() gave. */
+const struct retry_rule *retry_rule_at(const struct retry_rule *rules,
+                                       size_t rule_count, int index);
 
 /*
  * How long to wait before retry number `nth` (1, 2, ...) of a rule: delay *
@@ -32,5 +51,19 @@ int retry_match(const struct retry_rule *rules, size_t rule_count,
  */
 int64_t retry_delay_ms(const struct retry_rule *rule, int64_t nth,
                        double random);
+
+/* What the machine has: nothing is scaled beyond. */
+struct retry_machine {
+    int cpus, gpus;
+};
+
+/*
+ * Gives the next attempt the resources that one retry of the rule leads to,
+ * and appends to *text what they are, "8 cpus (all there are), memory 2 GiB";
+ * nothing where the rule scales nothing.
+ */
+void retry_scale(const struct retry_rule *rule,
+                 const struct retry_machine *machine,
+                 struct resources *resources, struct buf *text);
 
 #endif

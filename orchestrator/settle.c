@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "orchestrator/outcome.h"
@@ -14,6 +15,9 @@
 
 /* The generator's stream for retry jitter; search methods use lower ones. */
 enum { STREAM_JITTER = 1 << 20 };
+
+/* What a rule may look at: what a trial dies of it says last. */
+enum { RETRY_LOG_BYTES = 256 << 10 };
 
 struct reader {
     struct engine *engine;
@@ -58,45 +62,73 @@ void engine_on_started(void *user, int64_t attempt, int64_t pid)
         engine_change_trial(engine, trial, EVENT_STARTED, NULL);
 }
 
-/* Which rule gives this end another try; NULL: none does any more. */
-static const struct retry_rule *find_retry(struct engine *engine,
-                                           struct trial *trial, int64_t *nth)
+static int match_rule(const struct experiment *experiment,
+                      const struct trial *trial)
+{
+    struct retry_evidence evidence = {.end = &trial->end};
+    struct buf log = BUF_INIT;
+    int index;
+
+    if (trial->watch != NULL &&
+        retry_wants_log(experiment->retries, experiment->retry_count,
+                        &trial->end))
+        watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log);
+    evidence.log = buf_text(&log);
+    evidence.log_length = log.length;
+    index =
+        retry_match(experiment->retries, experiment->retry_count, &evidence);
+    buf_clear(&log);
+    return index;
+}
+
+/* Adds what the next attempt will have to what is said of this one's end. */
+static void scale_resources(struct engine *engine, struct trial *trial,
+                            const struct retry_rule *rule)
+{
+    const struct retry_machine machine = {executor_cpus(engine->executor),
+                                          executor_gpus(engine->executor)};
+    struct buf text = BUF_INIT;
+    size_t used = strlen(trial->end.text);
+
+    retry_scale(rule, &machine, &trial->resources, &text);
+    if (text.length > 0)
+        snprintf(trial->end.text + used, sizeof(trial->end.text) - used,
+                 "%snext: %s", used > 0 ? "; " : "", buf_text(&text));
+    buf_clear(&text);
+}
+
+/* Whether a rule gives this end another try, and when. */
+static bool schedule_retry(struct engine *engine, struct trial *trial)
 {
     const struct experiment *experiment = engine->experiment;
-    int index =
-        retry_match(experiment->retries, experiment->retry_count, &trial->end);
+    int index = match_rule(experiment, trial);
     const struct retry_rule *rule;
+    int64_t nth;
+    struct rng rng;
 
+    trial->retry_rule = index;
     if (index < 0)
-        return NULL;
-    rule = (size_t)index < experiment->retry_count ? &experiment->retries[index]
-                                                   : &retry_default;
+        return false;
+    rule = retry_rule_at(experiment->retries, experiment->retry_count, index);
     if (trial->retries_used[index] >= rule->max)
-        return NULL;
-    *nth = ++trial->retries_used[index];
-    return rule;
+        return false;
+    nth = ++trial->retries_used[index];
+    rng_init(&rng, experiment->search.seed, (uint64_t)trial->number,
+             STREAM_JITTER + (uint32_t)nth);
+    trial->due_ms =
+        clock_monotonic_ms() + retry_delay_ms(rule, nth, rng_uniform(&rng));
+    scale_resources(engine, trial, rule);
+    return true;
 }
 
 static enum job_event decide(struct engine *engine, struct trial *trial)
 {
-    const struct retry_rule *rule;
-    int64_t nth;
-
+    trial->retry_rule = -1;
     if (trial->end.cause == CAUSE_OK)
         return EVENT_SUCCEEDED;
     if (trial->end.cause == CAUSE_CANCELLED || trial->wish != WISH_NONE)
         return trial->wish == WISH_STOP ? EVENT_STOPPED : EVENT_INTERRUPTED;
-    rule = find_retry(engine, trial, &nth);
-    if (rule != NULL) {
-        struct rng rng;
-
-        rng_init(&rng, engine->experiment->search.seed, (uint64_t)trial->number,
-                 STREAM_JITTER + (uint32_t)nth);
-        trial->due_ms =
-            clock_monotonic_ms() + retry_delay_ms(rule, nth, rng_uniform(&rng));
-        return EVENT_RETRY;
-    }
-    return EVENT_FAILED;
+    return schedule_retry(engine, trial) ? EVENT_RETRY : EVENT_FAILED;
 }
 
 static void follow_durations(struct engine *engine,
@@ -141,6 +173,7 @@ static void settle(struct engine *engine, struct trial *trial)
         .cpu_ms = end->cpu_ms,
         .max_rss_bytes = end->max_rss_bytes,
         .text = end->text[0] != '\0' ? end->text : NULL,
+        .rule = trial->retry_rule,
     };
     TAILQ_INSERT_TAIL(&engine->settled, trial, link);
     if (!engine_begin(engine))

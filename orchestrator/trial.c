@@ -18,6 +18,7 @@ struct trial *trial_create(const struct experiment *experiment, int64_t number)
 
     trial->number = number;
     trial->state = JOB_READY;
+    trial->resources = experiment->resources;
     trial->point =
         mem_array(space_count(experiment->space), sizeof(*trial->point));
     trial->retries_used =

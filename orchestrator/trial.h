@@ -41,15 +41,17 @@ struct trial {
     struct value *point; /* in the order of the space's parameters */
     int64_t attempt;     /* the current one's id, 0: none */
     int64_t attempt_number;
-    struct launch *launch; /* until the executor has taken it */
-    struct watch *watch;   /* from then on */
-    int64_t *retries_used; /* [retry_count + 1]; the last: retry_default */
-    bool *said;            /* [objective_count] its metric was said */
-    double *last, *best;   /* [objective_count]; NaN: none */
-    double *outcomes;      /* [outcome_count] the last values; NaN: none */
-    bool *outcomes_said;   /* [outcome_count] */
+    struct launch *launch;      /* until the executor has taken it */
+    struct watch *watch;        /* from then on */
+    int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */
+    struct resources resources; /* of its next attempt, or the current one */
+    bool *said;                 /* [objective_count] its metric was said */
+    double *last, *best;        /* [objective_count]; NaN: none */
+    double *outcomes;           /* [outcome_count] the last values; NaN: none */
+    bool *outcomes_said;        /* [outcome_count] */
     struct trial_curve *curves;
     size_t curve_count;
+    int retry_rule; /* that matched its last attempt's end; -1: none */
     int64_t due_ms; /* waiting: when it may start, wall clock */
     int64_t started_ms;
     enum trial_wish wish;

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
 
@@ -83,6 +85,26 @@ bool watch_read(struct watch *watch, metric_fn found, void *user)
     bool more = tail_read(&watch->log, found, user);
 
     return tail_read(&watch->metrics, found, user) || more;
+}
+
+void watch_read_log_end(const struct watch *watch, size_t max_bytes,
+                        struct buf *out)
+{
+    struct stat status;
+    off_t at = 0, end;
+    ssize_t length;
+
+    if (watch->log.fd < 0 || fstat(watch->log.fd, &status) != 0)
+        return;
+    if (status.st_size > (off_t)max_bytes)
+        at = status.st_size - (off_t)max_bytes;
+    for (end = status.st_size; at < end; at += length) {
+        length = pread(watch->log.fd, buf_reserve(out, (size_t)(end - at)),
+                       (size_t)(end - at), at);
+        if (length <= 0)
+            return;
+        out->length += (size_t)length;
+    }
 }
 
 void watch_finish(struct watch *watch, metric_fn found, void *user)

@@ -3,8 +3,11 @@
 #define SMTUNE_ORCHESTRATOR_WATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/metrics.h"
+
+struct buf;
 
 /*
  * Reads the metrics of one attempt from the files it writes: its log, and the
@@ -25,6 +28,10 @@ void watch_destroy(struct watch *watch);
  * holds nobody up. True when there may be more to read at once.
  */
 bool watch_read(struct watch *watch, metric_fn found, void *user);
+
+/* Appends the last max_bytes of the log, as it is now, to *out. */
+void watch_read_log_end(const struct watch *watch, size_t max_bytes,
+                        struct buf *out);
 
 /* The attempt has ended and watch_read said false: takes a last line that has
  * no newline. */

@@ -41,7 +41,7 @@ static const char *const texts[STATEMENT_COUNT] = {
     [UPDATE_ATTEMPT_ENDED] =
         "UPDATE attempt SET state = 'ended', cause = ?2, exit_code = ?3,"
         " signal = ?4, started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
-        " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9"
+        " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10"
         " WHERE id = ?1 AND state <> 'ended'",
     [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
     [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",

@@ -155,6 +155,7 @@ struct attempt_end {
     int signal;    /* 0: none */
     int64_t started_ms, ended_ms, cpu_ms, max_rss_bytes;
     const char *text; /* NULL or why */
+    int rule;         /* the retry rule that matched, from 0; -1: none */
 };
 
 int store_end_attempt(struct store *store, const struct attempt_end *end,
@@ -275,6 +276,7 @@ struct attempt_row {
     const char *cause, *text; /* NULL: none */
     int64_t pid, exit_code, signal, started_ms, ended_ms;
     int64_t cpu_ms, max_rss_bytes, created_ms;
+    int64_t rule; /* the retry rule that matched its end; -1: none */
 };
 
 /* Attempts of one job, or (job 0) all of the run that have not ended. */

@@ -364,6 +364,8 @@ static const char *end_detail(struct store *store,
     detail_int(detail, "cpu_ms", end->cpu_ms);
     detail_int(detail, "max_rss_bytes", end->max_rss_bytes);
     detail_text(detail, "text", end->text);
+    if (end->rule >= 0)
+        detail_int(detail, "rule", end->rule);
     return detail_end(detail);
 }
 
@@ -376,7 +378,7 @@ int store_end_attempt(struct store *store, const struct attempt_end *end,
                    int_unless(end->exit_code, -1), int_unless(end->signal, 0),
                    int_unless(end->started_ms, 0), value_int(end->ended_ms),
                    value_int(end->cpu_ms), value_int(end->max_rss_bytes),
-                   value_text(end->text)),
+                   value_text(end->text), int_unless(end->rule, -1)),
             err) < 0 ||
         expect_change(store, "attempt in progress", end->attempt, err) < 0)
         return -1;

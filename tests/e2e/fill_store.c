@@ -17,7 +17,8 @@ static int end_attempt(struct store *store, int64_t run, int64_t job,
                               .cause = "exit",
                               .exit_code = 3,
                               .started_ms = time_ms,
-                              .ended_ms = time_ms + 100};
+                              .ended_ms = time_ms + 100,
+                              .rule = -1};
 
     if (fill_attempt(store, run, job, number, time_ms, &end.attempt, err) < 0)
         return -1;

@@ -106,7 +106,8 @@ UNUSED static int fill_trial(struct store *store, int64_t run, int64_t number,
                               .started_ms = start_ms,
                               .ended_ms = start_ms + 1000,
                               .cpu_ms = 900,
-                              .max_rss_bytes = 1 << 20};
+                              .max_rss_bytes = 1 << 20,
+                              .rule = -1};
     struct metric_new metric = {
         .name = "loss", .step = 1, .value = value, .time_ms = start_ms};
     int64_t job, attempt;

@@ -26,6 +26,12 @@ static void test_env_list__sets_and_replaces(void **state)
     assert_string_equal(env_list_get(&list, "N"), "7");
     assert_null(env_list_get(&list, "PAT"));
     assert_null(list.items[4]);
+    env_list_unset(&list, "PATH");
+    env_list_unset(&list, "PAT");
+    assert_int_equal(list.count, 3);
+    assert_null(env_list_get(&list, "PATH"));
+    assert_string_equal(env_list_get(&list, "N"), "7");
+    assert_null(list.items[3]);
     env_list_clear(&list);
 }
 

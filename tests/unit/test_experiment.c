@@ -128,9 +128,12 @@ static const char full[] =
     "  channels: {train: data/train, test: /abs/test}\n"
     "  resources: {cpus: 2, gpus: 1, memory: 1G, time: 10m, grace: 5s}\n"
     "  retry:\n"
-    "    - {match: [node_fail, \"exit:75\", \"exit:9\"], max: 3, delay: 5s,\n"
+    "    - {match: [node_fail, \"exit:75\", \"exit:9-12\"], max: 3, delay: "
+    "5s,\n"
     "       backoff: 2, max_delay: 5m, jitter: full}\n"
-    "    - {match: oom}\n"
+    "    - {match: oom, scale: {memory: 1.5, cpus: 2}, cap: {memory: 8G}}\n"
+    "    - {match: [\"signal:SEGV\", \"signal:sigbus\", \"signal:34\",\n"
+    "               \"log:NCCL.*timeout\"]}\n"
     "executor: {name: fake, cpus: 8, gpus: 2, script: s.jsonl}\n";
 
 static void test_experiment__reads_everything(void **state)
@@ -184,10 +187,13 @@ static void test_experiment__reads_what_a_trial_is(void **state)
     assert_int_equal(e->resources.memory_bytes, 1 << 30);
     assert_int_equal(e->resources.time_ms, 600000);
     assert_int_equal(e->resources.grace_ms, 5000);
-    assert_int_equal(e->retry_count, 2);
+    assert_int_equal(e->retry_count, 3);
     assert_int_equal(rule->causes, 1u << CAUSE_NODE_FAIL);
     assert_int_equal(rule->exit_count, 2);
-    assert_int_equal(rule->exits[1], 9);
+    assert_int_equal(rule->exits[0].first, 75);
+    assert_int_equal(rule->exits[0].last, 75);
+    assert_int_equal(rule->exits[1].first, 9);
+    assert_int_equal(rule->exits[1].last, 12);
     assert_int_equal(rule->max, 3);
     assert_int_equal(rule->delay_ms, 5000);
     assert_true(rule->backoff == 2);
@@ -195,6 +201,13 @@ static void test_experiment__reads_what_a_trial_is(void **state)
     assert_int_equal(rule->jitter, JITTER_FULL);
     assert_int_equal(e->retries[1].causes, 1u << CAUSE_OOM);
     assert_int_equal(e->retries[1].max, 1);
+    assert_true(e->retries[1].scale.memory == 1.5);
+    assert_true(e->retries[1].scale.cpus == 2 && e->retries[1].scale.time == 0);
+    assert_true(e->retries[1].cap.memory_bytes == INT64_C(8) << 30);
+    assert_int_equal(e->retries[1].cap.cpus, 0);
+    assert_true(e->retries[2].signals ==
+                (UINT64_C(1) << 10 | UINT64_C(1) << 6 | UINT64_C(1) << 33));
+    assert_int_equal(e->retries[2].log_count, 1);
     assert_string_equal(e->executor.name, "fake");
     assert_int_equal(e->executor.cpus, 8);
     assert_int_equal(e->executor.gpus, 2);

@@ -357,7 +357,8 @@ static void test_store__attempts_come_back(void **state)
                               .ended_ms = 30,
                               .cpu_ms = 4,
                               .max_rss_bytes = 1LL << 40,
-                              .text = "went\naway"};
+                              .text = "went\naway",
+                              .rule = 2};
     int64_t job, second;
 
     must(store_begin(store, &err));
@@ -380,6 +381,8 @@ static void test_store__attempts_come_back(void **state)
     assert_string_equal(seen.text[0], "went\naway");
     assert_int_equal(seen.rows[0].exit_code, -1);
     assert_int_equal(seen.rows[0].signal, 9);
+    assert_int_equal(seen.rows[0].rule, 2);
+    assert_int_equal(seen.rows[1].rule, -1);
     assert_int_equal(seen.rows[0].started_ms, 20);
     assert_int_equal(seen.rows[0].ended_ms, 30);
     assert_true(seen.rows[0].max_rss_bytes == 1LL << 40);
