@@ -58,12 +58,14 @@ MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
 UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
 FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
+FAULT := $S/fault/smtune $S/fault/smtune-shim
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 REGRET := $(wildcard tests/bench/regret/*.c)
 SHELLS := bash zsh fish
 COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 
+, := ,
 # `  CC base/err.o`, or the command itself with V=1.
 Q   := $(if $(V),,@)
 say  = $(if $(V),@:,@printf '  %-4s %s\n' $1 $(@:build/%=%))
@@ -133,14 +135,24 @@ $(UNIT): MORE = -lcmocka
 $S/tests/unit/test_gradients: \
  $(addprefix $S/double/training/,mlp.o ops.o params.o)
 $(FUZZ): MORE = -fsanitize=fuzzer
+# The same programs with fault points (tests/fault/points.h).
+$S/fault/smtune: $S/cli/main.o $S/tests/fault/store_points.o
+$S/fault/smtune-shim: $S/executors/shim.o
+$(FAULT): $S/tests/fault/points.o $S/tests/fault/calls.o $S/libsmtune.a
+$S/fault/smtune: MORE = $(WRAPPED) -Wl,--wrap=store_commit
+$S/fault/smtune-shim: MORE = $(WRAPPED)
+WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
+           fork clone posix_spawn)
+$S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
 $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
 $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
-$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(BENCH) $(UNIT) $(FILL) $(FUZZ) $B/regret \
-$S/regret:
+$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(FAULT) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
+$B/regret $S/regret:
 	$(call say,LD)
+	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
 
 # Manual pages and completions come from the program's own tables.
@@ -198,6 +210,11 @@ check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret all ## tests of whole programs (T=n
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
+
+fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: one)
+	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+	 $(PYTHON) -m pytest -q -n auto \
+	 $(if $T,tests/fault/test_$T.py,tests/fault)
 
 FUZZ_SECONDS ?= 300
 fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each
@@ -269,5 +286,5 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
-        fuzz fuzz-run lint format coverage bench bench-regret install uninstall \
+        fault fuzz fuzz-run lint format coverage bench bench-regret install uninstall \
         dist clean FORCE

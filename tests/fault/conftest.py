@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures of the drills."""
+
+import functools
+import shutil
+
+import pytest
+
+from drill import Drill, undisturbed
+
+
+@pytest.fixture(scope="session")
+def expected(tmp_path_factory):
+    """expected(trials=4, ...): what trials are given where nothing happens."""
+    @functools.cache
+    def run(**options):
+        return undisturbed(tmp_path_factory.mktemp("undisturbed") / "it",
+                           **options)
+    return run
+
+
+@pytest.fixture
+def drill(tmp_path):
+    """drill(trials=4, ...): a fresh Drill; nothing of it outlives the test.
+    Those that went well leave no files."""
+    made = []
+
+    def make(**options):
+        while made:
+            old = made.pop()
+            old.end_all()
+            shutil.rmtree(old.directory)
+        made.append(Drill(tmp_path / f"drill-{len(list(tmp_path.iterdir()))}",
+                          **options))
+        return made[-1]
+
+    yield make
+    for it in made:
+        it.end_all()
