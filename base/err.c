@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,18 @@ int err_set(struct err *err, enum err_kind kind, const char *format, ...)
     return -1;
 }
 
+static bool is_shortage(int errno_value)
+{
+    static const int shortages[] = {ENOSPC, EDQUOT, EMFILE,
+                                    ENFILE, EAGAIN, ENOMEM};
+
+    for (size_t i = 0; i < ARRAY_LEN(shortages); i++) {
+        if (shortages[i] == errno_value)
+            return true;
+    }
+    return false;
+}
+
 int err_set_errno(struct err *err, enum err_kind kind, int errno_value,
                   const char *format, ...)
 {
@@ -37,6 +50,8 @@ int err_set_errno(struct err *err, enum err_kind kind, int errno_value,
     if (err == NULL)
         return -1;
     va_start(args, format);
+    if (kind == ERR_FAILED && is_shortage(errno_value))
+        kind = ERR_SHORTAGE;
     fill(err, kind, format, args);
     va_end(args);
     length = strlen(err->text);
@@ -60,6 +75,11 @@ int err_prefix(struct err *err, const char *format, ...)
     text[sizeof(err->text) - 1] = '\0';
     memcpy(err->text, text, sizeof(err->text));
     return -1;
+}
+
+bool err_may_pass(const struct err *err)
+{
+    return err->kind == ERR_SHORTAGE || err->kind == ERR_BUSY;
 }
 
 int err_exit_status(enum err_kind kind)

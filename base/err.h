@@ -2,6 +2,8 @@
 #ifndef SMTUNE_BASE_ERR_H
 #define SMTUNE_BASE_ERR_H
 
+#include <stdbool.h>
+
 #include "base/compiler.h"
 
 /*
@@ -20,6 +22,7 @@
     X(ERR_FILE, 3)      /* a file the user wrote is wrong */                   \
     X(ERR_NOT_FOUND, 4) /* no such run, trial, file */                         \
     X(ERR_BUSY, 5)      /* somebody else holds it */                           \
+    X(ERR_SHORTAGE, 1)  /* no disk, memory, process, descriptor left now */    \
     X(ERR_UNMET, 6)     /* ended without reaching what was asked */
 
 enum err_kind {
@@ -43,12 +46,17 @@ struct err {
 int err_set(struct err *err, enum err_kind kind, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* As err_set, with ": " and strerror(errno_value) behind the text. */
+/* As err_set, with ": " and strerror(errno_value) behind the text. What says
+ * that the system has none left (ENOSPC, EMFILE, ENOMEM ...) makes an
+ * ERR_FAILED an ERR_SHORTAGE. */
 int err_set_errno(struct err *err, enum err_kind kind, int errno_value,
                   const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Puts "context: " in front of the text. Always -1. */
 int err_prefix(struct err *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Whether the same may succeed later with nothing done about it. */
+bool err_may_pass(const struct err *err);
 
 /* The program's exit status for a kind; 0 for ERR_NONE. */
 int err_exit_status(enum err_kind kind);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -333,15 +334,16 @@ int exit_write(const char *directory, const struct attempt_exit *end,
         path_in(temporary, directory, "exit.tmp", err) != 0)
         return -1;
     escape(end->text, text, sizeof(text));
-    length = snprintf(line, sizeof(line),
-                      "{\"attempt\": %" PRId64 ", \"cause\": \"%s\""
-                      ", \"exit_code\": %d, \"signal\": %d"
-                      ", \"started_ms\": %" PRId64 ", \"ended_ms\": %" PRId64
-                      ", \"cpu_ms\": %" PRId64 ", \"max_rss_bytes\": %" PRId64
-                      ", \"text\": \"%s\"}\n",
-                      end->attempt, attempt_cause_names[end->cause],
-                      end->exit_code, end->signal, end->started_ms,
-                      end->ended_ms, end->cpu_ms, end->max_rss_bytes, text);
+    length =
+        snprintf(line, sizeof(line),
+                 "{\"attempt\": %" PRId64 ", \"cause\": \"%s\""
+                 ", \"exit_code\": %d, \"signal\": %d"
+                 ", \"started_ms\": %" PRId64 ", \"ended_ms\": %" PRId64
+                 ", \"cpu_ms\": %" PRId64 ", \"max_rss_bytes\": %" PRId64
+                 ", \"is_shortage\": %d, \"text\": \"%s\"}\n",
+                 end->attempt, attempt_cause_names[end->cause], end->exit_code,
+                 end->signal, end->started_ms, end->ended_ms, end->cpu_ms,
+                 end->max_rss_bytes, end->is_shortage, text);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
               0600);
     if (fd < 0)
@@ -354,6 +356,15 @@ int exit_write(const char *directory, const struct attempt_exit *end,
         err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'", path);
     close(fd);
     return result;
+}
+
+bool attempt_disk_is_full(const char *directory)
+{
+    enum { FULL_BYTES = 64 << 10 };
+    struct statvfs disk;
+
+    return statvfs(directory, &disk) == 0 &&
+           disk.f_bavail < FULL_BYTES / disk.f_frsize + 1;
 }
 
 static bool parse_cause(const char *line, enum attempt_cause *cause)
@@ -370,7 +381,7 @@ static bool parse_cause(const char *line, enum attempt_cause *cause)
 
 static bool exit_parse(const char *line, struct attempt_exit *end)
 {
-    int64_t exit_code, signal_number;
+    int64_t exit_code, signal_number, is_shortage = 0;
 
     memset(end, 0, sizeof(*end));
     if (strchr(line, '\n') == NULL ||
@@ -386,6 +397,8 @@ static bool exit_parse(const char *line, struct attempt_exit *end)
         return false;
     end->exit_code = (int)exit_code;
     end->signal = (int)signal_number;
+    read_integer(line, "is_shortage", &is_shortage);
+    end->is_shortage = is_shortage != 0;
     return true;
 }
 

@@ -71,6 +71,9 @@ bool claim_is_free(const char *directory);
 int exit_write(const char *directory, const struct attempt_exit *end,
                struct err *err);
 
+/* Whether there is no room for what an attempt writes to its directory. */
+bool attempt_disk_is_full(const char *directory);
+
 /* Returns 1 when the attempt's `exit` is there, 0 when it is not (another
  * attempt's or half a file counts as none). */
 int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end);

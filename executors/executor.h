@@ -60,7 +60,8 @@ struct attempt_exit {
     int64_t started_ms, ended_ms; /* wall clock */
     int64_t cpu_ms;               /* user + system of the whole tree */
     int64_t max_rss_bytes;
-    char text[256]; /* launch_error: why; else "" */
+    char text[256];   /* more about the cause, or "" */
+    bool is_shortage; /* no process was to be had, or no room on the disk */
 };
 
 struct attempt_spec {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -187,6 +188,10 @@ static void note_end(struct attempt *attempt, int status,
         end->exit_code = WEXITSTATUS(status);
     else
         end->signal = WTERMSIG(status);
+    if (attempt_disk_is_full(attempt->directory)) {
+        end->is_shortage = true;
+        snprintf(end->text, sizeof(end->text), "the disk is full");
+    }
     if (attempt->told != CAUSE_OK)
         end->cause = attempt->told;
     else if (end->signal != 0)

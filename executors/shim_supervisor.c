@@ -209,6 +209,7 @@ static pid_t launch_failed(const struct attempt_spec *spec,
 {
     end->cause = CAUSE_LAUNCH_ERROR;
     end->ended_ms = end->started_ms;
+    end->is_shortage = err->kind == ERR_SHORTAGE;
     snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
              err->text);
     if (err->kind == ERR_BUSY)

@@ -177,7 +177,7 @@ static bool prepare(struct engine *engine, struct trial *trial)
     TAILQ_REMOVE(&engine->ready, trial, link);
     trial->launch = launch_create(&engine->site, &order, &err);
     if (trial->launch == NULL) {
-        engine_settle_unstarted(engine, trial, CAUSE_LAUNCH_ERROR, err.text);
+        engine_settle_unstarted(engine, trial, &err);
         return true;
     }
     TAILQ_INSERT_TAIL(&engine->prepared, trial, link);
@@ -206,7 +206,7 @@ void engine_dispatch(struct engine *engine)
     if (engine->phase != PHASE_RUNNING)
         return;
     wake_due(engine);
-    while (engine->phase == PHASE_RUNNING &&
+    while (engine->phase == PHASE_RUNNING && !engine_is_held(engine) &&
            engine_active(engine) + returning < wanted(engine)) {
         struct trial *first = TAILQ_FIRST(&engine->ready);
 
@@ -233,7 +233,7 @@ void engine_submit(struct engine *engine)
     TAILQ_CONCAT(&engine->committed, &engine->prepared, link);
     engine->committed_count += engine->prepared_count;
     engine->prepared_count = 0;
-    while (engine->phase == PHASE_RUNNING &&
+    while (engine->phase == PHASE_RUNNING && !engine_is_held(engine) &&
            (trial = TAILQ_FIRST(&engine->committed)) != NULL) {
         struct err err;
 
@@ -247,8 +247,7 @@ void engine_submit(struct engine *engine)
         case START_ERROR:
             TAILQ_REMOVE(&engine->committed, trial, link);
             engine->committed_count--;
-            engine_settle_unstarted(engine, trial, CAUSE_LAUNCH_ERROR,
-                                    err.text);
+            engine_settle_unstarted(engine, trial, &err);
             break;
         }
     }

@@ -38,7 +38,7 @@ static void end_unstarted(struct engine *engine, struct trial_list *list,
         TAILQ_REMOVE(list, trial, link);
         (*count)--;
         trial->wish = engine->wish;
-        engine_settle_unstarted(engine, trial, CAUSE_CANCELLED, "");
+        engine_settle_unstarted(engine, trial, NULL);
     }
 }
 
@@ -104,11 +104,21 @@ void engine_stop_by_signal(struct engine *engine, int signal)
         drain(engine, WISH_INTERRUPT);
 }
 
+/* Between two sessions nothing can be recorded: the engine ends at once. */
+static bool ends_wait(struct engine *engine)
+{
+    if (engine->phase != PHASE_WAITING)
+        return false;
+    engine->signals++;
+    uv_timer_stop(&engine->again);
+    return true;
+}
+
 void engine_on_interrupt(uv_signal_t *handle, int signal)
 {
     struct engine *engine = handle->data;
 
-    if (engine->phase == PHASE_CLOSING)
+    if (engine->phase == PHASE_CLOSING || ends_wait(engine))
         return;
     engine_stop_by_signal(engine, signal);
     engine->signals++;
@@ -121,7 +131,7 @@ void engine_on_terminate(uv_signal_t *handle, int signal)
     struct engine *engine = handle->data;
     bool again = engine->phase == PHASE_ENDING;
 
-    if (engine->phase == PHASE_CLOSING)
+    if (engine->phase == PHASE_CLOSING || ends_wait(engine))
         return;
     engine_stop_by_signal(engine, signal);
     engine->signals += 2;

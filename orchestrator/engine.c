@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ static const char *note(const struct engine *engine)
         return "stopping: waiting for running trials (Ctrl-C ends them)";
     if (engine->phase == PHASE_ENDING)
         return "ending running trials (Ctrl-C kills them)";
+    if (engine->phase == PHASE_WAITING || engine_is_held(engine))
+        return engine->hold_text;
     if (engine->committed_count > 0 && engine->live_count == 0)
         return "waiting for a free slot";
     if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->waiting))
@@ -72,7 +75,8 @@ static bool is_over(const struct engine *engine)
     if (engine_active(engine) > 0 || !TAILQ_EMPTY(&engine->settled))
         return false;
     return engine->phase != PHASE_RUNNING ||
-           (TAILQ_EMPTY(&engine->ready) && TAILQ_EMPTY(&engine->waiting));
+           (!engine_is_held(engine) && TAILQ_EMPTY(&engine->ready) &&
+            TAILQ_EMPTY(&engine->waiting));
 }
 
 static void on_executor_gone(void *user)
@@ -80,25 +84,25 @@ static void on_executor_gone(void *user)
     (void)user; /* the loop ends by itself when its last handle is closed */
 }
 
-static void close_loop(struct engine *engine)
+static void close_session(struct engine *engine)
 {
     engine->phase = PHASE_CLOSING;
     uv_close((uv_handle_t *)&engine->step, NULL);
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
     uv_close((uv_handle_t *)&engine->busy, NULL);
-    uv_unref((uv_handle_t *)&engine->interrupt);
-    uv_unref((uv_handle_t *)&engine->terminate);
     if (engine->executor != NULL)
         executor_destroy(engine->executor, on_executor_gone, NULL);
 }
 
 /* Not before the run's end is in the record: a signal would end the process. */
-static void close_signals(struct engine *engine)
+static void close_loop(struct engine *engine)
 {
+    uv_close((uv_handle_t *)&engine->again, NULL);
     uv_close((uv_handle_t *)&engine->interrupt, NULL);
     uv_close((uv_handle_t *)&engine->terminate, NULL);
     uv_run(&engine->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&engine->loop);
 }
 
 /* A commit is due when a slot waits for it, when it has gathered long enough,
@@ -115,7 +119,7 @@ static bool commit_is_due(const struct engine *engine)
 
 static void on_wake(uv_timer_t *handle)
 {
-    (void)handle; /* the turn itself is what was wanted */
+    engine_submit(handle->data); /* what had to wait */
 }
 
 static void set_wake(struct engine *engine)
@@ -125,7 +129,10 @@ static void set_wake(struct engine *engine)
     int64_t wait_ms = INT64_MAX;
     const struct trial *trial;
 
-    if (store_in_transaction(engine->store))
+    if (engine_is_held(engine))
+        wait_ms = engine->held_until_ms - now_ms;
+    if (store_in_transaction(engine->store) &&
+        engine->begun_ms + COMMIT_AFTER_MS - now_ms < wait_ms)
         wait_ms = engine->begun_ms + COMMIT_AFTER_MS - now_ms;
     TAILQ_FOREACH(trial, &engine->waiting, link)
     {
@@ -155,7 +162,7 @@ static void on_step(uv_prepare_t *handle)
     }
     if (engine->is_broken ||
         (is_over(engine) && !store_in_transaction(engine->store)))
-        close_loop(engine);
+        close_session(engine);
     else
         set_wake(engine);
 }
@@ -212,19 +219,29 @@ static void open_loop(struct engine *engine)
     uv_loop_t *loop = &engine->loop;
 
     uv_loop_init(loop);
+    uv_timer_init(loop, &engine->again);
+    uv_signal_init(loop, &engine->interrupt);
+    uv_signal_init(loop, &engine->terminate);
+    engine->again.data = engine;
+    engine->interrupt.data = engine->terminate.data = engine;
+    uv_signal_start(&engine->interrupt, engine_on_interrupt, SIGINT);
+    uv_signal_start(&engine->terminate, engine_on_terminate, SIGTERM);
+    uv_unref((uv_handle_t *)&engine->interrupt);
+    uv_unref((uv_handle_t *)&engine->terminate);
+}
+
+static void open_session(struct engine *engine)
+{
+    uv_loop_t *loop = &engine->loop;
+
     uv_prepare_init(loop, &engine->step);
     uv_timer_init(loop, &engine->wake);
     uv_timer_init(loop, &engine->watch);
     uv_idle_init(loop, &engine->busy);
-    uv_signal_init(loop, &engine->interrupt);
-    uv_signal_init(loop, &engine->terminate);
     engine->step.data = engine->wake.data = engine->watch.data = engine;
     engine->busy.data = engine;
-    engine->interrupt.data = engine->terminate.data = engine;
     uv_prepare_start(&engine->step, on_step);
     uv_timer_start(&engine->watch, on_watch, READ_EVERY_MS, READ_EVERY_MS);
-    uv_signal_start(&engine->interrupt, engine_on_interrupt, SIGINT);
-    uv_signal_start(&engine->terminate, engine_on_terminate, SIGTERM);
 }
 
 static int open_executor(struct engine *engine, struct err *err)
@@ -276,12 +293,16 @@ static int record_state(struct engine *engine, enum run_state state,
     return result;
 }
 
-static void engine_init(struct engine *engine, struct run *run)
+static void engine_init(struct engine *engine, struct run *run,
+                        const struct engine_events *events,
+                        struct engine_result *result)
 {
     const char *path = getenv("PATH");
     char *programs = fs_program_directory();
 
     engine->run = run;
+    engine->events = events;
+    engine->result = result;
     engine->store = run->store;
     engine->experiment = run->experiment;
     engine->parallel = parallel(run->experiment);
@@ -380,26 +401,41 @@ static int conclude(struct engine *engine, struct err *err)
     return record_state(engine, result->state, 0, err);
 }
 
+static int run_session(struct engine *engine, bool stop_at_once,
+                       struct err *err)
+{
+    int status;
+
+    *engine->result = (struct engine_result){.state = RUN_SUCCEEDED};
+    open_session(engine);
+    if (prepare_run(engine, stop_at_once, err) != 0)
+        engine_break(engine, err);
+    if (engine->is_broken)
+        close_session(engine);
+    uv_run(&engine->loop, UV_RUN_DEFAULT);
+    status = conclude(engine, err);
+    if (status != 0)
+        engine_break(engine, err);
+    return status;
+}
+
 int engine_run(struct run *run, const struct engine_events *events,
                bool stop_at_once, struct engine_result *result, struct err *err)
 {
     struct engine *engine = mem_zero(sizeof(*engine));
+    bool goes_on;
     int status;
 
-    *result = (struct engine_result){.state = RUN_SUCCEEDED};
-    engine->events = events;
-    engine->result = result;
-    engine_init(engine, run);
     open_loop(engine);
-    if (prepare_run(engine, stop_at_once, err) != 0)
-        engine_break(engine, err);
-    if (engine->is_broken)
-        close_loop(engine);
-    uv_run(&engine->loop, UV_RUN_DEFAULT);
-    status = conclude(engine, err);
-    close_signals(engine);
-    uv_loop_close(&engine->loop);
-    engine_clear(engine);
+    do {
+        memset(engine, 0, offsetof(struct engine, loop));
+        engine_init(engine, run, events, result);
+        status = run_session(engine, stop_at_once, err);
+        goes_on =
+            status != 0 && !stop_at_once && engine_wait_to_begin_again(engine);
+        engine_clear(engine);
+    } while (goes_on);
+    close_loop(engine);
     free(engine);
     return status;
 }

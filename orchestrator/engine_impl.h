@@ -21,6 +21,7 @@
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
+ *   hold.c      waiting where there is no room: disk, processes, descriptors
  *
  * A trial that is not over is in exactly one of the lists:
  *
@@ -39,9 +40,11 @@ enum engine_phase {
     PHASE_RUNNING,
     PHASE_DRAINING, /* nothing new starts; what runs may end */
     PHASE_ENDING,   /* what runs is being ended */
-    PHASE_CLOSING   /* the loop's handles are being closed */
+    PHASE_CLOSING,  /* the session's handles are being closed */
+    PHASE_WAITING   /* for a new session to be possible (hold.c) */
 };
 
+/* Up to `loop` it is a session's, from there on it is the engine's life. */
 struct engine {
     struct run *run;
     struct store *store;                 /* the run's */
@@ -70,7 +73,6 @@ struct engine {
     enum trial_wish wish;  /* for trials ended by the phase */
     bool exhausted;        /* the strategy has nothing more */
     int64_t reused_in_row; /* trials whose setting had a result already */
-    int signals;           /* how many came */
     int64_t started_ms;    /* monotonic */
     int64_t earlier_ms;    /* what earlier engines spent on the run */
     int64_t begun_ms;      /* monotonic, of the open transaction; 0: none */
@@ -78,11 +80,16 @@ struct engine {
     struct err broken; /* why it cannot go on */
 
     uv_loop_t loop;
+    uv_timer_t again; /* when a broken session is begun anew */
     uv_prepare_t step;
     uv_timer_t wake;  /* the next thing that is due */
     uv_timer_t watch; /* reads what running trials wrote */
     uv_idle_t busy;   /* keeps the loop turning while a file has more */
     uv_signal_t interrupt, terminate;
+    int signals;           /* how many came */
+    int64_t hold_ms;       /* how long starts were last held back; 0: not */
+    int64_t held_until_ms; /* monotonic: nothing is started before */
+    char hold_text[512];   /* why */
 };
 
 /* dispatch.c */
@@ -105,9 +112,10 @@ void engine_on_ended(void *user, const struct attempt_exit *end);
 bool engine_read_trials(struct engine *engine);
 /* After a commit: tells of the settled trials and forgets them. */
 void engine_report_settled(struct engine *engine);
-/* Ends a trial that never reached the executor. */
+/* Ends a trial that never reached the executor; why is NULL where it was not
+ * to start. */
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,
-                             enum attempt_cause cause, const char *text);
+                             const struct err *why);
 
 /* account.c */
 /* Puts a trial that is over into the tally and tells the strategy, as the next
@@ -118,6 +126,15 @@ void engine_account_ended(struct engine *engine, struct trial *trial);
 
 /* recover.c */
 int engine_recover(struct engine *engine, struct err *err);
+
+/* hold.c */
+/* Nothing starts for a while, longer each time until something has started. */
+void engine_hold(struct engine *engine, const char *why);
+void engine_end_hold(struct engine *engine);
+bool engine_is_held(const struct engine *engine);
+/* What broke the session was of the kind that may pass: waits a while. False
+ * when the user would not. */
+bool engine_wait_to_begin_again(struct engine *engine);
 
 /* ledger.c */
 /* Opens the transaction if it is not open. False when the engine broke. */

@@ -46,6 +46,23 @@ static void tell_until(struct recovery *recovery, int64_t place)
     }
 }
 
+/* The record knows the wall clock alone, which may have been put anywhere
+ * since: nobody waits longer than a rule says. */
+static int64_t remaining_ms(const struct experiment *experiment, int64_t due_ms)
+{
+    int64_t left_ms = due_ms - clock_wall_ms();
+    int64_t longest_ms = retry_delay_ms(&retry_default, retry_default.max, 1);
+
+    for (size_t i = 0; i < experiment->retry_count; i++) {
+        const struct retry_rule *rule = &experiment->retries[i];
+        int64_t ms = retry_delay_ms(rule, rule->max, 1);
+
+        if (ms > longest_ms)
+            longest_ms = ms;
+    }
+    return left_ms < longest_ms ? left_ms : longest_ms;
+}
+
 static void keep_trial(struct recovery *recovery, const struct trial_row *row,
                        enum job_state state)
 {
@@ -57,7 +74,8 @@ static void keep_trial(struct recovery *recovery, const struct trial_row *row,
     memcpy(trial->point, recovery->point,
            space_count(engine->experiment->space) * sizeof(*trial->point));
     if (state == JOB_WAITING) {
-        trial->due_ms = clock_monotonic_ms() + row->due_ms - clock_wall_ms();
+        trial->due_ms = clock_monotonic_ms() +
+                        remaining_ms(engine->experiment, row->due_ms);
         TAILQ_INSERT_TAIL(&engine->waiting, trial, link);
     } else {
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);
@@ -146,7 +164,7 @@ static int reattach(struct recovery *recovery, struct trial *trial)
         engine_track_live(engine, trial);
     } else if (result == 1) {
         trial->wish = WISH_INTERRUPT;
-        engine_settle_unstarted(engine, trial, CAUSE_CANCELLED, "");
+        engine_settle_unstarted(engine, trial, NULL);
         result = 0;
     }
     free(directory);

@@ -54,6 +54,7 @@ void engine_on_started(void *user, int64_t attempt, int64_t pid)
 
     if (trial == NULL || trial->state != JOB_READY || !engine_begin(engine))
         return;
+    engine_end_hold(engine);
     trial->started_ms = now_ms;
     if (store_set_attempt_running(engine->store, engine->run->id, trial->job,
                                   attempt, pid, now_ms, &err) != 0)
@@ -121,11 +122,21 @@ static bool schedule_retry(struct engine *engine, struct trial *trial)
     return true;
 }
 
+/* Where nothing could be written or started, the trial had no chance. */
+static bool is_no_fault(const struct attempt_exit *end)
+{
+    return end->is_shortage &&
+           (end->cause == CAUSE_LAUNCH_ERROR || end->cause == CAUSE_EXIT ||
+            end->cause == CAUSE_NO_METRIC);
+}
+
 static enum job_event decide(struct engine *engine, struct trial *trial)
 {
     trial->retry_rule = -1;
     if (trial->end.cause == CAUSE_OK)
         return EVENT_SUCCEEDED;
+    if (is_no_fault(&trial->end) && trial->wish == WISH_NONE)
+        return EVENT_INTERRUPTED;
     if (trial->end.cause == CAUSE_CANCELLED || trial->wish != WISH_NONE)
         return trial->wish == WISH_STOP ? EVENT_STOPPED : EVENT_INTERRUPTED;
     return schedule_retry(engine, trial) ? EVENT_RETRY : EVENT_FAILED;
@@ -136,7 +147,9 @@ static void follow_durations(struct engine *engine,
 {
     double duration_ms = (double)(end->ended_ms - end->started_ms);
 
-    if (end->cause == CAUSE_LAUNCH_ERROR) {
+    if (is_no_fault(end)) {
+        engine_hold(engine, end->text);
+    } else if (end->cause == CAUSE_LAUNCH_ERROR) {
         engine->launch_errors++;
         memcpy(engine->launch_error, end->text, sizeof(engine->launch_error));
     } else {
@@ -188,15 +201,18 @@ static void settle(struct engine *engine, struct trial *trial)
 }
 
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,
-                             enum attempt_cause cause, const char *text)
+                             const struct err *why)
 {
     trial->end = (struct attempt_exit){
         .attempt = trial->attempt,
-        .cause = cause,
+        .cause = why != NULL ? CAUSE_LAUNCH_ERROR : CAUSE_CANCELLED,
         .exit_code = -1,
         .ended_ms = clock_wall_ms(),
+        .is_shortage = why != NULL && why->kind == ERR_SHORTAGE,
     };
-    snprintf(trial->end.text, sizeof(trial->end.text), "%s", text);
+    if (why != NULL)
+        snprintf(trial->end.text, sizeof(trial->end.text), "%.*s",
+                 (int)sizeof(trial->end.text) - 1, why->text);
     settle(engine, trial);
 }
 

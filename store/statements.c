@@ -61,7 +61,7 @@ struct failure {
 static const struct failure failures[] = {
     {SQLITE_NOTADB, ERR_FAILED, "it is not a database, or it is damaged"},
     {SQLITE_CORRUPT, ERR_FAILED, "the database is damaged"},
-    {SQLITE_FULL, ERR_FAILED, "the disk is full"},
+    {SQLITE_FULL, ERR_SHORTAGE, "the disk is full"},
     {SQLITE_BUSY, ERR_BUSY, "another program keeps it locked"},
     {SQLITE_READONLY, ERR_FAILED, "it cannot be written to"},
     {SQLITE_CANTOPEN, ERR_FAILED, "it cannot be opened"},
@@ -70,9 +70,13 @@ static const struct failure failures[] = {
 int store_fail(struct store *store, struct err *err)
 {
     int code = sqlite3_extended_errcode(store->db);
+    int primary = code & 0xff, why = sqlite3_system_errno(store->db);
 
+    if (why != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN))
+        return err_set_errno(err, ERR_FAILED, why, "store '%s': %s",
+                             store->path, sqlite3_errmsg(store->db));
     for (size_t i = 0; i < ARRAY_LEN(failures); i++) {
-        if (failures[i].code == (code & 0xff))
+        if (failures[i].code == primary)
             return err_set(err, failures[i].kind, "store '%s': %s", store->path,
                            failures[i].text);
     }

@@ -171,6 +171,7 @@ static void test_exit__survives_writing_and_reading(void **state)
         .cpu_ms = 12,
         .max_rss_bytes = INT64_C(1) << 36,
         .text = "cannot run \"a\\b\"\n\t, \"cause\": \"ok\"",
+        .is_shortage = true,
     };
     struct attempt_exit read;
 
@@ -185,6 +186,7 @@ static void test_exit__survives_writing_and_reading(void **state)
     assert_int_equal(read.cpu_ms, 12);
     assert_int_equal(read.max_rss_bytes, end.max_rss_bytes);
     assert_string_equal(read.text, end.text);
+    assert_true(read.is_shortage);
 }
 
 static void test_exit__keeps_every_cause(void **state)
@@ -197,6 +199,7 @@ static void test_exit__keeps_every_cause(void **state)
         assert_int_equal(exit_write(*state, &end, NULL), 0);
         assert_int_equal(exit_read(*state, 1, &read), 1);
         assert_int_equal(read.cause, cause);
+        assert_false(read.is_shortage);
     }
     assert_null(attempt_cause_names[CAUSE_COUNT]);
 }
