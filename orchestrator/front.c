@@ -123,13 +123,11 @@ static int add_row(void *user, const struct trial_row *trial)
     return 0;
 }
 
-/* The best of the first objective come first, so that hardly any is added that
- * is dropped again. */
 int front_load(struct front *front, struct store *store, int64_t run,
                struct err *err)
 {
     const struct trial_query query = {
-        .run = run, .order = ORDER_BEST, .state = "succeeded"};
+        .run = run, .state = "succeeded", .results_only = true};
 
     return store_each_trial(store, &query, add_row, front, err);
 }

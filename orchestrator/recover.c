@@ -213,23 +213,6 @@ static int take_up_all(struct recovery *recovery)
     return 0;
 }
 
-struct sessions {
-    int64_t total_ms, start_ms, last_ms;
-};
-
-static int on_event(void *user, const struct event_row *event)
-{
-    struct sessions *sessions = user;
-
-    if (strcmp(event->event, "engine_started") == 0) {
-        if (sessions->start_ms > 0)
-            sessions->total_ms += sessions->last_ms - sessions->start_ms;
-        sessions->start_ms = event->time_ms;
-    }
-    sessions->last_ms = event->time_ms;
-    return 0;
-}
-
 int engine_recover(struct engine *engine, struct err *err)
 {
     struct recovery recovery = {
@@ -242,7 +225,6 @@ int engine_recover(struct engine *engine, struct err *err)
                            sizeof(*recovery.point)),
     };
     struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
-    struct sessions sessions = {0};
     struct trial *trial;
     int result;
 
@@ -253,9 +235,8 @@ int engine_recover(struct engine *engine, struct err *err)
         result = take_up_all(&recovery);
     }
     if (result == 0)
-        result = store_each_event(engine->store, engine->run->id, on_event,
-                                  &sessions, err);
-    engine->earlier_ms = sessions.total_ms;
+        result = store_earlier_engines_ms(engine->store, engine->run->id,
+                                          &engine->earlier_ms, err);
     while ((trial = TAILQ_FIRST(&recovery.open)) != NULL) {
         TAILQ_REMOVE(&recovery.open, trial, link);
         trial_destroy(trial);

@@ -132,3 +132,20 @@ int store_each_event(struct store *store, int64_t run,
     sqlite3_finalize(statement);
     return result;
 }
+
+/* Events are many and starts few, so only these are looked at one by one. */
+int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
+                             struct err *err)
+{
+    struct value id = value_int(run);
+
+    return store_query_integer(
+        store,
+        "WITH start AS (SELECT time_ms, lead(seq) OVER (ORDER BY seq) AS next"
+        "  FROM event WHERE run_id = ?1 AND event = 'engine_started')"
+        "SELECT coalesce(sum((SELECT e.time_ms FROM event AS e"
+        "   WHERE e.run_id = ?1 AND e.seq < start.next"
+        "   ORDER BY e.seq DESC LIMIT 1) - start.time_ms), 0)"
+        " FROM start WHERE next IS NOT NULL",
+        &id, ms, err);
+}

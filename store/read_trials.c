@@ -25,7 +25,7 @@
     "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
     " job.started_ms, job.ended_ms, job.due_ms, job.cursor, job.violation,"    \
     " job.told, job.seen, job.reason, job.same_as,"                            \
-    " (SELECT count(*) FROM attempt WHERE job_id = job.id) FROM "
+    " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)) FROM "
 
 #define OF_QUERY                                                               \
     " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"
@@ -178,7 +178,7 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .attempts = sqlite3_column_int64(jobs, 14),
     };
 
-    if (read_params(reading, trial.job) < 0 ||
+    if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||
         read_reals(reading, reading->values, trial.job,
                    (struct reals){reading->value, &trial.value_count,
                                   reading->objective_count}) < 0 ||
@@ -203,9 +203,10 @@ static int read_jobs(struct reading *reading, const char *sql)
         value_text(query->state),
         value_int(query->number),
         value_int(query->number == 0 ? INT64_MAX : query->number),
+        value_bool(query->results_only),
     };
-    sqlite3_stmt *jobs =
-        store_query(reading->store, sql, bounds, 4, reading->err);
+    sqlite3_stmt *jobs = store_query(reading->store, sql, bounds,
+                                     ARRAY_LEN(bounds), reading->err);
     int result = 0;
 
     if (jobs == NULL)
@@ -255,8 +256,9 @@ static int prepare(struct reading *reading)
 {
     struct store *store = reading->store;
 
-    if (count_rows(reading, "SELECT count(*) FROM run_param WHERE run_id = ?1",
-                   &reading->param_count) < 0 ||
+    if ((!reading->query->results_only &&
+         count_rows(reading, "SELECT count(*) FROM run_param WHERE run_id = ?1",
+                    &reading->param_count) < 0) ||
         count_rows(reading,
                    "SELECT count(*) FROM run_objective WHERE run_id = ?1",
                    &reading->objective_count) < 0 ||

@@ -264,6 +264,7 @@ struct trial_query {
     const char *state; /* NULL: all */
     int64_t number;    /* 0: all */
     int64_t limit;     /* 0: none */
+    bool results_only; /* no params, and attempts is 0: much quicker */
 };
 
 int store_each_trial(struct store *store, const struct trial_query *query,
@@ -314,5 +315,11 @@ struct event_row {
 int store_each_event(struct store *store, int64_t run,
                      int (*row)(void *user, const struct event_row *event),
                      void *user, struct err *err);
+/*
+ * How long the run's earlier engines worked on it, in milliseconds: of each one
+ * but the last, from its start to the last event before the next one's start.
+ */
+int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
+                             struct err *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "strategies/pareto.h"
 #include "strategies/ranking.h"
 #include "strategies/startup.h"
 #include "strategies/variation.h"
@@ -78,11 +79,34 @@ static void *nsga2_create(const struct strategy_options *options,
     return nsga2;
 }
 
+/* Whether a result comes after the last one of a full population, so that the
+ * population stays as it is: true of most where a long record is read again. */
+static bool is_hopeless(const struct nsga2 *nsga2,
+                        const struct history *history, size_t index)
+{
+    size_t last = nsga2->members[nsga2->count - 1];
+    double violation, limit;
+
+    if (nsga2->count < nsga2->capacity ||
+        history->states[last] != HISTORY_COMPLETE)
+        return false;
+    if (history->states[index] != HISTORY_COMPLETE)
+        return true;
+    violation = history_violation(history, index);
+    limit = history_violation(history, last);
+    return violation > limit ||
+           (violation <= limit && violation >= limit &&
+            pareto_dominates(history_values(history, last),
+                             history_values(history, index),
+                             history->objective_count));
+}
+
 static void take_result(struct nsga2 *nsga2, const struct history *history)
 {
     size_t index = history->told[nsga2->taken++];
 
-    if (history->states[index] == HISTORY_CANCELLED)
+    if (history->states[index] == HISTORY_CANCELLED ||
+        (nsga2->count > 0 && is_hopeless(nsga2, history, index)))
         return;
     nsga2->members[nsga2->count++] = index;
     ranking_sort(history, nsga2->members, nsga2->count, nsga2->ties);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/unit/store_test.h"
+
+/* What an engine reads to take a run up again. */
+
+static void start_engine(struct store *store, int64_t run, int64_t pid,
+                         int64_t time_ms)
+{
+    struct err err = {0};
+
+    must(store_set_run_engine(store, run, pid, "", time_ms, &err));
+}
+
+static int64_t earlier_ms(struct store *store, int64_t run)
+{
+    struct err err = {0};
+    int64_t ms;
+
+    must(store_earlier_engines_ms(store, run, &ms, &err));
+    return ms;
+}
+
+static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_open(*state, STORE_CREATE);
+    int64_t first, second;
+
+    must(store_begin(store, &err));
+    must(fill_run(store, "first", "minimize", &first, &err));
+    must(fill_run(store, "second", "minimize", &second, &err));
+    start_engine(store, first, 7, 1000);
+    assert_int_equal(earlier_ms(store, first), 0);
+    start_engine(store, second, 8, 1500);
+    start_engine(store, first, 0, 3000); /* its end */
+    start_engine(store, first, 9, 50000);
+    start_engine(store, second, 0, 50500);
+    assert_int_equal(earlier_ms(store, first), 2000);
+    must(store_set_run_state(store, first, "running", "", 50700, &err));
+    start_engine(store, first, 10, 90000); /* the one before was killed */
+    must(store_commit(store, &err));
+    assert_int_equal(earlier_ms(store, first), 2700);
+    assert_int_equal(earlier_ms(store, second), 0);
+    store_close(store);
+}
+
+static int see_results(void *user, const struct trial_row *trial)
+{
+    double *sum = user;
+
+    assert_int_equal(trial->param_count, 0);
+    assert_int_equal(trial->attempts, 0);
+    assert_int_equal(trial->value_count, 1);
+    *sum += trial->values[0];
+    return 0;
+}
+
+static void test_store_resume__reads_results_alone(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_open(*state, STORE_CREATE);
+    struct trial_query query = {.run = 1, .results_only = true};
+    int64_t run;
+    double sum = 0;
+
+    must(store_begin(store, &err));
+    must(fill_run(store, "r", "minimize", &run, &err));
+    must(fill_trial(store, run, 1, 2, &err));
+    must(fill_trial(store, run, 2, 40, &err));
+    must(store_commit(store, &err));
+    must(store_each_trial(store, &query, see_results, &sum, &err));
+    assert_float_equal(sum, 42, 0);
+    query.order = ORDER_BEST;
+    must(store_each_trial(store, &query, see_results, &sum, &err));
+    assert_float_equal(sum, 84, 0);
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(test_store_resume__sums_up_what_earlier_engines_took),
+        STORE_TEST(test_store_resume__reads_results_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
