@@ -30,7 +30,8 @@ struct agent_setup {
     int32_t parallel;
     int32_t cpus;
     uint32_t gpu_count;
-    uint64_t files_max; /* RLIMIT_NOFILE for commands, its soft limit */
+    uint32_t without_cgroups; /* not 0: make none */
+    uint64_t files_max;       /* RLIMIT_NOFILE for commands, its soft limit */
     struct gpu gpus[GPUS_MAX];
     char slots_directory[SLOTS_PATH_MAX]; /* exists, and is ours */
 };

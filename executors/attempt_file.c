@@ -204,19 +204,24 @@ void claim_identify(struct claim *claim)
 
 size_t claim_format(const struct claim *claim, char line[CLAIM_LINE_MAX])
 {
+    char cgroup[6 * CLAIM_CGROUP_MAX + 8];
+
+    escape(claim->cgroup, cgroup, sizeof(cgroup));
     return (size_t)snprintf(
         line, CLAIM_LINE_MAX,
         "{\"attempt\": %" PRId64 ", \"pid\": %" PRId64
         ", \"pid_start\": %" PRIu64 ", \"boot_id\": \"%s\", \"host\": \"%s\""
         ", \"time_ms\": %" PRId64 ", \"shim_pid\": %" PRId64
-        ", \"shim_start\": %" PRIu64 "}\n",
+        ", \"shim_start\": %" PRIu64 ", \"cgroup\": \"%s\"}\n",
         claim->attempt, claim->pid, claim->pid_start, claim->boot_id,
-        claim->host, claim->time_ms, claim->shim_pid, claim->shim_start);
+        claim->host, claim->time_ms, claim->shim_pid, claim->shim_start,
+        cgroup);
 }
 
 static bool claim_parse(const char *line, struct claim *claim)
 {
     memset(claim, 0, sizeof(*claim));
+    read_string(line, "cgroup", claim->cgroup, sizeof(claim->cgroup));
     return strchr(line, '\n') != NULL &&
            read_integer(line, "attempt", &claim->attempt) &&
            read_integer(line, "pid", &claim->pid) &&

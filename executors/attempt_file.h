@@ -20,6 +20,8 @@
  * the lock next, then starts nothing.
  */
 
+enum { CLAIM_CGROUP_MAX = 256 };
+
 struct claim {
     int64_t attempt;
     int64_t pid;        /* of the command; 0: void, nobody may start it now */
@@ -29,10 +31,11 @@ struct claim {
     int64_t time_ms; /* wall clock */
     char boot_id[40];
     char host[65];
+    char cgroup[CLAIM_CGROUP_MAX]; /* directory of its control group, or "" */
 };
 
 enum {
-    CLAIM_LINE_MAX = 512,
+    CLAIM_LINE_MAX = 2048,
     EXIT_LINE_MAX = 2048,
 };
 

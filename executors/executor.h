@@ -18,9 +18,9 @@
  *     log    what the command wrote (stdout and stderr)
  *     claim  made with O_EXCL by whoever starts the command: one line of JSON
  *            {"attempt", "pid", "pid_start", "boot_id", "host", "time_ms",
- *            "shim_pid", "shim_start"}, pid 0 where it was made so that the
- *            command never starts; flocked for as long as the attempt or a
- *            descendant lives
+ *            "shim_pid", "shim_start", "cgroup"}, pid 0 where it was made so
+ *            that the command never starts; flocked for as long as the
+ *            attempt or a descendant lives
  *     exit   made by rename when it ended: one line of JSON, struct
  *            attempt_exit's fields; an `exit` of another attempt id is ignored
  * and these outlive both the engine and the executor.
@@ -60,7 +60,7 @@ struct attempt_exit {
     int64_t started_ms, ended_ms; /* wall clock */
     int64_t cpu_ms;               /* user + system of the whole tree */
     int64_t max_rss_bytes;
-    char text[256];   /* more about the cause, or "" */
+    char text[256];   /* what is known of why, and what is not; or "" */
     bool is_shortage; /* no process was to be had, or no room on the disk */
 };
 
@@ -83,6 +83,7 @@ struct executor_options {
     int cpus;                    /* -1: as many as this process may use */
     int gpus;                    /* -1: as many as the machine has */
     int parallel;                /* attempts at once, at most */
+    bool without_cgroups;        /* make no control groups */
     const char *script;          /* fake: a file (fake_script.h), or NULL */
 };
 

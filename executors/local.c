@@ -233,6 +233,7 @@ static int fill_setup(struct local *local,
     getrlimit(RLIMIT_NOFILE, &files);
     setup->files_max = files.rlim_cur;
     setup->parallel = options->parallel;
+    setup->without_cgroups = options->without_cgroups;
     setup->cpus = options->cpus >= 0 ? options->cpus : cpus_find("");
     setup->gpu_count =
         options->gpus >= 0 ? (uint32_t)options->gpus : (uint32_t)found;

@@ -42,6 +42,7 @@ static const char usage[] =
     "  --time MS        end it after so many milliseconds\n"
     "  --memory BYTES   end it when its processes take more\n"
     "  --grace MS       from SIGTERM to SIGKILL (10000)\n"
+    "  --no-cgroup      make no control group for it\n"
     "  --agent FD       serve an engine on this socket\n";
 
 /* -- One attempt in the foreground ----------------------------------------*/
@@ -76,7 +77,8 @@ static int exit_status(const struct attempt_exit *end)
     return end->exit_code;
 }
 
-static int run_foreground(const struct attempt_spec *spec, struct err *err)
+static int run_foreground(const struct attempt_spec *spec, bool without_cgroups,
+                          struct err *err)
 {
     struct foreground foreground = {.end = {.attempt = spec->attempt}};
     const struct supervisor_events events = {
@@ -86,6 +88,8 @@ static int run_foreground(const struct attempt_spec *spec, struct err *err)
     foreground.supervisor = supervisor_create(&events, err);
     if (foreground.supervisor == NULL)
         return STATUS_FAILED;
+    if (!without_cgroups)
+        supervisor_use_cgroups(foreground.supervisor, 0);
     pid = supervisor_start(foreground.supervisor, spec, NULL, &foreground.end);
     if (pid <= 0)
         fprintf(stderr, "smtune-shim: %s\n", foreground.end.text);
@@ -104,6 +108,7 @@ enum {
     OPTION_TIME,
     OPTION_MEMORY,
     OPTION_GRACE,
+    OPTION_NO_CGROUP,
     OPTION_AGENT,
     OPTION_HELP
 };
@@ -113,6 +118,7 @@ static const struct option options[] = {
     {"time", required_argument, NULL, OPTION_TIME},
     {"memory", required_argument, NULL, OPTION_MEMORY},
     {"grace", required_argument, NULL, OPTION_GRACE},
+    {"no-cgroup", no_argument, NULL, OPTION_NO_CGROUP},
     {"agent", required_argument, NULL, OPTION_AGENT},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -132,10 +138,16 @@ static int64_t parse_number(const char *text)
     return number;
 }
 
-/* Returns the agent's socket, or -1 when there is none. */
-static int parse_options(int argc, char **argv, struct attempt_spec *spec)
+struct arguments {
+    struct attempt_spec spec;
+    bool without_cgroups;
+    int agent_fd; /* -1: none */
+};
+
+static void parse_options(int argc, char **argv, struct arguments *arguments)
 {
-    int agent_fd = -1, option;
+    struct attempt_spec *spec = &arguments->spec;
+    int option;
 
     while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         switch (option) {
@@ -151,8 +163,11 @@ static int parse_options(int argc, char **argv, struct attempt_spec *spec)
         case OPTION_GRACE:
             spec->grace_ms = parse_number(optarg);
             break;
+        case OPTION_NO_CGROUP:
+            arguments->without_cgroups = true;
+            break;
         case OPTION_AGENT:
-            agent_fd = (int)parse_number(optarg);
+            arguments->agent_fd = (int)parse_number(optarg);
             break;
         case OPTION_HELP:
             fputs(usage, stdout);
@@ -162,7 +177,6 @@ static int parse_options(int argc, char **argv, struct attempt_spec *spec)
             exit(STATUS_USAGE);
         }
     }
-    return agent_fd;
 }
 
 /* Nothing that was left open to us reaches the commands. 0, 1 and 2 are
@@ -216,14 +230,17 @@ static int become_agent(int socket_fd, struct err *err)
 int main(int argc, char **argv)
 {
     char work_directory[PATH_MAX], *directory;
-    struct attempt_spec spec = {.envp = environ, .grace_ms = GRACE_MS};
-    int agent_fd = parse_options(argc, argv, &spec);
+    struct arguments arguments = {
+        .spec = {.envp = environ, .grace_ms = GRACE_MS}, .agent_fd = -1};
+    struct attempt_spec *spec = &arguments.spec;
     struct err err = {ERR_NONE, "", 0, 0, ""};
     int status;
 
-    own_files(agent_fd);
-    if (agent_fd >= 0) {
-        status = become_agent(agent_fd, &err) == 0 ? 0 : STATUS_FAILED;
+    parse_options(argc, argv, &arguments);
+    own_files(arguments.agent_fd);
+    if (arguments.agent_fd >= 0) {
+        status =
+            become_agent(arguments.agent_fd, &err) == 0 ? 0 : STATUS_FAILED;
     } else {
         if (argc - optind < 2) {
             fputs(usage, stderr);
@@ -232,12 +249,12 @@ int main(int argc, char **argv)
         if (getcwd(work_directory, sizeof(work_directory)) == NULL)
             snprintf(work_directory, sizeof(work_directory), "/");
         directory = fs_absolute(argv[optind]);
-        spec.directory = directory;
-        spec.work_directory = work_directory;
-        spec.argv = argv + optind + 1;
-        if (strcmp(spec.argv[0], "--") == 0 && spec.argv[1] != NULL)
-            spec.argv++;
-        status = run_foreground(&spec, &err);
+        spec->directory = directory;
+        spec->work_directory = work_directory;
+        spec->argv = argv + optind + 1;
+        if (strcmp(spec->argv[0], "--") == 0 && spec->argv[1] != NULL)
+            spec->argv++;
+        status = run_foreground(spec, arguments.without_cgroups, &err);
         free(directory);
     }
     if (err.kind != ERR_NONE)

@@ -126,6 +126,16 @@ static void limit_files(rlim_t files_max)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* 0 when it is not known. */
+static pid_t engine_pid(int fd)
+{
+    struct ucred engine = {.pid = 0};
+    socklen_t length = sizeof(engine);
+
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &engine, &length);
+    return engine.pid;
+}
+
 static int on_setup(struct agent *agent, const struct agent_message *message)
 {
     struct agent_setup setup;
@@ -135,6 +145,8 @@ static int on_setup(struct agent *agent, const struct agent_message *message)
         setup.gpu_count > GPUS_MAX)
         return -1;
     limit_files(setup.files_max);
+    if (setup.without_cgroups == 0)
+        supervisor_use_cgroups(agent->supervisor, engine_pid(agent->fd));
     agent->parallel = setup.parallel > 0 ? (size_t)setup.parallel : 1;
     agent->slots = slots_open(setup.slots_directory, setup.cpus, setup.gpus,
                               setup.gpu_count);

@@ -10,17 +10,20 @@
 
 #include "base/clock.h"
 #include "executors/attempt_file.h"
+#include "executors/shim_evidence.h"
 
 /*
  * An attempt's life here: it runs; it may be told to end (a limit, a
  * cancel), first by SIGTERM, then by SIGKILL; its command is reaped; what the
  * command left behind is killed; `exit` is written and `ended` called.
  *
- * What is left behind is cheap to rule out in the common case: nobody is in
- * the command's process group and nobody holds the claim's lock. Only a
- * process that left the group and closed all its files escapes that, and is
- * found by a census of /proc, which costs milliseconds and is therefore made
- * at most every CENSUS_MS while all looks well.
+ * Where an attempt has a control group, the kernel tells what is left behind:
+ * a group in which anything lives cannot be removed. Without one it is cheap
+ * to rule out in the common case: nobody is in the command's process group
+ * and nobody holds the claim's lock. Only a process that left the group and
+ * closed all its files escapes that, and is found by a census of /proc, which
+ * costs milliseconds and is therefore made at most every CENSUS_MS while all
+ * looks well.
  *
  * A command's pid is safe to signal until it is reaped, and only we reap it:
  * so its group is killed after its death is known and before it is reaped.
@@ -32,7 +35,9 @@ enum {
     DRAIN_FIRST_MS = 1,
     DRAIN_STEP_MAX_MS = 50,
     OUTSIDER_MS = 1000, /* how long a lock held elsewhere is waited for */
-    DRAIN_MAX_MS = 10000
+    DRAIN_MAX_MS = 10000,
+    PACE_WEIGHT = 8, /* of the past in the mean duration */
+    DURATION_MAX_MS = 1000
 };
 
 /* -- Ending ---------------------------------------------------------------*/
@@ -64,12 +69,13 @@ static bool written_or_gone(const struct attempt *attempt)
 
 /* `ended` comes first because it starts the next attempt in the slot, while the
  * owner hears of this one only after the turn, when `exit` is written. */
-static void finish(struct supervisor *supervisor, struct attempt *attempt)
+static void finish(struct supervisor *supervisor, struct attempt *attempt,
+                   bool had_group)
 {
     struct attempt_exit end = attempt->end;
 
     attempt_remove(supervisor, attempt);
-    supervisor->strays = true;
+    supervisor->strays |= !had_group;
     supervisor->events.ended(supervisor->events.user, &end);
     if (written_or_gone(attempt)) {
         attempt_destroy(attempt);
@@ -101,7 +107,10 @@ void ending_rewrite(struct supervisor *supervisor, int64_t now_ms)
 
 void ending_kill(struct attempt *attempt, int64_t now_ms)
 {
+    if (attempt->has_group)
+        cgroup_kill(&attempt->group);
     kill(-attempt->pid, SIGKILL);
+    attempt->was_killed = true;
     attempt->kill_ms = now_ms + REPEAT_KILL_MS;
 }
 
@@ -143,21 +152,36 @@ static bool looks_clear(const struct attempt *attempt)
            claim_is_free(attempt->directory);
 }
 
-/* Ends a reaped attempt if nothing of it is left. */
+/* Removes the group of a reaped attempt, or else kills what lives there. */
+static bool clear_group(struct attempt *attempt)
+{
+    if (!cgroup_remove(&attempt->group)) {
+        cgroup_kill(&attempt->group);
+        return false;
+    }
+    attempt->has_group = false;
+    return true;
+}
+
 void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
                    int64_t now_ms)
 {
     int64_t waited_ms = now_ms - attempt->reaped_ms;
+    bool is_over, had_group = false;
 
-    if (looks_clear(attempt) && now_ms - supervisor->census_ms < CENSUS_MS) {
-        finish(supervisor, attempt);
-        return;
+    if (attempt->has_group) {
+        is_over = clear_group(attempt) && looks_clear(attempt);
+        had_group = is_over;
+    } else if (looks_clear(attempt) &&
+               now_ms - supervisor->census_ms < CENSUS_MS) {
+        is_over = true;
+    } else {
+        ending_census(supervisor, now_ms);
+        is_over = attempt->living == 0 && (claim_is_free(attempt->directory) ||
+                                           waited_ms > OUTSIDER_MS);
     }
-    ending_census(supervisor, now_ms);
-    if ((attempt->living == 0 &&
-         (claim_is_free(attempt->directory) || waited_ms > OUTSIDER_MS)) ||
-        waited_ms > DRAIN_MAX_MS) {
-        finish(supervisor, attempt);
+    if (is_over || waited_ms > DRAIN_MAX_MS) {
+        finish(supervisor, attempt, had_group);
         return;
     }
     if (waited_ms < DRAIN_FIRST_MS)
@@ -175,8 +199,7 @@ static int64_t cpu_ms(const struct rusage *usage)
            (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
 }
 
-static void note_end(struct attempt *attempt, int status,
-                     const struct rusage *usage)
+static void note_end(struct attempt *attempt, const struct rusage *usage)
 {
     struct attempt_exit *end = &attempt->end;
 
@@ -184,20 +207,16 @@ static void note_end(struct attempt *attempt, int status,
     end->cpu_ms += cpu_ms(usage);
     if (usage->ru_maxrss * INT64_C(1024) > end->max_rss_bytes)
         end->max_rss_bytes = usage->ru_maxrss * INT64_C(1024);
-    if (WIFEXITED(status))
-        end->exit_code = WEXITSTATUS(status);
-    else
-        end->signal = WTERMSIG(status);
-    if (attempt_disk_is_full(attempt->directory)) {
-        end->is_shortage = true;
-        snprintf(end->text, sizeof(end->text), "the disk is full");
-    }
-    if (attempt->told != CAUSE_OK)
-        end->cause = attempt->told;
-    else if (end->signal != 0)
-        end->cause = CAUSE_SIGNAL;
-    else
-        end->cause = end->exit_code == 0 ? CAUSE_OK : CAUSE_EXIT;
+}
+
+/* How many processes of the machine the kernel has killed for lack of memory
+ * since this was last asked. */
+static int64_t recent_oom_kills(struct supervisor *supervisor)
+{
+    int64_t before = supervisor->oom_kills;
+
+    supervisor->oom_kills = evidence_machine_oom_kills();
+    return supervisor->oom_kills - before;
 }
 
 static struct attempt *find_session(struct supervisor *supervisor,
@@ -222,6 +241,18 @@ static void reap_orphan(struct supervisor *supervisor, pid_t pid)
         attempt->end.cpu_ms += cpu_ms(&usage);
 }
 
+static void follow_duration(struct supervisor *supervisor,
+                            const struct attempt *attempt)
+{
+    int64_t duration_ms = attempt->end.ended_ms - attempt->end.started_ms;
+
+    if (duration_ms < 0)
+        duration_ms = 0;
+    if (duration_ms > DURATION_MAX_MS)
+        duration_ms = DURATION_MAX_MS;
+    supervisor->mean_ms += (duration_ms - supervisor->mean_ms) / PACE_WEIGHT;
+}
+
 static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
                          int64_t now_ms)
 {
@@ -231,7 +262,12 @@ static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
     kill(-attempt->pid, SIGKILL);
     if (wait4(attempt->pid, &status, 0, &usage) != attempt->pid)
         return;
-    note_end(attempt, status, &usage);
+    note_end(attempt, &usage);
+    evidence_judge(attempt, status,
+                   WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                       ? recent_oom_kills(supervisor)
+                       : 0);
+    follow_duration(supervisor, attempt);
     attempt->reaped_ms = now_ms;
     attempt->deadline_ms = 0;
     attempt->kill_ms = 0;

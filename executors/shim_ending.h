@@ -18,6 +18,7 @@
 struct supervisor {
     struct supervisor_events events;
     struct spawner spawner;
+    struct cgroup_site site; /* if it has_site */
     struct attempt *attempts;
     struct attempt *unwritten; /* ended, but `exit` could not be written */
     size_t count;
@@ -25,6 +26,11 @@ struct supervisor {
     int64_t census_ms; /* when the last was */
     int64_t armed_ms;  /* what the timer is set to */
     int64_t census_cost_ms;
+    int64_t groups_ms; /* when those with limits were last looked at */
+    int64_t groups_cost_ms;
+    int64_t mean_ms;   /* duration of the last attempts */
+    int64_t oom_kills; /* of the machine, when last looked */
+    bool has_site;
     bool strays; /* there may be some since the last census */
     int signal_fd;
     int timer_fd;

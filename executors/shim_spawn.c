@@ -35,6 +35,7 @@ enum stage { STAGE_DIRECTORY, STAGE_FILES, STAGE_CLAIM, STAGE_COMMAND };
 struct child {
     const struct spawner *spawner;
     const struct attempt_spec *spec;
+    struct cgroup *group; /* or NULL */
     char **envp;
     char **shell_argv; /* for a script without #!, its [1] still open */
     char *path;        /* room for a candidate's path */
@@ -81,6 +82,9 @@ static int write_claim(struct child *child)
     child->start = process_read(getpid(), &self) ? self.start : 0;
     claim.pid_start = child->start;
     claim.time_ms = clock_wall_ms();
+    if (child->group != NULL &&
+        !cgroup_directory(child->group, claim.cgroup, sizeof(claim.cgroup)))
+        claim.cgroup[0] = '\0';
     length = claim_format(&claim, line);
     return write(child->claim_fd, line, length) == (ssize_t)length ? 0 : -1;
 }
@@ -171,6 +175,8 @@ static int run_child(void *argument)
         fail(child, STAGE_DIRECTORY, errno);
     if (arrange_files(child) != 0)
         fail(child, STAGE_FILES, errno);
+    if (child->group != NULL)
+        cgroup_enter(child->group);
     if (write_claim(child) != 0)
         fail(child, STAGE_CLAIM, errno);
     sigemptyset(&none);
@@ -309,9 +315,11 @@ static void prepare_strings(struct child *child, char *claim, char *devices)
 }
 
 pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
-                    const char *gpus, uint64_t *pid_start, struct err *err)
+                    const struct spawn_place *place, uint64_t *pid_start,
+                    struct err *err)
 {
-    struct child child = {.spawner = spawner, .spec = spec, .log_fd = -1};
+    struct child child = {
+        .spawner = spawner, .spec = spec, .group = place->group, .log_fd = -1};
     char *claim = NULL, *devices = NULL;
     pid_t pid = -1;
 
@@ -321,8 +329,8 @@ pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
     child.log_fd = open_log(spec->directory, err);
     if (child.log_fd >= 0) {
         claim = mem_printf("SMTUNE_CLAIM=%s/claim", spec->directory);
-        if (gpus != NULL)
-            devices = mem_printf("CUDA_VISIBLE_DEVICES=%s", gpus);
+        if (place->gpus != NULL)
+            devices = mem_printf("CUDA_VISIBLE_DEVICES=%s", place->gpus);
         prepare_strings(&child, claim, devices);
         pid = launch(&child, err);
         *pid_start = child.start;

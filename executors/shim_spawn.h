@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "executors/attempt_file.h"
+#include "executors/cgroup.h"
 #include "executors/executor.h"
 
 /* Starting a command: what lies between an attempt's spec and its exec. */
@@ -16,6 +17,12 @@ struct spawner {
     int null_fd;        /* /dev/null */
 };
 
+/* What a command is given beside its spec. */
+struct spawn_place {
+    const char *gpus;     /* becomes CUDA_VISIBLE_DEVICES; or NULL */
+    struct cgroup *group; /* which it enters, as far as it may; or NULL */
+};
+
 enum { SPAWN_TEXT_MAX = 256 };
 
 int spawner_init(struct spawner *spawner, struct err *err);
@@ -24,13 +31,13 @@ void spawner_clear(struct spawner *spawner);
 /*
  * Claims the attempt's directory and starts its command there, in a session
  * of its own, with stdout and stderr in `log`, no stdin, default signals, and
- * no other descriptor open than the claim's. `gpus`, unless NULL, becomes
- * CUDA_VISIBLE_DEVICES. Returns the pid of a command that runs, with its start
- * time (as in struct claim) in *pid_start; -1 with
+ * no other descriptor open than the claim's. Returns the pid of a command that
+ * runs, with its start time (as in struct claim) in *pid_start; -1 with
  * ERR_BUSY when somebody else has the claim, else with ERR_FAILED and the
  * reason in at most SPAWN_TEXT_MAX bytes.
  */
 pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
-                    const char *gpus, uint64_t *pid_start, struct err *err);
+                    const struct spawn_place *place, uint64_t *pid_start,
+                    struct err *err);
 
 #endif

@@ -18,10 +18,12 @@
 #include "base/mem.h"
 #include "executors/attempt_file.h"
 #include "executors/shim_ending.h"
+#include "executors/shim_evidence.h"
 
 enum {
     MEMORY_MS = 100,
-    CENSUS_REST = 20 /* times what a census takes */
+    CENSUS_REST = 20, /* times what a census takes */
+    SHORT_MS = 100    /* on average: no groups for what asks for no limits */
 };
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -39,6 +41,12 @@ static int64_t memory_due_ms(const struct supervisor *supervisor)
 {
     return supervisor->census_ms + MEMORY_MS +
            CENSUS_REST * supervisor->census_cost_ms;
+}
+
+static int64_t groups_due_ms(const struct supervisor *supervisor)
+{
+    return supervisor->groups_ms + MEMORY_MS +
+           CENSUS_REST * supervisor->groups_cost_ms;
 }
 
 /* A look at several processes is none at one moment: as some end, what they
@@ -59,22 +67,49 @@ static bool is_over_memory(const struct supervisor *supervisor,
     return attempt->was_over && was_over;
 }
 
+static bool is_limited_by_group(const struct attempt *attempt)
+{
+    return attempt->has_group && attempt->group.limits_memory &&
+           attempt->reaped_ms == 0;
+}
+
+static bool must_watch_memory(const struct attempt *attempt)
+{
+    return attempt->memory_bytes > 0 && attempt->reaped_ms == 0 &&
+           !is_limited_by_group(attempt);
+}
+
 static void check_memory(struct supervisor *supervisor, int64_t now_ms)
 {
     bool limited = false;
 
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next)
-        limited |= a->memory_bytes > 0 && a->reaped_ms == 0;
+        limited |= must_watch_memory(a);
     if (!limited || now_ms < memory_due_ms(supervisor))
         return;
     ending_census(supervisor, now_ms);
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
-        if (a->reaped_ms != 0 || !is_over_memory(supervisor, a))
+        if (!must_watch_memory(a) || !is_over_memory(supervisor, a))
             continue;
         if (a->told == CAUSE_OK)
-            a->told = CAUSE_OOM;
+            evidence_of_memory(a);
         ending_kill(a, now_ms);
     }
+}
+
+/* Version 1 kills one process and lets the others be. */
+static void check_groups(struct supervisor *supervisor, int64_t now_ms)
+{
+    if (now_ms < groups_due_ms(supervisor))
+        return;
+    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
+        if (!is_limited_by_group(a))
+            continue;
+        if (evidence_look(a) && a->kill_ms == 0)
+            ending_kill(a, now_ms);
+    }
+    supervisor->groups_ms = now_ms;
+    supervisor->groups_cost_ms = clock_monotonic_ms() - now_ms;
 }
 
 static void check_time(struct supervisor *supervisor, int64_t now_ms)
@@ -94,6 +129,7 @@ static void check_time(struct supervisor *supervisor, int64_t now_ms)
             ending_terminate(attempt, CAUSE_TIMEOUT, now_ms);
     }
     check_memory(supervisor, now_ms);
+    check_groups(supervisor, now_ms);
     if (supervisor->strays && now_ms - supervisor->census_ms >= CENSUS_MS)
         ending_census(supervisor, now_ms);
     ending_rewrite(supervisor, now_ms);
@@ -107,8 +143,10 @@ static int64_t next_wake_ms(const struct supervisor *supervisor)
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
         wake_ms = earlier(wake_ms, earlier(a->deadline_ms, a->kill_ms));
         wake_ms = earlier(wake_ms, a->check_ms);
-        if (a->memory_bytes > 0)
+        if (must_watch_memory(a))
             wake_ms = earlier(wake_ms, memory_due_ms(supervisor));
+        if (is_limited_by_group(a))
+            wake_ms = earlier(wake_ms, groups_due_ms(supervisor));
     }
     for (struct attempt *a = supervisor->unwritten; a != NULL; a = a->next)
         wake_ms = earlier(wake_ms, a->check_ms);
@@ -159,6 +197,8 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
     struct supervisor *supervisor = mem_zero(sizeof(*supervisor));
 
     supervisor->events = *events;
+    supervisor->mean_ms = INT64_C(10) * SHORT_MS;
+    supervisor->oom_kills = evidence_machine_oom_kills();
     supervisor->signal_fd = own_signals();
     supervisor->timer_fd =
         timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -173,6 +213,11 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
 fail:
     supervisor_destroy(supervisor);
     return NULL;
+}
+
+void supervisor_use_cgroups(struct supervisor *supervisor, pid_t partner)
+{
+    supervisor->has_site = cgroup_site_open(&supervisor->site, "", partner);
 }
 
 /* Until a census finds none; those that cannot be killed are left. */
@@ -195,6 +240,7 @@ void supervisor_destroy(struct supervisor *supervisor)
     if (supervisor == NULL)
         return;
     end_strays(supervisor);
+    cgroup_site_close(&supervisor->site);
     tree_clear(&supervisor->tree);
     spawner_clear(&supervisor->spawner);
     if (supervisor->signal_fd >= 0)
@@ -218,34 +264,58 @@ static pid_t launch_failed(const struct attempt_spec *spec,
     return 0;
 }
 
+/* A group costs a tenth of a millisecond, which nobody notices but those who
+ * start many trials that take few of them. */
+static bool give_group(struct supervisor *supervisor, struct attempt *attempt,
+                       const struct attempt_spec *spec)
+{
+    const struct cgroup_limits limits = {spec->memory_bytes, spec->cpus};
+
+    return supervisor->has_site &&
+           (spec->memory_bytes > 0 || supervisor->mean_ms >= SHORT_MS) &&
+           cgroup_create(&attempt->group, &supervisor->site, spec->attempt,
+                         &limits);
+}
+
+static void attempt_fill(struct attempt *attempt,
+                         const struct attempt_spec *spec)
+{
+    attempt->directory = mem_copy_string(spec->directory);
+    attempt->memory_bytes = spec->memory_bytes;
+    attempt->time_ms = spec->time_ms;
+    attempt->grace_ms = spec->grace_ms;
+    if (spec->time_ms > 0)
+        attempt->deadline_ms = clock_monotonic_ms() + spec->time_ms;
+}
+
 pid_t supervisor_start(struct supervisor *supervisor,
                        const struct attempt_spec *spec, const char *gpus,
                        struct attempt_exit *end)
 {
-    struct attempt *attempt;
-    uint64_t pid_start;
+    struct attempt *attempt = mem_zero(sizeof(*attempt));
+    struct spawn_place place = {.gpus = gpus};
     struct err err;
-    pid_t pid;
 
     *end = (struct attempt_exit){.attempt = spec->attempt,
                                  .exit_code = -1,
                                  .started_ms = clock_wall_ms()};
-    pid = spawn_command(&supervisor->spawner, spec, gpus, &pid_start, &err);
-    if (pid < 0)
+    if (give_group(supervisor, attempt, spec))
+        place.group = &attempt->group;
+    attempt->pid = spawn_command(&supervisor->spawner, spec, &place,
+                                 &attempt->pid_start, &err);
+    if (attempt->pid < 0) {
+        if (place.group != NULL)
+            cgroup_remove(place.group);
+        free(attempt);
         return launch_failed(spec, &err, end);
-    attempt = mem_zero(sizeof(*attempt));
+    }
+    attempt_fill(attempt, spec);
     attempt->end = *end;
-    attempt->directory = mem_copy_string(spec->directory);
-    attempt->pid = pid;
-    attempt->pid_start = pid_start;
-    attempt->memory_bytes = spec->memory_bytes;
-    attempt->grace_ms = spec->grace_ms;
-    if (spec->time_ms > 0)
-        attempt->deadline_ms = clock_monotonic_ms() + spec->time_ms;
+    attempt->has_group = place.group != NULL && cgroup_is_there(place.group);
     attempt->next = supervisor->attempts;
     supervisor->attempts = attempt;
     supervisor->count++;
-    return pid;
+    return attempt->pid;
 }
 
 void supervisor_cancel(struct supervisor *supervisor, int64_t id,

@@ -24,10 +24,13 @@ struct supervisor_events {
 
 struct supervisor *supervisor_create(const struct supervisor_events *events,
                                      struct err *err);
+/* From now on attempts get control groups where these can be made; partner as
+ * for cgroup_site_open(). */
+void supervisor_use_cgroups(struct supervisor *supervisor, pid_t partner);
 void supervisor_destroy(struct supervisor *supervisor);
 
 /*
- * Starts an attempt; gpus as for spawn_command(). Returns its command's pid,
+ * Starts an attempt; gpus as in struct spawn_place. Returns its command's pid,
  * after which `ended` comes once; 0 when it could not start, which *end and
  * `exit` then tell; -1 when the directory's claim is somebody else's, which
  * *end alone tells.

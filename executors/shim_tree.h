@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "executors/cgroup.h"
 #include "executors/executor.h"
 #include "executors/process_table.h"
 
@@ -23,7 +24,9 @@ struct attempt {
     char *directory;
     pid_t pid; /* of the command, and of its session and group */
     uint64_t pid_start;
+    struct cgroup group;  /* if it has_group */
     int64_t memory_bytes; /* 0: no limit */
+    int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;
     int64_t deadline_ms; /* clock_monotonic_ms() of each; 0: none */
     int64_t kill_ms;
@@ -33,7 +36,9 @@ struct attempt {
 
     size_t living; /* as of the last census: processes */
     int64_t rss_bytes;
-    bool was_over; /* its memory limit, as of the last look */
+    bool was_over;   /* its memory limit, as of the last look */
+    bool has_group;  /* which is not removed yet */
+    bool was_killed; /* by us, as it did not heed SIGTERM */
 };
 
 /* All zeroes at first. */

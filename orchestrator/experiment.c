@@ -235,6 +235,8 @@ static void build_executor(struct build *build, const struct conf_node *node)
         options->name = node->text;
     options->cpus = (int)experiment_int(node, "cpus", -1);
     options->gpus = (int)experiment_int(node, "gpus", -1);
+    options->without_cgroups =
+        strcmp(experiment_text(node, "cgroup", "auto"), "off") == 0;
     if (script == NULL)
         return;
     options->script = experiment_resolve_path(build->file, script);

@@ -15,6 +15,7 @@ static const char *const goals[] = {"minimize", "maximize", NULL};
 static const char *const objective_values[] = {"last", "best", NULL};
 static const char *const param_types[] = {"float",   "int",  "categorical",
                                           "ordinal", "bool", NULL};
+static const char *const cgroup_uses[] = {"auto", "off", NULL};
 static const char *const duplicates[] = {"skip", "reuse", NULL};
 static const char *const warm_start_modes[] = {"same", "transfer", NULL};
 static const char *const schedules[] = {"none", NULL};
@@ -348,6 +349,20 @@ static const struct schema_key executor_keys[] = {
         .doc = "GPUs that trials may take together.",
         .fallback = "auto: all of the machine",
         .example = "2",
+    },
+    {
+        .name = "cgroup",
+        .type = SCHEMA_TEXT,
+        .choices = cgroup_uses,
+        .doc = "Whether local trials get control groups where smtune may make "
+               "them (`smtune doctor` says so). With auto, the kernel keeps a "
+               "trial within `memory`, and within `cpus` where these are asked "
+               "for, and ends all that a trial leaves behind. With off, or "
+               "where no group can be made, smtune adds up the memory of a "
+               "trial's processes every 100 ms, CPUs are not limited, and "
+               "what is left behind is found among all processes.",
+        .fallback = "auto",
+        .example = "off",
     },
     {
         .name = "script",

@@ -41,7 +41,10 @@ static const struct schema_key resource_keys[] = {
         .max = 4096,
         .doc = "CPU slots that a trial holds, out of those of the machine "
                "that all your runs share; with 0, `budget.parallel` alone "
-               "limits how many run.",
+               "limits how many run. With a control group "
+               "(`executor.cgroup`) a trial gets no more CPU time than that, "
+               "so tell a program that starts a thread for each CPU of the "
+               "machine how many it has, by OMP_NUM_THREADS for example.",
         .fallback = "0",
         .example = "2",
     },

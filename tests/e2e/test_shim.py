@@ -12,18 +12,21 @@ import pytest
 from conftest import wait_until
 
 
-@pytest.fixture
-def shim(smtune, tmp_path):
-    """shim(words...): runs it for the attempt in tmp_path/attempt."""
+@pytest.fixture(params=["cgroup", "no_cgroup"])
+def shim(request, smtune, tmp_path):
+    """shim(words...): runs it for the attempt in tmp_path/attempt, with a
+    control group where one can be made, and without."""
     directory = tmp_path / "attempt"
     directory.mkdir()
+    how = ["--no-cgroup"] if request.param == "no_cgroup" else []
 
     def run(*words, options=("--attempt", 7), **kwargs):
-        return smtune(*options, directory, "--", *words, program="smtune-shim",
-                      **kwargs)
+        return smtune(*how, *options, directory, "--", *words,
+                      program="smtune-shim", **kwargs)
     run.directory = directory
     run.start = lambda *words, options=("--attempt", 7): smtune.start(
-        *map(str, options), directory, "--", *words, program="smtune-shim")
+        *how, *map(str, options), directory, "--", *words,
+        program="smtune-shim")
     run.exit = lambda: json.loads((directory / "exit").read_text())
     run.claim = lambda: json.loads((directory / "claim").read_text())
     run.log = lambda: (directory / "log").read_text()
@@ -80,6 +83,10 @@ def test_mirrors_signals(shim, number):
     assert result.returncode == 128 + number
     assert shim.exit()["cause"] == "signal"
     assert shim.exit()["signal"] == number
+    if number == signal.SIGKILL:
+        assert "by whom is not known" in shim.exit()["text"]
+    else:
+        assert signal.Signals(number).name in shim.exit()["text"]
 
 
 def test_missing_program_is_a_launch_error(shim):
@@ -130,6 +137,7 @@ def test_time_limit(shim):
     result = shim("sleep", "1000", options=("--time", 200))
     assert result.returncode == 128 + signal.SIGTERM
     assert shim.exit()["cause"] == "timeout"
+    assert shim.exit()["text"] == "time limit of 200 ms reached"
     assert shim.exit()["ended_ms"] - shim.exit()["started_ms"] >= 200
 
 
@@ -138,6 +146,7 @@ def test_time_limit_kills_what_ignores_it(shim):
                   options=("--time", 300, "--grace", 100))
     assert result.returncode == 128 + signal.SIGKILL
     assert shim.exit()["cause"] == "timeout"
+    assert "SIGTERM did not end it within 100 ms" in shim.exit()["text"]
 
 
 def test_memory_limit_counts_the_whole_tree(shim):
@@ -148,7 +157,8 @@ def test_memory_limit_counts_the_whole_tree(shim):
                   options=("--memory", 100_000_000))
     assert result.returncode == 128 + signal.SIGKILL
     assert shim.exit()["cause"] == "oom"
-    assert shim.exit()["max_rss_bytes"] > 100_000_000
+    assert shim.exit()["max_rss_bytes"] > 90_000_000
+    assert shim.exit()["text"].startswith("out of memory: ")
 
 
 def test_shared_memory_counts_once(shim):

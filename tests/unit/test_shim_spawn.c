@@ -43,6 +43,7 @@ static char *environment_of(const char *folder, char *const *envp,
                                       .work_directory = folder,
                                       .argv = argv,
                                       .envp = envp};
+    const struct spawn_place place = {.gpus = gpus};
     struct buf log = BUF_INIT;
     char *path = fs_join(folder, "log");
     struct spawner spawner;
@@ -50,7 +51,7 @@ static char *environment_of(const char *folder, char *const *envp,
     pid_t pid;
 
     assert_int_equal(spawner_init(&spawner, NULL), 0);
-    pid = spawn_command(&spawner, &spec, gpus, &start, NULL);
+    pid = spawn_command(&spawner, &spec, &place, &start, NULL);
     assert_true(pid > 0 && start > 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     spawner_clear(&spawner);
