@@ -6,7 +6,7 @@
 
 #include "orchestrator/outcome.h"
 
-static bool add_result(struct engine *engine, const struct told_trial *trial)
+static bool add_success(struct engine *engine, const struct told_trial *trial)
 {
     const struct experiment *experiment = engine->experiment;
 
@@ -16,26 +16,34 @@ static bool add_result(struct engine *engine, const struct told_trial *trial)
         return false;
     }
     return tally_add_result(
-        &engine->tally, &experiment->objectives[0], trial->number,
+        &engine->tally, &experiment->objectives[0], trial->number, trial->place,
         trial->values != NULL ? trial->values[0] : (double)NAN);
+}
+
+/* Whether it is the new best. */
+static bool count_result(struct engine *engine, const struct told_trial *trial)
+{
+    if (trial->is_superseded)
+        return false; /* what the trial came to since counts */
+    if (trial->state == JOB_SUCCEEDED)
+        return add_success(engine, trial);
+    tally_add_other(&engine->tally, trial->state);
+    return false;
 }
 
 bool engine_account(struct engine *engine, const struct told_trial *trial)
 {
-    bool is_best = false;
+    bool is_best = count_result(engine, trial);
 
-    if (trial->state == JOB_SUCCEEDED)
-        is_best = add_result(engine, trial);
-    else
-        tally_add_other(&engine->tally, trial->state);
     told_tell(engine->strategy, engine->experiment, trial);
-    engine->told_count++;
+    engine->told_count = trial->place;
     return is_best;
 }
 
 void engine_account_ended(struct engine *engine, struct trial *trial)
 {
     struct told_trial account = {.number = trial->number,
+                                 .place = engine->told_count + 1,
                                  .state = trial->state};
     double *values = NULL;
 
@@ -46,4 +54,54 @@ void engine_account_ended(struct engine *engine, struct trial *trial)
     }
     trial->is_new_best = engine_account(engine, &account);
     free(values);
+}
+
+/* ---- results that count no more ---- */
+
+struct counting {
+    struct told *told;
+    struct err *err;
+};
+
+static int add_told(void *user, const struct trial_row *row)
+{
+    struct counting *counting = user;
+
+    return told_add(counting->told, row, counting->err);
+}
+
+/* The tally as it follows from the record. */
+static int recount(struct engine *engine, struct err *err)
+{
+    struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
+    struct counting counting = {
+        .told = told_create(engine->experiment, engine->store, engine->run->id,
+                            err),
+        .err = err,
+    };
+    int64_t suggested = engine->tally.suggested;
+    const struct told_trial *trial;
+    int result = -1;
+
+    if (counting.told != NULL)
+        result =
+            store_each_trial(engine->store, &query, add_told, &counting, err);
+    if (result == 0) {
+        tally_init(&engine->tally);
+        engine->tally.suggested = suggested;
+        while ((trial = told_next(counting.told, INT64_MAX)) != NULL)
+            count_result(engine, trial);
+    }
+    told_destroy(counting.told);
+    return result;
+}
+
+int engine_account_reopened(struct engine *engine,
+                            const struct reopening *reopening, struct err *err)
+{
+    if (reopening->number == engine->tally.best_trial)
+        return recount(engine, err);
+    tally_remove(&engine->tally, reopening->state, reopening->is_infeasible,
+                 reopening->told);
+    return 0;
 }

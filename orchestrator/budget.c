@@ -14,7 +14,7 @@ void tally_init(struct tally *tally)
 }
 
 bool tally_add_result(struct tally *tally, const struct objective *objective,
-                      int64_t trial, double value)
+                      int64_t trial, int64_t place, double value)
 {
     tally->succeeded++;
     if (!isfinite(value) ||
@@ -24,6 +24,7 @@ bool tally_add_result(struct tally *tally, const struct objective *objective,
     }
     tally->best_trial = trial;
     tally->best = value;
+    tally->best_place = place;
     tally->since_best = 0;
     return true;
 }
@@ -41,6 +42,19 @@ void tally_add_other(struct tally *tally, enum job_state state)
     tally->since_best += state == JOB_FAILED;
     tally->stopped += state == JOB_STOPPED;
     tally->cancelled += state != JOB_FAILED && state != JOB_STOPPED;
+}
+
+void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
+                  int64_t place)
+{
+    tally->succeeded -= state == JOB_SUCCEEDED;
+    tally->infeasible -= is_infeasible;
+    tally->failed -= state == JOB_FAILED;
+    tally->stopped -= state == JOB_STOPPED;
+    tally->cancelled -= state == JOB_CANCELLED;
+    if ((state == JOB_SUCCEEDED || state == JOB_FAILED) &&
+        place > tally->best_place)
+        tally->since_best--;
 }
 
 int64_t tally_ended(const struct tally *tally)

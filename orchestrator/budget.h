@@ -19,20 +19,26 @@ struct tally {
     int64_t best_trial; /* number, 0: none yet; it is feasible */
     double best;        /* of the first objective; NaN: none yet */
     int64_t since_best; /* results since the best one */
+    int64_t best_place; /* of the best among the results told; 0: none yet */
 };
 
 void tally_init(struct tally *tally);
 
-/* A feasible trial succeeded with that value of the first objective. NaN and
- * infinities are never best. Returns whether it is the new best. */
+/* A feasible trial succeeded with that value of the first objective, as the
+ * result in that place. NaN and infinities are never best. Returns whether it
+ * is the new best. */
 bool tally_add_result(struct tally *tally, const struct objective *objective,
-                      int64_t trial, double value);
+                      int64_t trial, int64_t place, double value);
 
 /* A trial succeeded and broke a constraint on outcomes: no improvement. */
 void tally_add_infeasible(struct tally *tally);
 
 /* A trial failed, was stopped or cancelled. Failing is no improvement. */
 void tally_add_other(struct tally *tally, enum job_state state);
+
+/* Takes the result in that place back, of a trial that is not the best. */
+void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
+                  int64_t place);
 
 /* Trials that will not change any more. */
 int64_t tally_ended(const struct tally *tally);

@@ -6,6 +6,7 @@
 
 #include "orchestrator/engine.h"
 #include "orchestrator/launch.h"
+#include "orchestrator/reopen.h"
 #include "orchestrator/told.h"
 #include "orchestrator/trial.h"
 #include "strategies/strategy.h"
@@ -72,6 +73,7 @@ struct engine {
     enum engine_phase phase;
     enum trial_wish wish;  /* for trials ended by the phase */
     bool exhausted;        /* the strategy has nothing more */
+    bool reopened;         /* trials that their user put back are not over */
     int64_t reused_in_row; /* trials whose setting had a result already */
     int64_t started_ms;    /* monotonic */
     int64_t earlier_ms;    /* what earlier engines spent on the run */
@@ -118,14 +120,20 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
                              const struct err *why);
 
 /* account.c */
-/* Puts a trial that is over into the tally and tells the strategy, as the next
- * one; its place is not looked at. Whether it is the new best. */
+/* Puts a trial that is over into the tally and tells the strategy, in its
+ * place. Whether it is the new best. */
 bool engine_account(struct engine *engine, const struct told_trial *trial);
 /* The same for one that has just come to its end. */
 void engine_account_ended(struct engine *engine, struct trial *trial);
+/* Takes one that has been put back out of the tally; the strategy learns of it
+ * when it has come to another end. */
+int engine_account_reopened(struct engine *engine,
+                            const struct reopening *reopening, struct err *err);
 
 /* recover.c */
 int engine_recover(struct engine *engine, struct err *err);
+/* A trial that has been put back, and was not in memory, becomes ready. */
+int engine_take_up(struct engine *engine, int64_t number, struct err *err);
 
 /* hold.c */
 /* Nothing starts for a while, longer each time until something has started. */

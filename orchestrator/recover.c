@@ -30,6 +30,8 @@ struct recovery {
     struct retry_machine machine;
     struct buf said;     /* of what retries scaled, which is in the record */
     struct trial *trial; /* whose attempts or metrics are being read */
+    struct superseded_sum superseded; /* of it */
+    int64_t last_attempt;             /* whose metrics count no more */
     struct value *point;
     struct told *told;
     struct trial_list open; /* trials with an attempt that has no end */
@@ -40,10 +42,8 @@ static void tell_until(struct recovery *recovery, int64_t place)
 {
     const struct told_trial *trial;
 
-    while ((trial = told_next(recovery->told, place)) != NULL) {
+    while ((trial = told_next(recovery->told, place)) != NULL)
         engine_account(recovery->engine, trial);
-        recovery->engine->told_count = trial->place;
-    }
 }
 
 /* The record knows the wall clock alone, which may have been put anywhere
@@ -112,10 +112,12 @@ static int on_attempt(void *user, const struct attempt_row *row)
     struct trial *trial = recovery->trial;
 
     trial->attempt_number = row->number;
+    if (row->number <= recovery->superseded.attempts_succeeded)
+        recovery->last_attempt = row->id;
     if (row->cause == NULL) {
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
-    } else if (row->rule >= 0 &&
+    } else if (row->number > recovery->superseded.attempts && row->rule >= 0 &&
                row->rule <= (int64_t)experiment->retry_count) {
         const struct retry_rule *rule = retry_rule_at(
             experiment->retries, experiment->retry_count, (int)row->rule);
@@ -133,8 +135,9 @@ static int on_metric(void *user, const struct metric_row *row)
 {
     struct recovery *recovery = user;
 
-    trial_add_metric(recovery->trial, recovery->engine->experiment, row->name,
-                     row->value);
+    if (row->attempt > recovery->last_attempt)
+        trial_add_metric(recovery->trial, recovery->engine->experiment,
+                         row->name, row->value);
     return 0;
 }
 
@@ -174,13 +177,18 @@ static int reattach(struct recovery *recovery, struct trial *trial)
 static int take_up(struct recovery *recovery, struct trial *trial)
 {
     struct store *store = recovery->engine->store;
+    int64_t run = recovery->engine->run->id;
 
     recovery->trial = trial;
-    if (store_each_attempt(store, recovery->engine->run->id, trial->job,
-                           on_attempt, recovery, recovery->err) != 0 ||
+    recovery->last_attempt = 0;
+    if (store_sum_superseded(store, run, trial->number, &recovery->superseded,
+                             recovery->err) != 0 ||
+        store_each_attempt(store, run, trial->job, on_attempt, recovery,
+                           recovery->err) != 0 ||
         store_each_metric(store, trial->job, on_metric, recovery,
                           recovery->err) != 0)
         return -1;
+    recovery->engine->reopened |= recovery->superseded.count > 0;
     if (trial->attempt != 0) {
         TAILQ_REMOVE(&recovery->engine->ready, trial, link);
         TAILQ_INSERT_TAIL(&recovery->open, trial, link);
@@ -220,16 +228,19 @@ int engine_recover(struct engine *engine, struct err *err)
         .err = err,
         .machine = {executor_cpus(engine->executor),
                     executor_gpus(engine->executor)},
-        .told = told_create(engine->experiment),
+        .told = told_create(engine->experiment, engine->store, engine->run->id,
+                            err),
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*recovery.point)),
     };
     struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
     struct trial *trial;
-    int result;
+    int result = -1;
 
     TAILQ_INIT(&recovery.open);
-    result = store_each_trial(engine->store, &query, on_trial, &recovery, err);
+    if (recovery.told != NULL)
+        result =
+            store_each_trial(engine->store, &query, on_trial, &recovery, err);
     if (result == 0) {
         tell_until(&recovery, INT64_MAX);
         result = take_up_all(&recovery);
@@ -243,6 +254,38 @@ int engine_recover(struct engine *engine, struct err *err)
     }
     buf_clear(&recovery.said);
     told_destroy(recovery.told);
+    free(recovery.point);
+    return result;
+}
+
+/* ---- one trial that its user puts back ---- */
+
+static int on_reopened(void *user, const struct trial_row *row)
+{
+    struct recovery *recovery = user;
+
+    if (search_point(recovery->engine->experiment->space, row, recovery->point,
+                     recovery->err) != 0)
+        return -1;
+    keep_trial(recovery, row, JOB_READY);
+    return 0;
+}
+
+int engine_take_up(struct engine *engine, int64_t number, struct err *err)
+{
+    struct recovery recovery = {
+        .engine = engine,
+        .err = err,
+        .point = mem_array(space_count(engine->experiment->space),
+                           sizeof(*recovery.point)),
+    };
+    struct trial_query query = {.run = engine->run->id, .number = number};
+    int result;
+
+    result =
+        store_each_trial(engine->store, &query, on_reopened, &recovery, err);
+    if (result == 0)
+        result = take_up(&recovery, TAILQ_LAST(&engine->ready, trial_list));
     free(recovery.point);
     return result;
 }

@@ -99,10 +99,11 @@ int replay_run(struct store *store, int64_t run,
 
     *replay = (struct replay){0};
     if (replaying.strategy != NULL) {
-        replaying.told = told_create(experiment);
+        replaying.told = told_create(experiment, store, run, err);
         replaying.recorded = mem_array(count, sizeof(struct value));
         replaying.suggested = mem_array(count, sizeof(struct value));
-        result = store_each_trial(store, &query, on_trial, &replaying, err);
+        if (replaying.told != NULL)
+            result = store_each_trial(store, &query, on_trial, &replaying, err);
     }
     free(replaying.recorded);
     free(replaying.suggested);

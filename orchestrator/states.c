@@ -39,6 +39,10 @@ static const unsigned char transitions[JOB_STATE_COUNT][JOB_EVENT_COUNT] = {
             [EVENT_STOPPED] = TO(JOB_STOPPED),
             [EVENT_CANCELLED] = TO(JOB_CANCELLED),
         },
+    [JOB_SUCCEEDED] = {[EVENT_REOPENED] = TO(JOB_READY)},
+    [JOB_FAILED] = {[EVENT_REOPENED] = TO(JOB_READY)},
+    [JOB_STOPPED] = {[EVENT_REOPENED] = TO(JOB_READY)},
+    [JOB_CANCELLED] = {[EVENT_REOPENED] = TO(JOB_READY)},
 };
 
 bool job_next(enum job_state state, enum job_event event, enum job_state *next)
@@ -54,7 +58,7 @@ bool job_next(enum job_state state, enum job_event event, enum job_state *next)
 bool job_is_final(enum job_state state)
 {
     for (int event = 0; event < JOB_EVENT_COUNT; event++) {
-        if (transitions[state][event] != 0)
+        if (event != EVENT_REOPENED && transitions[state][event] != 0)
             return false;
     }
     return true;

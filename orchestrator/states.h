@@ -39,7 +39,8 @@
     X(EVENT_DUE, "due")             /* the retry's time has come */            \
     X(EVENT_INTERRUPTED, "interrupted") /* by the user's stop; starts again */ \
     X(EVENT_STOPPED, "stopped")         /* ended early by a decision */        \
-    X(EVENT_CANCELLED, "cancelled")
+    X(EVENT_CANCELLED, "cancelled")                                            \
+    X(EVENT_REOPENED, "reopened") /* its user puts it back: runs again */
 
 enum run_state {
 #define X(symbol, word) symbol,
@@ -74,7 +75,7 @@ extern const char *const job_event_names[JOB_EVENT_COUNT + 1];
 /* The state after an event; false when the event cannot happen there. */
 bool job_next(enum job_state state, enum job_event event, enum job_state *next);
 
-/* Whether nothing more can happen to the job. */
+/* Whether nothing more happens to the job, unless its user puts it back. */
 bool job_is_final(enum job_state state);
 
 /* The state of a word from the store; -1 when there is none such. */

@@ -4,15 +4,17 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "orchestrator/outcome.h"
 
 struct told {
     const struct experiment *experiment;
-    struct told_trial *trials; /* [count], by place */
+    struct told_trial *heap; /* [count] */
     size_t count, capacity;
-    size_t next;
+    struct told_trial current; /* the last one given out */
 };
 
 /* ---- telling ---- */
@@ -65,7 +67,50 @@ void told_tell(struct strategy *strategy, const struct experiment *experiment,
     free(outcomes);
 }
 
-/* ---- the list ---- */
+/* ---- the results to come, a heap with the first place on top ---- */
+
+static void clear_trial(struct told_trial *trial)
+{
+    free((void *)(uintptr_t)trial->values);
+    free((void *)(uintptr_t)trial->outcomes);
+    *trial = (struct told_trial){0};
+}
+
+static void push(struct told *told, const struct told_trial *trial)
+{
+    size_t at = told->count, parent;
+
+    told->heap =
+        mem_grow(told->heap, told->count, &told->capacity, sizeof(*told->heap));
+    for (; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (told->heap[parent].place <= trial->place)
+            break;
+        told->heap[at] = told->heap[parent];
+    }
+    told->heap[at] = *trial;
+    told->count++;
+}
+
+static struct told_trial pop(struct told *told)
+{
+    struct told_trial first = told->heap[0];
+    struct told_trial last = told->heap[--told->count];
+    size_t at = 0, child;
+
+    for (; (child = 2 * at + 1) < told->count; at = child) {
+        if (child + 1 < told->count &&
+            told->heap[child + 1].place < told->heap[child].place)
+            child++;
+        if (last.place <= told->heap[child].place)
+            break;
+        told->heap[at] = told->heap[child];
+    }
+    told->heap[at] = last;
+    return first;
+}
+
+/* ---- what is in the record ---- */
 
 /* NULL where there are none. */
 static const double *copy_reals(const double *reals, size_t count,
@@ -81,45 +126,87 @@ static const double *copy_reals(const double *reals, size_t count,
     return copy;
 }
 
-struct told *told_create(const struct experiment *experiment)
+static const double *parse_reals(const char *text, size_t wanted)
 {
-    struct told *told = mem_zero(sizeof(*told));
+    json_t *list = json_parse(text, strlen(text), NULL);
+    size_t count = json_array_size(list);
+    double *reals = mem_array(count, sizeof(*reals));
+    const double *copy;
 
-    told->experiment = experiment;
-    return told;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+
+        reals[i] = json_is_string(item) ? strtod(json_string_value(item), NULL)
+                                        : json_number_value(item);
+    }
+    copy = copy_reals(reals, count, wanted);
+    free(reals);
+    json_decref(list);
+    return copy;
 }
 
-/* Its place among the others, which is at the end or near it. */
-static void insert(struct told *told, const struct told_trial *trial)
+static int find_state(int64_t number, const char *word, enum job_state *state,
+                      struct err *err)
 {
-    size_t at = told->count;
+    int found = job_state_find(word);
 
-    told->trials = mem_grow(told->trials, told->count, &told->capacity,
-                            sizeof(*told->trials));
-    for (; at > told->next && told->trials[at - 1].place > trial->place; at--)
-        told->trials[at] = told->trials[at - 1];
-    told->trials[at] = *trial;
-    told->count++;
+    if (found < 0)
+        return err_set(err, ERR_FAILED,
+                       "trial %" PRId64 " is in a state that this version "
+                       "does not know: '%s'",
+                       number, word);
+    *state = (enum job_state)found;
+    return 0;
+}
+
+struct reader {
+    struct told *told;
+    struct err *err;
+};
+
+static int on_superseded(void *user, const struct superseded_row *row)
+{
+    struct reader *reader = user;
+    const struct experiment *experiment = reader->told->experiment;
+    struct told_trial trial = {.number = row->number,
+                               .place = row->told,
+                               .attempts = row->attempts,
+                               .is_superseded = true};
+
+    if (find_state(row->number, row->state, &trial.state, reader->err) != 0)
+        return -1;
+    trial.values = parse_reals(row->values, experiment->objective_count);
+    trial.outcomes = parse_reals(row->outcomes, experiment->outcome_count);
+    push(reader->told, &trial);
+    return 0;
+}
+
+struct told *told_create(const struct experiment *experiment,
+                         struct store *store, int64_t run, struct err *err)
+{
+    struct told *told = mem_zero(sizeof(*told));
+    struct reader reader = {told, err};
+
+    told->experiment = experiment;
+    if (store_each_superseded(store, run, on_superseded, &reader, err) == 0)
+        return told;
+    told_destroy(told);
+    return NULL;
 }
 
 int told_add(struct told *told, const struct trial_row *row, struct err *err)
 {
-    int state = job_state_find(row->state);
     struct told_trial trial = {.number = row->number, .place = row->told};
 
-    if (state < 0)
-        return err_set(err, ERR_FAILED,
-                       "trial %" PRId64 " is in a state that this version "
-                       "does not know: '%s'",
-                       row->number, row->state);
+    if (find_state(row->number, row->state, &trial.state, err) != 0)
+        return -1;
     if (row->told == 0)
         return 0;
-    trial.state = (enum job_state)state;
     trial.values = copy_reals(row->values, row->value_count,
                               told->experiment->objective_count);
     trial.outcomes = copy_reals(row->outcomes, row->outcome_count,
                                 told->experiment->outcome_count);
-    insert(told, &trial);
+    push(told, &trial);
     return 0;
 }
 
@@ -127,17 +214,18 @@ void told_destroy(struct told *told)
 {
     if (told == NULL)
         return;
-    for (size_t i = 0; i < told->count; i++) {
-        free((void *)(uintptr_t)told->trials[i].values);
-        free((void *)(uintptr_t)told->trials[i].outcomes);
-    }
-    free(told->trials);
+    for (size_t i = 0; i < told->count; i++)
+        clear_trial(&told->heap[i]);
+    clear_trial(&told->current);
+    free(told->heap);
     free(told);
 }
 
 const struct told_trial *told_next(struct told *told, int64_t place)
 {
-    if (told->next == told->count || told->trials[told->next].place > place)
+    clear_trial(&told->current);
+    if (told->count == 0 || told->heap[0].place > place)
         return NULL;
-    return &told->trials[told->next++];
+    told->current = pop(told);
+    return &told->current;
 }

@@ -69,18 +69,25 @@ void detail_int_unless_0(struct buf *out, const char *key, int64_t integer)
         detail_int(out, key, integer);
 }
 
-void detail_reals(struct buf *out, const char *key, const double *reals,
-                  size_t count)
+void detail_list(struct buf *out, const double *reals, size_t count)
 {
     char text[32];
 
-    detail_key(out, key);
+    buf_add_char(out, '[');
     for (size_t i = 0; i < count; i++) {
-        buf_add_char(out, i == 0 ? '[' : ',');
+        if (i > 0)
+            buf_add_char(out, ',');
         value_format_real(reals[i], text, sizeof(text));
         buf_printf(out, isfinite(reals[i]) ? "%s" : "\"%s\"", text);
     }
     buf_add_char(out, ']');
+}
+
+void detail_reals(struct buf *out, const char *key, const double *reals,
+                  size_t count)
+{
+    detail_key(out, key);
+    detail_list(out, reals, count);
 }
 
 static void add_value(struct buf *out, const struct value *value)

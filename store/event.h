@@ -31,6 +31,8 @@ void detail_int_unless_0(struct buf *out, const char *key, int64_t integer);
 /* A list; the numbers that JSON lacks stand there as words. */
 void detail_reals(struct buf *out, const char *key, const double *reals,
                   size_t count);
+/* Such a list alone, into any buffer. */
+void detail_list(struct buf *out, const double *reals, size_t count);
 /* A list of what is finite; a real has a point or an exponent, so that it is
  * known again. */
 void detail_values(struct buf *out, const char *key, const struct value *values,

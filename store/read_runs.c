@@ -28,7 +28,7 @@
 #define SELECT_RUNS                                                            \
     "SELECT run.id, name, kind, run.state, run.reason, spec, overrides, spec_path,"\
     " work_directory, seed, engine_pid, boot_id, run.created_ms,"              \
-    " run.started_ms, run.ended_ms, o.metric, o.goal,"                         \
+    " run.started_ms, run.ended_ms, run.paused_ms, o.metric, o.goal,"          \
     " (SELECT count(*) FROM run_objective WHERE run_id = run.id),"             \
     " (SELECT count(*) FROM job WHERE run_id = run.id),"                       \
     " (SELECT count(*) FROM job"                                               \
@@ -70,6 +70,7 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->created_ms = sqlite3_column_int64(statement, column++);
     run->started_ms = sqlite3_column_int64(statement, column++);
     run->ended_ms = sqlite3_column_int64(statement, column++);
+    run->paused_ms = sqlite3_column_int64(statement, column++);
     run->metric = store_column_text(statement, column++);
     run->goal = store_column_text(statement, column++);
     run->objective_count = sqlite3_column_int64(statement, column++);

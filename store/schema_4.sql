@@ -11,7 +11,7 @@ ALTER TABLE run ADD COLUMN paused_ms INTEGER;
 ALTER TABLE attempt ADD COLUMN rule INTEGER;
 
 -- Results that the search was told, in the place `told`, before their job was
--- put back to be run again.
+-- put back to be run again; it had had so many attempts by then.
 CREATE TABLE superseded_result (
     run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
     told INTEGER NOT NULL,
@@ -19,8 +19,11 @@ CREATE TABLE superseded_result (
     state TEXT NOT NULL,
     "values" TEXT NOT NULL,
     outcomes TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
     PRIMARY KEY (run_id, told)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX superseded_number ON superseded_result (run_id, number);
 
 -- Messages on their way to those whom the run's file names. One that is
 -- neither delivered nor given up is sent (again) when due_ms has come.

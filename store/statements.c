@@ -22,6 +22,7 @@ static const char *const texts[STATEMENT_COUNT] = {
     [UPDATE_RUN_ENGINE] = "UPDATE run SET engine_pid = ?2, boot_id = ?3,"
                           " started_ms = iif(?2 = 0, started_ms,"
                           " coalesce(started_ms, ?4)) WHERE id = ?1",
+    [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2 WHERE id = ?1",
     [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
     [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
                    " seen, reason, same_as)"
@@ -31,6 +32,13 @@ static const char *const texts[STATEMENT_COUNT] = {
                    " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
                    " due_ms = ?7, violation = ?8, told = coalesce(?9, told)"
                    " WHERE id = ?1 AND run_id = ?2",
+    [REOPEN_JOB] = "UPDATE job SET state = ?2, cause = NULL,"
+                   " started_ms = NULL, ended_ms = NULL, due_ms = NULL,"
+                   " violation = 0, told = NULL WHERE id = ?1",
+    [INSERT_SUPERSEDED_RESULT] = "INSERT INTO superseded_result VALUES"
+                                 " (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [DELETE_JOB_VALUES] = "DELETE FROM job_value WHERE job_id = ?1",
+    [DELETE_JOB_OUTCOMES] = "DELETE FROM job_outcome WHERE job_id = ?1",
     [REPLACE_JOB_VALUE] = "REPLACE INTO job_value VALUES (?1, ?2, ?3, ?4)",
     [REPLACE_JOB_OUTCOME] = "REPLACE INTO job_outcome VALUES (?1, ?2, ?3)",
     [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"

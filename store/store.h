@@ -93,6 +93,9 @@ int store_set_run_state(struct store *store, int64_t run, const char *state,
  * "engine_started" or "engine_ended". */
 int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
                          const char *boot_id, int64_t time_ms, struct err *err);
+/* Its user pauses it, or lets it go on. Event "run_paused" or "run_resumed". */
+int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
+                         int64_t time_ms, struct err *err);
 /* With all its jobs and events; its files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
 
@@ -132,6 +135,14 @@ struct job_change {
 
 int store_change_job(struct store *store, const struct job_change *change,
                      struct err *err);
+
+/*
+ * A job that is over is put back into a state in which it is not: what came of
+ * it, and its place in what the strategy was told, go to the superseded
+ * results (store_each_superseded). Its attempts and metrics stay.
+ */
+int store_reopen_job(struct store *store, int64_t job, const char *state,
+                     const char *event, int64_t time_ms, struct err *err);
 
 struct attempt_new {
     int64_t run, job;
@@ -201,6 +212,7 @@ struct run_row {
     uint64_t seed;
     int64_t pid;                              /* of the engine, 0: none */
     int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
+    int64_t paused_ms;                        /* since when; 0: it is not */
     const char *metric, *goal; /* the first objective's, "": none */
     int64_t objective_count;
     int64_t trials;                     /* all jobs */
@@ -305,6 +317,31 @@ int store_each_earlier_run(struct store *store, int64_t run,
                            int (*row)(void *user, const char *source,
                                       int64_t trials),
                            void *user, struct err *err);
+
+/* A result that the strategy was told before its job was put back. */
+struct superseded_row {
+    int64_t told;   /* its place */
+    int64_t number; /* of the job */
+    const char *state;
+    const char *values; /* JSON lists; NaN and infinities as words */
+    const char *outcomes;
+    int64_t attempts; /* that the job had had by then */
+};
+
+/* By place. */
+int store_each_superseded(struct store *store, int64_t run,
+                          int (*row)(void *user,
+                                     const struct superseded_row *superseded),
+                          void *user, struct err *err);
+
+/* How often a trial was put back, and how many attempts it had had by the last
+ * time, and by the last time that it had succeeded. */
+struct superseded_sum {
+    int64_t count, attempts, attempts_succeeded;
+};
+
+int store_sum_superseded(struct store *store, int64_t run, int64_t number,
+                         struct superseded_sum *sum, struct err *err);
 
 struct event_row {
     int64_t seq, job_number, attempt, time_ms; /* 0: of the run */

@@ -171,6 +171,23 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
         err);
 }
 
+int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
+                         int64_t time_ms, struct err *err)
+{
+    if (store_change(
+            store, UPDATE_RUN_PAUSED,
+            VALUES(value_int(run), int_unless(is_paused ? time_ms : 0, 0)),
+            err) < 0 ||
+        expect_change(store, "run", run, err) < 0)
+        return -1;
+    return event_add(
+        store,
+        &(struct event){.run = run,
+                        .time_ms = time_ms,
+                        .event = is_paused ? "run_paused" : "run_resumed"},
+        err);
+}
+
 int store_delete_run(struct store *store, int64_t run, struct err *err)
 {
     if (store_change(store, DELETE_RUN, VALUES(value_int(run)), err) < 0)

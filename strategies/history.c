@@ -101,12 +101,30 @@ static void remove_pending(struct history *history, size_t index)
     history->pending_count--;
 }
 
+static void forget_told(struct history *history, size_t index)
+{
+    size_t at = history->told_count;
+
+    while (at > 0 && history->told[at - 1] != index)
+        at--;
+    memmove(&history->told[at - 1], &history->told[at],
+            (history->told_count - at) * sizeof(*history->told));
+    history->told_count--;
+    history->complete_count -= history->states[index] == HISTORY_COMPLETE;
+    fill_nan(history->values + index * history->objective_count,
+             history->objective_count);
+    fill_nan(history->outcomes + index * history->outcome_count,
+             history->outcome_count);
+}
+
 void history_tell(struct history *history, size_t index,
                   enum history_state state, const double *values,
                   const double *outcomes)
 {
     double *mine = history->values + index * history->objective_count;
 
+    if (history->states[index] != HISTORY_PENDING)
+        forget_told(history, index);
     if (values != NULL)
         memcpy(mine, values, history->objective_count * sizeof(*mine));
     if (outcomes != NULL && history->outcome_count > 0)

@@ -63,7 +63,8 @@ void history_clear(struct history *history);
 size_t history_ask(struct history *history, uint64_t number,
                    const struct value *point);
 /* values[objective_count] and outcomes[outcome_count], or NULL: none. A result
- * that is complete but not finite is HISTORY_FAILED. */
+ * that is complete but not finite is HISTORY_FAILED. One that the trial has
+ * already is forgotten. */
 void history_tell(struct history *history, size_t index,
                   enum history_state state, const double *values,
                   const double *outcomes);

@@ -457,6 +457,17 @@ static const enum history_state states_of_outcomes[] = {
     [OUTCOME_CANCELLED] = HISTORY_CANCELLED,
 };
 
+/* A method's state may know a result that no longer holds. What create() was
+ * given once made a state, so it does again. */
+static void forget_state(struct strategy *strategy)
+{
+    strategy->method->destroy(strategy->state);
+    strategy->state =
+        strategy->method->create(&strategy->options, strategy->space, NULL);
+    if (strategy->state == NULL)
+        abort();
+}
+
 void strategy_tell(struct strategy *strategy, uint64_t trial,
                    const struct trial_result *result)
 {
@@ -468,10 +479,12 @@ void strategy_tell(struct strategy *strategy, uint64_t trial,
     if (!strategy->method->learns)
         return;
     index = history_find(&strategy->history, trial);
-    if (index != SIZE_MAX)
-        history_tell(&strategy->history, index,
-                     states_of_outcomes[result->outcome], result->values,
-                     result->outcomes);
+    if (index == SIZE_MAX)
+        return;
+    if (strategy->history.states[index] != HISTORY_PENDING)
+        forget_state(strategy);
+    history_tell(&strategy->history, index, states_of_outcomes[result->outcome],
+                 result->values, result->outcomes);
 }
 
 void strategy_add_earlier(struct strategy *strategy, const struct value *point,

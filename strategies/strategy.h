@@ -125,7 +125,10 @@ enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
 void strategy_restore(struct strategy *strategy, uint64_t trial,
                       const struct value *point, uint64_t cursor);
 
-/* The result of a trial that was asked for, once. */
+/*
+ * The result of a trial that was asked for. Where it has one already, because
+ * it was run again, the new one takes its place, as the last one told.
+ */
 void strategy_tell(struct strategy *strategy, uint64_t trial,
                    const struct trial_result *result);
 

@@ -74,7 +74,9 @@ struct strategy_method {
      * and ask->history: state is a cache of what follows from these, and must
      * come out the same when the history arrives all at once after a restart.
      * The cursor starts at 0. Points of a history are added at the end and its
-     * results told one by one; nothing told is ever taken back.
+     * results told one by one; where one is told anew, the wrapper begins with
+     * a new state, so that nothing in a history that a state has seen is ever
+     * taken back.
      */
     enum ask_result (*next)(void *state, struct ask *ask, struct err *err);
 };

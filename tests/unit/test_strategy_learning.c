@@ -194,22 +194,36 @@ static void test_learning__survives_it_with_two_objectives(void **state)
         }
 }
 
-/* A run with PARALLEL pending trials that end in an order of chance. */
+/* A run with PARALLEL pending trials that end in an order of chance; with
+ * retells, some that are over come to another end. */
 struct record {
     struct value points[TRIALS][VALUES_MAX];
     struct suggestion suggestions[TRIALS];
-    uint64_t told[TRIALS]; /* trials in the order told */
-    double values[TRIALS]; /* by trial */
+    size_t known[TRIALS];      /* told_count when it was asked for */
+    uint64_t told[2 * TRIALS]; /* trials in the order told */
+    double values[TRIALS];     /* by trial */
     size_t asked, told_count;
+    bool retells;
 };
 
-static void tell_one(struct strategy *strategy, const struct record *record,
-                     uint64_t trial)
+static void tell_next(struct strategy *strategy, struct record *record)
 {
+    uint64_t trial = record->told[record->told_count];
+    double value = record->values[trial - 1];
+    bool is_first = true;
+
+    for (size_t i = 0; i < record->told_count; i++) {
+        if (record->told[i] != trial)
+            continue;
+        is_first = false;
+        value += 0.01;
+    }
+    record->told_count++;
     strategy_tell(strategy, trial,
-                  &(struct trial_result){
-                      .outcome = trial % 11 ? OUTCOME_COMPLETE : OUTCOME_FAILED,
-                      .values = &record->values[trial - 1]});
+                  &(struct trial_result){.outcome = trial % 11 == 0 && is_first
+                                                        ? OUTCOME_FAILED
+                                                        : OUTCOME_COMPLETE,
+                                         .values = &value});
 }
 
 static void run_on(struct strategy *strategy, struct space *space,
@@ -222,6 +236,7 @@ static void run_on(struct strategy *strategy, struct space *space,
         size_t open_count = 0;
 
         ask(strategy, i + 1, record->points[i], &record->suggestions[i]);
+        record->known[i] = record->told_count;
         record->values[i] = plain_value(space, record->points[i]);
         record->asked++;
         for (uint64_t trial = 1; trial <= i + 1; trial++) {
@@ -236,7 +251,12 @@ static void run_on(struct strategy *strategy, struct space *space,
         if (open_count < PARALLEL)
             continue;
         record->told[record->told_count] = open[rng_below(&rng, open_count)];
-        tell_one(strategy, record, record->told[record->told_count++]);
+        tell_next(strategy, record);
+        if (!record->retells || rng_below(&rng, 3) > 0)
+            continue;
+        record->told[record->told_count] =
+            record->told[rng_below(&rng, record->told_count)];
+        tell_next(strategy, record);
     }
 }
 
@@ -248,17 +268,17 @@ static void take_up(struct strategy *strategy, struct record *record,
     record->asked = kept;
     record->told_count = 0;
     for (size_t i = 0; i < kept; i++) {
-        while (record->told_count < whole->suggestions[i].told)
-            tell_one(strategy, record, whole->told[record->told_count++]);
+        while (record->told_count < whole->known[i])
+            tell_next(strategy, record);
         strategy_restore(strategy, i + 1, whole->points[i],
                          whole->suggestions[i].cursor);
     }
-    while (kept < whole->asked &&
-           record->told_count < whole->suggestions[kept].told)
-        tell_one(strategy, record, whole->told[record->told_count++]);
+    while (kept < whole->asked && record->told_count < whole->known[kept])
+        tell_next(strategy, record);
 }
 
-static void goes_on_the_same(const char *method, const struct spec *spec)
+static void goes_on_the_same(const char *method, const struct spec *spec,
+                             bool retells)
 {
     static const size_t cuts[] = {1, 6, 19, 40};
     size_t trials = trials_of(method);
@@ -267,6 +287,7 @@ static void goes_on_the_same(const char *method, const struct spec *spec)
     struct record *whole = calloc(1, sizeof(*whole));
     struct record *again = calloc(1, sizeof(*again));
 
+    whole->retells = retells;
     run_on(strategy, space, whole, trials);
     strategy_destroy(strategy);
     for (size_t c = 0; c < ARRAY_LEN(cuts) && cuts[c] < trials; c++) {
@@ -294,7 +315,53 @@ static void test_learning__goes_on_the_same_after_a_restart(void **state)
     (void)state;
     for (size_t m = 0; m < ARRAY_LEN(methods); m++)
         for (size_t s = 0; s < ARRAY_LEN(specs); s++)
-            goes_on_the_same(methods[m], &specs[s]);
+            goes_on_the_same(methods[m], &specs[s], false);
+}
+
+static void test_learning__goes_on_the_same_when_trials_were_run_again(
+    void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < ARRAY_LEN(methods); m++)
+        for (size_t s = m % 4; s < ARRAY_LEN(specs); s += 4)
+            goes_on_the_same(methods[m], &specs[s], true);
+}
+
+/* As if the first result had never been told. */
+static void test_learning__the_last_result_of_a_trial_counts(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < ARRAY_LEN(methods); m++) {
+        struct space *space = spec_build(&specs[1], env);
+        struct strategy *twice = make(methods[m], space, 1);
+        struct strategy *once = make(methods[m], space, 1);
+        struct value point[VALUES_MAX], other[VALUES_MAX];
+        double value = 1e9;
+
+        for (uint64_t trial = 1; trial <= 12; trial++) {
+            ask(twice, trial, point, NULL);
+            ask(once, trial, other, NULL);
+        }
+        strategy_tell(twice, 1, &(struct trial_result){.values = &value});
+        for (uint64_t i = 2; i <= 13; i++) {
+            uint64_t trial = i == 13 ? 1 : i;
+
+            value = (double)(trial * trial % 7);
+            strategy_tell(once, trial,
+                          &(struct trial_result){.values = &value});
+            strategy_tell(twice, trial,
+                          &(struct trial_result){.values = &value});
+        }
+        ask(twice, 13, point, NULL);
+        ask(once, 13, other, NULL);
+        if (strategy_learns(twice))
+            assert_int_equal(strategy_history(twice)->complete_count, 12);
+        for (size_t k = 0; k < space_count(space); k++)
+            assert_true(value_equal(&point[k], &other[k]));
+        strategy_destroy(twice);
+        strategy_destroy(once);
+        space_destroy(space);
+    }
 }
 
 static void test_learning__what_is_enqueued_comes_first(void **state)
@@ -417,6 +484,9 @@ int main(void)
         cmocka_unit_test(test_learning__survives_whatever_it_is_told),
         cmocka_unit_test(test_learning__survives_it_with_two_objectives),
         cmocka_unit_test(test_learning__goes_on_the_same_after_a_restart),
+        cmocka_unit_test(
+            test_learning__goes_on_the_same_when_trials_were_run_again),
+        cmocka_unit_test(test_learning__the_last_result_of_a_trial_counts),
         cmocka_unit_test(test_learning__what_is_enqueued_comes_first),
         cmocka_unit_test(
             test_learning__earlier_trials_that_bind_do_not_come_again),

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/reopen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "orchestrator/states.h"
+
+struct finding {
+    const struct reopen_request *request;
+    struct reopening *found; /* [count] */
+    size_t count, capacity;
+    struct err *err;
+};
+
+static void add(struct finding *finding, const struct trial_row *row,
+                enum job_state state)
+{
+    finding->found = mem_grow(finding->found, finding->count,
+                              &finding->capacity, sizeof(*finding->found));
+    finding->found[finding->count++] = (struct reopening){
+        .number = row->number,
+        .job = row->job,
+        .told = row->told,
+        .state = state,
+        .is_infeasible = state == JOB_SUCCEEDED && row->violation > 0.0,
+    };
+}
+
+static int on_named(void *user, const struct trial_row *row)
+{
+    struct finding *finding = user;
+    int state = job_state_find(row->state);
+    enum job_state next;
+
+    if (state < 0 || !job_next((enum job_state)state, EVENT_REOPENED, &next))
+        return err_set(finding->err, ERR_USAGE,
+                       "trial %" PRId64 " is %s: it is not over yet",
+                       row->number, row->state);
+    if (state == JOB_SUCCEEDED && !finding->request->even_succeeded)
+        return err_set(finding->err, ERR_USAGE,
+                       "trial %" PRId64 " succeeded (--force runs it again)",
+                       row->number);
+    add(finding, row, (enum job_state)state);
+    return 0;
+}
+
+static int on_failed(void *user, const struct trial_row *row)
+{
+    add(user, row, JOB_FAILED);
+    return 0;
+}
+
+static int find_all(struct finding *finding, struct store *store, int64_t run)
+{
+    const struct reopen_request *request = finding->request;
+    struct trial_query query = {.run = run, .order = ORDER_NUMBER};
+    size_t before;
+
+    for (size_t i = 0; i < request->count; i++) {
+        before = finding->count;
+        query.number = request->numbers[i];
+        if (store_each_trial(store, &query, on_named, finding, finding->err) !=
+            0)
+            return -1;
+        if (finding->count == before)
+            return err_set(finding->err, ERR_NOT_FOUND,
+                           "there is no trial %" PRId64, query.number);
+    }
+    if (!request->all_failed)
+        return 0;
+    query.number = 0;
+    query.state = job_state_names[JOB_FAILED];
+    if (store_each_trial(store, &query, on_failed, finding, finding->err) != 0)
+        return -1;
+    return finding->count > 0
+               ? 0
+               : err_set(finding->err, ERR_USAGE, "no trial has failed");
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t left = ((const struct reopening *)a)->number;
+    int64_t right = ((const struct reopening *)b)->number;
+
+    return (left > right) - (left < right);
+}
+
+static size_t drop_repeated(struct reopening *found, size_t count)
+{
+    size_t kept = 0;
+
+    if (count > 0)
+        qsort(found, count, sizeof(*found), compare);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || found[i].number != found[kept - 1].number)
+            found[kept++] = found[i];
+    }
+    return kept;
+}
+
+int reopen_find(struct store *store, int64_t run,
+                const struct reopen_request *request, struct reopening **found,
+                size_t *count, struct err *err)
+{
+    struct finding finding = {.request = request, .err = err};
+
+    if (find_all(&finding, store, run) != 0) {
+        free(finding.found);
+        return -1;
+    }
+    *found = finding.found;
+    *count = drop_repeated(finding.found, finding.count);
+    return 0;
+}
+
+int reopen_job(struct store *store, int64_t job, struct err *err)
+{
+    return store_reopen_job(store, job, job_state_names[JOB_READY],
+                            job_event_names[EVENT_REOPENED], clock_wall_ms(),
+                            err);
+}
+
+static int keep_state(void *user, const struct run_row *row)
+{
+    *(bool *)user = strcmp(row->state, run_state_names[RUN_RUNNING]) == 0;
+    return 0;
+}
+
+static int reopen_all(struct store *store, int64_t run,
+                      const struct reopening *found, size_t count,
+                      struct err *err)
+{
+    bool is_running;
+
+    if (store_get_run(store, run, keep_state, &is_running, err) != 0 ||
+        store_begin(store, err) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (reopen_job(store, found[i].job, err) != 0)
+            return -1;
+    }
+    if (!is_running &&
+        store_set_run_state(store, run, run_state_names[RUN_RUNNING], "",
+                            clock_wall_ms(), err) != 0)
+        return -1;
+    return store_commit(store, err);
+}
+
+int reopen_trials(struct store *store, int64_t run,
+                  const struct reopen_request *request, size_t *count,
+                  struct err *err)
+{
+    struct reopening *found;
+    int result;
+
+    if (reopen_find(store, run, request, &found, count, err) != 0)
+        return -1;
+    result = reopen_all(store, run, found, *count, err);
+    if (result != 0)
+        store_rollback(store);
+    free(found);
+    return result;
+}
