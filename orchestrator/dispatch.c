@@ -14,6 +14,10 @@
  * neither a commit nor the way between processes is ever waited for. */
 enum { AHEAD_MS = 40, MAX_AHEAD = 64 };
 
+/* Where thousands may run, the first ones start while the others are still
+ * being prepared, and the loop sees to what else is due. */
+enum { DISPATCH_MS = 10 };
+
 /* After so many settings in a row that were tried before, there is nothing new
  * to be had from the strategy. */
 enum { MAX_REUSED_IN_ROW = 100 };
@@ -39,17 +43,27 @@ static int64_t wanted(const struct engine *engine)
 static void wake_due(struct engine *engine)
 {
     int64_t now_ms = clock_monotonic_ms();
-    struct trial *trial, *next;
+    struct trial *trial;
 
-    for (trial = TAILQ_FIRST(&engine->waiting); trial != NULL; trial = next) {
-        next = TAILQ_NEXT(trial, link);
-        if (trial->due_ms > now_ms)
-            continue;
+    while ((trial = TAILQ_FIRST(&engine->waiting)) != NULL &&
+           trial->due_ms <= now_ms) {
         if (!engine_change_trial(engine, trial, EVENT_DUE, NULL))
             return;
         TAILQ_REMOVE(&engine->waiting, trial, link);
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);
     }
+}
+
+void engine_wait(struct engine *engine, struct trial *trial)
+{
+    struct trial *before = TAILQ_LAST(&engine->waiting, trial_list);
+
+    while (before != NULL && before->due_ms > trial->due_ms)
+        before = TAILQ_PREV(before, trial_list, link);
+    if (before != NULL)
+        TAILQ_INSERT_AFTER(&engine->waiting, before, trial, link);
+    else
+        TAILQ_INSERT_HEAD(&engine->waiting, trial, link);
 }
 
 /* NULL where there is nothing to say. */
@@ -202,7 +216,9 @@ static int64_t count_returning(const struct engine *engine)
 void engine_dispatch(struct engine *engine)
 {
     int64_t returning = count_returning(engine);
+    int64_t until_ms = clock_monotonic_ms() + DISPATCH_MS;
 
+    engine->has_more_to_dispatch = false;
     if (engine->phase != PHASE_RUNNING)
         return;
     wake_due(engine);
@@ -211,6 +227,9 @@ void engine_dispatch(struct engine *engine)
         struct trial *first = TAILQ_FIRST(&engine->ready);
 
         if (!(first != NULL ? prepare(engine, first) : suggest(engine)))
+            return;
+        engine->has_more_to_dispatch = clock_monotonic_ms() >= until_ms;
+        if (engine->has_more_to_dispatch)
             return;
     }
 }

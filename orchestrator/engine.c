@@ -16,7 +16,11 @@
 #include "executors/cpus.h"
 #include "orchestrator/search.h"
 
-enum { COMMIT_AFTER_MS = 20, READ_EVERY_MS = 200, HOPELESS_LAUNCHES = 3 };
+enum { COMMIT_AFTER_MS = 20, HOPELESS_LAUNCHES = 3 };
+
+/* The files of every trial are read so often; those of many trials a slice at a
+ * time, so that nothing else has to wait for it. */
+enum { READ_EVERY_MS = 200, SLICE_MIN = 100, SLICES_MAX = 20 };
 
 /* ---- what happens once a turn ---- */
 
@@ -127,18 +131,17 @@ static void set_wake(struct engine *engine)
     const struct budget *budget = &engine->experiment->budget;
     int64_t now_ms = clock_monotonic_ms();
     int64_t wait_ms = INT64_MAX;
-    const struct trial *trial;
+    const struct trial *first = TAILQ_FIRST(&engine->waiting);
 
+    if (engine->has_more_to_dispatch)
+        wait_ms = 0;
     if (engine_is_held(engine))
         wait_ms = engine->held_until_ms - now_ms;
     if (store_in_transaction(engine->store) &&
         engine->begun_ms + COMMIT_AFTER_MS - now_ms < wait_ms)
         wait_ms = engine->begun_ms + COMMIT_AFTER_MS - now_ms;
-    TAILQ_FOREACH(trial, &engine->waiting, link)
-    {
-        if (trial->due_ms - now_ms < wait_ms)
-            wait_ms = trial->due_ms - now_ms;
-    }
+    if (first != NULL && first->due_ms - now_ms < wait_ms)
+        wait_ms = first->due_ms - now_ms;
     if (engine->phase == PHASE_RUNNING && budget->time_ms > 0 &&
         budget->time_ms - elapsed_ms(engine) < wait_ms)
         wait_ms = budget->time_ms - elapsed_ms(engine);
@@ -169,7 +172,7 @@ static void on_step(uv_prepare_t *handle)
 
 static void on_busy(uv_idle_t *handle)
 {
-    if (!engine_read_trials(handle->data))
+    if (!engine_read_on(handle->data))
         uv_idle_stop(handle);
 }
 
@@ -181,9 +184,13 @@ void engine_keep_reading(struct engine *engine)
 static void on_watch(uv_timer_t *handle)
 {
     struct engine *engine = handle->data;
+    int64_t slices = 1 + engine->live_count / SLICE_MIN;
     struct engine_status status;
 
-    if (engine_read_trials(engine))
+    if (slices > SLICES_MAX)
+        slices = SLICES_MAX;
+    uv_timer_set_repeat(handle, (uint64_t)(READ_EVERY_MS / slices));
+    if (engine_read_trials(engine, engine->live_count / slices + 1))
         engine_keep_reading(engine);
     engine_status_fill(engine, &status);
     engine->events->tick(engine->events->user, &status);
@@ -261,8 +268,8 @@ static int open_executor(struct engine *engine, struct err *err)
     return engine->executor != NULL ? 0 : -1;
 }
 
-/* Running trials keep files open; the executor has started its helper with
- * the limit as it was. */
+/* A fake trial keeps a file open. What the executor starts has the limit as it
+ * was. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;

@@ -59,7 +59,9 @@ struct engine {
     struct strategy *strategy;
     struct executor *executor;
 
-    struct trial_list ready, waiting, prepared, committed, live, settled;
+    struct trial_list ready, prepared, committed, settled;
+    struct trial_list waiting; /* by due time */
+    struct trial_list live;    /* has_more first, then as long not read */
     int64_t prepared_count, committed_count, live_count;
     int64_t running_count; /* of the live ones, those that have started */
     void *by_attempt;      /* tsearch tree of live trials */
@@ -71,9 +73,10 @@ struct engine {
     char launch_error[256]; /* the last one's text */
 
     enum engine_phase phase;
-    enum trial_wish wish;  /* for trials ended by the phase */
-    bool exhausted;        /* the strategy has nothing more */
-    bool reopened;         /* trials that their user put back are not over */
+    enum trial_wish wish; /* for trials ended by the phase */
+    bool exhausted;       /* the strategy has nothing more */
+    bool reopened;        /* trials that their user put back are not over */
+    bool has_more_to_dispatch;
     int64_t reused_in_row; /* trials whose setting had a result already */
     int64_t started_ms;    /* monotonic */
     int64_t earlier_ms;    /* what earlier engines spent on the run */
@@ -95,8 +98,11 @@ struct engine {
 };
 
 /* dispatch.c */
-/* Wakes retries that are due, suggests and prepares as many as may run. */
+/* Wakes retries that are due, suggests and prepares as many as may run: for a
+ * while, and where that was not enough, has_more_to_dispatch. */
 void engine_dispatch(struct engine *engine);
+/* A trial that is in no list and has a due time waits for it. */
+void engine_wait(struct engine *engine, struct trial *trial);
 /* After a commit: hands what was prepared to the executor. */
 void engine_submit(struct engine *engine);
 /* Attempts that are prepared, committed or live. */
@@ -110,8 +116,11 @@ bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as);
 /* settle.c */
 void engine_on_started(void *user, int64_t attempt, int64_t pid);
 void engine_on_ended(void *user, const struct attempt_exit *end);
-/* Reads the files of all live trials; whether some have more at once. */
-bool engine_read_trials(struct engine *engine);
+/* Reads the files of `count` live trials, of all in turn; whether some have
+ * more at once. */
+bool engine_read_trials(struct engine *engine, int64_t count);
+/* Reads those that had more; whether some still have. */
+bool engine_read_on(struct engine *engine);
 /* After a commit: tells of the settled trials and forgets them. */
 void engine_report_settled(struct engine *engine);
 /* Ends a trial that never reached the executor; why is NULL where it was not

@@ -76,7 +76,7 @@ static void keep_trial(struct recovery *recovery, const struct trial_row *row,
     if (state == JOB_WAITING) {
         trial->due_ms = clock_monotonic_ms() +
                         remaining_ms(engine->experiment, row->due_ms);
-        TAILQ_INSERT_TAIL(&engine->waiting, trial, link);
+        engine_wait(engine, trial);
     } else {
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);
     }

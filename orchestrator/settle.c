@@ -216,33 +216,58 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
     settle(engine, trial);
 }
 
-/* Reads on; settles the trial when it has ended and all is read. Whether there
- * is more to read at once. */
-static bool read_trial(struct engine *engine, struct trial *trial)
+/* Reads on, once the trial has started; settles it when it has ended and all is
+ * read. Else it goes to its place among the live ones: first where there is
+ * more, last where not. */
+static void read_trial(struct engine *engine, struct trial *trial)
 {
     struct reader reader = {engine, trial};
 
-    if (watch_read(trial->watch, on_metric, &reader))
-        return true;
-    if (trial->has_ended) {
+    trial->has_more = (trial->state == JOB_RUNNING || trial->has_ended) &&
+                      watch_read(trial->watch, on_metric, &reader);
+    if (trial->has_ended && !trial->has_more) {
         watch_finish(trial->watch, on_metric, &reader);
         engine_untrack_live(engine, trial);
         settle(engine, trial);
+        return;
     }
-    return false;
+    TAILQ_REMOVE(&engine->live, trial, link);
+    if (trial->has_more)
+        TAILQ_INSERT_HEAD(&engine->live, trial, link);
+    else
+        TAILQ_INSERT_TAIL(&engine->live, trial, link);
 }
 
-bool engine_read_trials(struct engine *engine)
+static bool has_more(const struct engine *engine)
+{
+    const struct trial *first = TAILQ_FIRST(&engine->live);
+
+    return first != NULL && first->has_more;
+}
+
+bool engine_read_on(struct engine *engine)
 {
     struct trial *trial, *next;
-    bool more = false;
 
-    for (trial = TAILQ_FIRST(&engine->live); trial != NULL; trial = next) {
+    for (trial = TAILQ_FIRST(&engine->live); trial != NULL && trial->has_more;
+         trial = next) {
         next = TAILQ_NEXT(trial, link);
-        if (trial->state == JOB_RUNNING && read_trial(engine, trial))
-            more = true;
+        read_trial(engine, trial);
     }
-    return more;
+    return has_more(engine);
+}
+
+bool engine_read_trials(struct engine *engine, int64_t count)
+{
+    struct trial *trial = TAILQ_FIRST(&engine->live), *next;
+
+    while (trial != NULL && trial->has_more)
+        trial = TAILQ_NEXT(trial, link);
+    for (; trial != NULL && count > 0; trial = next, count--) {
+        next = TAILQ_NEXT(trial, link);
+        read_trial(engine, trial);
+    }
+    return has_more(engine);
 }
 
 void engine_on_ended(void *user, const struct attempt_exit *end)
@@ -256,7 +281,8 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
         engine_on_started(engine, end->attempt, 0); /* if not known yet */
     trial->end = *end;
     trial->has_ended = true;
-    if (read_trial(engine, trial))
+    read_trial(engine, trial);
+    if (trial->has_more)
         engine_keep_reading(engine);
 }
 
@@ -310,7 +336,7 @@ void engine_report_settled(struct engine *engine)
             workspace_release(engine->workspaces, trial->number);
         forget_attempt(trial);
         if (trial->state == JOB_WAITING)
-            TAILQ_INSERT_TAIL(&engine->waiting, trial, link);
+            engine_wait(engine, trial);
         else if (trial->state == JOB_READY && engine->phase == PHASE_RUNNING)
             TAILQ_INSERT_TAIL(&engine->ready, trial, link);
         else

@@ -56,6 +56,7 @@ struct trial {
     int64_t started_ms;
     enum trial_wish wish;
     bool has_ended; /* `end` holds; its files may not be read to the end yet */
+    bool has_more;  /* to be read at once */
     bool is_new_best;
     struct attempt_exit end;
     TAILQ_ENTRY(trial) link; /* in one list of the engine's */

@@ -10,11 +10,16 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-enum { CHUNK_BYTES = 64 * 1024, CHUNKS_A_TURN = 64 };
+/*
+ * Thousands of trials may run, and hardly any of them has just written
+ * something. So a look is one stat a file, and a file is open only while there
+ * is something new in it.
+ */
+
+enum { CHUNK_BYTES = 64 * 1024, CHUNKS_A_TURN = 8 };
 
 struct tail {
     char *path;
-    int fd; /* -1 until the file is there */
     off_t offset;
     struct metric_reader *reader;
 };
@@ -27,14 +32,11 @@ static void tail_init(struct tail *tail, const char *directory,
                       const char *name, struct metric_rules *rules)
 {
     tail->path = fs_join(directory, name);
-    tail->fd = -1;
     tail->reader = metric_reader_create(rules);
 }
 
 static void tail_clear(struct tail *tail)
 {
-    if (tail->fd >= 0)
-        close(tail->fd);
     metric_reader_destroy(tail->reader);
     free(tail->path);
 }
@@ -60,24 +62,34 @@ void watch_destroy(struct watch *watch)
     free(watch);
 }
 
-static bool tail_read(struct tail *tail, metric_fn found, void *user)
+/* At most CHUNKS_A_TURN of what is new; whether there is more. */
+static bool read_news(struct tail *tail, off_t size, metric_fn found,
+                      void *user)
 {
     char chunk[CHUNK_BYTES];
+    int fd = open(tail->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t length = 1;
 
-    if (tail->fd < 0)
-        tail->fd =
-            open(tail->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (tail->fd < 0)
+    if (fd < 0)
         return false;
-    for (int i = 0; i < CHUNKS_A_TURN; i++) {
-        ssize_t length = pread(tail->fd, chunk, sizeof(chunk), tail->offset);
-
+    for (int i = 0; i < CHUNKS_A_TURN && tail->offset < size && length > 0;
+         i++) {
+        length = pread(fd, chunk, sizeof(chunk), tail->offset);
         if (length <= 0)
-            return false;
+            break;
         tail->offset += length;
         metric_reader_feed(tail->reader, chunk, (size_t)length, found, user);
     }
-    return true;
+    close(fd);
+    return length > 0 && tail->offset < size;
+}
+
+static bool tail_read(struct tail *tail, metric_fn found, void *user)
+{
+    struct stat status;
+
+    return stat(tail->path, &status) == 0 && status.st_size > tail->offset &&
+           read_news(tail, status.st_size, found, user);
 }
 
 bool watch_read(struct watch *watch, metric_fn found, void *user)
@@ -90,21 +102,25 @@ bool watch_read(struct watch *watch, metric_fn found, void *user)
 void watch_read_log_end(const struct watch *watch, size_t max_bytes,
                         struct buf *out)
 {
-    struct stat status;
+    int fd =
+        open(watch->log.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat status = {.st_size = 0};
     off_t at = 0, end;
     ssize_t length;
 
-    if (watch->log.fd < 0 || fstat(watch->log.fd, &status) != 0)
-        return;
+    if (fd >= 0)
+        fstat(fd, &status);
     if (status.st_size > (off_t)max_bytes)
         at = status.st_size - (off_t)max_bytes;
     for (end = status.st_size; at < end; at += length) {
-        length = pread(watch->log.fd, buf_reserve(out, (size_t)(end - at)),
+        length = pread(fd, buf_reserve(out, (size_t)(end - at)),
                        (size_t)(end - at), at);
         if (length <= 0)
-            return;
+            break;
         out->length += (size_t)length;
     }
+    if (fd >= 0)
+        close(fd);
 }
 
 void watch_finish(struct watch *watch, metric_fn found, void *user)
