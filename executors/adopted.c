@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/adopted.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -18,7 +19,8 @@
  * that will come, and with it the end of all its processes. Without a shim
  * the claim's lock tells: while it is held, something lives; if that is not
  * the command itself, it is ended; when the lock is free and still no `exit`
- * is there, the attempt is lost.
+ * is there, the attempt is lost. What cannot be seen for now, because there is
+ * no descriptor left for example, says nothing, and is looked at again.
  */
 
 struct adopted {
@@ -46,8 +48,11 @@ static bool lives(int64_t pid, uint64_t start)
 {
     struct process process;
 
-    return pid > 0 && process_read((pid_t)pid, &process) &&
-           process.start == start && !process.is_zombie;
+    if (pid <= 0)
+        return false;
+    if (!process_read((pid_t)pid, &process))
+        return errno != ENOENT && errno != ESRCH;
+    return process.start == start && !process.is_zombie;
 }
 
 static bool belongs(const struct adopted *adopted,
@@ -96,7 +101,7 @@ static bool is_of_this_boot(const struct adopted *adopted)
     struct claim here;
 
     claim_identify(&here);
-    return adopted->claim.boot_id[0] == '\0' ||
+    return adopted->claim.boot_id[0] == '\0' || here.boot_id[0] == '\0' ||
            strcmp(here.boot_id, adopted->claim.boot_id) == 0;
 }
 
@@ -106,6 +111,8 @@ static bool goes_on(struct adopted *adopted)
     struct claim *claim = &adopted->claim;
     int state = claim_judge(adopted->directory, adopted->attempt, claim, NULL);
 
+    if (state < 0)
+        return true;
     if (!is_of_this_boot(adopted))
         return false;
     if (lives(claim->shim_pid, claim->shim_start))
@@ -119,15 +126,18 @@ static bool goes_on(struct adopted *adopted)
 
 static bool has_ended(struct adopted *adopted, struct attempt_exit *end)
 {
-    bool found = false;
+    int found = 0;
 
     if (adopted->directory != NULL) {
-        if (exit_read(adopted->directory, adopted->attempt, end) != 1 &&
-            goes_on(adopted))
+        found = exit_read(adopted->directory, adopted->attempt, end);
+        if (found == 0 && goes_on(adopted))
             return false;
-        found = exit_read(adopted->directory, adopted->attempt, end) == 1;
+        if (found == 0)
+            found = exit_read(adopted->directory, adopted->attempt, end);
     }
-    if (!found)
+    if (found < 0)
+        return false;
+    if (found == 0)
         *end = (struct attempt_exit){.attempt = adopted->attempt,
                                      .cause = CAUSE_LOST,
                                      .exit_code = -1,
@@ -241,7 +251,13 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
     struct adopted *adopted;
     struct claim claim = {.pid = 0}, here;
 
-    if (exit_read(spec->directory, spec->attempt, &end) != 1) {
+    int found = exit_read(spec->directory, spec->attempt, &end);
+
+    if (found < 0)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot read the end of attempt %" PRId64,
+                             spec->attempt);
+    if (found == 0) {
         int state = claim_judge(spec->directory, spec->attempt, &claim, err);
 
         if (state < 0)
@@ -259,6 +275,15 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
     adopted->claim = claim;
     adopted->grace_ms = spec->grace_ms;
     return 0;
+}
+
+void adopted_add_unseen(struct adopted_list *list,
+                        const struct attempt_spec *spec)
+{
+    struct adopted *adopted = add(list, spec->attempt);
+
+    adopted->directory = mem_copy_string(spec->directory);
+    adopted->grace_ms = spec->grace_ms;
 }
 
 int64_t adopted_pid(const struct adopted_list *list, int64_t attempt)

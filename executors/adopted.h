@@ -28,6 +28,10 @@ void adopted_close(struct adopted_list *list, void (*closed)(void *user),
 int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
                 struct err *err);
 
+/* The same where that failed: it is looked at until it can be told. */
+void adopted_add_unseen(struct adopted_list *list,
+                        const struct attempt_spec *spec);
+
 /* The pid of an adopted attempt's command; 0 when it is not known. */
 int64_t adopted_pid(const struct adopted_list *list, int64_t attempt);
 

@@ -146,22 +146,20 @@ static int path_in(char path[PATH_MAX], const char *directory, const char *name,
 }
 
 /* Reads a small file from its beginning; the text ends with a NUL. */
-static size_t read_line(int fd, char *line, size_t size)
+static int read_line(int fd, char *line, size_t size)
 {
     size_t length = 0;
+    ssize_t got = 1;
 
-    while (length + 1 < size) {
-        ssize_t got =
-            pread(fd, line + length, size - 1 - length, (off_t)length);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
+    while (length + 1 < size && got != 0) {
+        got = pread(fd, line + length, size - 1 - length, (off_t)length);
+        if (got < 0 && errno != EINTR)
             break;
-        length += (size_t)got;
+        if (got > 0)
+            length += (size_t)got;
     }
     line[length] = '\0';
-    return length;
+    return got < 0 && errno != EINTR ? -1 : 0;
 }
 
 static int write_all(int fd, const char *bytes, size_t length)
@@ -282,7 +280,10 @@ static int judge(int fd, int64_t attempt, struct claim *claim, struct err *err)
         return err_set_errno(err, ERR_FAILED, errno,
                              "cannot lock the claim of attempt %" PRId64,
                              attempt);
-    read_line(fd, line, sizeof(line));
+    if (read_line(fd, line, sizeof(line)) != 0)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot read the claim of attempt %" PRId64,
+                             attempt);
     if (line[0] == '\0' && !held)
         return claim_void(fd, attempt, claim, err);
     if (!claim_parse(line, claim)) {
@@ -407,18 +408,29 @@ static bool exit_parse(const char *line, struct attempt_exit *end)
     return true;
 }
 
+/* That there is no such file, and not that it cannot be seen now. */
+static bool says_none(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP ||
+           error == EISDIR;
+}
+
 int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
 {
     char path[PATH_MAX];
     char line[EXIT_LINE_MAX];
-    int fd;
+    int fd, result;
 
     if (path_in(path, directory, "exit", NULL) != 0)
         return 0;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return 0;
-    read_line(fd, line, sizeof(line));
+        return says_none(errno) ? 0 : -1;
+    result = read_line(fd, line, sizeof(line));
+    if (result != 0 && says_none(errno))
+        result = 0;
     close(fd);
+    if (result != 0)
+        return -1;
     return exit_parse(line, end) && end->attempt == attempt;
 }

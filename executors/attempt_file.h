@@ -62,7 +62,7 @@ size_t claim_format(const struct claim *claim, char line[CLAIM_LINE_MAX]);
  * Decides about an attempt that somebody may have started: reads its claim
  * and tries its lock. Where it was never started, sees to it that it never
  * will be. *claim has pid 0 while its maker has not written it. Returns an
- * enum claim_state, or -1.
+ * enum claim_state, or -1 when that cannot be seen now.
  */
 int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
                 struct err *err);
@@ -78,7 +78,8 @@ int exit_write(const char *directory, const struct attempt_exit *end,
 bool attempt_disk_is_full(const char *directory);
 
 /* Returns 1 when the attempt's `exit` is there, 0 when it is not (another
- * attempt's or half a file counts as none). */
+ * attempt's or half a file counts as none), -1 with errno when that cannot be
+ * seen now. */
 int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end);
 
 #endif

@@ -158,10 +158,13 @@ static bool adopt(struct local *local, const struct flight *flight)
                                       .directory = flight->directory,
                                       .grace_ms = flight->grace_ms};
 
-    if (adopted_add(local->adopted, &spec, NULL) == 0)
-        return !flight->has_started;
-    adopted_add_lost(local->adopted, flight->attempt);
-    return false;
+    int result = adopted_add(local->adopted, &spec, NULL);
+
+    if (result < 0)
+        adopted_add_unseen(local->adopted, &spec);
+    else if (result > 0)
+        adopted_add_lost(local->adopted, flight->attempt);
+    return result == 0 && !flight->has_started;
 }
 
 /* What is told may lead to any call, so it is told last. */

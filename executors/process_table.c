@@ -72,6 +72,7 @@ bool process_read(pid_t pid, struct process *process)
 
     if (fd < 0)
         return false;
+    errno = ESRCH;
     length = read(fd, text, sizeof(text) - 1);
     close(fd);
     if (length <= 0)

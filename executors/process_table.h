@@ -33,7 +33,8 @@ struct process *process_table_find(const struct process_table *table,
                                    pid_t pid);
 void process_table_clear(struct process_table *table);
 
-/* One process; false when there is none. */
+/* One process; false when there is none, or when that cannot be seen now: then
+ * errno is neither ENOENT nor ESRCH. */
 bool process_read(pid_t pid, struct process *process);
 
 /* Sends a signal to exactly this process (pid and start time), never to

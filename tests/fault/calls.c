@@ -29,6 +29,17 @@ static bool lacks_memory(void)
     return fault_fails(point_reach(POINT_MALLOC, false));
 }
 
+/* Files and sockets can fail; a loop's own pipes and counters never do. */
+static const struct fault *transfer(enum point_call call, int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0 ||
+        (!S_ISREG(status.st_mode) && !S_ISSOCK(status.st_mode)))
+        return NULL;
+    return point_reach(call, call != POINT_READ);
+}
+
 /* -- Files, under their own names -----------------------------------------*/
 
 static int open_at(const char *path, int flags, mode_t mode)
@@ -68,7 +79,7 @@ int open64(const char *path, int flags, ...)
 
 ssize_t read(int fd, void *bytes, size_t length)
 {
-    const struct fault *fault = point_reach(POINT_READ, false);
+    const struct fault *fault = transfer(POINT_READ, fd);
 
     if (fault_fails(fault))
         return -1;
@@ -77,7 +88,7 @@ ssize_t read(int fd, void *bytes, size_t length)
 
 ssize_t pread64(int fd, void *bytes, size_t length, off64_t at)
 {
-    const struct fault *fault = point_reach(POINT_READ, false);
+    const struct fault *fault = transfer(POINT_READ, fd);
 
     if (fault_fails(fault))
         return -1;
@@ -91,7 +102,7 @@ ssize_t pread(int fd, void *bytes, size_t length, off_t at)
 
 ssize_t recv(int fd, void *bytes, size_t length, int flags)
 {
-    const struct fault *fault = point_reach(POINT_READ, false);
+    const struct fault *fault = transfer(POINT_READ, fd);
 
     if (fault_fails(fault))
         return -1;
@@ -101,7 +112,7 @@ ssize_t recv(int fd, void *bytes, size_t length, int flags)
 
 ssize_t write(int fd, const void *bytes, size_t length)
 {
-    const struct fault *fault = point_reach(POINT_WRITE, true);
+    const struct fault *fault = transfer(POINT_WRITE, fd);
 
     if (fault_fails(fault))
         return -1;
@@ -110,7 +121,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
 
 ssize_t pwrite64(int fd, const void *bytes, size_t length, off64_t at)
 {
-    const struct fault *fault = point_reach(POINT_WRITE, true);
+    const struct fault *fault = transfer(POINT_WRITE, fd);
 
     if (fault_fails(fault))
         return -1;
@@ -124,7 +135,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags)
 {
-    const struct fault *fault = point_reach(POINT_SEND, true);
+    const struct fault *fault = transfer(POINT_SEND, fd);
 
     if (fault_fails(fault))
         return -1;

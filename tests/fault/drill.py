@@ -119,6 +119,13 @@ class Drill:
         self.check_record()
         return status
 
+    def wait_for_trials(self, count, patience=30):
+        """Until so many trials have begun."""
+        end = time.monotonic() + patience
+        while len(list(self.evidence.iterdir())) < count:
+            assert time.monotonic() < end, self.last_said()
+            time.sleep(0.002)
+
     # -- Judgements
 
     def check_record(self):
@@ -156,9 +163,11 @@ class Drill:
                 errors="replace") for n in range(1, self.engines + 1))
         raise AssertionError("\n".join([*complaints, said]))
 
-    def end_all(self):
-        """Kills what is left, and what that starts meanwhile."""
-        while left := checker.processes_left(self.token):
+    def end_all(self, command=""):
+        """Kills what is left, and what that starts meanwhile; or only those
+        whose command has the word."""
+        while left := [it for it in checker.processes_left(self.token)
+                       if command in it[1]]:
             for pid, _ in left:
                 try:
                     os.kill(pid, signal.SIGKILL)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -237,6 +238,48 @@ static void test_exit__half_a_file_is_none(void **state)
     }
 }
 
+/* No file can be opened until the limit is what it was. */
+static struct rlimit deny_descriptors(void)
+{
+    struct rlimit limit, none;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    return limit;
+}
+
+static void test_exit__unseen_is_not_none(void **state)
+{
+    const struct attempt_exit end = {.attempt = 3};
+    struct attempt_exit read;
+    struct rlimit limit;
+    struct claim claim;
+    struct err err;
+
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    limit = deny_descriptors();
+    assert_int_equal(exit_read(*state, 3, &read), -1);
+    assert_int_equal(claim_judge(*state, 3, &claim, &err), -1);
+    assert_int_equal(err.kind, ERR_SHORTAGE);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    assert_int_equal(exit_read(*state, 3, &read), 1);
+}
+
+static void test_exit__that_is_no_file_is_none(void **state)
+{
+    char *path = fs_join(*state, "exit");
+    struct attempt_exit read;
+
+    assert_int_equal(fs_make_directories(path, NULL), 0);
+    assert_int_equal(exit_read(*state, 3, &read), 0);
+    assert_int_equal(fs_remove_tree(path, NULL), 0);
+    assert_int_equal(symlink("log", path), 0);
+    assert_int_equal(exit_read(*state, 3, &read), 0);
+    free(path);
+}
+
 static void test_exit__of_a_missing_directory_is_not_found(void **state)
 {
     const struct attempt_exit end = {.attempt = 3};
@@ -265,6 +308,8 @@ int main(void)
         IN_FOLDER(test_exit__keeps_every_cause),
         IN_FOLDER(test_exit__of_another_attempt_is_none),
         IN_FOLDER(test_exit__half_a_file_is_none),
+        IN_FOLDER(test_exit__unseen_is_not_none),
+        IN_FOLDER(test_exit__that_is_no_file_is_none),
         IN_FOLDER(test_exit__of_a_missing_directory_is_not_found),
     };
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "executors/adopted.h"
 #include "executors/attempt_file.h"
 
 /* What an engine finds of the attempts of one that died before it. */
@@ -215,6 +216,34 @@ static void test_reattach__what_ran_before_a_reboot_is_lost(void **state)
     bench_close(&bench);
 }
 
+/* Without a descriptor to look at its files, nothing is known of it. */
+static void test_reattach__what_cannot_be_seen_is_not_lost(void **state)
+{
+    struct bench bench;
+    struct claim claim = dead_claim(1);
+    struct rlimit limit, none;
+    struct err err;
+    int64_t until_ms;
+
+    (void)state;
+    bench_open(&bench, &two_at_once);
+    write_claim(&bench, 1, &claim);
+    write_claim(&bench, 2, &claim);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    assert_int_equal(reattach(&bench, 2, &err), -1);
+    until_ms = clock_monotonic_ms() + INT64_C(3) * ADOPTED_POLL_MS;
+    BENCH_RUN_UNTIL(&bench, clock_monotonic_ms() >= until_ms);
+    assert_int_equal(bench.end_count, 0);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
+    bench_close(&bench);
+}
+
 static void test_reattach__of_another_host_is_an_error(void **state)
 {
     struct bench bench;
@@ -380,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_reattach__an_adopted_attempt_can_be_killed),
         cmocka_unit_test(test_reattach__what_is_gone_without_a_word_is_lost),
         cmocka_unit_test(test_reattach__what_ran_before_a_reboot_is_lost),
+        cmocka_unit_test(test_reattach__what_cannot_be_seen_is_not_lost),
         cmocka_unit_test(test_reattach__of_another_host_is_an_error),
         cmocka_unit_test(test_agent__killed_loses_no_attempt),
         cmocka_unit_test(test_agent__gives_commands_the_limit_of_old),
