@@ -253,11 +253,24 @@ static void strip_escapes(const char *line, size_t length, struct buf *bare)
     }
 }
 
+/* "[rank 3] " in front: what another rank says. */
+static bool is_of_other_rank(const char *line, size_t length)
+{
+    static const char tag[] = "[rank ";
+    size_t i = sizeof(tag) - 1;
+
+    if (length <= i || memcmp(line, tag, i) != 0 || line[i] == '0')
+        return false;
+    while (i < length && line[i] >= '0' && line[i] <= '9')
+        i++;
+    return i >= sizeof(tag) && i < length && line[i] == ']';
+}
+
 static void read_line(const struct sink *sink, const char *line, size_t length)
 {
     struct metric_reader *reader = sink->reader;
 
-    if (length == 0)
+    if (length == 0 || is_of_other_rank(line, length))
         return;
     if (memchr(line, '\033', length) != NULL) {
         strip_escapes(line, length, &reader->bare);

@@ -28,6 +28,9 @@ struct buf;
  * a digit or '_' is none (0x10, 12ms, 1_000), nor is a piece of a date, a time
  * or a version (1.2.3); 93.5% and 3/10 are 93.5 and 3.
  *
+ * A line with "[rank N]" in front is passed over unless N is 0: the ranks of a
+ * program mostly say the same, and it is to count once.
+ *
  * The step of a metric is that of a member or pair of the same line called
  * step, epoch, iteration or iter (the first of these that is there, without
  * case, and is a whole number), which is then no metric itself unless a rule

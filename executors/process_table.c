@@ -123,6 +123,27 @@ struct process *process_table_find(const struct process_table *table, pid_t pid)
                    by_pid);
 }
 
+/* Parents mostly have the smaller pid, so that few rounds are needed. */
+void process_table_hand_down(struct process_table *table)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < table->count; i++) {
+            struct process *process = &table->rows[i], *parent;
+
+            if (process->owner != NULL)
+                continue;
+            parent = process_table_find(table, process->parent);
+            if (parent == NULL || parent->owner == NULL)
+                continue;
+            process->owner = parent->owner;
+            changed = true;
+        }
+    }
+}
+
 void process_table_clear(struct process_table *table)
 {
     free(table->rows);
@@ -158,6 +179,29 @@ size_t process_signal_session(pid_t session, uint64_t start, int signal_number)
     }
     process_table_clear(&table);
     return sent;
+}
+
+size_t process_signal_descendants(pid_t ancestor, int signal_number)
+{
+    struct process_table table = {NULL, 0, 0};
+    struct process *root;
+    size_t living = 0;
+
+    process_table_read(&table);
+    root = process_table_find(&table, ancestor);
+    if (root != NULL)
+        root->owner = root;
+    process_table_hand_down(&table);
+    for (size_t i = 0; root != NULL && i < table.count; i++) {
+        const struct process *process = &table.rows[i];
+
+        if (process == root || process->owner != root || process->is_zombie)
+            continue;
+        process_signal(process->pid, process->start, signal_number);
+        living++;
+    }
+    process_table_clear(&table);
+    return living;
 }
 
 static void read_up_to(int fd, size_t max_bytes, struct buf *out)

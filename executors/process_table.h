@@ -31,6 +31,8 @@ struct process_table {
 int process_table_read(struct process_table *table);
 struct process *process_table_find(const struct process_table *table,
                                    pid_t pid);
+/* Gives a process without an owner its parent's, if that has one. */
+void process_table_hand_down(struct process_table *table);
 void process_table_clear(struct process_table *table);
 
 /* One process; false when there is none, or when that cannot be seen now: then
@@ -44,6 +46,11 @@ bool process_signal(pid_t pid, uint64_t start, int signal_number);
 /* Sends a signal to every living process of a session, but none that started
  * before `start`; returns their number. */
 size_t process_signal_session(pid_t session, uint64_t start, int signal_number);
+
+/* Sends a signal to every living process below that one, which itself gets
+ * none; returns their number. Where it is a child subreaper, those are all
+ * that its children ever started. */
+size_t process_signal_descendants(pid_t ancestor, int signal_number);
 
 /* Proportional set size; 0 when the process is gone, -1 when it may not be
  * known. */

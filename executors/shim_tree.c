@@ -67,28 +67,6 @@ static struct attempt *owner_of_child(struct tree *tree,
     return owner != NULL ? owner : &tree->strays;
 }
 
-/* A process has its parent's owner. Parents mostly have the smaller pid, so
- * that few rounds are needed. */
-static void hand_down(struct process_table *table)
-{
-    bool changed = true;
-
-    while (changed) {
-        changed = false;
-        for (size_t i = 0; i < table->count; i++) {
-            struct process *process = &table->rows[i], *parent;
-
-            if (process->owner != NULL)
-                continue;
-            parent = process_table_find(table, process->parent);
-            if (parent == NULL || parent->owner == NULL)
-                continue;
-            process->owner = parent->owner;
-            changed = true;
-        }
-    }
-}
-
 void tree_census(struct tree *tree, struct attempt *attempts)
 {
     struct process_table *table = &tree->table;
@@ -105,7 +83,7 @@ void tree_census(struct tree *tree, struct attempt *attempts)
         if (process->parent == self)
             process->owner = owner_of_child(tree, process, attempts);
     }
-    hand_down(table);
+    process_table_hand_down(table);
     for (size_t i = 0; i < table->count; i++) {
         struct attempt *owner = table->rows[i].owner;
 

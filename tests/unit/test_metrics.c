@@ -96,6 +96,24 @@ static void test_metrics__finds_names_and_numbers(void **state)
     assert_examples(examples, ARRAY_LEN(examples));
 }
 
+static void test_metrics__other_ranks_are_passed_over(void **state)
+{
+    static const struct example examples[] = {
+        {"[rank 1] loss=1\nloss=2\n", "loss@1=2"},
+        {"[rank 0] loss=1\n[rank 10] loss=2\n", "loss@1=1"},
+        {"[rank 12] {\"loss\": 1}", ""},
+        {"{\"loss\": 1}\r[rank 2] loss=2", "loss@1=1"},
+        {"[rank] loss=1 [rank ] loss=2\n [rank 1] loss=3", //
+         "loss@1=1 loss@2=2 loss@3=3"},
+        {"[rank ] loss=1", "loss@1=1"},
+        {"[rank 1 loss=1", "loss@1=1"},
+        {"[rank 1", ""},
+    };
+
+    (void)state;
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
 static void test_metrics__numbers_have_one_form(void **state)
 {
     static const struct example examples[] = {
@@ -425,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics__finds_names_and_numbers),
+        cmocka_unit_test(test_metrics__other_ranks_are_passed_over),
         cmocka_unit_test(test_metrics__numbers_have_one_form),
         cmocka_unit_test(test_metrics__step_is_said_or_counted),
         cmocka_unit_test(test_metrics__reads_json_lines),

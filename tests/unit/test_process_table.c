@@ -104,6 +104,21 @@ static void test_signal__to_a_session_spares_older_processes(void **state)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+static void test_signal__to_descendants_spares_their_ancestor(void **state)
+{
+    pid_t first = start_child(), second = start_child();
+    int status;
+
+    (void)state;
+    assert_int_equal(process_signal_descendants(first, SIGKILL), 0);
+    assert_int_equal(process_signal_descendants(getpid(), SIGTERM), 2);
+    assert_int_equal(waitpid(first, &status, 0), first);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(waitpid(second, &status, 0), second);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(process_signal_descendants(getpid(), SIGTERM), 0);
+}
+
 static void test_table__finds_what_runs(void **state)
 {
     struct process_table table = {NULL, 0, 0};
@@ -181,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_process__a_zombie_is_known_as_one),
         cmocka_unit_test(test_signal__goes_to_no_other_process_of_that_pid),
         cmocka_unit_test(test_signal__to_a_session_spares_older_processes),
+        cmocka_unit_test(test_signal__to_descendants_spares_their_ancestor),
         cmocka_unit_test(test_table__finds_what_runs),
         cmocka_unit_test(test_variable__is_found_whole),
         cmocka_unit_test(test_memory__is_counted),
