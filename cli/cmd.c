@@ -18,6 +18,7 @@
     CMD(stop)                                                                  \
     CMD(resume)                                                                \
     CMD(wait)                                                                  \
+    CMD(launch)                                                                \
     GROUP("See what came of it")                                               \
     CMD(ls)                                                                    \
     CMD(status)                                                                \

@@ -43,6 +43,7 @@ struct budget {
 struct resources {
     int cpus; /* 0: takes no CPU slot, `parallel` alone limits */
     int gpus;
+    int tasks;            /* ranks that the command is started as */
     int64_t memory_bytes; /* 0: no limit */
     int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/experiment_impl.h"
+#include "orchestrator/ranks.h"
 
 /* The key `trial` of the experiment file. */
 
@@ -56,6 +57,19 @@ static const struct schema_key resource_keys[] = {
         .doc = "GPUs that a trial takes; CUDA_VISIBLE_DEVICES says which.",
         .fallback = "0",
         .example = "1",
+    },
+    {
+        .name = "tasks",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = RANKS_MAX,
+        .doc = "Ranks that a trial's command is started as, all at once, with "
+               "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT in "
+               "their environment, as by smtune launch. They share what the "
+               "trial takes. Metrics are those of rank 0; what the others "
+               "write is in rank-N.log beside the log.",
+        .fallback = "1",
+        .example = "4",
     },
     {
         .name = "memory",
@@ -280,7 +294,8 @@ const struct schema_key experiment_trial_keys[] = {
                "names with a PCRE2 regex each, whose first group (or the one "
                "named `value`) is the number and a group named `step` the "
                "step. A name without a regex is found as NAME=NUMBER, NAME: "
-               "NUMBER and in JSON lines.",
+               "NUMBER and in JSON lines. A line with [rank N] in front, as "
+               "of smtune launch, is passed over unless N is 0.",
         .fallback = "every NAME=NUMBER and NAME: NUMBER, and the numbers of "
                     "JSON lines",
         .example = "{val_error: 'val_error=([0-9.]+)'}",

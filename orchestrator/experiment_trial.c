@@ -229,6 +229,7 @@ static void build_resources(struct build *build, const struct conf_node *map)
 
     resources->cpus = (int)experiment_int(map, "cpus", 0);
     resources->gpus = (int)experiment_int(map, "gpus", 0);
+    resources->tasks = (int)experiment_int(map, "tasks", 1);
     resources->memory_bytes = experiment_bytes(map, "memory", 0);
     resources->time_ms = experiment_ms(map, "time", 0);
     resources->grace_ms = experiment_ms(map, "grace", 30000);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/launch.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/env_list.h"
 #include "orchestrator/launch_env.h"
@@ -72,6 +75,31 @@ static int expand(struct launch *launch, const struct experiment *experiment,
     }
     buf_clear(&text);
     return result;
+}
+
+/* Puts `smtune launch` in front of the words. */
+static void start_as_ranks(struct launch *launch,
+                           const struct resources *resources)
+{
+    char *folder = fs_program_directory();
+    char *const before[] = {
+        fs_join(folder, "smtune"),
+        mem_copy_string("launch"),
+        mem_printf("--tasks=%d", resources->tasks),
+        mem_printf("--grace=%" PRId64 "ms", resources->grace_ms),
+        mem_printf("--logs=%s", launch->directory),
+        mem_copy_string("--"),
+    };
+    size_t count = 0;
+
+    while (launch->argv[count] != NULL)
+        count++;
+    launch->argv = mem_resize(launch->argv, ARRAY_LEN(before) + count + 1,
+                              sizeof(*launch->argv));
+    memmove(launch->argv + ARRAY_LEN(before), launch->argv,
+            (count + 1) * sizeof(*launch->argv));
+    memcpy(launch->argv, before, sizeof(before));
+    free(folder);
 }
 
 static void fill_spec(struct launch *launch, const struct launch_site *site,
@@ -150,6 +178,8 @@ struct launch *launch_create(const struct launch_site *site,
         launch_destroy(launch);
         return NULL;
     }
+    if (order->resources->tasks > 1)
+        start_as_ranks(launch, order->resources);
     fill_spec(launch, site, order->resources);
     return launch;
 }

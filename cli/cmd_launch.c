@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/cmd.h"
+#include "orchestrator/ranks.h"
+
+enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
+
+struct options {
+    int64_t tasks;
+    const char *logs, *grace;
+    bool tag, split_gpus;
+};
+
+static const struct opt opts[] = {
+    {"tasks", 'n', OPT_INT, offsetof(struct options, tasks), "N",
+     "how many ranks to start", 1, NULL},
+    {"logs", 0, OPT_TEXT, offsetof(struct options, logs), "DIR",
+     "write each rank's output to DIR/rank-N.log, and show that of rank 0", 0,
+     NULL},
+    {"tag", 0, OPT_FLAG, offsetof(struct options, tag), NULL,
+     "put [rank 0] in front of rank 0's lines, too", 0, NULL},
+    {"split-gpus", 0, OPT_FLAG, offsetof(struct options, split_gpus), NULL,
+     "let each rank see its share of the GPUs alone", 0, NULL},
+    {"grace", 0, OPT_TEXT, offsetof(struct options, grace), "TIME",
+     "from SIGTERM to SIGKILL when ranks are ended (30s)", 0, NULL},
+    {0},
+};
+
+/* ---- a failure ---- */
+
+/* Where the last lines of a text begin. */
+static const char *last_lines(const char *text, int lines)
+{
+    const char *at = text + strlen(text);
+
+    if (at > text && at[-1] == '\n')
+        at--;
+    while (at > text && (at[-1] != '\n' || --lines > 0))
+        at--;
+    return at;
+}
+
+static void add_tail(int rank, const char *text, struct buf *out)
+{
+    for (text = last_lines(text, TAIL_LINES); *text != '\0';) {
+        size_t length = strcspn(text, "\n");
+
+        buf_printf(out, "[rank %d] ", rank);
+        text_escape(text, length, out);
+        buf_add_char(out, '\n');
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void describe(const struct rank_failure *failure, struct buf *out)
+{
+    const char *name = sigabbrev_np(failure->signal);
+
+    buf_printf(out, "smtune: rank %d ", failure->rank);
+    if (failure->start_error != NULL)
+        buf_printf(out, "could not start: %s", failure->start_error);
+    else if (failure->signal == 0)
+        buf_printf(out, "exited with status %d", failure->exit_code);
+    else
+        buf_printf(out, "was ended by signal %d%s%s", failure->signal,
+                   name != NULL ? ", SIG" : "", name != NULL ? name : "");
+    if (failure->others > 0)
+        buf_printf(out, "; the other%s ended because of it",
+                   failure->others > 1 ? "s were" : " was");
+    buf_add_char(out, '\n');
+}
+
+static void on_failed(void *user, const struct rank_failure *failure)
+{
+    const struct cli *cli = user;
+    struct buf text = BUF_INIT;
+
+    if (cli->quiet)
+        return;
+    describe(failure, &text);
+    if (failure->tail[0] != '\0') {
+        buf_printf(&text, "smtune: the last that rank %d wrote:\n",
+                   failure->rank);
+        add_tail(failure->rank, failure->tail, &text);
+    }
+    fputs(buf_text(&text), stderr);
+    buf_clear(&text);
+}
+
+static void on_log_lost(void *user, const struct err *why)
+{
+    (void)user;
+    fprintf(stderr, "smtune: %s\n", why->text);
+}
+
+/* ---- the command ---- */
+
+static int check(const struct options *given, int64_t *grace_ms,
+                 struct err *err)
+{
+    *grace_ms = DEFAULT_GRACE_MS;
+    if (given->tasks == 0)
+        return err_set(err, ERR_USAGE,
+                       "launch: --tasks says how many ranks to start");
+    if (given->tasks > RANKS_MAX)
+        return err_set(err, ERR_USAGE, "--tasks: %" PRId64 " is more than %d",
+                       given->tasks, RANKS_MAX);
+    if (given->grace != NULL &&
+        units_parse_duration(given->grace, grace_ms) != 0)
+        return err_set(err, ERR_USAGE,
+                       "--grace: '%s' is not a duration such as 30s or 2m",
+                       given->grace);
+    return 0;
+}
+
+static int exec_launch(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    const struct options *given = options;
+    struct ranks_options ranks = {
+        .environment = environ,
+        .tasks = (int)given->tasks,
+        .split_gpus = given->split_gpus,
+        .tag = given->tag,
+        .log_directory = given->logs,
+        .failed = on_failed,
+        .log_lost = on_log_lost,
+        .user = (void *)(uintptr_t)cli,
+    };
+    char **argv;
+    int status, result;
+
+    if (check(given, &ranks.grace_ms, err) != 0)
+        return -1;
+    argv = mem_array((size_t)count + 1, sizeof(*argv));
+    memcpy(argv, operands, (size_t)count * sizeof(*argv));
+    ranks.argv = argv;
+    result = ranks_run(&ranks, &status, err);
+    free(argv);
+    return result != 0 ? -1 : status;
+}
+
+const struct cmd cmd_launch = {
+    .name = "launch",
+    .operands = "-- COMMAND [ARGUMENT]...",
+    .summary = "start the ranks of a distributed program on this machine",
+    .details =
+        "Starts the command N times. Each finds RANK, WORLD_SIZE, LOCAL_RANK, "
+        "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment, as "
+        "torchrun sets them, and, unless it is set, OMP_NUM_THREADS with its "
+        "share of the CPUs. All ranks see the same GPUs, of which LOCAL_RANK "
+        "picks one; with --split-gpus each sees only its own, as the first.\n"
+        "\n"
+        "Rank 0 has standard input, and writes where smtune does; the lines of "
+        "the others come with [rank N] in front. The first rank that fails "
+        "ends the others: smtune says which it was and what it wrote last, and "
+        "exits with its status, or with 128 + N after signal N. SIGINT, "
+        "SIGTERM and SIGHUP are passed on, and the third kills all ranks; so "
+        "does the end of the grace period. Nothing that a rank started "
+        "outlives them.\n"
+        "\n"
+        "In an experiment file, `resources: {tasks: N}` starts each trial so.",
+    .examples =
+        "smtune launch --tasks 4 -- python train.py --lr 0.1\n"
+        "smtune launch -n 2 --logs logs -- ./train   # logs/rank-0.log ...\n",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = -1,
+    .exec = exec_launch,
+};
