@@ -16,13 +16,13 @@ endif
 # What apt installs: to build and run; and to test besides.
 DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
         libgsl-dev libjansson-dev libpcre2-dev libopenblas-dev zlib1g-dev \
-        dataset-fashion-mnist
+        libcurl4-openssl-dev nettle-dev dataset-fashion-mnist
 TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
         zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist
 
-PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib
+PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib nettle
 WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
          -Wwrite-strings -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
          -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough \

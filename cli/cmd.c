@@ -19,6 +19,7 @@
     CMD(resume)                                                                \
     CMD(wait)                                                                  \
     CMD(launch)                                                                \
+    CMD(notify)                                                                \
     GROUP("See what came of it")                                               \
     CMD(ls)                                                                    \
     CMD(status)                                                                \

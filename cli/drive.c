@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/drive.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -183,6 +184,11 @@ static int conclude(const struct cli *cli, struct run *run,
                 "smtune: run '%s': no trial satisfies the constraints "
                 "on outcomes\n",
                 run->name);
+    if (result->undelivered > 0)
+        fprintf(stderr,
+                "smtune: %" PRId64 " messages to receivers wait to be "
+                "delivered: smtune notify %s\n",
+                result->undelivered, run->name);
     if (result->state == RUN_STOPPED)
         fprintf(stderr, "smtune: go on with it: smtune resume %s\n", run->name);
     if (cli->output != OUTPUT_TABLE) {

@@ -104,7 +104,7 @@ void engine_stop_by_signal(struct engine *engine, int signal)
         drain(engine, WISH_INTERRUPT);
 }
 
-/* Between two sessions nothing can be recorded: the engine ends at once. */
+/* Without a session nothing runs that could be told to end: the engine does. */
 static bool ends_wait(struct engine *engine)
 {
     if (engine->phase != PHASE_WAITING)

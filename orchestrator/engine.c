@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "executors/attempt_file.h"
 #include "executors/cpus.h"
+#include "orchestrator/notify.h"
 #include "orchestrator/search.h"
 
 enum { COMMIT_AFTER_MS = 20, HOPELESS_LAUNCHES = 3 };
@@ -157,9 +158,12 @@ static void on_step(uv_prepare_t *handle)
     struct engine *engine = handle->data;
 
     check_budget(engine);
+    engine_record_answers(engine);
     engine_dispatch(engine);
     if (!engine->is_broken && commit_is_due(engine) && engine_commit(engine)) {
         engine_report_settled(engine);
+        if (engine->notifier != NULL)
+            notifier_send(engine->notifier);
         check_budget(engine);
         engine_submit(engine);
     }
@@ -280,6 +284,13 @@ static void raise_descriptor_limit(void)
     }
 }
 
+static const enum notify_event announced[] = {
+    [RUN_RUNNING] = NOTIFY_STARTED,
+    [RUN_SUCCEEDED] = NOTIFY_FINISHED,
+    [RUN_FAILED] = NOTIFY_FAILED,
+    [RUN_STOPPED] = NOTIFY_STOPPED,
+};
+
 static int record_state(struct engine *engine, enum run_state state,
                         int64_t pid, struct err *err)
 {
@@ -295,6 +306,8 @@ static int record_state(struct engine *engine, enum run_state state,
         result = store_set_run_state(engine->store, engine->run->id,
                                      run_state_names[state],
                                      engine->result->reason, now_ms, err);
+    if (result == 0)
+        engine_announce_run(engine, announced[state]);
     if (result == 0)
         result = store_commit(engine->store, err);
     return result;
@@ -360,6 +373,7 @@ static void engine_clear(struct engine *engine)
     strategy_destroy(engine->strategy);
     metric_rules_destroy(engine->reported);
     workspaces_destroy(engine->workspaces);
+    notifier_destroy(engine->notifier);
     free(engine->program_path);
 }
 
@@ -375,8 +389,13 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     engine->workspaces =
         workspaces_create(run->directory, run->experiment, err);
     engine->site.workspaces = engine->workspaces;
+    if (run->experiment->receiver_count > 0)
+        engine->notifier = notifier_create(&engine->loop, run->store, run->id,
+                                           run->experiment, err);
     if (engine->strategy == NULL || engine->reported == NULL ||
-        engine->workspaces == NULL || open_executor(engine, err) != 0)
+        engine->workspaces == NULL ||
+        (run->experiment->receiver_count > 0 && engine->notifier == NULL) ||
+        open_executor(engine, err) != 0)
         return -1;
     raise_descriptor_limit();
     if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||
@@ -423,6 +442,8 @@ static int run_session(struct engine *engine, bool stop_at_once,
     status = conclude(engine, err);
     if (status != 0)
         engine_break(engine, err);
+    else
+        engine_deliver(engine);
     return status;
 }
 

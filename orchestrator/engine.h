@@ -60,6 +60,7 @@ struct engine_result {
     int signal;        /* that stopped it */
     char reason[1024]; /* as it stands in the record */
     struct tally tally;
+    int64_t undelivered; /* messages that wait for their receivers */
 };
 
 /*

@@ -22,6 +22,7 @@
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
+ *   announce.c  what others are told
  *   hold.c      waiting where there is no room: disk, processes, descriptors
  *
  * A trial that is not over is in exactly one of the lists:
@@ -42,8 +43,10 @@ enum engine_phase {
     PHASE_DRAINING, /* nothing new starts; what runs may end */
     PHASE_ENDING,   /* what runs is being ended */
     PHASE_CLOSING,  /* the session's handles are being closed */
-    PHASE_WAITING   /* for a new session to be possible (hold.c) */
+    PHASE_WAITING   /* for a new session to be possible, or for answers */
 };
+
+struct notifier;
 
 /* Up to `loop` it is a session's, from there on it is the engine's life. */
 struct engine {
@@ -58,6 +61,7 @@ struct engine {
     struct metric_rules *reported; /* what `smtune report` may say: all */
     struct strategy *strategy;
     struct executor *executor;
+    struct notifier *notifier; /* NULL: nobody wants to be told */
 
     struct trial_list ready, prepared, committed, settled;
     struct trial_list waiting; /* by due time */
@@ -143,6 +147,15 @@ int engine_account_reopened(struct engine *engine,
 int engine_recover(struct engine *engine, struct err *err);
 /* A trial that has been put back, and was not in memory, becomes ready. */
 int engine_take_up(struct engine *engine, int64_t number, struct err *err);
+
+/* announce.c */
+/* Records messages, in the open transaction. */
+void engine_announce_run(struct engine *engine, enum notify_event event);
+void engine_announce_ended(struct engine *engine, const struct trial *trial);
+/* Records which messages have arrived. */
+void engine_record_answers(struct engine *engine);
+/* At the end: gives what is left some seconds to arrive. */
+void engine_deliver(struct engine *engine);
 
 /* hold.c */
 /* Nothing starts for a while, longer each time until something has started. */

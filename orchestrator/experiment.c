@@ -303,6 +303,7 @@ static void build_all(struct build *build)
     experiment_build_enqueue(build, conf_get(root, "enqueue"));
     experiment_build_warm_start(build, conf_get(root, "warm_start"));
     experiment_build_trial(build, conf_get(root, "trial"));
+    experiment_build_notify(build, conf_get(root, "notify"));
     build_executor(build, conf_get(root, "executor"));
     check_slots(build, root);
     experiment_check_metrics(build, root);
@@ -406,6 +407,7 @@ void experiment_destroy(struct experiment *experiment)
     expr_env_destroy(experiment->env);
     free(experiment->earlier_runs);
     free(experiment->enqueued);
+    free(experiment->receivers);
     free(experiment->objectives);
     free(experiment->outcomes);
     free(experiment->environment);

@@ -76,6 +76,32 @@ struct retry_rule {
     struct resources cap;        /* of what `scale` makes them; 0: none */
 };
 
+/* X(symbol, word): what a run can tell others of. */
+#define NOTIFY_EVENTS(X)                                                       \
+    X(NOTIFY_STARTED, "started")                                               \
+    X(NOTIFY_FINISHED, "finished")                                             \
+    X(NOTIFY_FAILED, "failed")                                                 \
+    X(NOTIFY_STOPPED, "stopped")                                               \
+    X(NOTIFY_BEST, "best")                                                     \
+    X(NOTIFY_TRIAL_FAILED, "trial_failed")                                     \
+    X(NOTIFY_TEST, "test")
+
+enum notify_event {
+#define X(symbol, word) symbol,
+    NOTIFY_EVENTS(X)
+#undef X
+        NOTIFY_EVENT_COUNT
+};
+
+extern const char *const notify_event_names[NOTIFY_EVENT_COUNT + 1];
+
+struct receiver {
+    const char *url;
+    uint32_t events;        /* bits 1 << enum notify_event */
+    const char *secret_env; /* the variable with the secret; NULL: none */
+    int64_t timeout_ms;     /* of one try */
+};
+
 /* What templates may use behind the parameters, in this order. */
 enum extra_column {
     EXTRA_TRIAL,          /* trial: its number */
@@ -123,6 +149,8 @@ struct experiment {
     struct resources resources;
     struct retry_rule *retries;
     size_t retry_count;
+    struct receiver *receivers;
+    size_t receiver_count;
     struct executor_options executor; /* parallel and state_directory unset */
 };
 

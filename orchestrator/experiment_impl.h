@@ -33,6 +33,9 @@ struct build {
 extern const struct schema_key experiment_param;
 /* The keys of `trial`. */
 extern const struct schema_key experiment_trial_keys[];
+/* One entry of `notify`, and its keys. */
+extern const struct schema_key experiment_receiver;
+extern const struct schema_key experiment_receiver_keys[];
 
 /* Keeps a text of the caller's until the experiment goes. */
 const char *experiment_take_text(struct experiment_file *file, char *text);
@@ -76,6 +79,7 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial);
 /* After the resources, which a rule may scale. */
 void experiment_build_retries(struct build *build,
                               const struct conf_node *rules);
+void experiment_build_notify(struct build *build, const struct conf_node *node);
 void experiment_clear_retries(struct experiment *experiment);
 
 #endif

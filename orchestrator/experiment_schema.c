@@ -496,5 +496,17 @@ const struct schema_key experiment_schema[] = {
         .fallback = "local",
         .example = "{name: local, cpus: 8}",
     },
+    {
+        .name = "notify",
+        .type = SCHEMA_LIST | SCHEMA_MAP,
+        .keys = experiment_receiver_keys,
+        .element = &experiment_receiver,
+        .shorthand = "url",
+        .doc = "Addresses to which a JSON object is posted when something "
+               "happens. It is sent again until it is taken.",
+        .fallback = "nobody",
+        .example = "[{url: \"https://hooks.example.org/T0/B0\", events: "
+                   "[finished, failed]}]",
+    },
     {.name = NULL},
 };

@@ -196,8 +196,10 @@ static void settle(struct engine *engine, struct trial *trial)
         return;
     }
     if (engine_change_trial(engine, trial, event, row.cause) &&
-        job_is_final(trial->state))
+        job_is_final(trial->state)) {
         engine_account_ended(engine, trial);
+        engine_announce_ended(engine, trial);
+    }
 }
 
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,

@@ -58,6 +58,12 @@ static const char *const texts[STATEMENT_COUNT] = {
                      " event, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [INSERT_EARLIER_RESULT] = "INSERT INTO earlier_result VALUES"
                               " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [INSERT_NOTIFICATION] =
+        "INSERT INTO notification (run_id, delivery, receiver, event, body,"
+        " created_ms, due_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+    [UPDATE_NOTIFICATION] =
+        "UPDATE notification SET tries = ?2, due_ms = ?3, delivered_ms = ?4,"
+        " given_up_ms = ?5, error = ?6 WHERE id = ?1",
 };
 
 struct failure {

@@ -199,6 +199,32 @@ struct earlier_row {
 int store_add_earlier(struct store *store, int64_t run,
                       const struct earlier_row *earlier, struct err *err);
 
+/* A message to a receiver of the run's, to be sent at once. */
+struct notification_new {
+    int64_t run;
+    const char *delivery; /* unique */
+    int64_t receiver;     /* its place in the run's file, from 0 */
+    const char *event;
+    const char *body;
+    int64_t time_ms;
+};
+
+int store_add_notification(struct store *store,
+                           const struct notification_new *notification,
+                           int64_t *id, struct err *err);
+
+struct notification_try {
+    int64_t id;
+    int64_t tries;                     /* in all */
+    int64_t due_ms;                    /* of the next one */
+    int64_t delivered_ms, given_up_ms; /* 0: not */
+    const char *error;                 /* NULL: none */
+};
+
+int store_set_notification(struct store *store,
+                           const struct notification_try *result,
+                           struct err *err);
+
 /* ---- reading ---- */
 
 /* Rows are handed to a callback as they are read; text lives until it returns.
@@ -342,6 +368,20 @@ struct superseded_sum {
 
 int store_sum_superseded(struct store *store, int64_t run, int64_t number,
                          struct superseded_sum *sum, struct err *err);
+
+struct notification_row {
+    int64_t id;
+    const char *delivery, *event, *body;
+    const char *error; /* of the last try, or "" */
+    int64_t receiver, tries;
+    int64_t created_ms, due_ms, delivered_ms, given_up_ms; /* 0: not */
+};
+
+/* The run's messages, oldest first. */
+int store_each_notification(struct store *store, int64_t run,
+                            int (*row)(void *user,
+                                       const struct notification_row *row),
+                            void *user, struct err *err);
 
 struct event_row {
     int64_t seq, job_number, attempt, time_ms; /* 0: of the run */

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`notify`: messages to receivers, by way of the record."""
+
+import hashlib
+import hmac
+import http.server
+import json
+import signal
+import socket
+import threading
+import time
+
+import pytest
+
+from conftest import wait_until
+
+EXPERIMENT = """
+version: 1
+name: exp
+objective: {{metric: loss, goal: minimize}}
+parameters: {{x: {{type: float, min: 0, max: 1}}}}
+search: {{method: random, seed: 3}}
+budget: {{trials: {trials}, parallel: 1}}
+trial: {{shell: '{shell}'}}
+notify: {notify}
+"""
+
+
+class Receiver:
+    """A server that answers as told, and remembers what it was sent."""
+
+    def __init__(self):
+        self.messages = []
+        self.answers = []  # the next answers; then 204
+        self.lock = threading.Lock()
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                length = int(self.headers["Content-Length"])
+                body = self.rfile.read(length)
+                with receiver.lock:
+                    receiver.messages.append(
+                        (time.monotonic(), dict(self.headers), body,
+                         self.path))
+                    answer = receiver.answers.pop(0) \
+                        if receiver.answers else 204
+                self.send_response(answer)
+                if 300 <= answer < 400:
+                    self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
+                                                      Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook/key"
+        threading.Thread(target=self.server.serve_forever).start()
+
+    def events(self):
+        return [json.loads(body)["event"] for _, _, body, _ in self.messages]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def experiment(smtune):
+    """experiment(notify): writes exp.yaml; its path."""
+    def make(notify, trials=3, shell="echo loss=${{ x }}"):
+        path = smtune.directory / "exp.yaml"
+        path.write_text(EXPERIMENT.format(
+            notify=json.dumps(notify), trials=trials, shell=shell))
+        return path
+    return make
+
+
+def notifications(smtune):
+    result = smtune("notify", "exp", "-o", "json")
+    return json.loads(result.stdout)
+
+
+def test_the_end_is_told_with_the_best_trial(smtune, receiver, experiment):
+    result = smtune("run", experiment([{"url": receiver.url}]))
+    assert result.returncode == 0, result.stderr
+    [(_, headers, body, path)] = receiver.messages
+    message = json.loads(body)
+    best = smtune.json("best", "exp")
+    assert path == "/hook/key"
+    assert headers["Content-Type"] == "application/json"
+    assert headers["X-Smtune-Event"] == message["event"] == "finished"
+    assert headers["X-Smtune-Delivery"] == message["delivery"]
+    assert "X-Smtune-Signature" not in headers
+    assert message["run"] == "exp"
+    assert message["best"] == {key: best[key]
+                               for key in ("id", "value", "params")}
+    assert message["trials"]["succeeded"] == 3
+    assert f"best loss={best['value']:.6g}" in message["text"]
+    [row] = notifications(smtune)
+    assert (row["state"], row["tries"]) == ("delivered", 1)
+    assert row["receiver"] == receiver.url.removesuffix("/hook/key")
+
+
+def test_each_event_is_told_in_order(smtune, receiver, experiment):
+    shell = "test $SMTUNE_JOB != 2 && echo loss=$SMTUNE_JOB"
+    smtune("run", experiment(
+        [{"url": receiver.url,
+          "events": ["started", "best", "trial_failed", "finished"]}],
+        shell=shell))
+    assert receiver.events() == ["started", "best", "trial_failed", "finished"]
+    trial = json.loads(receiver.messages[2][2])["trial"]
+    assert (trial["id"], trial["state"], trial["cause"]) == \
+        (2, "failed", "exit")
+    assert set(trial["params"]) == {"x"}
+
+
+def test_a_message_is_signed(smtune, receiver, experiment):
+    path = experiment([{"url": receiver.url, "secret_env": "HOOK_SECRET"}])
+    smtune.ok("run", path, env={"HOOK_SECRET": "guess me"})
+    [(_, headers, body, _)] = receiver.messages
+    digest = hmac.new(b"guess me", body, hashlib.sha256).hexdigest()
+    assert headers["X-Smtune-Signature"] == f"sha256={digest}"
+    assert b"guess me" not in (smtune.store / "smtune.db").read_bytes()
+
+
+def test_a_secret_that_is_not_set_is_said_before_anything_runs(
+        smtune, receiver, experiment):
+    result = smtune("run", experiment(
+        [{"url": receiver.url, "secret_env": "HOOK_SECRET"}]))
+    assert result.returncode == 2
+    assert "'HOOK_SECRET'" in result.stderr
+    assert smtune.json("trials", "exp") == []
+
+
+def test_it_is_sent_again_until_it_is_taken(smtune, receiver, experiment):
+    receiver.answers = [503, 429]
+    smtune.ok("run", experiment([{"url": receiver.url}]))
+    times = [message[0] for message in receiver.messages]
+    assert len(times) == 3
+    assert len({message[2] for message in receiver.messages}) == 1
+    assert times[1] - times[0] >= 0.9 and times[2] - times[1] >= 3.5
+    [row] = notifications(smtune)
+    assert (row["state"], row["tries"], row["error"]) == ("delivered", 3, None)
+
+
+@pytest.mark.parametrize("answer", [302, 404])
+def test_what_will_not_pass_is_given_up(smtune, receiver, experiment, answer):
+    receiver.answers = [answer]
+    smtune.ok("run", experiment([{"url": receiver.url}]))
+    assert [message[3] for message in receiver.messages] == ["/hook/key"]
+    result = smtune("notify", "exp", "-o", "json")
+    [row] = json.loads(result.stdout)
+    assert result.returncode == 6
+    assert row["state"] == "given up"
+    assert row["error"] == f"the answer was {answer}"
+
+
+def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        engine = smtune.start("run", experiment(
+            [{"url": url, "events": ["started", "best", "finished"],
+              "timeout": "300s"}], trials=20))
+
+        def all_succeeded():
+            rows = smtune("trials", "exp", "-o", "jsonl").stdout.splitlines()
+            return [json.loads(row).get("state") for row in rows] == \
+                ["succeeded"] * 20
+
+        wait_until(all_succeeded)
+        engine.send_signal(signal.SIGINT)
+        _, errors = engine.communicate(timeout=30)
+        assert engine.returncode == 0, errors
+        assert "wait to be delivered" in errors
+        assert "smtune notify exp" in errors
+
+
+def test_what_is_left_is_sent_by_the_command(smtune, receiver, experiment):
+    receiver.answers = [503] * 3
+    engine = smtune.start("run", experiment([{"url": receiver.url}]))
+    wait_until(lambda: len(receiver.messages) >= 1)
+    engine.kill()
+    engine.wait()
+    receiver.answers = []
+    before = len(receiver.messages)
+    [row] = notifications(smtune)
+    assert row["state"] == "delivered"
+    assert len(receiver.messages) > before
+    deliveries = {headers["X-Smtune-Delivery"]
+                  for _, headers, _, _ in receiver.messages}
+    assert deliveries == {row["delivery"]}
+
+
+def test_a_test_message(smtune, receiver, experiment):
+    smtune.ok("run", experiment([{"url": receiver.url, "events": ["failed"]}]))
+    assert receiver.events() == []
+    smtune.ok("notify", "exp", "--test")
+    assert receiver.events() == ["test"]
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/", "file:///etc/passwd",
+                                 "http://", "https:///x", "http://a b/"])
+def test_only_http_addresses(smtune, experiment, url):
+    result = smtune("validate", experiment([{"url": url}]))
+    assert result.returncode == 3
+    assert "exp.yaml:9:" in result.stderr
+    assert f"'{url}' is no http:// or https:// address" in result.stderr
