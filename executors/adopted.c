@@ -3,134 +3,120 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "executors/attempt_file.h"
-#include "executors/process_table.h"
+#include "executors/adopted_impl.h"
 
 /*
  * An adopted attempt has ended when its `exit` is there. While its shim lives,
- * that will come, and with it the end of all its processes. Without a shim
- * the claim's lock tells: while it is held, something lives; if that is not
- * the command itself, it is ended; when the lock is free and still no `exit`
- * is there, the attempt is lost. What cannot be seen for now, because there is
- * no descriptor left for example, says nothing, and is looked at again.
+ * that will come, and with it the end of all its processes. Without a shim it
+ * goes on while its command lives, and its time limit is kept here. When the
+ * command is gone, what it left is killed; when nothing is found any more, the
+ * claim's lock is free and its control group is empty, the attempt is lost.
+ * What cannot be seen for now, because there is no descriptor left for example,
+ * says nothing, and is looked at again.
  */
-
-struct adopted {
-    struct adopted *next;
-    int64_t attempt;
-    char *directory; /* NULL: it is lost */
-    struct claim claim;
-    int64_t grace_ms;
-    int64_t told_ms; /* wall clock of the first cancel; 0: none */
-    int64_t kill_ms; /* clock_monotonic_ms(); 0: none */
-};
 
 struct adopted_list {
     uv_timer_t timer;
     struct adopted *first;
+    struct adopted_census census;
+    struct claim here; /* boot_id and host */
     void (*ended)(void *user, const struct attempt_exit *end);
     void *user;
     void (*closed)(void *user);
     void *closed_user;
 };
 
-/* -- Its processes --------------------------------------------------------*/
-
-static bool lives(int64_t pid, uint64_t start)
-{
-    struct process process;
-
-    if (pid <= 0)
-        return false;
-    if (!process_read((pid_t)pid, &process))
-        return errno != ENOENT && errno != ESRCH;
-    return process.start == start && !process.is_zombie;
-}
-
-static bool belongs(const struct adopted *adopted,
-                    const struct process *process)
-{
-    char claim[PATH_MAX];
-    size_t length = strlen(adopted->directory);
-
-    if (adopted->claim.pid > 0 && process->session == adopted->claim.pid &&
-        process->start >= adopted->claim.pid_start)
-        return true;
-    return process_variable(process->pid, "SMTUNE_CLAIM", claim,
-                            sizeof(claim)) &&
-           strncmp(claim, adopted->directory, length) == 0 &&
-           strcmp(claim + length, "/claim") == 0;
-}
-
-static void kill_tree(const struct adopted *adopted)
-{
-    struct process_table table = {NULL, 0, 0};
-
-    process_table_read(&table);
-    for (size_t i = 0; i < table.count; i++) {
-        const struct process *process = &table.rows[i];
-
-        if (!process->is_zombie && belongs(adopted, process))
-            process_signal(process->pid, process->start, SIGKILL);
-    }
-    process_table_clear(&table);
-}
-
-static void terminate_session(const struct adopted *adopted)
-{
-    const struct claim *claim = &adopted->claim;
-
-    if (!lives(claim->pid, claim->pid_start))
-        return;
-    process_signal_session((pid_t)claim->pid, claim->pid_start, SIGTERM);
-    process_signal_session((pid_t)claim->pid, claim->pid_start, SIGCONT);
-}
-
 /* -- Watching -------------------------------------------------------------*/
 
-static bool is_of_this_boot(const struct adopted *adopted)
+static bool is_of_this_boot(const struct adopted_list *list,
+                            const struct adopted *adopted)
 {
-    struct claim here;
-
-    claim_identify(&here);
-    return adopted->claim.boot_id[0] == '\0' || here.boot_id[0] == '\0' ||
-           strcmp(here.boot_id, adopted->claim.boot_id) == 0;
+    return adopted->claim.boot_id[0] == '\0' || list->here.boot_id[0] == '\0' ||
+           strcmp(list->here.boot_id, adopted->claim.boot_id) == 0;
 }
 
-/* Whether `exit` is still to be expected. */
-static bool goes_on(struct adopted *adopted)
+/* The first cause counts. */
+static void tell(struct adopted *adopted, enum attempt_cause cause)
+{
+    if (adopted->told != CAUSE_OK)
+        return;
+    adopted->told = cause;
+    adopted->told_ms = clock_wall_ms();
+}
+
+static void terminate(struct adopted *adopted)
+{
+    if (adopted->kill_ms != 0)
+        return;
+    adopted->kill_ms = clock_monotonic_ms() + adopted->grace_ms;
+    adopted_terminate(adopted);
+}
+
+/* Start times are in ticks of the clock that timeouts go by. */
+static void check_time(struct adopted *adopted)
+{
+    int64_t started_ms =
+        (int64_t)adopted->claim.pid_start * 1000 / sysconf(_SC_CLK_TCK);
+
+    if (adopted->time_ms > 0 && adopted->told == CAUSE_OK &&
+        clock_monotonic_ms() >= started_ms + adopted->time_ms) {
+        tell(adopted, CAUSE_TIMEOUT);
+        terminate(adopted);
+    }
+}
+
+/* Whether `exit` is still to be expected, or something lives. */
+static bool goes_on(struct adopted_list *list, struct adopted *adopted)
 {
     struct claim *claim = &adopted->claim;
     int state = claim_judge(adopted->directory, adopted->attempt, claim, NULL);
+    bool any;
 
     if (state < 0)
         return true;
-    if (!is_of_this_boot(adopted))
+    if (!is_of_this_boot(list, adopted))
         return false;
-    if (lives(claim->shim_pid, claim->shim_start))
+    if (adopted_process_lives(claim->shim_pid, claim->shim_start))
         return true;
-    if (state != CLAIM_HELD)
-        return false;
-    if (claim->pid > 0 && !lives(claim->pid, claim->pid_start))
-        kill_tree(adopted);
-    return true;
+    if (adopted_process_lives(claim->pid, claim->pid_start)) {
+        check_time(adopted);
+        return true;
+    }
+    if (claim->pid == 0)
+        return state == CLAIM_HELD;
+    any = adopted_kill(&list->census, list->first, adopted);
+    return !adopted_remove_group(adopted) || any || state == CLAIM_HELD;
 }
 
-static bool has_ended(struct adopted *adopted, struct attempt_exit *end)
+static void tell_lost(const struct adopted_list *list,
+                      const struct adopted *adopted, struct attempt_exit *end)
+{
+    *end = (struct attempt_exit){.attempt = adopted->attempt,
+                                 .cause = CAUSE_LOST,
+                                 .exit_code = -1,
+                                 .started_ms = adopted->claim.time_ms,
+                                 .ended_ms = clock_wall_ms()};
+    snprintf(end->text, sizeof(end->text), "%s",
+             is_of_this_boot(list, adopted)
+                 ? "how it ended is not known: its smtune-shim was gone by then"
+                 : "how it ended is not known: the machine was started anew");
+}
+
+static bool has_ended(struct adopted_list *list, struct adopted *adopted,
+                      struct attempt_exit *end)
 {
     int found = 0;
 
     if (adopted->directory != NULL) {
         found = exit_read(adopted->directory, adopted->attempt, end);
-        if (found == 0 && goes_on(adopted))
+        if (found == 0 && goes_on(list, adopted))
             return false;
         if (found == 0)
             found = exit_read(adopted->directory, adopted->attempt, end);
@@ -138,13 +124,9 @@ static bool has_ended(struct adopted *adopted, struct attempt_exit *end)
     if (found < 0)
         return false;
     if (found == 0)
-        *end = (struct attempt_exit){.attempt = adopted->attempt,
-                                     .cause = CAUSE_LOST,
-                                     .exit_code = -1,
-                                     .started_ms = adopted->claim.time_ms,
-                                     .ended_ms = clock_wall_ms()};
-    if (adopted->told_ms != 0 && end->ended_ms >= adopted->told_ms)
-        end->cause = CAUSE_CANCELLED;
+        tell_lost(list, adopted, end);
+    if (adopted->told != CAUSE_OK && end->ended_ms >= adopted->told_ms)
+        end->cause = adopted->told;
     return true;
 }
 
@@ -162,7 +144,7 @@ static struct adopted *take_ended(struct adopted_list *list,
          link = &(*link)->next) {
         struct adopted *adopted = *link;
 
-        if (has_ended(adopted, end)) {
+        if (has_ended(list, adopted, end)) {
             *link = adopted->next;
             return adopted;
         }
@@ -177,9 +159,12 @@ static void on_tick(uv_timer_t *timer)
     struct adopted *adopted;
     struct attempt_exit end;
 
+    list->census.is_fresh = false;
+    if (list->here.boot_id[0] == '\0')
+        claim_identify(&list->here);
     for (adopted = list->first; adopted != NULL; adopted = adopted->next) {
         if (adopted->kill_ms != 0 && adopted->kill_ms <= now_ms)
-            kill_tree(adopted);
+            adopted_kill(&list->census, list->first, adopted);
     }
     while ((adopted = take_ended(list, &end)) != NULL) {
         adopted_destroy(adopted);
@@ -200,6 +185,7 @@ struct adopted_list *adopted_create(uv_loop_t *loop,
 
     uv_timer_init(loop, &list->timer);
     list->timer.data = list;
+    claim_identify(&list->here);
     list->ended = ended;
     list->user = user;
     return list;
@@ -221,6 +207,7 @@ static void on_closed(uv_handle_t *handle)
 
     if (list->closed != NULL)
         list->closed(list->closed_user);
+    adopted_census_clear(&list->census);
     free(list);
 }
 
@@ -240,6 +227,7 @@ static struct adopted *add(struct adopted_list *list, int64_t attempt)
     adopted->attempt = attempt;
     adopted->next = list->first;
     list->first = adopted;
+    list->census.is_fresh = false;
     uv_timer_start(&list->timer, on_tick, 0, ADOPTED_POLL_MS);
     return adopted;
 }
@@ -249,7 +237,7 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
 {
     struct attempt_exit end;
     struct adopted *adopted;
-    struct claim claim = {.pid = 0}, here;
+    struct claim claim = {.pid = 0};
 
     int found = exit_read(spec->directory, spec->attempt, &end);
 
@@ -264,8 +252,7 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
             return -1;
         if (state == CLAIM_VOID)
             return 1;
-        claim_identify(&here);
-        if (claim.host[0] != '\0' && strcmp(claim.host, here.host) != 0)
+        if (claim.host[0] != '\0' && strcmp(claim.host, list->here.host) != 0)
             return err_set(err, ERR_FAILED,
                            "attempt %" PRId64 " runs on host '%s', not here",
                            spec->attempt, claim.host);
@@ -274,6 +261,7 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
     adopted->directory = mem_copy_string(spec->directory);
     adopted->claim = claim;
     adopted->grace_ms = spec->grace_ms;
+    adopted->time_ms = spec->time_ms;
     return 0;
 }
 
@@ -284,6 +272,7 @@ void adopted_add_unseen(struct adopted_list *list,
 
     adopted->directory = mem_copy_string(spec->directory);
     adopted->grace_ms = spec->grace_ms;
+    adopted->time_ms = spec->time_ms;
 }
 
 int64_t adopted_pid(const struct adopted_list *list, int64_t attempt)
@@ -304,20 +293,16 @@ bool adopted_cancel(struct adopted_list *list, int64_t attempt,
                     enum cancel_mode mode)
 {
     struct adopted *adopted = list->first;
-    int64_t now_ms = clock_monotonic_ms();
 
     while (adopted != NULL && adopted->attempt != attempt)
         adopted = adopted->next;
     if (adopted == NULL || adopted->directory == NULL)
         return adopted != NULL;
-    if (adopted->told_ms == 0)
-        adopted->told_ms = clock_wall_ms();
-    if (mode == CANCEL_KILL) {
-        adopted->kill_ms = now_ms;
-    } else if (adopted->kill_ms == 0) {
-        adopted->kill_ms = now_ms + adopted->grace_ms;
-        terminate_session(adopted);
-    }
+    tell(adopted, CAUSE_CANCELLED);
+    if (mode == CANCEL_KILL)
+        adopted->kill_ms = clock_monotonic_ms();
+    else
+        terminate(adopted);
     uv_timer_start(&list->timer, on_tick, 0, ADOPTED_POLL_MS);
     return true;
 }

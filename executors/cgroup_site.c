@@ -221,6 +221,17 @@ bool cgroup_site_open(struct cgroup_site *site, const char *root, pid_t partner)
     return any;
 }
 
+bool cgroup_is_named_for(const char *directory, int64_t pid, uint64_t start,
+                         int64_t attempt)
+{
+    const char *name = strrchr(directory, '/');
+    char expected[CGROUP_NAME_MAX];
+
+    snprintf(expected, sizeof(expected), "%s%" PRId64 "-%" PRIu64 "-%" PRId64,
+             name_start, pid, start, attempt);
+    return name != NULL && strcmp(name + 1, expected) == 0;
+}
+
 void cgroup_site_close(struct cgroup_site *site)
 {
     sweep(site);

@@ -3,6 +3,7 @@
 #define SMTUNE_EXECUTORS_CGROUP_SITE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -37,6 +38,11 @@ void cgroup_site_probe(struct cgroup_site *site, const char *root);
  */
 bool cgroup_site_open(struct cgroup_site *site, const char *root,
                       pid_t partner);
+
+/* Whether the directory's name is that of an attempt's group that the process
+ * with this pid and start time made. */
+bool cgroup_is_named_for(const char *directory, int64_t pid, uint64_t start,
+                         int64_t attempt);
 
 /* Removes what dead processes have left, once more. */
 void cgroup_site_close(struct cgroup_site *site);

@@ -12,6 +12,7 @@ void flights_add(struct flights *flights, const struct attempt_spec *spec,
 
     flight->attempt = spec->attempt;
     flight->directory = mem_copy_string(spec->directory);
+    flight->time_ms = spec->time_ms;
     flight->grace_ms = spec->grace_ms;
     flight->cpus = spec->cpus;
     flight->gpus = spec->gpus;

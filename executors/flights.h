@@ -16,9 +16,11 @@ struct flight {
     struct buf start; /* the message for it, until it has started */
     int64_t attempt;
     char *directory;
-    int64_t grace_ms;
+    int64_t time_ms, grace_ms;
     int cpus, gpus;
     bool has_started;
+    bool is_cancelled;
+    enum cancel_mode cancel_mode; /* the last, if it is_cancelled */
 };
 
 /* All zeroes at first. */

@@ -135,6 +135,15 @@ static int connect_agent(struct local *local, struct err *err)
     return 0;
 }
 
+static void put_cancel(struct local *local, const struct flight *flight)
+{
+    const struct agent_cancel cancel = {.attempt = flight->attempt,
+                                        .mode = flight->cancel_mode};
+
+    agent_put(agent_link_out(local->link), AGENT_CANCEL, &cancel,
+              sizeof(cancel));
+}
+
 /* An attempt that the dead agent had may have been started even though we
  * were not told. One that was not goes to the next agent. Returns whether it
  * does. */
@@ -148,6 +157,8 @@ static bool resend(struct local *local, const struct flight *flight)
         return false;
     buf_add(agent_link_out(local->link), flight->start.data,
             flight->start.length);
+    if (flight->is_cancelled)
+        put_cancel(local, flight);
     return true;
 }
 
@@ -156,6 +167,7 @@ static bool adopt(struct local *local, const struct flight *flight)
 {
     const struct attempt_spec spec = {.attempt = flight->attempt,
                                       .directory = flight->directory,
+                                      .time_ms = flight->time_ms,
                                       .grace_ms = flight->grace_ms};
 
     int result = adopted_add(local->adopted, &spec, NULL);
@@ -164,6 +176,8 @@ static bool adopt(struct local *local, const struct flight *flight)
         adopted_add_unseen(local->adopted, &spec);
     else if (result > 0)
         adopted_add_lost(local->adopted, flight->attempt);
+    if (flight->is_cancelled)
+        adopted_cancel(local->adopted, flight->attempt, flight->cancel_mode);
     return result == 0 && !flight->has_started;
 }
 
@@ -341,13 +355,14 @@ static void local_cancel(struct executor *executor, int64_t attempt,
                          enum cancel_mode mode)
 {
     struct local *local = (struct local *)executor;
-    const struct agent_cancel cancel = {.attempt = attempt, .mode = mode};
+    struct flight *flight = flights_find(&local->flights, attempt);
 
-    if (adopted_cancel(local->adopted, attempt, mode) ||
-        flights_find(&local->flights, attempt) == NULL || local->link == NULL)
+    if (adopted_cancel(local->adopted, attempt, mode) || flight == NULL ||
+        local->link == NULL)
         return;
-    agent_put(agent_link_out(local->link), AGENT_CANCEL, &cancel,
-              sizeof(cancel));
+    flight->is_cancelled = true;
+    flight->cancel_mode = mode;
+    put_cancel(local, flight);
 }
 
 static int local_reattach(struct executor *executor,

@@ -165,16 +165,26 @@ bool process_signal(pid_t pid, uint64_t start, int signal_number)
     return sent;
 }
 
-size_t process_signal_session(pid_t session, uint64_t start, int signal_number)
+bool process_table_has(const struct process_table *table, pid_t pid,
+                       uint64_t start)
+{
+    const struct process *process = process_table_find(table, pid);
+
+    return process != NULL && process->start == start;
+}
+
+size_t process_signal_session(pid_t leader, uint64_t start, int signal_number)
 {
     struct process_table table = {NULL, 0, 0};
     size_t sent = 0;
 
     process_table_read(&table);
+    if (!process_table_has(&table, leader, start))
+        process_table_clear(&table);
     for (size_t i = 0; i < table.count; i++) {
         const struct process *process = &table.rows[i];
 
-        if (process->session == session && process->start >= start)
+        if (process->session == leader)
             sent += process_signal(process->pid, process->start, signal_number);
     }
     process_table_clear(&table);

@@ -43,9 +43,14 @@ bool process_read(pid_t pid, struct process *process);
  * another that has its pid since. False when it is gone. */
 bool process_signal(pid_t pid, uint64_t start, int signal_number);
 
-/* Sends a signal to every living process of a session, but none that started
- * before `start`; returns their number. */
-size_t process_signal_session(pid_t session, uint64_t start, int signal_number);
+/* Whether the table has exactly this process, be it a zombie: as long as it is
+ * there, its pid names its session and no other. */
+bool process_table_has(const struct process_table *table, pid_t pid,
+                       uint64_t start);
+
+/* Sends a signal to every living process of the session that exactly this
+ * process leads; to none when it is gone. Returns their number. */
+size_t process_signal_session(pid_t leader, uint64_t start, int signal_number);
 
 /* Sends a signal to every living process below that one, which itself gets
  * none; returns their number. Where it is a child subreaper, those are all

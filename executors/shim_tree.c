@@ -3,28 +3,9 @@
 
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static bool claim_names(const struct attempt *attempt, const char *claim)
-{
-    size_t length = strlen(attempt->directory);
-
-    return strncmp(claim, attempt->directory, length) == 0 &&
-           strcmp(claim + length, "/claim") == 0;
-}
-
-static bool has_claim_open(const struct attempt *attempt, pid_t pid)
-{
-    char path[PATH_MAX];
-    struct stat status;
-
-    snprintf(path, sizeof(path), "%s/claim", attempt->directory);
-    return stat(path, &status) == 0 &&
-           process_has_open(pid, status.st_dev, status.st_ino);
-}
+#include "executors/claim_trace.h"
 
 /* The only attempt that is old enough to have started the process. */
 static struct attempt *only_candidate(const struct process *process,
@@ -50,17 +31,21 @@ static struct attempt *owner_of_child(struct tree *tree,
     struct attempt *owner;
 
     for (struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (process->session == a->pid)
+        if (process->session == a->pid && a->reaped_ms == 0)
             return a;
     }
     if (process_variable(process->pid, "SMTUNE_CLAIM", claim, sizeof(claim))) {
         for (struct attempt *a = attempts; a != NULL; a = a->next) {
-            if (claim_names(a, claim))
+            if (claim_path_is_in(claim, a->directory))
                 return a;
         }
     }
     for (struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (has_claim_open(a, process->pid))
+        if (process->session == a->pid)
+            return a;
+    }
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (claim_is_open_in(a->directory, process->pid))
             return a;
     }
     owner = only_candidate(process, attempts);

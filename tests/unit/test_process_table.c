@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -119,6 +121,91 @@ static void test_signal__to_descendants_spares_their_ancestor(void **state)
     assert_int_equal(process_signal_descendants(getpid(), SIGTERM), 0);
 }
 
+/* -- A pid that is used again ---------------------------------------------*/
+
+/* In a namespace of its own, where the next pid can be chosen. */
+static bool choose_next_pid(pid_t pid)
+{
+    FILE *file = fopen("/proc/sys/kernel/ns_last_pid", "we");
+    bool is_chosen;
+
+    if (file == NULL)
+        return false;
+    is_chosen = fprintf(file, "%d", (int)pid - 1) > 0;
+    return fclose(file) == 0 && is_chosen;
+}
+
+static pid_t start_sleeper(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        setsid();
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+/* Returns what went wrong, 0 if nothing. */
+static int signal_a_stranger(void)
+{
+    struct process first, second;
+    pid_t pid, again = 0;
+
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("proc", "/proc", "proc", 0, NULL) != 0)
+        return 1;
+    pid = start_sleeper();
+    if (!process_read(pid, &first))
+        return 2;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    usleep(30000); /* more than a tick, which a start time counts */
+    for (int i = 0; i < 20 && again != pid; i++) {
+        if (!choose_next_pid(pid))
+            return 3;
+        again = start_sleeper();
+    }
+    if (again != pid || !process_read(pid, &second) ||
+        second.start == first.start)
+        return 4;
+    while (second.session != pid)
+        process_read(pid, &second);
+    if (process_signal(pid, first.start, SIGKILL))
+        return 5;
+    if (process_signal_session(pid, first.start, SIGKILL) != 0)
+        return 6;
+    if (waitpid(pid, NULL, WNOHANG) != 0)
+        return 7;
+    return process_signal_session(pid, second.start, SIGKILL) == 1 ? 0 : 8;
+}
+
+static void test_signal__spares_a_stranger_with_the_pid(void **state)
+{
+    pid_t outer, inner;
+    int status;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    outer = fork();
+    if (outer == 0) {
+        if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
+            _exit(100);
+        inner = fork();
+        if (inner == 0)
+            _exit(signal_a_stranger());
+        waitpid(inner, &status, 0);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 101);
+    }
+    assert_int_equal(waitpid(outer, &status, 0), outer);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 100) /* a container may forbid it */
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void test_table__finds_what_runs(void **state)
 {
     struct process_table table = {NULL, 0, 0};
@@ -197,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_signal__goes_to_no_other_process_of_that_pid),
         cmocka_unit_test(test_signal__to_a_session_spares_older_processes),
         cmocka_unit_test(test_signal__to_descendants_spares_their_ancestor),
+        cmocka_unit_test(test_signal__spares_a_stranger_with_the_pid),
         cmocka_unit_test(test_table__finds_what_runs),
         cmocka_unit_test(test_variable__is_found_whole),
         cmocka_unit_test(test_memory__is_counted),
