@@ -31,6 +31,8 @@
     CMD(replay)                                                                \
     CMD(export)                                                                \
     CMD(rm)                                                                    \
+    GROUP("Take care of the record")                                           \
+    CMD(fsck)                                                                  \
     GROUP("From inside a trial")                                               \
     CMD(report)                                                                \
     GROUP("For other programs")                                                \

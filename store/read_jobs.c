@@ -109,7 +109,8 @@ int store_each_event(struct store *store, int64_t run,
     struct value id = value_int(run);
     sqlite3_stmt *statement = store_query(
         store,
-        "SELECT e.seq, job.number, e.attempt_id, e.time_ms, e.event, e.detail"
+        "SELECT e.seq, job.number, e.attempt_id, e.time_ms, e.event, e.detail,"
+        " e.job_id"
         " FROM event AS e LEFT JOIN job ON job.id = e.job_id"
         " WHERE e.run_id = ?1 ORDER BY e.seq",
         &id, 1, err);
@@ -125,6 +126,7 @@ int store_each_event(struct store *store, int64_t run,
         event.time_ms = sqlite3_column_int64(statement, 3);
         event.event = store_column_text(statement, 4);
         event.detail = store_column_text(statement, 5);
+        event.job = sqlite3_column_int64(statement, 6);
         result = row(user, &event);
         if (result != 0)
             break;

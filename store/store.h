@@ -231,6 +231,11 @@ int store_set_notification(struct store *store,
  * A callback that returns anything but 0 ends the reading, which returns it; it
  * may read, not write. */
 
+/* What is read between these two is of one moment. Within a transaction, or
+ * within another such pair, they do nothing. */
+int store_read_begin(struct store *store, bool *began, struct err *err);
+void store_read_end(struct store *store, bool began);
+
 struct run_row {
     int64_t id;
     const char *name, *kind, *state, *reason, *spec, *overrides, *spec_path;
@@ -384,7 +389,7 @@ int store_each_notification(struct store *store, int64_t run,
                             void *user, struct err *err);
 
 struct event_row {
-    int64_t seq, job_number, attempt, time_ms; /* 0: of the run */
+    int64_t seq, job, job_number, attempt, time_ms; /* 0: of the run */
     const char *event;
     const char *detail; /* a JSON object, or "" */
 };

@@ -22,11 +22,4 @@ struct store {
     struct buf scratch;                        /* an event's detail */
 };
 
-/*
- * The queries between these two see one state of the store. Within a
- * transaction, or within another such pair, they do nothing.
- */
-int store_read_begin(struct store *store, bool *began, struct err *err);
-void store_read_end(struct store *store, bool began);
-
 #endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "executors/attempt_file.h"
+#include "orchestrator/engine_lock.h"
+#include "orchestrator/fsck_impl.h"
+
+/* ---- what the record names ---- */
+
+struct attempt {
+    struct fsck *fsck;
+    int64_t trial;
+    const struct value *cells;
+    const char *directory; /* relative to the store's */
+};
+
+static int64_t integer_of(const struct attempt *attempt, enum attempt_cell cell,
+                          int64_t none)
+{
+    const struct value *value = &attempt->cells[cell];
+
+    return value->type == VALUE_INT ? value->integer : none;
+}
+
+static void report_file(const struct attempt *attempt, const char *what,
+                        const char *recorded, const char *by_file)
+{
+    char *text = mem_printf("'%s' says %s", attempt->directory, by_file);
+    char *file = mem_printf("exit file: %s", what);
+
+    fsck_report(attempt->fsck,
+                (struct finding){
+                    .trial = attempt->trial,
+                    .attempt = integer_of(attempt, ATTEMPT_CELL_NUMBER, 0),
+                    .what = file,
+                    .recorded = recorded,
+                    .text = text,
+                });
+    free(file);
+    free(text);
+}
+
+static void compare_integer(const struct attempt *attempt,
+                            enum attempt_cell cell, int64_t none,
+                            int64_t by_file)
+{
+    int64_t recorded = integer_of(attempt, cell, none);
+    char texts[2][24];
+
+    if (recorded == by_file)
+        return;
+    snprintf(texts[0], sizeof(texts[0]), "%" PRId64, recorded);
+    snprintf(texts[1], sizeof(texts[1]), "%" PRId64, by_file);
+    report_file(attempt, image_tables[IMAGE_ATTEMPT].cells[cell], texts[0],
+                texts[1]);
+}
+
+/* A command that ends well has failed all the same without its metric: that
+ * the shim cannot know. */
+static void compare_exit(const struct attempt *attempt,
+                         const struct attempt_exit *end)
+{
+    const char *cause = attempt->cells[ATTEMPT_CELL_CAUSE].text;
+    const char *by_file = attempt_cause_names[end->cause];
+
+    if (strcmp(cause, by_file) != 0 &&
+        !(end->cause == CAUSE_OK &&
+          strcmp(cause, attempt_cause_names[CAUSE_NO_METRIC]) == 0))
+        report_file(attempt, "cause", cause, by_file);
+    compare_integer(attempt, ATTEMPT_CELL_EXIT_CODE, -1, end->exit_code);
+    compare_integer(attempt, ATTEMPT_CELL_SIGNAL, 0, end->signal);
+    compare_integer(attempt, ATTEMPT_CELL_CPU_MS, 0, end->cpu_ms);
+    compare_integer(attempt, ATTEMPT_CELL_MAX_RSS_BYTES, 0, end->max_rss_bytes);
+}
+
+/* Whether its folder is there, if it must be. */
+static bool check_attempt(const struct attempt *attempt)
+{
+    char *path =
+        fs_join(store_directory(attempt->fsck->store), attempt->directory);
+    bool has_ended = attempt->cells[ATTEMPT_CELL_CAUSE].type == VALUE_TEXT;
+    bool was_started =
+        attempt->cells[ATTEMPT_CELL_STARTED_MS].type == VALUE_INT;
+    struct attempt_exit end;
+
+    bool is_there = true;
+
+    if (exit_read(path, attempt->cells[ATTEMPT_CELL_ID].integer, &end) == 0)
+        is_there = !was_started || fs_exists(path);
+    else if (has_ended)
+        compare_exit(attempt, &end);
+    free(path);
+    return is_there;
+}
+
+static void check_attempts(struct fsck *fsck)
+{
+    size_t count;
+    struct fold_row *rows = fold_rows(fsck->fold, IMAGE_ATTEMPT, &count);
+    const char *first_missing = NULL;
+    int64_t missing = 0;
+    char text[80];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct value *directory = &rows[i].cells[ATTEMPT_CELL_DIRECTORY];
+
+        if (directory->type != VALUE_TEXT ||
+            check_attempt(&(struct attempt){
+                .fsck = fsck,
+                .trial = fold_trial(fsck->fold, IMAGE_ATTEMPT, &rows[i]),
+                .cells = rows[i].cells,
+                .directory = directory->text,
+            }))
+            continue;
+        if (missing++ == 0)
+            first_missing = directory->text;
+    }
+    if (missing == 0)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRId64 " attempts' folders are missing; this is the first",
+             missing);
+    fsck_report(fsck, (struct finding){.what = first_missing, .text = text});
+}
+
+/* ---- what is there ---- */
+
+/* The number behind the prefix, and nothing behind that; 0: another name. */
+static int64_t numbered(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    char *end;
+    int64_t number;
+
+    if (strncmp(name, prefix, length) != 0)
+        return 0;
+    number = strtoll(name + length, &end, 10);
+    return *end == '\0' && number > 0 ? number : 0;
+}
+
+static void report_stray(struct fsck *fsck, const char *path, int64_t trial)
+{
+    fsck_report(fsck, (struct finding){
+                          .is_note = true,
+                          .trial = trial,
+                          .what = path,
+                          .text = "the record knows of no such folder",
+                      });
+}
+
+/* Hands out each entry that is such a number. */
+static void each_numbered(struct fsck *fsck, const char *folder,
+                          const char *prefix, int64_t known, int64_t trial)
+{
+    char *path = fs_join(store_directory(fsck->store), folder);
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        char *inner;
+
+        if (numbered(entry->d_name, prefix) <= known)
+            continue;
+        inner = fs_join(folder, entry->d_name);
+        report_stray(fsck, inner, trial);
+        free(inner);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    free(path);
+}
+
+/* Folders are made ahead of the record, so only those of a run without an
+ * engine say anything: an engine that was killed leaves some, and the next one
+ * takes them. */
+static void check_strays(struct fsck *fsck)
+{
+    char *run = store_run_directory(fsck->store, fsck->name);
+    char *trials = mem_printf("runs/%s/trials", fsck->name);
+    int64_t pid;
+    size_t count;
+    struct fold_row *jobs = fold_rows(fsck->fold, IMAGE_JOB, &count);
+
+    if (engine_lock_probe(run, &pid, NULL) == 0) {
+        each_numbered(fsck, trials, "", (int64_t)count, 0);
+        for (size_t i = 0; i < count; i++) {
+            int64_t trial = fold_trial(fsck->fold, IMAGE_JOB, &jobs[i]);
+            char *folder = mem_printf("%s/%" PRId64, trials, trial);
+
+            each_numbered(fsck, folder, "attempt-", jobs[i].attempts, trial);
+            free(folder);
+        }
+    }
+    free(trials);
+    free(run);
+}
+
+void fsck_files(struct fsck *fsck)
+{
+    check_attempts(fsck);
+    check_strays(fsck);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_IMAGE_H
+#define SMTUNE_STORE_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/value.h"
+
+/*
+ * Whole rows of the state tables, for those who compare them with what the
+ * events say, and write them anew. A row is an array of cells: its columns,
+ * and behind them lists that have tables of their own, as JSON texts. NULL is
+ * a null; there are no booleans.
+ */
+
+struct store;
+
+#define RUN_CELLS(X)                                                           \
+    X(RUN_CELL_ID, "id")                                                       \
+    X(RUN_CELL_NAME, "name")                                                   \
+    X(RUN_CELL_KIND, "kind")                                                   \
+    X(RUN_CELL_STATE, "state")                                                 \
+    X(RUN_CELL_REASON, "reason")                                               \
+    X(RUN_CELL_SPEC, "spec")                                                   \
+    X(RUN_CELL_OVERRIDES, "overrides")                                         \
+    X(RUN_CELL_SPEC_PATH, "spec_path")                                         \
+    X(RUN_CELL_WORK_DIRECTORY, "work_directory")                               \
+    X(RUN_CELL_SEED, "seed")                                                   \
+    X(RUN_CELL_ENGINE_PID, "engine_pid")                                       \
+    X(RUN_CELL_BOOT_ID, "boot_id")                                             \
+    X(RUN_CELL_CREATED_MS, "created_ms")                                       \
+    X(RUN_CELL_STARTED_MS, "started_ms")                                       \
+    X(RUN_CELL_ENDED_MS, "ended_ms")                                           \
+    X(RUN_CELL_PAUSED_MS, "paused_ms")                                         \
+    X(RUN_CELL_METRICS, "metrics")                                             \
+    X(RUN_CELL_GOALS, "goals")                                                 \
+    X(RUN_CELL_PARAMS, "params")                                               \
+    X(RUN_CELL_OUTCOMES, "outcomes") /* metric, min, max; the next three ...   \
+                                      */
+
+#define JOB_CELLS(X)                                                           \
+    X(JOB_CELL_ID, "id")                                                       \
+    X(JOB_CELL_NUMBER, "number")                                               \
+    X(JOB_CELL_STATE, "state")                                                 \
+    X(JOB_CELL_CAUSE, "cause")                                                 \
+    X(JOB_CELL_CURSOR, "cursor")                                               \
+    X(JOB_CELL_CREATED_MS, "created_ms")                                       \
+    X(JOB_CELL_STARTED_MS, "started_ms")                                       \
+    X(JOB_CELL_ENDED_MS, "ended_ms")                                           \
+    X(JOB_CELL_DUE_MS, "due_ms")                                               \
+    X(JOB_CELL_VIOLATION, "violation")                                         \
+    X(JOB_CELL_TOLD, "told")                                                   \
+    X(JOB_CELL_SEEN, "seen")                                                   \
+    X(JOB_CELL_REASON, "reason")                                               \
+    X(JOB_CELL_SAME_AS, "same_as")                                             \
+    X(JOB_CELL_PARAMS, "params")                                               \
+    X(JOB_CELL_VALUES, "values")     /* NULL: has none */                      \
+    X(JOB_CELL_OUTCOMES, "outcomes") /* NULL: has none */
+
+#define ATTEMPT_CELLS(X)                                                       \
+    X(ATTEMPT_CELL_ID, "id")                                                   \
+    X(ATTEMPT_CELL_JOB_ID, "job_id")                                           \
+    X(ATTEMPT_CELL_NUMBER, "number")                                           \
+    X(ATTEMPT_CELL_STATE, "state")                                             \
+    X(ATTEMPT_CELL_CAUSE, "cause")                                             \
+    X(ATTEMPT_CELL_DIRECTORY, "directory")                                     \
+    X(ATTEMPT_CELL_PID, "pid")                                                 \
+    X(ATTEMPT_CELL_EXIT_CODE, "exit_code")                                     \
+    X(ATTEMPT_CELL_SIGNAL, "signal")                                           \
+    X(ATTEMPT_CELL_CREATED_MS, "created_ms")                                   \
+    X(ATTEMPT_CELL_STARTED_MS, "started_ms")                                   \
+    X(ATTEMPT_CELL_ENDED_MS, "ended_ms")                                       \
+    X(ATTEMPT_CELL_CPU_MS, "cpu_ms")                                           \
+    X(ATTEMPT_CELL_MAX_RSS_BYTES, "max_rss_bytes")                             \
+    X(ATTEMPT_CELL_TEXT, "text")                                               \
+    X(ATTEMPT_CELL_RULE, "rule")
+
+#define X(symbol, name) symbol,
+enum run_cell { RUN_CELLS(X) RUN_CELL_COUNT };
+enum job_cell { JOB_CELLS(X) JOB_CELL_COUNT };
+enum attempt_cell { ATTEMPT_CELLS(X) ATTEMPT_CELL_COUNT };
+#undef X
+
+enum {
+    RUN_COLUMN_COUNT = RUN_CELL_METRICS,
+    JOB_COLUMN_COUNT = JOB_CELL_PARAMS,
+    ATTEMPT_COLUMN_COUNT = ATTEMPT_CELL_COUNT,
+    IMAGE_MAX_CELLS = RUN_CELL_COUNT
+};
+
+enum image { IMAGE_RUN, IMAGE_JOB, IMAGE_ATTEMPT, IMAGE_COUNT };
+
+struct image_table {
+    const char *name;         /* of the table */
+    const char *const *cells; /* [cell_count] their names */
+    size_t cell_count;
+    size_t column_count; /* of the first of them; the others are lists */
+};
+
+extern const struct image_table image_tables[IMAGE_COUNT];
+
+/* The canonical text of a list of reals: those that JSON lacks stand there as
+ * words. The caller frees. */
+char *image_reals(const json_t *list);
+
+/*
+ * The rows of a run (its own one, its jobs, their attempts) by id; cells live
+ * until the callback returns, whose result other than 0 ends the reading.
+ */
+int store_each_image(struct store *store, enum image image, int64_t run,
+                     int (*row)(void *user, const struct value *cells),
+                     void *user, struct err *err);
+
+/* Writes a row and its lists, in an open transaction, whether or not there is
+ * one with that id. */
+int store_put_image(struct store *store, enum image image, int64_t run,
+                    const struct value *cells, struct err *err);
+/* Takes a row away, with all that belongs to it but its events. */
+int store_drop_image(struct store *store, enum image image, int64_t id,
+                     struct err *err);
+
+#endif

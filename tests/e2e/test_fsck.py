@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune fsck`: the tables are what the events say."""
+
+import json
+import os
+import signal
+import sqlite3
+
+import pytest
+
+from conftest import wait_until
+
+FILE = """\
+    version: 1
+    name: exp
+    objective: {metric: loss, goal: maximize}
+    parameters:
+      x: {type: float, min: 1e-3, max: 1, scale: log}
+      k: {type: categorical, values: [a, "b\\"\\\\é"]}
+      y: {type: int, min: 1, max: 9, when: "k = 'a'"}
+      z: {type: bool}
+      w: {type: float, min: 1, max: 4, step: 1}
+    outcomes: [{metric: size, max: 3}]
+    search: {method: %(method)s, seed: 11}
+    budget: {trials: %(trials)d, parallel: %(parallel)d}
+    trial:
+      shell: "%(shell)s"
+      retry: [{match: ["exit:3"], max: 1, delay: 10ms}]
+    """
+SHELL = ("[ $SMTUNE_JOB = 5 ] && exit 3; [ $SMTUNE_JOB = 6 ] && exit 4; "
+         "[ $SMTUNE_JOB = 7 ] && exit 0; echo size=${{ w }} loss=${{ x * 3 }}")
+
+
+@pytest.fixture
+def experiment(write):
+    def make(method="random", trials=20, parallel=4, shell=SHELL):
+        return write("exp.yaml", FILE % locals())
+    return make
+
+
+@pytest.fixture
+def change(smtune):
+    """change(sql): past smtune, as no program of it would."""
+    def change_store(*statements):
+        with sqlite3.connect(smtune.store / "smtune.db") as database:
+            for statement in statements:
+                database.execute(statement)
+        database.close()
+    return change_store
+
+
+def findings(smtune, *words, status=1):
+    result = smtune("fsck", "-o", "json", *words)
+    assert result.returncode == status, result.stdout + result.stderr
+    return json.loads(result.stdout)
+
+
+def must_be_sound(smtune):
+    assert findings(smtune, status=0) == []
+
+
+@pytest.mark.parametrize("method", ["auto", "random", "grid", "nsga2"])
+def test_a_run_is_sound(smtune, experiment, method):
+    smtune.ok("run", experiment(method))
+    must_be_sound(smtune)
+    result = smtune("fsck")
+    assert result.returncode == 0
+    assert "the record is sound" in result.stderr
+
+
+def test_trials_that_take_over_results_are_sound(smtune, write):
+    smtune.ok("run", write("exp.yaml", """\
+        version: 1
+        name: exp
+        objective: {metric: loss, goal: minimize}
+        parameters: {k: {type: int, min: 1, max: 3}}
+        search: {method: tpe, seed: 1}
+        budget: {trials: 12, parallel: 1}
+        trial: {shell: "echo loss=${{ k }}"}
+        """))
+    must_be_sound(smtune)
+
+
+def test_only_the_runs_that_are_named_are_checked(smtune, experiment, change):
+    path = experiment(trials=8)
+    smtune.ok("run", path)
+    smtune.ok("run", path, "--name", "other")
+    change("UPDATE job SET told = 77 WHERE id = 3")
+    assert findings(smtune, "other", status=0) == []
+    assert findings(smtune, "exp") == findings(smtune)
+    assert smtune("fsck", "none").returncode == 4
+
+
+def test_a_live_run_one_that_was_killed_and_its_end_are_sound(
+        smtune, experiment):
+    path = experiment(trials=60, shell="sleep 0.1; " + SHELL)
+    engine = smtune.start("run", path)
+    wait_until(lambda: (smtune.store / "smtune.db").exists() and
+               smtune("trials", "exp").stdout.count("succeeded") > 4)
+    for _ in range(5):
+        must_be_sound(smtune)
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    assert all(f["severity"] == "note" for f in findings(smtune, status=0))
+    engine = smtune.start("resume", "exp")
+    wait_until(lambda: smtune("trials", "exp").stdout.count("succeeded") > 12)
+    engine.send_signal(signal.SIGTERM)
+    engine.wait()
+    assert all(f["severity"] == "note" for f in findings(smtune, status=0))
+    smtune.ok("resume", "exp")
+    must_be_sound(smtune)
+
+
+DAMAGE = [
+    ("UPDATE job SET state = 'failed' WHERE number = 3",
+     {"trial": 3, "what": "state", "recorded": "failed",
+      "by_events": "succeeded"}),
+    ("UPDATE job SET told = 99 WHERE number = 3",
+     {"trial": 3, "what": "told", "recorded": "99"}),
+    ("UPDATE job SET seen = seen + 1 WHERE number = 3",
+     {"trial": 3, "what": "seen"}),
+    ("UPDATE job SET cursor = 9 WHERE number = 3",
+     {"trial": 3, "what": "cursor", "recorded": "9"}),
+    ("UPDATE job SET due_ms = 5 WHERE number = 3",
+     {"trial": 3, "what": "due_ms", "recorded": "5", "by_events": "NULL"}),
+    ("UPDATE job SET ended_ms = ended_ms + 1 WHERE number = 3",
+     {"trial": 3, "what": "ended_ms"}),
+    ("UPDATE job SET started_ms = NULL WHERE number = 3",
+     {"trial": 3, "what": "started_ms", "recorded": "NULL"}),
+    ("UPDATE job SET violation = 0.5 WHERE number = 3",
+     {"trial": 3, "what": "violation", "recorded": "0.5"}),
+    ("UPDATE job SET cause = NULL WHERE number = 6",
+     {"trial": 6, "what": "cause", "recorded": "NULL", "by_events": "exit"}),
+    ("UPDATE job_value SET value = value * (1 + 1e-15) WHERE job_id = 3",
+     {"trial": 3, "what": "values"}),
+    ("DELETE FROM job_value WHERE job_id = 3",
+     {"trial": 3, "what": "values", "recorded": "NULL"}),
+    ("UPDATE job_outcome SET value = 7 WHERE job_id = 3",
+     {"trial": 3, "what": "outcomes", "recorded": "[7.0]"}),
+    ("UPDATE param_value SET value = 0.5 WHERE job_id = 3 AND idx = 0",
+     {"trial": 3, "what": "params"}),
+    ("DELETE FROM param_value WHERE job_id = 3 AND idx = 3",
+     {"trial": 3, "what": "params"}),
+    ("UPDATE attempt SET exit_code = 1 WHERE id = 2",
+     {"attempt": 1, "what": "exit_code", "recorded": "1", "by_events": "0"}),
+    ("UPDATE attempt SET cause = 'lost' WHERE id = 2",
+     {"attempt": 1, "what": "cause", "recorded": "lost", "by_events": "ok"}),
+    ("UPDATE attempt SET directory = 'elsewhere' WHERE id = 2",
+     {"attempt": 1, "what": "directory", "recorded": "elsewhere"}),
+    ("UPDATE attempt SET number = 7 WHERE id = 2",
+     {"attempt": 1, "what": "number", "recorded": "7", "by_events": "1"}),
+    ("UPDATE attempt SET max_rss_bytes = 7 WHERE id = 2",
+     {"attempt": 1, "what": "max_rss_bytes", "recorded": "7"}),
+    ("DELETE FROM attempt WHERE id = 2",
+     {"attempt": 1, "what": "attempt"}),
+    ("UPDATE run SET state = 'failed'",
+     {"trial": None, "what": "state", "by_events": "succeeded"}),
+    ("UPDATE run SET reason = ''",
+     {"what": "reason", "recorded": "''"}),
+    ("UPDATE run SET engine_pid = 77",
+     {"what": "engine_pid", "recorded": "77", "by_events": "0"}),
+    ("UPDATE run SET paused_ms = 77",
+     {"what": "paused_ms", "recorded": "77", "by_events": "NULL"}),
+    ("UPDATE run SET seed = 12", {"what": "seed", "by_events": "11"}),
+    ("UPDATE run SET spec = spec || ' '", {"what": "spec"}),
+    ("UPDATE run_objective SET goal = 'minimize'",
+     {"what": "goals", "recorded": '["minimize"]',
+      "by_events": '["maximize"]'}),
+    ("UPDATE run_outcome SET max = 4", {"what": "outcomes"}),
+    ("UPDATE run_param SET name = 'q' WHERE idx = 0", {"what": "params"}),
+    ("INSERT INTO job (run_id, number, state, cursor, created_ms)"
+     " VALUES (1, 21, 'ready', 0, 0)",
+     {"trial": 21, "what": "job"}),
+    ("INSERT INTO attempt (job_id, number, directory, created_ms)"
+     " VALUES (3, 2, 'x', 0)",
+     {"trial": 3, "attempt": 2, "what": "attempt"}),
+    ("DELETE FROM job WHERE number = 3", {"trial": 3, "what": "job"}),
+    ("INSERT INTO event (run_id, job_id, time_ms, event, detail) VALUES"
+     " (1, 3, 0, 'started', '{\"state\":\"running\"}')",
+     {"trial": 3, "text": "'started' cannot happen while it is succeeded"}),
+    ("INSERT INTO event (run_id, job_id, time_ms, event) VALUES"
+     " (1, 3, 0, 'danced')", {"text": "nothing is known of an event 'danced'"}),
+    ("INSERT INTO event (run_id, job_id, time_ms, event, detail) VALUES"
+     " (1, 3, 0, 'failed', '{')", {"text": "its detail cannot be read"}),
+    ("INSERT INTO event (run_id, job_id, attempt_id, time_ms, event) VALUES"
+     " (1, 3, 99, 0, 'attempt_ended')", {"text": "the attempt was never made"}),
+    ("UPDATE metric SET attempt_id = 999 WHERE job_id = 3",
+     {"what": "database", "run": None}),
+    ("INSERT INTO param_value VALUES (999, 0, 1, 0)",
+     {"what": "database", "run": None}),
+]
+
+
+def test_each_damage_is_found(smtune, experiment, tmp_path, change):
+    smtune.ok("run", experiment())
+    path = smtune.store / "smtune.db"
+    good = path.read_bytes()
+    for sql, expected in DAMAGE:
+        change(sql)
+        found = findings(smtune)
+        assert any(f["severity"] == "error" and
+                   all(f[key] == value for key, value in expected.items())
+                   for f in found), f"{sql}: {found}"
+        path.write_bytes(good)
+        for more in "-wal", "-shm":
+            path.with_name(path.name + more).unlink(missing_ok=True)
+    must_be_sound(smtune)
+
+
+def test_files_that_say_something_else_are_found(smtune, experiment):
+    smtune.ok("run", experiment(trials=8))
+    trials = smtune.store / "runs/exp/trials"
+    exit_file = trials / "3/attempt-1/exit"
+    exit_file.write_text(exit_file.read_text().replace(
+        '"exit_code": 0', '"exit_code": 9').replace('"ok"', '"exit"'))
+    found = findings(smtune)
+    assert {(f["trial"], f["attempt"], f["what"], f["recorded"])
+            for f in found} == {(3, 1, "exit file: cause", "ok"),
+                                (3, 1, "exit file: exit_code", "0")}
+    exit_file.unlink()
+    must_be_sound(smtune)
+    exit_file.parent.rename(trials / "3/attempt-9")
+    (trials / "99").mkdir()
+    found = findings(smtune)
+    assert {(f["severity"], f["what"]) for f in found} == {
+        ("error", "runs/exp/trials/3/attempt-1"),
+        ("note", "runs/exp/trials/3/attempt-9"),
+        ("note", "runs/exp/trials/99")}
+
+
+def test_a_record_of_an_earlier_smtune_is_sound(smtune, experiment, change):
+    """Its events said less."""
+    smtune.ok("run", experiment())
+    keep = ("state reason seen same_as cause due_ms told values outcomes pid "
+            "exit_code signal text").split()
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("DROP TRIGGER event_never_changes")
+        for seq, detail in database.execute(
+                "SELECT seq, detail FROM event").fetchall():
+            less = {key: value for key, value in json.loads(detail).items()
+                    if key in keep}
+            database.execute("UPDATE event SET detail = ? WHERE seq = ?",
+                             (json.dumps(less) if less else None, seq))
+    database.close()
+    must_be_sound(smtune)
+    change("UPDATE attempt SET exit_code = 1 WHERE id = 2")
+    assert any(f["what"] == "exit_code" for f in findings(smtune))

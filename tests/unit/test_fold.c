@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What events come to, and which cannot be. */
+#include "orchestrator/fold.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+
+struct said {
+    int count;
+    char last[256]; /* "trial/attempt text" */
+};
+
+static void on_wrong(void *user, int64_t seq, int64_t trial, int64_t attempt,
+                     const char *text)
+{
+    struct said *said = user;
+
+    assert_true(seq > 0);
+    said->count++;
+    snprintf(said->last, sizeof(said->last), "%d/%d %s", (int)trial,
+             (int)attempt, text);
+}
+
+struct line {
+    int64_t job, attempt;
+    const char *event, *detail;
+};
+
+static const struct line begin[] = {
+    {0, 0, "run_created",
+     "{\"state\":\"running\",\"name\":\"r\",\"seed\":-1,"
+     "\"params\":[\"x\"],\"outcomes\":[\"size\",null,3.0]}"},
+    {0, 0, "engine_started", "{\"pid\":7,\"boot_id\":\"b\"}"},
+    {4, 0, "suggested",
+     "{\"state\":\"ready\",\"number\":1,\"seen\":0,\"cursor\":5,"
+     "\"params\":[1e-05,3,\"a\",true,null]}"},
+    {4, 9, "attempt_starting", "{\"number\":1,\"directory\":\"d\"}"},
+};
+
+static const struct line finish[] = {
+    {4, 9, "attempt_running", "{\"pid\":70}"},
+    {4, 0, "started", "{\"state\":\"running\",\"started_ms\":50}"},
+    {4, 9, "attempt_ended", "{\"cause\":\"ok\",\"exit_code\":0,\"cpu_ms\":3}"},
+    {4, 0, "succeeded",
+     "{\"state\":\"succeeded\",\"cause\":\"ok\",\"ended_ms\":60,\"told\":1,"
+     "\"values\":[3,\"-inf\"],\"violation\":[\"inf\"]}"},
+};
+
+static void add(struct fold *fold, const struct line *lines, size_t count)
+{
+    static int64_t seq;
+
+    for (size_t i = 0; i < count; i++)
+        fold_add(fold, &(struct event_row){.seq = ++seq,
+                                           .job = lines[i].job,
+                                           .attempt = lines[i].attempt,
+                                           .time_ms = 100 + (int64_t)i,
+                                           .event = lines[i].event,
+                                           .detail = lines[i].detail});
+}
+
+static void must_be(const struct fold_row *row, size_t cell, const char *text)
+{
+    char found[64] = "NULL";
+
+    assert_non_null(row);
+    if (row->cells[cell].type == VALUE_TEXT)
+        snprintf(found, sizeof(found), "%s", row->cells[cell].text);
+    else if (row->cells[cell].type != VALUE_NULL)
+        snprintf(found, sizeof(found), "%g", value_number(&row->cells[cell]));
+    assert_string_equal(found, text);
+}
+
+static void test_fold__a_run_comes_to_its_rows(void **state)
+{
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+    size_t count;
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, finish, ARRAY_LEN(finish));
+    assert_int_equal(said.count, 0);
+    assert_true(fold_is_complete(fold));
+    row = fold_find(fold, IMAGE_RUN, 1);
+    must_be(row, RUN_CELL_STATE, "running");
+    must_be(row, RUN_CELL_CREATED_MS, "100");
+    must_be(row, RUN_CELL_STARTED_MS, "101");
+    must_be(row, RUN_CELL_ENGINE_PID, "7");
+    must_be(row, RUN_CELL_OUTCOMES, "[\"size\",null,3.0]");
+    row = fold_rows(fold, IMAGE_JOB, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(fold_trial(fold, IMAGE_JOB, row), 1);
+    must_be(row, JOB_CELL_ID, "4");
+    must_be(row, JOB_CELL_STATE, "succeeded");
+    must_be(row, JOB_CELL_PARAMS, "[1e-05,3,\"a\",true,null]");
+    must_be(row, JOB_CELL_VALUES, "[3.0,\"-inf\"]");
+    must_be(row, JOB_CELL_OUTCOMES, "NULL");
+    must_be(row, JOB_CELL_VIOLATION, "inf");
+    must_be(row, JOB_CELL_STARTED_MS, "50");
+    must_be(row, JOB_CELL_ENDED_MS, "60");
+    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    assert_int_equal(fold_trial(fold, IMAGE_ATTEMPT, row), 1);
+    must_be(row, ATTEMPT_CELL_STATE, "ended");
+    must_be(row, ATTEMPT_CELL_PID, "70");
+    must_be(row, ATTEMPT_CELL_SIGNAL, "NULL");
+    must_be(row, ATTEMPT_CELL_ENDED_MS, "102");
+    assert_null(fold_find(fold, IMAGE_ATTEMPT, 8));
+    fold_destroy(fold);
+}
+
+/* One more event, and what is said of it. */
+static const struct {
+    bool has_finished;
+    struct line line;
+    const char *text;
+} impossible[] = {
+    {false, {0, 0, "run_created", "{}"}, "0/0 the run was created before"},
+    {false,
+     {4, 0, "suggested", "{\"state\":\"ready\",\"number\":1}"},
+     "1/0 the trial was suggested before"},
+    {false,
+     {5, 0, "suggested", "{\"state\":\"ready\",\"number\":3,\"seen\":0}"},
+     "3/0 it is the 2th trial that was suggested"},
+    {true,
+     {5, 0, "suggested", "{\"state\":\"ready\",\"number\":2,\"seen\":0}"},
+     "2/0 it was suggested after 0 results, and there were 1"},
+    {false,
+     {5, 0, "failed", "{\"state\":\"failed\"}"},
+     "0/0 the trial was never suggested"},
+    {false,
+     {4, 0, "started", "{\"state\":\"running\"}"},
+     "1/0 it started without an attempt that runs"},
+    {false,
+     {4, 0, "cancelled", "{\"state\":\"cancelled\"}"},
+     "1/0 'cancelled' while an attempt has not ended"},
+    {true,
+     {4, 0, "retry", "{\"state\":\"waiting\"}"},
+     "1/0 'retry' cannot happen while it is succeeded"},
+    {false,
+     {4, 10, "attempt_starting", "{\"number\":2}"},
+     "1/2 a second attempt while one has not ended"},
+    {true,
+     {4, 10, "attempt_starting", "{\"number\":3}"},
+     "1/3 it is attempt 2 of the trial"},
+    {false,
+     {4, 9, "attempt_starting", "{\"number\":1}"},
+     "1/1 the attempt was made before"},
+    {false,
+     {5, 10, "attempt_starting", "{\"number\":1}"},
+     "0/1 an attempt of a trial that was never suggested"},
+    {false, {4, 8, "attempt_running", ""}, "1/0 the attempt was never made"},
+    {false,
+     {5, 9, "attempt_running", ""},
+     "0/1 the attempt is another trial's"},
+    {true,
+     {4, 9, "attempt_running", ""},
+     "1/1 the attempt runs, and was ended"},
+    {true, {4, 9, "attempt_ended", ""}, "1/1 the attempt ended a second time"},
+    {false, {4, 0, "danced", ""}, "1/0 nothing is known of an event 'danced'"},
+    {false, {4, 0, "due", "{"}, "1/0 its detail cannot be read"},
+    {false, {4, 0, "due", "[]"}, "1/0 its detail cannot be read"},
+};
+
+static void test_fold__what_cannot_be_is_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(impossible); i++) {
+        struct said said = {0};
+        struct fold *fold = fold_create(1, on_wrong, &said);
+
+        add(fold, begin, ARRAY_LEN(begin));
+        if (impossible[i].has_finished)
+            add(fold, finish, ARRAY_LEN(finish));
+        assert_int_equal(said.count, 0);
+        add(fold, &impossible[i].line, 1);
+        assert_true(said.count > 0);
+        assert_string_equal(said.last, impossible[i].text);
+        fold_destroy(fold);
+    }
+}
+
+static void test_fold__a_state_that_does_not_follow_is_said(void **state)
+{
+    static const struct line wrong = {4, 0, "succeeded",
+                                      "{\"state\":\"failed\",\"told\":1}"};
+    static const struct line gap = {4, 0, "succeeded",
+                                    "{\"state\":\"succeeded\",\"told\":3}"};
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, finish, ARRAY_LEN(finish) - 1);
+    add(fold, &wrong, 1);
+    assert_string_equal(said.last, "1/0 'succeeded' makes a trial that is "
+                                   "running succeeded, not failed");
+    fold_destroy(fold);
+    fold = fold_create(1, on_wrong, &said);
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, finish, ARRAY_LEN(finish) - 1);
+    add(fold, &gap, 1);
+    assert_string_equal(said.last, "1/0 its result has place 3 after place 0");
+    fold_destroy(fold);
+}
+
+static void test_fold__the_first_event_makes_the_run(void **state)
+{
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+
+    (void)state;
+    add(fold, &begin[1], 1);
+    assert_int_equal(said.count, 1);
+    assert_string_equal(said.last,
+                        "0/0 the run's first event is 'engine_started'");
+    fold_destroy(fold);
+    fold_destroy(NULL);
+}
+
+/* What was not said of an earlier run is what its tables hold. */
+static void test_fold__less_is_said_of_earlier_runs(void **state)
+{
+    static const struct line early[] = {
+        {0, 0, "run_created", "{\"state\":\"running\"}"},
+        {4, 0, "suggested", "{\"state\":\"ready\",\"seen\":0}"},
+        {4, 9, "attempt_starting", ""},
+        {4, 9, "attempt_running", "{\"pid\":70}"},
+        {4, 9, "attempt_ended", "{\"cause\":\"lost\"}"},
+    };
+    struct value cells[ATTEMPT_CELL_COUNT] = {value_int(9)};
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+
+    (void)state;
+    add(fold, early, ARRAY_LEN(early));
+    assert_int_equal(said.count, 0);
+    assert_false(fold_is_complete(fold));
+    cells[ATTEMPT_CELL_CAUSE] = value_text("ok");
+    cells[ATTEMPT_CELL_STARTED_MS] = value_int(77);
+    cells[ATTEMPT_CELL_DIRECTORY] = value_text("d");
+    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    fold_take_unsaid(fold, IMAGE_ATTEMPT, row, cells);
+    must_be(row, ATTEMPT_CELL_CAUSE, "lost");
+    must_be(row, ATTEMPT_CELL_STARTED_MS, "77");
+    must_be(row, ATTEMPT_CELL_DIRECTORY, "d");
+    fold_destroy(fold);
+}
+
+/* Ids need not rise, and many rows fit. */
+static void test_fold__rows_are_found_by_id(void **state)
+{
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    size_t count;
+
+    (void)state;
+    add(fold, begin, 1);
+    for (int64_t i = 0; i < 2000; i++) {
+        char detail[64];
+        struct line line = {1 + i * 7 % 2000, 0, "suggested", detail};
+
+        snprintf(detail, sizeof(detail),
+                 "{\"state\":\"ready\",\"number\":%d,\"seen\":0}", (int)i + 1);
+        add(fold, &line, 1);
+    }
+    assert_int_equal(said.count, 0);
+    fold_rows(fold, IMAGE_JOB, &count);
+    assert_int_equal(count, 2000);
+    for (int64_t i = 0; i < 2000; i++)
+        assert_int_equal(
+            fold_trial(fold, IMAGE_JOB,
+                       fold_find(fold, IMAGE_JOB, 1 + i * 7 % 2000)),
+            i + 1);
+    fold_destroy(fold);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fold__a_run_comes_to_its_rows),
+        cmocka_unit_test(test_fold__what_cannot_be_is_said),
+        cmocka_unit_test(test_fold__a_state_that_does_not_follow_is_said),
+        cmocka_unit_test(test_fold__the_first_event_makes_the_run),
+        cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
+        cmocka_unit_test(test_fold__rows_are_found_by_id),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
