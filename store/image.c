@@ -9,12 +9,14 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "store/event.h"
 #include "store/store_impl.h"
 
 #define X(symbol, name) [symbol] = (name),
 static const char *const run_cells[] = {RUN_CELLS(X)};
 static const char *const job_cells[] = {JOB_CELLS(X)};
 static const char *const attempt_cells[] = {ATTEMPT_CELLS(X)};
+static const char *const superseded_cells[] = {SUPERSEDED_CELLS(X)};
 #undef X
 
 const struct image_table image_tables[IMAGE_COUNT] = {
@@ -22,16 +24,17 @@ const struct image_table image_tables[IMAGE_COUNT] = {
     [IMAGE_JOB] = {"job", job_cells, JOB_CELL_COUNT, JOB_COLUMN_COUNT},
     [IMAGE_ATTEMPT] = {"attempt", attempt_cells, ATTEMPT_CELL_COUNT,
                        ATTEMPT_COLUMN_COUNT},
+    [IMAGE_SUPERSEDED] = {"superseded_result", superseded_cells,
+                          SUPERSEDED_CELL_COUNT, SUPERSEDED_CELL_COUNT},
 };
 
 /* ---- lists ---- */
 
-static char *take_text(json_t *json)
+static char *plain_text(const json_t *list)
 {
     struct buf text = BUF_INIT;
 
-    json_print(json, &text);
-    json_decref(json);
+    json_print(list, &text);
     return buf_take(&text);
 }
 
@@ -47,28 +50,28 @@ static json_t *real_json(double real)
 
 char *image_reals(const json_t *list)
 {
-    json_t *reals = json_array();
-    const json_t *item;
-    size_t i;
+    size_t count = json_array_size(list);
+    double *reals = mem_array(count, sizeof(*reals));
+    struct buf text = BUF_INIT;
 
-    json_array_foreach(list, i, item)
-    {
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
         const char *word = json_string_value(item);
 
-        json_array_append_new(reals, real_json(word != NULL
-                                                   ? strtod(word, NULL)
-                                                   : json_number_value(item)));
+        reals[i] = word != NULL ? strtod(word, NULL) : json_number_value(item);
     }
-    return take_text(reals);
+    detail_list(&text, reals, count);
+    free(reals);
+    return buf_take(&text);
 }
 
 /* A list's items, by their place, from rows (place, columns of the item). */
 struct list {
     const char *sql; /* ?1: the id of its owner */
     json_t *(*item)(sqlite3_stmt *statement, int column);
-    int columns; /* items a row */
-    bool has_gaps;
-    bool is_null_when_empty;
+    int columns;   /* items a row */
+    bool has_gaps; /* there are as many items as parameters */
+    bool is_real;  /* and null when empty */
 };
 
 static json_t *any_item(sqlite3_stmt *statement, int column)
@@ -145,13 +148,15 @@ static char *select_rows(enum image image)
         [IMAGE_JOB] = "WHERE run_id = ?1",
         [IMAGE_ATTEMPT] = "WHERE job_id IN"
                           " (SELECT id FROM job WHERE run_id = ?1)",
+        [IMAGE_SUPERSEDED] = "WHERE run_id = ?1",
     };
     const struct image_table *table = &image_tables[image];
     struct buf sql = BUF_INIT;
 
     for (size_t i = 0; i < table->column_count; i++)
-        buf_printf(&sql, "%s%s", i == 0 ? "SELECT " : ", ", table->cells[i]);
-    buf_printf(&sql, " FROM %s %s ORDER BY id", table->name, wheres[image]);
+        buf_printf(&sql, "%s\"%s\"", i == 0 ? "SELECT " : ", ",
+                   table->cells[i]);
+    buf_printf(&sql, " FROM %s %s ORDER BY 1", table->name, wheres[image]);
     return buf_take(&sql);
 }
 
@@ -176,6 +181,7 @@ static char *read_list(struct reading *reading, size_t index, int64_t owner,
     const struct list *list = &reading->lists[index];
     sqlite3_stmt *statement = reading->items[index];
     json_t *items = json_array();
+    char *text = NULL;
     int row;
 
     sqlite3_bind_int64(statement, 1, owner);
@@ -192,12 +198,11 @@ static char *read_list(struct reading *reading, size_t index, int64_t owner,
     while (list->has_gaps &&
            json_array_size(items) < (size_t)reading->param_count)
         json_array_append_new(items, json_null());
-    *is_null = list->is_null_when_empty && json_array_size(items) == 0;
+    *is_null = row == 0 && list->is_real && json_array_size(items) == 0;
     if (row == 0 && !*is_null)
-        return take_text(items);
-    *is_null &= row == 0;
+        text = list->is_real ? image_reals(items) : plain_text(items);
     json_decref(items);
-    return NULL;
+    return text;
 }
 
 static int hand_out(struct reading *reading,

@@ -78,10 +78,19 @@ struct store;
     X(ATTEMPT_CELL_TEXT, "text")                                               \
     X(ATTEMPT_CELL_RULE, "rule")
 
+#define SUPERSEDED_CELLS(X)                                                    \
+    X(SUPERSEDED_CELL_TOLD, "told") /* stands for an id */                     \
+    X(SUPERSEDED_CELL_NUMBER, "number")                                        \
+    X(SUPERSEDED_CELL_STATE, "state")                                          \
+    X(SUPERSEDED_CELL_VALUES, "values")                                        \
+    X(SUPERSEDED_CELL_OUTCOMES, "outcomes")                                    \
+    X(SUPERSEDED_CELL_ATTEMPTS, "attempts")
+
 #define X(symbol, name) symbol,
 enum run_cell { RUN_CELLS(X) RUN_CELL_COUNT };
 enum job_cell { JOB_CELLS(X) JOB_CELL_COUNT };
 enum attempt_cell { ATTEMPT_CELLS(X) ATTEMPT_CELL_COUNT };
+enum superseded_cell { SUPERSEDED_CELLS(X) SUPERSEDED_CELL_COUNT };
 #undef X
 
 enum {
@@ -91,7 +100,13 @@ enum {
     IMAGE_MAX_CELLS = RUN_CELL_COUNT
 };
 
-enum image { IMAGE_RUN, IMAGE_JOB, IMAGE_ATTEMPT, IMAGE_COUNT };
+enum image {
+    IMAGE_RUN,
+    IMAGE_JOB,
+    IMAGE_ATTEMPT,
+    IMAGE_SUPERSEDED,
+    IMAGE_COUNT
+};
 
 struct image_table {
     const char *name;         /* of the table */
@@ -102,13 +117,13 @@ struct image_table {
 
 extern const struct image_table image_tables[IMAGE_COUNT];
 
-/* The canonical text of a list of reals: those that JSON lacks stand there as
- * words. The caller frees. */
+/* The text of a list of reals as cells and details have it: those that JSON
+ * lacks stand there as words. The caller frees. */
 char *image_reals(const json_t *list);
 
 /*
- * The rows of a run (its own one, its jobs, their attempts) by id; cells live
- * until the callback returns, whose result other than 0 ends the reading.
+ * The rows of a run (its own one, its jobs, their attempts ...) by id; cells
+ * live until the callback returns, whose result other than 0 ends the reading.
  */
 int store_each_image(struct store *store, enum image image, int64_t run,
                      int (*row)(void *user, const struct value *cells),

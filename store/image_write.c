@@ -97,6 +97,7 @@ static const struct target *const targets[IMAGE_COUNT] = {
     [IMAGE_RUN] = run_targets,
     [IMAGE_JOB] = job_targets,
     [IMAGE_ATTEMPT] = no_targets,
+    [IMAGE_SUPERSEDED] = no_targets,
 };
 
 enum { MAX_LISTS_BESIDE = 2, MAX_BOUND = 6 };
@@ -153,21 +154,22 @@ static int put_lists(struct store *store, const struct target *target,
 
 /* ---- rows ---- */
 
-static char *upsert(enum image image)
+/* Its children stay where there is such a row already. */
+static char *upsert(enum image image, bool has_run)
 {
     const struct image_table *table = &image_tables[image];
-    bool has_run = image == IMAGE_JOB;
     struct buf sql = BUF_INIT;
 
     buf_printf(&sql, "INSERT INTO %s (", table->name);
     for (size_t i = 0; i < table->column_count; i++)
-        buf_printf(&sql, "%s%s", i == 0 ? "" : ", ", table->cells[i]);
+        buf_printf(&sql, "%s\"%s\"", i == 0 ? "" : ", ", table->cells[i]);
     buf_printf(&sql, "%s) VALUES (", has_run ? ", run_id" : "");
     for (size_t i = 0; i < table->column_count + has_run; i++)
         buf_printf(&sql, "%s?%zu", i == 0 ? "" : ", ", i + 1);
-    buf_add_string(&sql, ") ON CONFLICT (id) DO UPDATE SET ");
+    buf_printf(&sql, ") ON CONFLICT (%s) DO UPDATE SET ",
+               image == IMAGE_SUPERSEDED ? "run_id, told" : "id");
     for (size_t i = 1; i < table->column_count; i++)
-        buf_printf(&sql, "%s%s = excluded.%s", i == 1 ? "" : ", ",
+        buf_printf(&sql, "%s\"%s\" = excluded.\"%s\"", i == 1 ? "" : ", ",
                    table->cells[i], table->cells[i]);
     return buf_take(&sql);
 }
@@ -176,9 +178,9 @@ int store_put_image(struct store *store, enum image image, int64_t run,
                     const struct value *cells, struct err *err)
 {
     const struct image_table *table = &image_tables[image];
-    bool has_run = image == IMAGE_JOB;
+    bool has_run = image == IMAGE_JOB || image == IMAGE_SUPERSEDED;
     struct value bound[IMAGE_MAX_CELLS];
-    char *sql = upsert(image);
+    char *sql = upsert(image, has_run);
     int result;
 
     memcpy(bound, cells, table->column_count * sizeof(*bound));

@@ -136,7 +136,7 @@ DAMAGE = [
     ("DELETE FROM job_value WHERE job_id = 3",
      {"trial": 3, "what": "values", "recorded": "NULL"}),
     ("UPDATE job_outcome SET value = 7 WHERE job_id = 3",
-     {"trial": 3, "what": "outcomes", "recorded": "[7.0]"}),
+     {"trial": 3, "what": "outcomes", "recorded": "[7]"}),
     ("UPDATE param_value SET value = 0.5 WHERE job_id = 3 AND idx = 0",
      {"trial": 3, "what": "params"}),
     ("DELETE FROM param_value WHERE job_id = 3 AND idx = 3",

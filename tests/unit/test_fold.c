@@ -102,7 +102,7 @@ static void test_fold__a_run_comes_to_its_rows(void **state)
     must_be(row, JOB_CELL_ID, "4");
     must_be(row, JOB_CELL_STATE, "succeeded");
     must_be(row, JOB_CELL_PARAMS, "[1e-05,3,\"a\",true,null]");
-    must_be(row, JOB_CELL_VALUES, "[3.0,\"-inf\"]");
+    must_be(row, JOB_CELL_VALUES, "[3,\"-inf\"]");
     must_be(row, JOB_CELL_OUTCOMES, "NULL");
     must_be(row, JOB_CELL_VIOLATION, "inf");
     must_be(row, JOB_CELL_STARTED_MS, "50");
@@ -212,6 +212,57 @@ static void test_fold__a_state_that_does_not_follow_is_said(void **state)
     fold_destroy(fold);
 }
 
+static void test_fold__a_trial_that_is_put_back_starts_anew(void **state)
+{
+    static const struct line back = {4, 0, "reopened",
+                                     "{\"state\":\"ready\",\"superseded\":1}"};
+    static const struct line other = {4, 0, "reopened",
+                                      "{\"state\":\"ready\",\"superseded\":2}"};
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, finish, ARRAY_LEN(finish));
+    add(fold, &back, 1);
+    assert_int_equal(said.count, 0);
+    row = fold_find(fold, IMAGE_JOB, 4);
+    must_be(row, JOB_CELL_STATE, "ready");
+    must_be(row, JOB_CELL_CAUSE, "NULL");
+    must_be(row, JOB_CELL_STARTED_MS, "NULL");
+    must_be(row, JOB_CELL_ENDED_MS, "NULL");
+    must_be(row, JOB_CELL_TOLD, "NULL");
+    must_be(row, JOB_CELL_VALUES, "NULL");
+    must_be(row, JOB_CELL_VIOLATION, "0");
+    row = fold_find(fold, IMAGE_SUPERSEDED, 1);
+    assert_int_equal(fold_trial(fold, IMAGE_SUPERSEDED, row), 1);
+    must_be(row, SUPERSEDED_CELL_STATE, "succeeded");
+    must_be(row, SUPERSEDED_CELL_VALUES, "[3,\"-inf\"]");
+    must_be(row, SUPERSEDED_CELL_OUTCOMES, "[]");
+    must_be(row, SUPERSEDED_CELL_ATTEMPTS, "1");
+    add(fold, &other, 1);
+    assert_true(said.count > 0);
+    fold_destroy(fold);
+}
+
+static void test_fold__a_run_is_paused_and_goes_on(void **state)
+{
+    static const struct line paused = {0, 0, "run_paused", ""};
+    static const struct line resumed = {0, 0, "run_resumed", ""};
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, &paused, 1);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "100");
+    add(fold, &resumed, 1);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "NULL");
+    assert_int_equal(said.count, 0);
+    fold_destroy(fold);
+}
+
 static void test_fold__the_first_event_makes_the_run(void **state)
 {
     struct said said = {0};
@@ -290,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_fold__a_run_comes_to_its_rows),
         cmocka_unit_test(test_fold__what_cannot_be_is_said),
         cmocka_unit_test(test_fold__a_state_that_does_not_follow_is_said),
+        cmocka_unit_test(test_fold__a_trial_that_is_put_back_starts_anew),
+        cmocka_unit_test(test_fold__a_run_is_paused_and_goes_on),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
         cmocka_unit_test(test_fold__rows_are_found_by_id),

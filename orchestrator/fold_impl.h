@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_FOLD_IMPL_H
+#define SMTUNE_ORCHESTRATOR_FOLD_IMPL_H
+
+#include "orchestrator/fold.h"
+
+/* What the files of the fold share: fold.c keeps the rows, fold_event.c knows
+ * what each event does to them. */
+
+struct rows {
+    struct fold_row *rows; /* [count] by id */
+    size_t count, capacity;
+};
+
+struct fold {
+    int64_t run;
+    fold_wrong *wrong;
+    void *user;
+    struct rows kinds[IMAGE_COUNT];
+    struct chunk *chunks;
+    int64_t told; /* results so far */
+    bool tells_places;
+    bool is_complete;
+    const struct event_row *event; /* the one that goes in */
+};
+
+/* Copies, which live as long as the fold. */
+struct value fold_keep_text(struct fold *fold, const char *text);
+/* A new row of nulls; others may move. */
+struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id);
+/* Sets a cell, of which an event told. */
+void fold_set(struct fold_row *row, size_t cell, struct value value);
+
+#endif
