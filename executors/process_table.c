@@ -288,3 +288,22 @@ bool process_variable(pid_t pid, const char *name, char *value, size_t size)
     buf_clear(&text);
     return found;
 }
+
+ptrdiff_t process_count_children(void)
+{
+    char path[64], text[16384];
+    ptrdiff_t count = 0;
+    ssize_t length;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    while ((length = read(fd, text, sizeof(text))) > 0) {
+        for (ssize_t i = 0; i < length; i++)
+            count += text[i] == ' '; /* one after each pid */
+    }
+    close(fd);
+    return length == 0 ? count : -1;
+}

@@ -68,4 +68,8 @@ bool process_has_open(pid_t pid, dev_t device, ino_t inode);
  * with; false when it has none that fits, or hides it. */
 bool process_variable(pid_t pid, const char *name, char *value, size_t size);
 
+/* How many children this process has, dead ones that were not reaped included;
+ * -1 where the kernel does not tell. The process must have one thread only. */
+ptrdiff_t process_count_children(void);
+
 #endif

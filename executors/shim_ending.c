@@ -21,15 +21,18 @@
  * a group in which anything lives cannot be removed. Without one it is cheap
  * to rule out in the common case: nobody is in the command's process group
  * and nobody holds the claim's lock. Only a process that left the group and
- * closed all its files escapes that, and is found by a census of /proc, which
- * costs milliseconds and is therefore made at most every CENSUS_MS while all
- * looks well.
+ * closed all its files escapes that. It has become our child, as we are a
+ * subreaper: so it is there only if we have more children than commands run.
+ * Then it is found by a census of /proc, which costs milliseconds, or where
+ * thousands run a tenth of a second. So this is looked into at most every
+ * STRAYS_MS while all looks well.
  *
  * A command's pid is safe to signal until it is reaped, and only we reap it:
  * so its group is killed after its death is known and before it is reaped.
  */
 
 enum {
+    STRAYS_MS = 200,
     REPEAT_KILL_MS = 1000,
     REWRITE_MS = 1000,
     DRAIN_FIRST_MS = 1,
@@ -137,13 +140,46 @@ void ending_census(struct supervisor *supervisor, int64_t now_ms)
     supervisor->census_cost_ms = clock_monotonic_ms() - now_ms;
     supervisor->strays =
         tree_kill_strays(&supervisor->tree, supervisor->attempts) > 0;
-    supervisor->census_ms = now_ms;
+    supervisor->census_ms = supervisor->strays_ms = now_ms;
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
         if (a->rss_bytes > a->end.max_rss_bytes)
             a->end.max_rss_bytes = a->rss_bytes;
         if (a->reaped_ms != 0)
             tree_kill(&supervisor->tree, a);
     }
+}
+
+/* Whether every child of ours is a command that runs: then nothing is left of
+ * any attempt that is over. */
+static bool has_no_strays(const struct supervisor *supervisor)
+{
+    ptrdiff_t commands = 0;
+
+    for (const struct attempt *a = supervisor->attempts; a != NULL; a = a->next)
+        commands += a->reaped_ms == 0;
+    return process_count_children() == commands;
+}
+
+static bool was_looked_for(const struct supervisor *supervisor, int64_t now_ms)
+{
+    return now_ms - supervisor->strays_ms < STRAYS_MS ||
+           now_ms - supervisor->census_ms <
+               CENSUS_REST * supervisor->census_cost_ms;
+}
+
+int64_t ending_strays_due_ms(const struct supervisor *supervisor)
+{
+    return supervisor->strays ? supervisor->strays_ms + STRAYS_MS : 0;
+}
+
+void ending_find_strays(struct supervisor *supervisor, int64_t now_ms)
+{
+    bool may_take_long = !was_looked_for(supervisor, now_ms);
+
+    supervisor->strays = !has_no_strays(supervisor);
+    supervisor->strays_ms = now_ms;
+    if (supervisor->strays && may_take_long)
+        ending_census(supervisor, now_ms);
 }
 
 static bool looks_clear(const struct attempt *attempt)
@@ -172,8 +208,8 @@ void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
     if (attempt->has_group) {
         is_over = clear_group(attempt) && looks_clear(attempt);
         had_group = is_over;
-    } else if (looks_clear(attempt) &&
-               now_ms - supervisor->census_ms < CENSUS_MS) {
+    } else if (looks_clear(attempt) && (was_looked_for(supervisor, now_ms) ||
+                                        has_no_strays(supervisor))) {
         is_over = true;
     } else {
         ending_census(supervisor, now_ms);

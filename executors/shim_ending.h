@@ -24,6 +24,7 @@ struct supervisor {
     size_t count;
     struct tree tree;
     int64_t census_ms; /* when the last was */
+    int64_t strays_ms; /* when they were last looked for */
     int64_t armed_ms;  /* what the timer is set to */
     int64_t census_cost_ms;
     int64_t groups_ms; /* when those with limits were last looked at */
@@ -31,14 +32,14 @@ struct supervisor {
     int64_t mean_ms;   /* duration of the last attempts */
     int64_t oom_kills; /* of the machine, when last looked */
     bool has_site;
-    bool strays; /* there may be some since the last census */
+    bool strays; /* there may be some since then */
     int signal_fd;
     int timer_fd;
 };
 
-/* After an attempt of the supervisor ended: no census is made within this
- * time of the last unless something seems to be left. */
-enum { CENSUS_MS = 200 };
+/* Where there are so many processes that a census takes long, it is made less
+ * often: after so many times what it takes. */
+enum { CENSUS_REST = 20 };
 
 /* SIGTERM now and SIGKILL after its grace period; the first cause counts. */
 void ending_terminate(struct attempt *attempt, enum attempt_cause cause,
@@ -49,6 +50,11 @@ void ending_kill(struct attempt *attempt, int64_t now_ms);
 /* Looks at all processes: counts those of each attempt, kills strays and what
  * attempts that are over left behind. */
 void ending_census(struct supervisor *supervisor, int64_t now_ms);
+
+/* After an attempt ended: kills what it may have left behind. */
+void ending_find_strays(struct supervisor *supervisor, int64_t now_ms);
+/* When that is to be done; 0: there is nothing to look for. */
+int64_t ending_strays_due_ms(const struct supervisor *supervisor);
 
 /* Reaps every child that has ended; settles those that were commands. */
 void ending_reap(struct supervisor *supervisor, int64_t now_ms);

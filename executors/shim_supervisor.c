@@ -22,8 +22,7 @@
 
 enum {
     MEMORY_MS = 100,
-    CENSUS_REST = 20, /* times what a census takes */
-    SHORT_MS = 100    /* on average: no groups for what asks for no limits */
+    SHORT_MS = 100 /* on average: no groups for what asks for no limits */
 };
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -35,8 +34,6 @@ static int64_t earlier(int64_t a, int64_t b)
 
 /* -- Time -----------------------------------------------------------------*/
 
-/* Where there are so many processes that a census takes long, it is made
- * less often. */
 static int64_t memory_due_ms(const struct supervisor *supervisor)
 {
     return supervisor->census_ms + MEMORY_MS +
@@ -130,15 +127,14 @@ static void check_time(struct supervisor *supervisor, int64_t now_ms)
     }
     check_memory(supervisor, now_ms);
     check_groups(supervisor, now_ms);
-    if (supervisor->strays && now_ms - supervisor->census_ms >= CENSUS_MS)
-        ending_census(supervisor, now_ms);
+    if (supervisor->strays && ending_strays_due_ms(supervisor) <= now_ms)
+        ending_find_strays(supervisor, now_ms);
     ending_rewrite(supervisor, now_ms);
 }
 
 static int64_t next_wake_ms(const struct supervisor *supervisor)
 {
-    int64_t wake_ms =
-        supervisor->strays ? supervisor->census_ms + CENSUS_MS : 0;
+    int64_t wake_ms = ending_strays_due_ms(supervisor);
 
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
         wake_ms = earlier(wake_ms, earlier(a->deadline_ms, a->kill_ms));

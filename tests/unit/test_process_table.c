@@ -224,6 +224,24 @@ static void test_table__finds_what_runs(void **state)
     process_table_clear(&table);
 }
 
+static void test_children__are_counted_until_they_are_reaped(void **state)
+{
+    ptrdiff_t before = process_count_children();
+    pid_t first = start_child(), second = start_child();
+    siginfo_t info;
+
+    (void)state;
+    assert_true(before >= 0);
+    assert_int_equal(process_count_children(), before + 2);
+    kill(first, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)first, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(process_count_children(), before + 2);
+    assert_int_equal(waitpid(first, NULL, 0), first);
+    assert_int_equal(process_count_children(), before + 1);
+    end_child(second);
+    assert_int_equal(process_count_children(), before);
+}
+
 static void test_variable__is_found_whole(void **state)
 {
     static char sh[] = "/bin/sleep", number[] = "1000", name[] = "NAMEX=1",
@@ -286,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_signal__to_descendants_spares_their_ancestor),
         cmocka_unit_test(test_signal__spares_a_stranger_with_the_pid),
         cmocka_unit_test(test_table__finds_what_runs),
+        cmocka_unit_test(test_children__are_counted_until_they_are_reaped),
         cmocka_unit_test(test_variable__is_found_whole),
         cmocka_unit_test(test_memory__is_counted),
         cmocka_unit_test(test_open__is_known_by_the_file),
