@@ -134,6 +134,7 @@ $(UNIT): MORE = -lcmocka
 # Gradients are checked with the trainer's arithmetic in double precision.
 $S/tests/unit/test_gradients: \
  $(addprefix $S/double/training/,mlp.o ops.o params.o)
+$S/tests/unit/test_store_network: MORE += -Wl,--wrap=statfs
 $(FUZZ): MORE = -fsanitize=fuzzer
 # The same programs with fault points (tests/fault/points.h).
 $S/fault/smtune: $S/cli/main.o $S/tests/fault/store_points.o

@@ -75,8 +75,7 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Makes a rename inside it last; a file system that cannot is no error. */
-static void sync_directory_of(const char *path)
+void fs_sync_directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *directory = slash == NULL
@@ -108,7 +107,7 @@ int fs_write_atomic(const char *path, const void *bytes, size_t length,
         goto fail;
     close(fd);
     free(temporary);
-    sync_directory_of(path);
+    fs_sync_directory_of(path);
     return 0;
 fail:
     saved = errno;

@@ -23,6 +23,10 @@ int fs_read(const char *path, size_t max_bytes, struct buf *out,
 int fs_write_atomic(const char *path, const void *bytes, size_t length,
                     mode_t mode, struct err *err);
 
+/* Makes a rename to that path last through a power cut; a file system that
+ * cannot is no error. */
+void fs_sync_directory_of(const char *path);
+
 /* Creates a directory and its missing parents, mode 0700 where new. */
 int fs_make_directories(const char *path, struct err *err);
 

@@ -33,6 +33,7 @@
     CMD(rm)                                                                    \
     GROUP("Take care of the record")                                           \
     CMD(fsck)                                                                  \
+    CMD(backup)                                                                \
     GROUP("From inside a trial")                                               \
     CMD(report)                                                                \
     GROUP("For other programs")                                                \

@@ -73,8 +73,12 @@ struct failure {
 };
 
 static const struct failure failures[] = {
-    {SQLITE_NOTADB, ERR_FAILED, "it is not a database, or it is damaged"},
-    {SQLITE_CORRUPT, ERR_FAILED, "the database is damaged"},
+    {SQLITE_NOTADB, ERR_FAILED,
+     "it is not a database, or it is damaged"
+     " ('smtune fsck --repair' saves what can be read)"},
+    {SQLITE_CORRUPT, ERR_FAILED,
+     "the database is damaged"
+     " ('smtune fsck --repair' saves what can be read)"},
     {SQLITE_FULL, ERR_SHORTAGE, "the disk is full"},
     {SQLITE_BUSY, ERR_BUSY, "another program keeps it locked"},
     {SQLITE_READONLY, ERR_FAILED, "it cannot be written to"},

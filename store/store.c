@@ -11,10 +11,16 @@
  *
  * A file is looked at before it is touched: one that is not ours, newer or
  * damaged is left as it was, byte for byte.
+ *
+ * On a file system of the network there cannot be such a log. A store is made
+ * there only when its user says that it may be (SMTUNE_STORE_JOURNAL=delete),
+ * with a rollback journal, which is slower; from then on its file says so
+ * itself.
  */
 #include "store/store_impl.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,13 +29,15 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "store/file_system.h"
 #include "store/lock.h"
 #include "store/schema.h"
 
 enum {
     APPLICATION_ID = 0x736d746e, /* "smtn" */
     LOCK_WAIT_MS = 10000,
-    BUSY_TIMEOUT_MS = 5000
+    BUSY_TIMEOUT_MS = 5000,
+    READERS_TIMEOUT_MS = 30000 /* without a log they are in a writer's way */
 };
 
 /* migrations[v] brings a store from user_version v to v + 1. */
@@ -89,14 +97,68 @@ static int migrate(struct store *store, int64_t version, struct err *err)
     return result;
 }
 
+/* In the file's header: it is written through a log. A new one has none. */
+static bool is_marked_for_log(const struct store *store)
+{
+    enum { READ_VERSION = 19, WITH_LOG = 2 };
+    unsigned char header[READ_VERSION + 1] = {0};
+    int fd = open(store->path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, header, sizeof(header)) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    return length < (ssize_t)sizeof(header) || header[READ_VERSION] == WITH_LOG;
+}
+
+/* Before the database is opened: whether it may lie where it does, and how. */
+static int check_place(struct store *store, struct err *err)
+{
+    const char *journal = getenv("SMTUNE_STORE_JOURNAL");
+    char name[32];
+
+    store->is_without_log = journal != NULL && strcmp(journal, "delete") == 0;
+    if (store->is_without_log ||
+        !file_system_is_network(store->directory, name, sizeof(name)))
+        return 0;
+    store->is_without_log = !is_marked_for_log(store);
+    if (store->is_without_log)
+        return 0;
+    return err_set(err, ERR_FAILED,
+                   "store '%s' lies on a file system of the network (%s), "
+                   "where a database with a log can be damaged: take a folder "
+                   "of this machine (--store or SMTUNE_STORE), or set "
+                   "SMTUNE_STORE_JOURNAL=delete, which is slower",
+                   store->directory, name);
+}
+
+static int set_up_journal(struct store *store, struct err *err)
+{
+    bool has_log;
+
+    if (execute(store,
+                store->is_without_log ? "PRAGMA journal_mode = DELETE;"
+                                        "PRAGMA synchronous = EXTRA"
+                                      : "PRAGMA journal_mode = WAL;"
+                                        "PRAGMA synchronous = FULL",
+                err) < 0 ||
+        store_has_log(store, &has_log, err) < 0)
+        return -1;
+    if (has_log != store->is_without_log)
+        return 0;
+    return err_set(err, ERR_FAILED,
+                   "store '%s': its file system cannot hold a database with a "
+                   "log: take another folder (--store or SMTUNE_STORE), or set "
+                   "SMTUNE_STORE_JOURNAL=delete, which is slower",
+                   store->directory);
+}
+
 static int set_up_writer(struct store *store, struct err *err)
 {
     int64_t version;
 
     if (check_file(store, &version, err) < 0 ||
+        set_up_journal(store, err) < 0 ||
         execute(store,
-                "PRAGMA journal_mode = WAL;"
-                "PRAGMA synchronous = FULL;"
                 "PRAGMA cache_size = -8000;"
                 "PRAGMA foreign_keys = ON;"
                 "PRAGMA journal_size_limit = 16777216",
@@ -125,7 +187,8 @@ static int open_database(struct store *store, const char *name, int flags,
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(name, &store->db, flags, NULL) != SQLITE_OK)
         return store_fail(store, err);
-    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    sqlite3_busy_timeout(store->db, store->is_without_log ? READERS_TIMEOUT_MS
+                                                          : BUSY_TIMEOUT_MS);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     return execute(store,
@@ -239,6 +302,8 @@ struct store *store_open(const char *directory, enum store_mode mode,
         err_set(err, ERR_NOT_FOUND, "there is no store at '%s'", directory);
         goto fail;
     }
+    if (check_place(store, err) < 0)
+        goto fail;
     if ((mode == STORE_READ ? open_reader(store, &version, err)
                             : open_writer(store, mode, err)) < 0)
         goto fail;
@@ -275,6 +340,17 @@ void store_close(struct store *store)
     free(store->directory);
     free(store->path);
     free(store);
+}
+
+int store_has_log(struct store *store, bool *has_log, struct err *err)
+{
+    sqlite3_stmt *statement =
+        store_query(store, "PRAGMA journal_mode", NULL, 0, err);
+    int row = statement != NULL ? store_step(store, statement, err) : -1;
+
+    *has_log = row > 0 && strcmp(store_column_text(statement, 0), "wal") == 0;
+    sqlite3_finalize(statement);
+    return row < 0 ? -1 : 0;
 }
 
 const char *store_sqlite_version(void)

@@ -17,9 +17,13 @@ struct store {
     char *directory; /* absolute */
     char *path;      /* of smtune.db */
     int lock_fd;     /* -1 in a reader */
+    bool is_without_log; /* of what is to be written */
     bool in_transaction;
     sqlite3_stmt *statements[STATEMENT_COUNT]; /* compiled at first use */
     struct buf scratch;                        /* an event's detail */
 };
+
+/* Whether what is written goes to a log first, beside which reading goes on. */
+int store_has_log(struct store *store, bool *has_log, struct err *err);
 
 #endif

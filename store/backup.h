@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_BACKUP_H
+#define SMTUNE_STORE_BACKUP_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct store;
+
+/*
+ * Writes a copy of the database as it is at one moment to a file, which is one
+ * file without a log, mode 0600, and there as a whole or not at all. Writers
+ * go on meanwhile. Where the file is there already: ERR_BUSY, unless it may be
+ * replaced. With `is_checked`, -1 when the copy is not sound.
+ */
+struct backup {
+    const char *path;
+    bool replaces;
+    bool is_checked;
+};
+
+int store_backup(struct store *store, const struct backup *backup,
+                 struct err *err);
+
+#endif

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune backup`: one file, of one moment, that can be gone on with."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+
+import pytest
+
+from conftest import wait_until
+
+
+@pytest.fixture
+def experiment(write):
+    return write("exp.yaml", """\
+        version: 1
+        name: exp
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        search: {method: random, seed: 1}
+        budget: {trials: 40, parallel: 4}
+        trial: {shell: "sleep 0.05; echo loss=${{ x }}"}
+        """)
+
+
+def restore(smtune, backup, name):
+    folder = smtune.directory / name
+    folder.mkdir()
+    (folder / "smtune.db").write_bytes(backup.read_bytes())
+    return folder
+
+
+def test_a_backup_is_a_store(smtune, experiment, tmp_path):
+    smtune.ok("run", experiment)
+    result = smtune("backup", "copy.db")
+    assert result.returncode == 0
+    assert result.stdout.strip() == str(smtune.directory / "copy.db")
+    assert "1 run, " in result.stderr
+    backup = smtune.directory / "copy.db"
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert not list(smtune.directory.glob("copy.db-*"))
+    folder = restore(smtune, backup, "restored")
+    assert smtune.json("--store", folder, "trials", "exp") == smtune.json(
+        "trials", "exp")
+    # The attempts' files stayed where they were.
+    result = smtune("--store", folder, "fsck", "-o", "json")
+    assert [f["text"] for f in json.loads(result.stdout)] == [
+        "40 attempts' folders are missing; this is the first"]
+    smtune.ok("--store", folder, "run", experiment)
+    assert len(smtune.json("--store", folder, "ls")) == 2
+
+
+def test_names_and_what_is_there_already(smtune, experiment):
+    smtune.ok("run", experiment)
+    first = smtune.ok("backup").strip()
+    assert re.fullmatch(
+        rf"{smtune.directory}/smtune-backup-\d{{8}}T\d{{6}}Z\.db", first)
+    (smtune.directory / "safe").mkdir()
+    assert smtune.ok("backup", "safe").startswith(
+        str(smtune.directory / "safe/smtune-backup-"))
+    (smtune.directory / "x").write_text("mine")
+    result = smtune("backup", "x")
+    assert result.returncode == 5
+    assert "is there already" in result.stderr and "--force" in result.stderr
+    assert (smtune.directory / "x").read_text() == "mine"
+    smtune.ok("backup", "-f", "x")
+    with sqlite3.connect(smtune.directory / "x") as database:
+        assert database.execute("SELECT count(*) FROM job").fetchone() == (40,)
+    database.close()
+    result = smtune("backup", "-f", smtune.store / "smtune.db")
+    assert result.returncode == 2
+    assert "is the database itself" in result.stderr
+    assert smtune("backup", "none/x").returncode == 1
+    assert smtune("--store", "none", "backup").returncode == 4
+    assert not list(smtune.directory.glob("x.*"))
+
+
+def test_of_a_run_that_goes_on(smtune, experiment):
+    """Each is a record in itself, and the run does not notice."""
+    engine = smtune.start("run", experiment)
+    wait_until(lambda: (smtune.store / "smtune.db").exists() and
+               smtune("trials", "exp").stdout.count("succeeded") > 2)
+    backups = []
+    while engine.poll() is None and len(backups) < 8:
+        smtune.ok("backup", f"{len(backups)}.db")
+        backups.append(smtune.directory / f"{len(backups)}.db")
+    os.kill(engine.pid, signal.SIGSTOP) if engine.poll() is None else None
+    smtune.ok("backup", "stopped.db")
+    os.kill(engine.pid, signal.SIGCONT) if engine.poll() is None else None
+    assert engine.wait() == 0
+    assert len(smtune.json("trials", "exp")) == 40
+    counts = []
+    for backup in backups:
+        folder = restore(smtune, backup, backup.stem)
+        found = json.loads(
+            smtune("--store", folder, "fsck", "-o", "json").stdout)
+        assert all("folders are missing" in f["text"] for f in found), found
+        counts.append(sum(t["state"] == "succeeded" for t in
+                          smtune.json("--store", folder, "trials", "exp")))
+    assert counts == sorted(counts)
+
+
+def test_a_damaged_database_is_no_backup(smtune, experiment):
+    smtune.ok("run", experiment)
+    path = smtune.store / "smtune.db"
+    bytes_ = bytearray(path.read_bytes())
+    bytes_[4096 * 3:4096 * 4] = b"\xa5" * 4096
+    path.write_bytes(bytes_)
+    result = smtune("backup", "copy.db")
+    assert result.returncode == 1
+    assert "damaged" in result.stderr and "smtune fsck" in result.stderr
+    assert not list(smtune.directory.glob("copy.db*"))
+    assert path.read_bytes() == bytes_

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A store on a file system of the network; statfs is the test's. */
+#include "store/file_system.h"
+
+#include <stdbool.h>
+#include <sys/statfs.h>
+
+#include "tests/unit/store_test.h"
+
+static uint32_t told_type; /* 0: what it is */
+
+int __real_statfs(const char *path, struct statfs *status);
+int __wrap_statfs(const char *path, struct statfs *status);
+
+int __wrap_statfs(const char *path, struct statfs *status)
+{
+    int result = __real_statfs(path, status);
+
+    if (told_type != 0)
+        status->f_type = (int32_t)told_type;
+    return result;
+}
+
+static int clear(void **state)
+{
+    told_type = 0;
+    unsetenv("SMTUNE_STORE_JOURNAL");
+    return remove_folder(state);
+}
+
+static void test_store_network__types_have_names(void **state)
+{
+    static const struct {
+        uint32_t type;
+        const char *name;
+    } types[] = {
+        {0x6969, "NFS"},        {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},
+        {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"},
+        {0x5346414f, "AFS"},    {0x01021997, "9p"},   {0x00c36400, "Ceph"},
+        {0xef53, NULL},         {0x01021994, NULL},   {0x65735546, NULL}};
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        char name[32] = "";
+
+        told_type = types[i].type;
+        assert_int_equal(file_system_is_network(*state, name, sizeof(name)),
+                         types[i].name != NULL);
+        if (types[i].name != NULL)
+            assert_string_equal(name, types[i].name);
+    }
+    assert_int_equal(file_system_is_network("/none", NULL, 0), 0);
+}
+
+static void test_store_network__is_refused_with_the_way_out(void **state)
+{
+    char *path = fs_join(*state, "smtune.db");
+
+    told_type = 0x6969;
+    must_refuse(*state, STORE_CREATE, ERR_FAILED, "(NFS)");
+    must_refuse(*state, STORE_CREATE, ERR_FAILED, "SMTUNE_STORE_JOURNAL");
+    must_refuse(*state, STORE_CREATE, ERR_FAILED, "--store");
+    assert_false(fs_exists(path));
+    told_type = 0;
+    store_close(must_fill(*state, 3));
+    told_type = 0x6969;
+    must_refuse(*state, STORE_READ, ERR_FAILED, "(NFS)");
+    must_refuse(*state, STORE_WRITE, ERR_FAILED, "(NFS)");
+    free(path);
+}
+
+static void must_answer(const char *folder, const char *sql, const char *text)
+{
+    char *answer = ask_sqlite(folder, sql);
+
+    assert_string_equal(answer, text);
+    free(answer);
+}
+
+/* Asked for once; its file says so from then on. */
+static void test_store_network__goes_without_a_log_when_asked(void **state)
+{
+    struct store *reader;
+
+    told_type = 0x6969;
+    setenv("SMTUNE_STORE_JOURNAL", "delete", 1);
+    store_close(must_fill(*state, 3));
+    unsetenv("SMTUNE_STORE_JOURNAL");
+    must_answer(*state, "PRAGMA journal_mode", "delete");
+    reader = must_open(*state, STORE_READ);
+    assert_int_equal(count_trials(reader, 1), 3);
+    store_close(reader);
+    store_close(must_open(*state, STORE_WRITE));
+    must_answer(*state, "PRAGMA journal_mode", "delete");
+    told_type = 0;
+    store_close(must_open(*state, STORE_WRITE));
+    must_answer(*state, "PRAGMA journal_mode", "wal");
+}
+
+static void test_store_network__one_that_has_a_log_can_lose_it(void **state)
+{
+    store_close(must_fill(*state, 3));
+    told_type = 0x0bd00bd0;
+    must_refuse(*state, STORE_READ, ERR_FAILED, "(Lustre)");
+    setenv("SMTUNE_STORE_JOURNAL", "delete", 1);
+    store_close(must_open(*state, STORE_WRITE));
+    unsetenv("SMTUNE_STORE_JOURNAL");
+    store_close(must_open(*state, STORE_READ));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_store_network__types_have_names,
+                                        make_folder, clear),
+        cmocka_unit_test_setup_teardown(
+            test_store_network__is_refused_with_the_way_out, make_folder,
+            clear),
+        cmocka_unit_test_setup_teardown(
+            test_store_network__goes_without_a_log_when_asked, make_folder,
+            clear),
+        cmocka_unit_test_setup_teardown(
+            test_store_network__one_that_has_a_log_can_lose_it, make_folder,
+            clear),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
