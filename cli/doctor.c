@@ -299,6 +299,18 @@ static void look_at_processes(const struct cli *cli, struct finding *finding)
         buf_add_string(&finding->fix, "raise it: ulimit -u 4096");
 }
 
+/* Without them trials run as well, but are watched less closely. */
+static void look_at_cgroups(const struct cli *cli, struct finding *finding)
+{
+    (void)cli;
+    if (machine_describe_cgroups(&finding->found))
+        return;
+    buf_add_string(&finding->found, "; limits by smtune itself");
+    buf_add_string(&finding->fix,
+                   "for limits that the kernel keeps, start smtune by "
+                   "`systemd-run --user --scope -p Delegate=yes`");
+}
+
 static void look_at_terminal(const struct cli *cli, struct finding *finding)
 {
     int columns = term_columns(STDERR_FILENO);
@@ -324,6 +336,7 @@ const struct doctor_check doctor_checks[] = {
     {"slots", look_at_slots},
     {"open files", look_at_files},
     {"processes", look_at_processes},
+    {"cgroups", look_at_cgroups},
     {"terminal", look_at_terminal},
     {.name = NULL},
 };

@@ -235,6 +235,11 @@ bool cgroup_is_named_for(const char *directory, int64_t pid, uint64_t start,
 void cgroup_site_close(struct cgroup_site *site)
 {
     sweep(site);
+    cgroup_site_clear(site);
+}
+
+void cgroup_site_clear(struct cgroup_site *site)
+{
     for (int tree = 0; tree < CGROUP_TREES; tree++)
         free(site->bases[tree]);
     memset(site, 0, sizeof(*site));

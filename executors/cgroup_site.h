@@ -44,8 +44,10 @@ bool cgroup_site_open(struct cgroup_site *site, const char *root,
 bool cgroup_is_named_for(const char *directory, int64_t pid, uint64_t start,
                          int64_t attempt);
 
-/* Removes what dead processes have left, once more. */
+/* Removes what dead processes have left, once more, and clears it. */
 void cgroup_site_close(struct cgroup_site *site);
+
+void cgroup_site_clear(struct cgroup_site *site);
 
 /* "version 2 (ending), version 1 (memory, CPU)", or "none". */
 void cgroup_site_describe(const struct cgroup_site *site, struct buf *out);

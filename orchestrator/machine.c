@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executors/cgroup_site.h"
 #include "executors/cpus.h"
 #include "executors/gpus.h"
 #include "executors/slots.h"
@@ -39,6 +40,18 @@ void machine_probe(struct machine *machine)
     machine->gpus = (int)gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
     machine->memory_bytes = memory_line_bytes("MemTotal:");
     machine->memory_available_bytes = memory_line_bytes("MemAvailable:");
+}
+
+bool machine_describe_cgroups(struct buf *out)
+{
+    struct cgroup_site site;
+    bool limits;
+
+    cgroup_site_probe(&site, "");
+    cgroup_site_describe(&site, out);
+    limits = site.memory != CGROUP_TREES && site.cpu != CGROUP_TREES;
+    cgroup_site_clear(&site);
+    return limits;
 }
 
 int machine_slots_directory(char *path, size_t size, struct err *err)

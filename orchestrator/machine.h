@@ -2,9 +2,11 @@
 #ifndef SMTUNE_ORCHESTRATOR_MACHINE_H
 #define SMTUNE_ORCHESTRATOR_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /* What this machine has for trials, as this process may use it. */
@@ -17,6 +19,10 @@ struct machine {
 };
 
 void machine_probe(struct machine *machine);
+
+/* What control groups trials can be given here, in words ("none"); returns
+ * whether their memory and CPUs can be limited by these. */
+bool machine_describe_cgroups(struct buf *out);
 
 /* Where CPU and GPU slots are shared between engines of one user; ERR_FAILED
  * when that place is not safe to use. */

@@ -176,6 +176,7 @@ def test_doctor_says_what_is_wrong(smtune, build, tmp_path):
     assert rows["shim"]["state"] == "ok"
     assert rows["CPUs"]["found"].startswith(
         str(len(os.sched_getaffinity(0))))
+    assert rows["cgroups"]["state"] == "ok"
     alone = tmp_path / "alone"
     alone.mkdir()
     shutil.copy(build / "smtune", alone)

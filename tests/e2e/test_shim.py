@@ -248,6 +248,35 @@ def test_a_bomb_of_processes_is_ended(shim, smtune):
     assert not smtune.left_behind()
 
 
+def test_a_bomb_of_processes_is_ended_by_its_time_limit(shim, smtune):
+    # The command itself starts them, each in a session of its own, and each
+    # starts another; all of them ignore SIGTERM.
+    script = ("import os, signal, time\n"
+              "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+              "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+              "end = time.time() + 20\n"
+              "first = os.getpid()\n"
+              "while time.time() < end:\n"
+              "    time.sleep(0.005)\n"
+              "    if os.fork() == 0:\n"
+              "        os.setsid()\n"
+              "    elif os.getpid() != first:\n"
+              "        os._exit(0)\n")
+    result = shim(sys.executable, "-c", script,
+                  options=("--time", 300, "--grace", 100))
+    assert result.returncode == 128 + signal.SIGKILL
+    assert shim.exit()["cause"] == "timeout"
+    assert not smtune.left_behind()
+
+
+def test_stopped_and_hidden_processes_are_ended_by_a_time_limit(shim, smtune):
+    result = shim("sh", "-c", "setsid sh -c 'kill -STOP $$' & (sleep 300 &);"
+                  "sleep 300", options=("--time", 300))
+    assert result.returncode == 128 + signal.SIGTERM
+    assert shim.exit()["cause"] == "timeout"
+    assert not smtune.left_behind()
+
+
 def test_output_is_kept_as_it_is(shim):
     script = "import os\nos.write(1, bytes(range(256)) * 4000)\nos.write(2, b'!')"
     assert shim(sys.executable, "-c", script).returncode == 0

@@ -152,7 +152,7 @@ static char *described(const char *root)
 
     cgroup_site_probe(&site, root);
     cgroup_site_describe(&site, &out);
-    cgroup_site_close(&site);
+    cgroup_site_clear(&site);
     return buf_take(&out);
 }
 
@@ -192,7 +192,7 @@ static void test_site__of_a_lost_agent_is_the_one_above(void **state)
     put_group(*state, "g/smtune-1-2-agent", "memory\n", "\n", getpid());
     cgroup_site_probe(&site, *state);
     assert_string_equal(site.bases[CGROUP_UNIFIED], above);
-    cgroup_site_close(&site);
+    cgroup_site_clear(&site);
     free(above);
     put_version_2(*state, "g/smtune-1-2-7"); /* an attempt's: stay inside */
     put_group(*state, "g/smtune-1-2-7", "memory\n", "\n", 1);

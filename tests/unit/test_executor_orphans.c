@@ -126,7 +126,7 @@ static bool can_make_groups(void)
     cgroup_site_probe(&site, "");
     can = site.bases[CGROUP_UNIFIED] != NULL ||
           site.bases[CGROUP_FREEZER] != NULL;
-    cgroup_site_close(&site);
+    cgroup_site_clear(&site);
     return can;
 }
 
