@@ -41,6 +41,9 @@ bool evidence_look(struct attempt *attempt)
         attempt->end.max_rss_bytes = facts.anon_bytes;
     if (facts.oom_kills == 0)
         return false;
+    if (facts.was_at_limit &&
+        attempt->memory_bytes > attempt->end.max_rss_bytes)
+        attempt->end.max_rss_bytes = attempt->memory_bytes;
     if (attempt->told == CAUSE_OK || attempt->told == CAUSE_OOM) {
         attempt->told = CAUSE_OOM;
         tell_kills(attempt, &facts);
