@@ -376,6 +376,23 @@ def test_a_rank_that_fails_fails_the_trial(smtune, write):
     assert metrics(smtune).get("loss", {"value": 1})["value"] == 1
 
 
+def test_ranks_of_a_trial_go_with_their_launcher(smtune, write):
+    path = write("exp.yaml", HEAD + """
+  shell: |
+    (setsid sleep 600 &) ; touch up$RANK; sleep 600
+  resources: {tasks: 2}
+""")
+    engine = smtune.start("run", path)
+    wait_until(lambda: len(list(smtune.directory.glob("up*"))) == 2)
+    launchers = [pid for pid, command in smtune.left_behind().items()
+                 if "smtune launch --tasks=2" in command]
+    assert len(launchers) == 1
+    os.kill(launchers[0], signal.SIGKILL)
+    assert engine.wait(30) == 6
+    assert attempt(smtune)["cause"] == "signal"
+    assert not processes_with(b"SMTUNE_DIR=" + bytes(smtune.directory))
+
+
 def test_a_trial_with_ranks_is_ended_by_its_grace(smtune, write):
     """The ranks get the trial's own grace period, and no rank outlives it."""
     path = write("exp.yaml", HEAD + """
