@@ -131,6 +131,8 @@ static int check_place(struct store *store, struct err *err)
                    store->directory, name);
 }
 
+/* EXTRA at first: a file becomes one with a log through a rollback journal. If
+ * that came back after a power cut, it would undo all since. */
 static int set_up_journal(struct store *store, struct err *err)
 {
     bool has_log;
@@ -138,7 +140,8 @@ static int set_up_journal(struct store *store, struct err *err)
     if (execute(store,
                 store->is_without_log ? "PRAGMA journal_mode = DELETE;"
                                         "PRAGMA synchronous = EXTRA"
-                                      : "PRAGMA journal_mode = WAL;"
+                                      : "PRAGMA synchronous = EXTRA;"
+                                        "PRAGMA journal_mode = WAL;"
                                         "PRAGMA synchronous = FULL",
                 err) < 0 ||
         store_has_log(store, &has_log, err) < 0)
