@@ -29,12 +29,14 @@ int64_t engine_active(const struct engine *engine)
 }
 
 /* How many attempts there may be at once, those ahead of their turn included.
- * A strategy that learns is never asked before it has to be. */
+ * A strategy that learns is never asked before it has to be; and the executor
+ * keeps to `parallel` only among what it has started itself. */
 static int64_t wanted(const struct engine *engine)
 {
     double ahead;
 
-    if (strategy_learns(engine->strategy) || isnan(engine->mean_attempt_ms))
+    if (strategy_learns(engine->strategy) || engine->adopted_count > 0 ||
+        isnan(engine->mean_attempt_ms))
         return engine->parallel;
     ahead = floor(AHEAD_MS / (engine->mean_attempt_ms + 0.5));
     return engine->parallel * (1 + (int64_t)fmin(ahead, MAX_AHEAD));

@@ -68,6 +68,7 @@ struct engine {
     struct trial_list live;    /* has_more first, then as long not read */
     int64_t prepared_count, committed_count, live_count;
     int64_t running_count; /* of the live ones, those that have started */
+    int64_t adopted_count; /* likewise, those of an earlier engine */
     void *by_attempt;      /* tsearch tree of live trials */
     struct tally tally;
     int64_t told_count; /* results that the strategy was told */

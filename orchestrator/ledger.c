@@ -130,6 +130,7 @@ void engine_track_live(struct engine *engine, struct trial *trial)
         abort();
     TAILQ_INSERT_TAIL(&engine->live, trial, link);
     engine->live_count++;
+    engine->adopted_count += trial->is_adopted;
 }
 
 struct trial *engine_find_live(struct engine *engine, int64_t attempt)
@@ -145,4 +146,5 @@ void engine_untrack_live(struct engine *engine, struct trial *trial)
     tdelete(trial, &engine->by_attempt, compare_attempts);
     TAILQ_REMOVE(&engine->live, trial, link);
     engine->live_count--;
+    engine->adopted_count -= trial->is_adopted;
 }

@@ -322,7 +322,7 @@ static void forget_attempt(struct trial *trial)
     watch_destroy(trial->watch);
     trial->watch = NULL;
     trial->attempt = 0;
-    trial->has_ended = false;
+    trial->has_ended = trial->is_adopted = false;
     trial->wish = WISH_NONE;
 }
 
