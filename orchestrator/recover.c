@@ -32,6 +32,7 @@ struct recovery {
     struct trial *trial; /* whose attempts or metrics are being read */
     struct superseded_sum superseded; /* of it */
     int64_t last_attempt;             /* whose metrics count no more */
+    int64_t ended_ms;    /* when the last attempt that was read did */
     struct value *point;
     struct told *told;
     struct trial_list open; /* trials with an attempt that has no end */
@@ -114,6 +115,7 @@ static int on_attempt(void *user, const struct attempt_row *row)
     trial->attempt_number = row->number;
     if (row->number <= recovery->superseded.attempts_succeeded)
         recovery->last_attempt = row->id;
+    recovery->ended_ms = row->ended_ms;
     if (row->cause == NULL) {
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
@@ -162,6 +164,7 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     if (fs_make_directories(directory, recovery->err) == 0)
         result = executor_reattach(engine->executor, &spec, recovery->err);
     if (result == 0) {
+        trial->is_adopted = true;
         trial->watch = watch_create(directory, engine->experiment->metrics,
                                     engine->reported);
         engine_track_live(engine, trial);
@@ -172,6 +175,17 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     }
     free(directory);
     return result;
+}
+
+/* The due time is by the wall clock. Where that was set back meanwhile, the
+ * retry waits no longer than it was to wait when its attempt ended. */
+static void bound_wait(struct trial *trial, int64_t ended_ms)
+{
+    int64_t left_ms = trial->due_ms - clock_monotonic_ms();
+    int64_t all_ms = clock_wall_ms() + left_ms - ended_ms;
+
+    if (left_ms > all_ms)
+        trial->due_ms -= left_ms - all_ms;
 }
 
 static int take_up(struct recovery *recovery, struct trial *trial)
@@ -189,6 +203,8 @@ static int take_up(struct recovery *recovery, struct trial *trial)
                           recovery->err) != 0)
         return -1;
     recovery->engine->reopened |= recovery->superseded.count > 0;
+    if (trial->state == JOB_WAITING)
+        bound_wait(trial, recovery->ended_ms);
     if (trial->attempt != 0) {
         TAILQ_REMOVE(&recovery->engine->ready, trial, link);
         TAILQ_INSERT_TAIL(&recovery->open, trial, link);
