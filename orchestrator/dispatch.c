@@ -247,13 +247,10 @@ static void hand_over(struct engine *engine, struct trial *trial)
     engine_track_live(engine, trial);
 }
 
-void engine_submit(struct engine *engine)
+void engine_start_committed(struct engine *engine)
 {
     struct trial *trial;
 
-    TAILQ_CONCAT(&engine->committed, &engine->prepared, link);
-    engine->committed_count += engine->prepared_count;
-    engine->prepared_count = 0;
     while (engine->phase == PHASE_RUNNING && !engine_is_held(engine) &&
            (trial = TAILQ_FIRST(&engine->committed)) != NULL) {
         struct err err;
@@ -272,4 +269,12 @@ void engine_submit(struct engine *engine)
             break;
         }
     }
+}
+
+void engine_submit(struct engine *engine)
+{
+    TAILQ_CONCAT(&engine->committed, &engine->prepared, link);
+    engine->committed_count += engine->prepared_count;
+    engine->prepared_count = 0;
+    engine_start_committed(engine);
 }

@@ -124,7 +124,7 @@ static bool commit_is_due(const struct engine *engine)
 
 static void on_wake(uv_timer_t *handle)
 {
-    engine_submit(handle->data); /* what had to wait */
+    engine_start_committed(handle->data); /* what had to wait */
 }
 
 static void set_wake(struct engine *engine)
@@ -209,7 +209,7 @@ static void on_broken(void *user, const struct err *err)
 
 static void on_room(void *user)
 {
-    engine_submit(user);
+    engine_start_committed(user);
 }
 
 static int64_t parallel(const struct experiment *experiment)

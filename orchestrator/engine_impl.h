@@ -110,6 +110,8 @@ void engine_dispatch(struct engine *engine);
 void engine_wait(struct engine *engine, struct trial *trial);
 /* After a commit: hands what was prepared to the executor. */
 void engine_submit(struct engine *engine);
+/* At any time: what is in the record already, if the executor has room. */
+void engine_start_committed(struct engine *engine);
 /* Attempts that are prepared, committed or live. */
 int64_t engine_active(const struct engine *engine);
 
@@ -183,6 +185,8 @@ void engine_untrack_live(struct engine *engine, struct trial *trial);
 /* ending.c */
 void engine_finish_by_budget(struct engine *engine,
                              enum budget_verdict verdict);
+/* Winding up: ends trials that no executor has, as the wish says. */
+void engine_end_idle(struct engine *engine);
 /* Nothing can be started here at all. */
 void engine_finish_hopeless(struct engine *engine);
 void engine_stop_by_signal(struct engine *engine, int signal);
