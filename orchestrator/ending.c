@@ -12,7 +12,7 @@
 
 /* Trials that no executor has yet; those that were never in an attempt stay as
  * they are in the record when the user stops the run. */
-static void end_idle(struct engine *engine, struct trial_list *list)
+static void end_list(struct engine *engine, struct trial_list *list)
 {
     struct trial *trial;
 
@@ -27,6 +27,12 @@ static void end_idle(struct engine *engine, struct trial_list *list)
         }
         trial_destroy(trial);
     }
+}
+
+void engine_end_idle(struct engine *engine)
+{
+    end_list(engine, &engine->ready);
+    end_list(engine, &engine->waiting);
 }
 
 static void end_unstarted(struct engine *engine, struct trial_list *list,
@@ -49,8 +55,7 @@ static void drain(struct engine *engine, enum trial_wish wish)
 
     engine->phase = PHASE_DRAINING;
     engine->wish = wish;
-    end_idle(engine, &engine->ready);
-    end_idle(engine, &engine->waiting);
+    engine_end_idle(engine);
     end_unstarted(engine, &engine->prepared, &engine->prepared_count);
     end_unstarted(engine, &engine->committed, &engine->committed_count);
     TAILQ_FOREACH(trial, &engine->live, link)

@@ -339,9 +339,11 @@ void engine_report_settled(struct engine *engine)
         forget_attempt(trial);
         if (trial->state == JOB_WAITING)
             engine_wait(engine, trial);
-        else if (trial->state == JOB_READY && engine->phase == PHASE_RUNNING)
+        else if (trial->state == JOB_READY)
             TAILQ_INSERT_TAIL(&engine->ready, trial, link);
         else
             trial_destroy(trial);
     }
+    if (engine->phase != PHASE_RUNNING)
+        engine_end_idle(engine);
 }
