@@ -300,6 +300,8 @@ static int record_state(struct engine *engine, enum run_state state,
 
     claim_identify(&here);
     if (result == 0)
+        result = engine_note_clock(engine, err);
+    if (result == 0)
         result = store_set_run_engine(engine->store, engine->run->id, pid,
                                       here.boot_id, now_ms, err);
     if (result == 0)
@@ -328,6 +330,7 @@ static void engine_init(struct engine *engine, struct run *run,
     engine->parallel = parallel(run->experiment);
     engine->mean_attempt_ms = NAN;
     engine->started_ms = clock_monotonic_ms();
+    engine->clock_gap_ms = clock_wall_ms() - engine->started_ms;
     engine->program_path =
         mem_printf("%s:%s", programs, path != NULL ? path : "/usr/bin:/bin");
     engine->site = (struct launch_site){

@@ -84,6 +84,7 @@ struct engine {
     bool has_more_to_dispatch;
     int64_t reused_in_row; /* trials whose setting had a result already */
     int64_t started_ms;    /* monotonic */
+    int64_t clock_gap_ms;  /* of the wall clock to the monotonic one */
     int64_t earlier_ms;    /* what earlier engines spent on the run */
     int64_t begun_ms;      /* monotonic, of the open transaction; 0: none */
     bool is_broken;
@@ -173,6 +174,9 @@ bool engine_wait_to_begin_again(struct engine *engine);
 /* Opens the transaction if it is not open. False when the engine broke. */
 bool engine_begin(struct engine *engine);
 bool engine_commit(struct engine *engine);
+/* Into the open transaction: that the wall clock jumped, if it did. What is
+ * told of times in the record stands by it. */
+int engine_note_clock(struct engine *engine, struct err *err);
 /* The store or the executor failed: remembers why, winds up. */
 void engine_break(struct engine *engine, const struct err *err);
 /* Applies an event to a trial in memory and in the open transaction. */

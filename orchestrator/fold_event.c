@@ -169,6 +169,12 @@ static void run_resumed(struct fold *fold, json_t *detail)
     fold_set(run_row(fold), RUN_CELL_PAUSED_MS, value_null());
 }
 
+/* Tells of times, and changes no row. */
+static void clock_jumped(struct fold *fold, json_t *detail)
+{
+    (void)fold, (void)detail;
+}
+
 /* ---- a trial's events ---- */
 
 static struct value state_text(struct fold *fold, const char *word)
@@ -397,6 +403,7 @@ static const struct handler {
     {"run_resumed", run_resumed},
     {"engine_started", run_engine},
     {"engine_ended", run_engine},
+    {"clock_jumped", clock_jumped},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "orchestrator/outcome.h"
 
+/* Smaller steps are those of a clock that is being adjusted. */
+enum { CLOCK_JUMP_MS = 500 };
+
 void engine_break(struct engine *engine, const struct err *err)
 {
     if (!engine->is_broken)
@@ -31,13 +34,27 @@ bool engine_begin(struct engine *engine)
     return true;
 }
 
+int engine_note_clock(struct engine *engine, struct err *err)
+{
+    int64_t wall_ms = clock_wall_ms();
+    int64_t gap_ms = wall_ms - clock_monotonic_ms();
+    int64_t by_ms = gap_ms - engine->clock_gap_ms;
+
+    if (llabs(by_ms) < CLOCK_JUMP_MS)
+        return 0;
+    engine->clock_gap_ms = gap_ms;
+    return store_add_clock_jump(engine->store, engine->run->id, by_ms, wall_ms,
+                                err);
+}
+
 bool engine_commit(struct engine *engine)
 {
     struct err err;
 
     if (engine->is_broken)
         return false;
-    if (store_commit(engine->store, &err) != 0) {
+    if (engine_note_clock(engine, &err) != 0 ||
+        store_commit(engine->store, &err) != 0) {
         engine_break(engine, &err);
         return false;
     }

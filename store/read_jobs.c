@@ -143,11 +143,17 @@ int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
 
     return store_query_integer(
         store,
-        "WITH start AS (SELECT time_ms, lead(seq) OVER (ORDER BY seq) AS next"
-        "  FROM event WHERE run_id = ?1 AND event = 'engine_started')"
+        "WITH mark AS MATERIALIZED (SELECT seq, time_ms, event, detail"
+        "  FROM event WHERE run_id = ?1"
+        "  AND (event = 'engine_started' OR event = 'clock_jumped')),"
+        "start AS (SELECT time_ms, lead(seq) OVER (ORDER BY seq) AS next"
+        "  FROM mark WHERE event = 'engine_started')"
         "SELECT coalesce(sum((SELECT e.time_ms FROM event AS e"
         "   WHERE e.run_id = ?1 AND e.seq < start.next"
         "   ORDER BY e.seq DESC LIMIT 1) - start.time_ms), 0)"
+        " - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0) FROM mark"
+        "   WHERE event = 'clock_jumped' AND seq <"
+        "   (SELECT max(seq) FROM mark WHERE event = 'engine_started'))"
         " FROM start WHERE next IS NOT NULL",
         &id, ms, err);
 }

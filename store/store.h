@@ -93,6 +93,10 @@ int store_set_run_state(struct store *store, int64_t run, const char *state,
  * "engine_started" or "engine_ended". */
 int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
                          const char *boot_id, int64_t time_ms, struct err *err);
+/* The wall clock was set forward, or back (below 0), while an engine ran it.
+ * Event "clock_jumped". */
+int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
+                         int64_t time_ms, struct err *err);
 /* Its user pauses it, or lets it go on. Event "run_paused" or "run_resumed". */
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
                          int64_t time_ms, struct err *err);
@@ -399,7 +403,8 @@ int store_each_event(struct store *store, int64_t run,
                      void *user, struct err *err);
 /*
  * How long the run's earlier engines worked on it, in milliseconds: of each one
- * but the last, from its start to the last event before the next one's start.
+ * but the last, from its start to the last event before the next one's start,
+ * less what the wall clock jumped by meanwhile.
  */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err);

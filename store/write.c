@@ -171,6 +171,20 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
         err);
 }
 
+int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
+                         int64_t time_ms, struct err *err)
+{
+    struct buf *detail = detail_start(store);
+
+    detail_int(detail, "by_ms", by_ms);
+    return event_add(store,
+                     &(struct event){.run = run,
+                                     .time_ms = time_ms,
+                                     .event = "clock_jumped",
+                                     .detail = detail_end(detail)},
+                     err);
+}
+
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
                          int64_t time_ms, struct err *err)
 {

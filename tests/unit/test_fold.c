@@ -248,6 +248,7 @@ static void test_fold__a_trial_that_is_put_back_starts_anew(void **state)
 
 static void test_fold__a_run_is_paused_and_goes_on(void **state)
 {
+    static const struct line jumped = {0, 0, "clock_jumped", "{\"by_ms\":-9}"};
     static const struct line paused = {0, 0, "run_paused", ""};
     static const struct line resumed = {0, 0, "run_resumed", ""};
     struct said said = {0};
@@ -255,6 +256,7 @@ static void test_fold__a_run_is_paused_and_goes_on(void **state)
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
+    add(fold, &jumped, 1);
     add(fold, &paused, 1);
     must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "100");
     add(fold, &resumed, 1);

@@ -44,6 +44,24 @@ static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
     store_close(store);
 }
 
+static void test_store_resume__leaves_clock_jumps_out(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_open(*state, STORE_CREATE);
+    int64_t run;
+
+    must(store_begin(store, &err));
+    must(fill_run(store, "r", "minimize", &run, &err));
+    start_engine(store, run, 7, 100000);
+    must(store_add_clock_jump(store, run, -90000, 11000, &err));
+    start_engine(store, run, 0, 12000);
+    start_engine(store, run, 8, 20000);
+    must(store_add_clock_jump(store, run, 3000, 23000, &err));
+    must(store_commit(store, &err));
+    assert_int_equal(earlier_ms(store, run), 2000);
+    store_close(store);
+}
+
 static int see_results(void *user, const struct trial_row *trial)
 {
     double *sum = user;
@@ -80,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_store_resume__sums_up_what_earlier_engines_took),
+        STORE_TEST(test_store_resume__leaves_clock_jumps_out),
         STORE_TEST(test_store_resume__reads_results_alone),
     };
 
