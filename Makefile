@@ -62,6 +62,7 @@ FAULT := $S/fault/smtune $S/fault/smtune-shim
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 REGRET := $(wildcard tests/bench/regret/*.c)
+SIM   := $(wildcard tests/fault/sim/*.c)
 SHELLS := bash zsh fish
 COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 
@@ -147,11 +148,16 @@ WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
 $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
 $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
+# What stands in for the clock, libuv and the executors comes before the
+# library, and libuv itself is left out, so that nothing is taken from there.
+$B/sim: $(SIM:%.c=$B/%.o) $B/libsmtune.a
+$S/sim: $(SIM:%.c=$S/%.o) $S/libsmtune.a
+$B/sim $S/sim: LIBS := $(filter-out -luv,$(LIBS))
 $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
 $(PROGS:%=$B/%) $(PROGS:%=$S/%) $(FAULT) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
-$B/regret $S/regret:
+$B/regret $S/regret $B/sim $S/sim:
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
@@ -216,6 +222,10 @@ fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: 
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto \
 	 $(if $T,tests/fault/test_$T.py,tests/fault)
+
+sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM=first seed)
+	@$B/sim --self-test
+	@$B/sim --from $(or $(FROM),1) --seeds $(if $(filter file,$(origin SEEDS)),500,$(SEEDS)) --jobs $$(nproc)
 
 FUZZ_SECONDS ?= 300
 fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each

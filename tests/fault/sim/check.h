@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TESTS_FAULT_SIM_CHECK_H
+#define SMTUNE_TESTS_FAULT_SIM_CHECK_H
+
+#include "tests/fault/sim/history.h"
+#include "tests/fault/sim/record.h"
+
+/* What has to hold of a run that is over, by rules of their own: none of the
+ * engine's code is asked. All fail as world_fail. */
+
+/* Everything. */
+void check_history(const struct history *history);
+
+/* check_retry.c: a trial was tried again as often as its rules say, and no
+ * sooner. */
+void check_retries(const struct history *history, const struct record *record);
+
+/* check_store.c: the settings are those that the search gives without any
+ * crash, the record proves them, and its tables are what its events say. Here
+ * the engine's own proofs are on trial, too. */
+void check_store(const struct history *history);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/fsck.h"
+#include "orchestrator/replay.h"
+#include "orchestrator/search.h"
+#include "store/store.h"
+#include "tests/fault/sim/check.h"
+
+/* A search that has seen no crash, and no result either. */
+struct reference {
+    const struct experiment *experiment;
+    struct strategy *strategy;
+    struct value *wanted, *found;
+};
+
+static int on_trial(void *user, const struct trial_row *row)
+{
+    struct reference *reference = user;
+    struct space *space = reference->experiment->space;
+    struct err err;
+
+    if (strategy_ask(reference->strategy, (uint64_t)row->number,
+                     reference->wanted, NULL, &err) != ASK_OK)
+        world_fail("trial %" PRId64 " is one more than there are", row->number);
+    if (search_point(space, row, reference->found, &err) != 0)
+        world_fail("%s", err.text);
+    for (size_t i = 0; i < space_count(space); i++) {
+        if (!value_equal(&reference->wanted[i], &reference->found[i]))
+            world_fail("trial %" PRId64 " has another %s than without crashes",
+                       row->number, space_param(space, i)->name);
+    }
+    return 0;
+}
+
+static void check_reference(const struct history *history, struct store *store,
+                            const struct experiment *experiment)
+{
+    const struct trial_query query = {.run = history->run,
+                                      .order = ORDER_NUMBER};
+    size_t count = space_count(experiment->space);
+    struct err err;
+    struct reference reference = {
+        .experiment = experiment,
+        .strategy = search_create(experiment, NULL, &err),
+        .wanted = mem_array(count, sizeof(*reference.wanted)),
+        .found = mem_array(count, sizeof(*reference.found)),
+    };
+
+    if (reference.strategy == NULL ||
+        store_each_trial(store, &query, on_trial, &reference, &err) != 0)
+        world_fail("the settings cannot be looked at: %s", err.text);
+    strategy_destroy(reference.strategy);
+    free(reference.wanted);
+    free(reference.found);
+}
+
+static void check_replay(const struct history *history, struct store *store,
+                         const struct experiment *experiment)
+{
+    struct replay replay;
+    struct err err;
+
+    if (replay_run(store, history->run, experiment, &replay, &err) != 0)
+        world_fail("the record does not prove the settings: %s", err.text);
+    if (replay.differs != 0 || replay.proved != replay.trials)
+        world_fail("the record does not prove trial %" PRId64, replay.differs);
+}
+
+static void on_finding(void *user, const struct finding *finding)
+{
+    (void)user;
+    if (!finding->is_note)
+        world_fail("fsck: trial %" PRId64 ", attempt %" PRId64
+                   ": %s: '%s', by the events '%s' (%s)",
+                   finding->trial, finding->attempt, finding->what,
+                   finding->recorded != NULL ? finding->recorded : "",
+                   finding->by_events != NULL ? finding->by_events : "",
+                   finding->text != NULL ? finding->text : "");
+}
+
+static void check_tables(const struct history *history, struct store *store)
+{
+    struct fsck_counts counts = {0};
+    struct err err;
+
+    if (fsck_run(store, history->run, on_finding, NULL, &counts, NULL, &err) !=
+        0)
+        world_fail("fsck: %s", err.text);
+}
+
+void check_store(const struct history *history)
+{
+    struct err err;
+    struct store *store = store_open(history->directory, STORE_CREATE, &err);
+    struct experiment *experiment =
+        store != NULL ? run_read_experiment(store, history->run, &err) : NULL;
+
+    if (experiment == NULL)
+        world_fail("the run cannot be read: %s", err.text);
+    if (history->scenario.is_thorough)
+        check_tables(history, store);
+    check_replay(history, store, experiment);
+    if (!history->scenario.learns)
+        check_reference(history, store, experiment);
+    experiment_destroy(experiment);
+    store_close(store);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/fault/sim/record.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/fault/sim/world.h"
+
+static void read_rows(sqlite3 *db, const char *sql,
+                      void (*row)(struct record *record,
+                                  sqlite3_stmt *statement),
+                      struct record *record)
+{
+    sqlite3_stmt *statement;
+    int status = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    while (status == SQLITE_OK || status == SQLITE_ROW) {
+        status = sqlite3_step(statement);
+        if (status == SQLITE_ROW)
+            row(record, statement);
+    }
+    if (status != SQLITE_DONE)
+        world_fail("the record cannot be read: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(statement);
+}
+
+static void copy_word(char *word, sqlite3_stmt *statement, int column)
+{
+    const unsigned char *text = sqlite3_column_text(statement, column);
+
+    snprintf(word, RECORD_WORD, "%s", text != NULL ? (const char *)text : "");
+}
+
+static void on_check(struct record *record, sqlite3_stmt *statement)
+{
+    char word[RECORD_WORD];
+
+    (void)record;
+    copy_word(word, statement, 0);
+    if (strcmp(word, "ok") != 0)
+        world_fail("SQLite finds a fault in the record: %s",
+                   (const char *)sqlite3_column_text(statement, 0));
+}
+
+static void on_run(struct record *record, sqlite3_stmt *statement)
+{
+    copy_word(record->run_state, statement, 0);
+}
+
+static double real_of(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? (double)NAN
+               : sqlite3_column_double(statement, column);
+}
+
+static void on_job(struct record *record, sqlite3_stmt *statement)
+{
+    struct record_job *job;
+
+    record->jobs = mem_grow(record->jobs, record->job_count,
+                            &record->job_capacity, sizeof(*record->jobs));
+    job = &record->jobs[record->job_count++];
+    *job = (struct record_job){
+        .id = sqlite3_column_int64(statement, 0),
+        .number = sqlite3_column_int64(statement, 1),
+        .told = sqlite3_column_int64(statement, 4),
+        .same_as = sqlite3_column_int64(statement, 5),
+        .values = {real_of(statement, 6), real_of(statement, 7)},
+    };
+    copy_word(job->state, statement, 2);
+    copy_word(job->cause, statement, 3);
+}
+
+static void on_attempt(struct record *record, sqlite3_stmt *statement)
+{
+    struct record_attempt *attempt;
+
+    record->attempts =
+        mem_grow(record->attempts, record->attempt_count,
+                 &record->attempt_capacity, sizeof(*record->attempts));
+    attempt = &record->attempts[record->attempt_count++];
+    *attempt = (struct record_attempt){
+        .id = sqlite3_column_int64(statement, 0),
+        .trial = sqlite3_column_int64(statement, 1),
+        .number = sqlite3_column_int64(statement, 2),
+        .exit_code = sqlite3_column_int64(statement, 5),
+        .signal = sqlite3_column_int64(statement, 6),
+        .started_ms = sqlite3_column_int64(statement, 7),
+        .ended_ms = sqlite3_column_int64(statement, 8),
+    };
+    copy_word(attempt->state, statement, 3);
+    copy_word(attempt->cause, statement, 4);
+}
+
+void record_read(struct record *record, bool is_thorough)
+{
+    sqlite3 *db;
+
+    *record = (struct record){.jobs = NULL};
+    if (sqlite3_open_v2("smtune.db", &db, SQLITE_OPEN_READWRITE, NULL) !=
+        SQLITE_OK)
+        world_fail("the record cannot be opened: %s", sqlite3_errmsg(db));
+    if (is_thorough)
+        read_rows(db, "PRAGMA integrity_check", on_check, record);
+    read_rows(db, "SELECT state FROM run", on_run, record);
+    read_rows(db,
+              "SELECT id, number, state, cause, told, same_as,"
+              " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"
+              " (SELECT value FROM job_value WHERE job_id = id AND idx = 1)"
+              " FROM job ORDER BY number",
+              on_job, record);
+    read_rows(db,
+              "SELECT a.id, j.number, a.number, a.state, a.cause,"
+              " coalesce(a.exit_code, -1),"
+              " a.signal, a.started_ms, a.ended_ms"
+              " FROM attempt AS a JOIN job AS j ON j.id = a.job_id"
+              " ORDER BY j.number, a.number",
+              on_attempt, record);
+    sqlite3_close(db);
+}
+
+void record_clear(struct record *record)
+{
+    free(record->jobs);
+    free(record->attempts);
+    *record = (struct record){.jobs = NULL};
+}
+
+const struct record_job *record_job(const struct record *record, int64_t trial)
+{
+    for (size_t i = 0; i < record->job_count; i++) {
+        if (record->jobs[i].number == trial)
+            return &record->jobs[i];
+    }
+    return NULL;
+}
+
+const struct record_attempt *record_attempt(const struct record *record,
+                                            int64_t id)
+{
+    for (size_t i = 0; i < record->attempt_count; i++) {
+        if (record->attempts[i].id == id)
+            return &record->attempts[i];
+    }
+    return NULL;
+}

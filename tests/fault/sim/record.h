@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TESTS_FAULT_SIM_RECORD_H
+#define SMTUNE_TESTS_FAULT_SIM_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The record as the disk has it, read by SQL of its own. */
+
+enum { RECORD_WORD = 16, RECORD_VALUES = 2 };
+
+struct record_job {
+    int64_t id, number;
+    char state[RECORD_WORD], cause[RECORD_WORD]; /* "": none */
+    int64_t told, same_as;                       /* 0: none */
+    double values[RECORD_VALUES];                /* NaN: none */
+};
+
+struct record_attempt {
+    int64_t id, trial, number;
+    char state[RECORD_WORD], cause[RECORD_WORD];
+    int64_t exit_code, signal, started_ms, ended_ms;
+};
+
+struct record {
+    char run_state[RECORD_WORD];
+    struct record_job *jobs; /* by number */
+    size_t job_count, job_capacity;
+    struct record_attempt *attempts; /* by trial and number */
+    size_t attempt_count, attempt_capacity;
+};
+
+/* Fails as world_fail where it cannot be read; with is_thorough also where
+ * SQLite finds a fault in the file. */
+void record_read(struct record *record, bool is_thorough);
+void record_clear(struct record *record);
+/* NULL: there is none. */
+const struct record_job *record_job(const struct record *record, int64_t trial);
+const struct record_attempt *record_attempt(const struct record *record,
+                                            int64_t id);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TESTS_FAULT_SIM_SCENARIO_H
+#define SMTUNE_TESTS_FAULT_SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/fault/sim/site.h"
+
+/* What a seed is about: the experiment, how its trials fare, and what goes
+ * wrong. The numbers are what the checks go by; the text is what the engine
+ * gets. */
+
+enum { SCENARIO_MAX_RULES = 2, SCENARIO_MAX_CAUSES = 3 };
+
+struct scenario_rule {
+    uint32_t causes; /* bits 1 << enum attempt_cause */
+    bool exit_75;
+    int64_t max, delay_ms, max_delay_ms; /* max_delay_ms 0: none */
+    double backoff;
+    bool has_jitter;
+};
+
+struct scenario {
+    char *text; /* the experiment's file */
+    bool learns;
+    bool is_finite;  /* the space may have fewer settings than trials */
+    int64_t trials;  /* of the budget */
+    int64_t time_ms; /* likewise; 0: no limit */
+    bool has_target;
+    double target;
+    bool gives_up; /* may end for want of improvement */
+    int64_t grace_ms;
+    struct scenario_rule rules[SCENARIO_MAX_RULES];
+    int rule_count;
+    struct site_habits habits;
+
+    int crashes; /* at most */
+    int power;   /* % of the crashes */
+    int signals; /* % of the sessions that get one */
+    int faults;  /* % of the sessions in which a write fails */
+    int full;    /* % of the sessions in which the disk is full for a while */
+    int jumps;   /* % of the sessions in which the wall clock jumps */
+    bool is_new_disk; /* the store, too, is made in the history */
+    bool is_thorough; /* costly checks at the end */
+};
+
+void scenario_draw(struct scenario *scenario, uint64_t seed);
+void scenario_clear(struct scenario *scenario);
+
+#endif
