@@ -2,13 +2,31 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
+#include "orchestrator/engine_lock.h"
 #include "orchestrator/fsck.h"
+#include "store/backup.h"
 #include "store/check.h"
+#include "store/repair.h"
+
+struct options {
+    bool repair;
+};
+
+static const struct opt opts[] = {
+    {.name = "repair",
+     .type = OPT_FLAG,
+     .offset = offsetof(struct options, repair),
+     .doc = "mend what can be mended, after a backup beside the database"},
+    {.name = NULL},
+};
 
 static const struct column columns[] = {
     {"severity", NULL, COLUMN_TEXT, NULL},
@@ -28,7 +46,10 @@ struct session {
     struct fsck_counts counts;
     int64_t *runs; /* [run_count] ids */
     size_t run_count, run_capacity;
-    int status; /* of the output */
+    int *locks; /* [lock_count] of engines, while we repair */
+    size_t lock_count, lock_capacity;
+    char *backup; /* the file, once it is made */
+    int status;   /* of the output */
     struct err *err;
 };
 
@@ -56,7 +77,7 @@ static void on_finding(void *user, const struct finding *finding)
         text_or_null(finding->text),
     };
 
-    if (session->status == 0)
+    if (session->status == 0 && session->output != NULL)
         session->status = output_row(session->output, cells, session->err);
 }
 
@@ -83,10 +104,21 @@ static int on_run(void *user, const struct run_row *run)
     return 0;
 }
 
+static int on_lost_run(void *user, int64_t run)
+{
+    add_run(user, run);
+    return 0;
+}
+
 static int find_runs(struct session *session, char **operands, int count)
 {
     if (count == 0)
-        return store_each_run(session->store, on_run, session, session->err);
+        return store_each_run(session->store, on_run, session, session->err) ==
+                           0 &&
+                       store_each_lost_run(session->store, on_lost_run, session,
+                                           session->err) == 0
+                   ? 0
+                   : -1;
     for (int i = 0; i < count; i++) {
         int64_t run;
 
@@ -100,61 +132,182 @@ static int find_runs(struct session *session, char **operands, int count)
 
 /* ---- checking ---- */
 
-static void print_summary(const struct session *session)
+static void print_counts(const struct session *session)
 {
     const struct fsck_counts *counts = &session->counts;
 
-    if (session->cli->quiet)
-        return;
     fprintf(stderr,
             "%" PRId64 " run%s, %" PRId64 " trials, %" PRId64
             " attempts, %" PRId64 " events: ",
             counts->runs, counts->runs == 1 ? "" : "s", counts->trials,
             counts->attempts, counts->events);
-    if (counts->findings == 0)
+}
+
+static void print_summary(const struct session *session, const char *hint)
+{
+    int64_t findings = session->counts.findings;
+
+    if (session->cli->quiet)
+        return;
+    print_counts(session);
+    if (findings == 0)
         fprintf(stderr, "the record is sound\n");
     else
-        fprintf(stderr,
-                "%" PRId64 " finding%s ('smtune fsck --repair' mends what can "
-                "be mended)\n",
-                counts->findings, counts->findings == 1 ? "" : "s");
+        fprintf(stderr, "%" PRId64 " error%s%s\n", findings,
+                findings == 1 ? "" : "s", hint);
 }
 
 static int check(struct session *session)
 {
-    int result =
-        store_check(session->store, on_database, session, session->err);
+    int result;
 
+    session->counts = (struct fsck_counts){0};
+    result = store_check(session->store, on_database, session, session->err);
     for (size_t i = 0; i < session->run_count && result == 0; i++)
         result = fsck_run(session->store, session->runs[i], on_finding, session,
-                          &session->counts, NULL, session->err);
+                          &session->counts, session->err);
     return result;
+}
+
+/* Checks, and prints each finding. */
+static int check_aloud(struct session *session)
+{
+    int result;
+
+    session->output = output_create(session->cli, columns, ARRAY_LEN(columns));
+    result = check(session);
+    if (result == 0 && session->status == 0)
+        session->status = output_finish(session->output, session->err);
+    else
+        output_destroy(session->output);
+    session->output = NULL;
+    return result == 0 ? session->status : result;
+}
+
+/* ---- mending ---- */
+
+static int lock_run(void *user, const struct run_row *run)
+{
+    struct session *session = user;
+    char *directory = store_run_directory(session->store, run->name);
+    int result = 0;
+
+    if (fs_exists(directory)) {
+        int lock = engine_lock_take(directory, session->err);
+
+        if (lock < 0) {
+            result =
+                err_prefix(session->err, "cannot repair run '%s'", run->name);
+        } else {
+            session->locks =
+                mem_grow(session->locks, session->lock_count,
+                         &session->lock_capacity, sizeof(*session->locks));
+            session->locks[session->lock_count++] = lock;
+        }
+    }
+    free(directory);
+    return result;
+}
+
+static int back_up(struct session *session)
+{
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+
+    gmtime_r(&now, &utc);
+    strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &utc);
+    session->backup = mem_printf("%s/smtune.db.before-repair-%s",
+                                 store_directory(session->store), date);
+    return store_backup(
+        session->store,
+        &(struct backup){.path = session->backup, .replaces = true},
+        session->err);
+}
+
+static int mend_in_transaction(struct session *session)
+{
+    struct store *store = session->store;
+    struct err *err = session->err;
+    int64_t orphans;
+    int result = store_rebuild_indexes(store, err);
+
+    for (size_t i = 0; i < session->run_count && result == 0; i++) {
+        bool is_mended;
+
+        result = fsck_repair_run(store, session->runs[i], &is_mended, err);
+    }
+    if (result == 0)
+        result = store_remove_orphans(store, &orphans, err);
+    if (result == 0 && orphans > 0 && !session->cli->quiet)
+        fprintf(stderr, "%" PRId64 " rows that belonged to nothing removed\n",
+                orphans);
+    return result;
+}
+
+static int mend(struct session *session)
+{
+    int result = store_begin(session->store, session->err);
+
+    if (result == 0)
+        result = mend_in_transaction(session);
+    if (result == 0)
+        return store_commit(session->store, session->err);
+    store_rollback(session->store);
+    return result;
+}
+
+static int repair(struct session *session)
+{
+    int64_t before = session->counts.findings;
+    int result = back_up(session);
+
+    if (result == 0)
+        result = mend(session);
+    if (result == 0)
+        result = check(session);
+    if (result == 0 && !session->cli->quiet) {
+        fprintf(stderr,
+                "%" PRId64 " of %" PRId64 " errors mended; as it was: "
+                "%s\n",
+                before - session->counts.findings, before, session->backup);
+        print_summary(session, " cannot be mended");
+    }
+    return result;
+}
+
+static int check_and_repair(struct session *session, bool repairs)
+{
+    int result = check_aloud(session);
+
+    if (result == 0 && repairs && session->counts.findings > 0)
+        result = repair(session);
+    else if (result == 0)
+        print_summary(session,
+                      " ('smtune fsck --repair' mends what can be mended)");
+    if (result != 0)
+        return result;
+    return session->counts.findings > 0 ? err_exit_status(ERR_FAILED) : 0;
 }
 
 static int exec_fsck(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
+    const struct options *wanted = options;
     struct session session = {.cli = cli, .err = err};
     int result = -1;
 
-    (void)options;
-    session.store = store_open(cli->store, STORE_READ, err);
-    if (session.store == NULL || find_runs(&session, operands, count) != 0)
-        goto out;
-    session.output = output_create(cli, columns, ARRAY_LEN(columns));
-    result = check(&session);
-    if (result == 0 && session.status == 0)
-        session.status = output_finish(session.output, err);
-    else
-        output_destroy(session.output);
-    if (result == 0)
-        result = session.status;
-    if (result == 0) {
-        print_summary(&session);
-        result = session.counts.findings > 0 ? err_exit_status(ERR_FAILED) : 0;
-    }
-out:
+    session.store =
+        store_open(cli->store, wanted->repair ? STORE_WRITE : STORE_READ, err);
+    if (session.store != NULL && find_runs(&session, operands, count) == 0 &&
+        (!wanted->repair ||
+         store_each_run(session.store, lock_run, &session, err) == 0))
+        result = check_and_repair(&session, wanted->repair);
+    while (session.lock_count > 0)
+        close(session.locks[--session.lock_count]);
+    free(session.locks);
     free(session.runs);
+    free(session.backup);
     store_close(session.store);
     return result;
 }
@@ -171,10 +324,18 @@ const struct cmd cmd_fsck = {
         "Each line is a finding: where it is, what the tables hold, and what "
         "they should hold by the events. A note is no error: a folder that an "
         "engine made before it was killed.\n\n"
-        "Exit status: 0 the record is sound; 1 there are errors.",
+        "With --repair, and no engine on any run: first a backup, "
+        "smtune.db.before-repair-TIME beside the database; then indexes are "
+        "made anew, tables written as the events tell, and rows removed that "
+        "belong to nothing. Files are left as they are, and so is a run whose "
+        "events themselves cannot be.\n\n"
+        "Exit status: 0 the record is sound (or is now); 1 there are errors.",
     .examples = "smtune fsck                # all runs\n"
-                "smtune fsck mlp -o json    # one, for programs\n",
+                "smtune fsck mlp -o json    # one, for programs\n"
+                "smtune fsck --repair       # mend what can be mended\n",
     .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
     .min_operands = 0,
     .max_operands = -1,
     .exec = exec_fsck,

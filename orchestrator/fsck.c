@@ -152,6 +152,16 @@ static int compare(struct fsck *fsck, struct err *err)
 
 /* ---- a run ---- */
 
+/* Where the run has no row, its events know its name. */
+static void find_name(struct fsck *fsck)
+{
+    size_t count;
+    struct fold_row *row = fold_rows(fsck->fold, IMAGE_RUN, &count);
+
+    if (count > 0 && row->cells[RUN_CELL_NAME].type == VALUE_TEXT)
+        fsck->name = mem_copy_string(row->cells[RUN_CELL_NAME].text);
+}
+
 static int keep_name(void *user, const struct run_row *run)
 {
     struct fsck *fsck = user;
@@ -160,8 +170,19 @@ static int keep_name(void *user, const struct run_row *run)
     return 0;
 }
 
+static int read_name(struct fsck *fsck, struct err *err)
+{
+    struct err why;
+
+    if (store_get_run(fsck->store, fsck->run, keep_name, fsck, &why) == 0 ||
+        why.kind == ERR_NOT_FOUND)
+        return 0;
+    *err = why;
+    return -1;
+}
+
 int fsck_run(struct store *store, int64_t run, fsck_found *found, void *user,
-             struct fsck_counts *counts, struct fold **fold, struct err *err)
+             struct fsck_counts *counts, struct err *err)
 {
     struct fsck fsck = {.store = store,
                         .run = run,
@@ -174,20 +195,20 @@ int fsck_run(struct store *store, int64_t run, fsck_found *found, void *user,
     if (store_read_begin(store, &began, err) != 0)
         return -1;
     fsck.fold = fold_create(run, on_wrong, &fsck);
-    result = store_get_run(store, run, keep_name, &fsck, err);
+    result = read_name(&fsck, err);
     if (result == 0)
         result = store_each_event(store, run, on_event, &fsck, err);
+    if (fsck.name == NULL)
+        find_name(&fsck);
     if (result == 0)
         result = compare(&fsck, err);
     store_read_end(store, began);
     if (result == 0) {
         counts->runs++;
-        fsck_files(&fsck);
+        if (fsck.name != NULL)
+            fsck_files(&fsck);
     }
     free(fsck.name);
-    if (fold != NULL && result == 0)
-        *fold = fsck.fold;
-    else
-        fold_destroy(fsck.fold);
+    fold_destroy(fsck.fold);
     return result;
 }

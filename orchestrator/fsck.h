@@ -32,14 +32,19 @@ struct fsck_counts {
     int64_t findings, notes;
 };
 
-struct fold;
-
 /*
- * Checks one run, adds to *counts, and hands out each finding. With `fold` not
- * NULL, *fold is what its events say; the caller's to destroy. The store is
+ * Checks one run, adds to *counts, and hands out each finding. The store is
  * seen in one state, also while an engine writes to it.
  */
 int fsck_run(struct store *store, int64_t run, fsck_found *found, void *user,
-             struct fsck_counts *counts, struct fold **fold, struct err *err);
+             struct fsck_counts *counts, struct err *err);
+
+/*
+ * Writes the run's rows as its events tell them, in an open transaction;
+ * nobody may be its engine. A row of which no event tells goes. Where an event
+ * itself cannot be, nothing is written, and *is_mended is false.
+ */
+int fsck_repair_run(struct store *store, int64_t run, bool *is_mended,
+                    struct err *err);
 
 #endif

@@ -134,7 +134,7 @@ int store_each_image(struct store *store, enum image image, int64_t run,
 int store_put_image(struct store *store, enum image image, int64_t run,
                     const struct value *cells, struct err *err);
 /* Takes a row away, with all that belongs to it but its events. */
-int store_drop_image(struct store *store, enum image image, int64_t id,
-                     struct err *err);
+int store_drop_image(struct store *store, enum image image, int64_t run,
+                     int64_t id, struct err *err);
 
 #endif

@@ -193,15 +193,18 @@ int store_put_image(struct store *store, enum image image, int64_t run,
     return result;
 }
 
-int store_drop_image(struct store *store, enum image image, int64_t id,
-                     struct err *err)
+int store_drop_image(struct store *store, enum image image, int64_t run,
+                     int64_t id, struct err *err)
 {
     static const char *const texts[IMAGE_COUNT] = {
         [IMAGE_RUN] = "DELETE FROM run WHERE id = ?1",
         [IMAGE_JOB] = "DELETE FROM job WHERE id = ?1",
         [IMAGE_ATTEMPT] = "DELETE FROM attempt WHERE id = ?1",
+        [IMAGE_SUPERSEDED] = "DELETE FROM superseded_result"
+                             " WHERE told = ?1 AND run_id = ?2",
     };
-    struct value value = value_int(id);
+    const struct value key[] = {value_int(id), value_int(run)};
 
-    return run_once(store, texts[image], &value, 1, err);
+    return run_once(store, texts[image], key, image == IMAGE_SUPERSEDED ? 2 : 1,
+                    err);
 }

@@ -14,9 +14,9 @@
 
 struct store {
     sqlite3 *db;
-    char *directory; /* absolute */
-    char *path;      /* of smtune.db */
-    int lock_fd;     /* -1 in a reader */
+    char *directory;     /* absolute */
+    char *path;          /* of smtune.db */
+    int lock_fd;         /* -1 in a reader */
     bool is_without_log; /* of what is to be written */
     bool in_transaction;
     sqlite3_stmt *statements[STATEMENT_COUNT]; /* compiled at first use */

@@ -245,3 +245,107 @@ def test_a_record_of_an_earlier_smtune_is_sound(smtune, experiment, change):
     must_be_sound(smtune)
     change("UPDATE attempt SET exit_code = 1 WHERE id = 2")
     assert any(f["what"] == "exit_code" for f in findings(smtune))
+
+
+# ---- mending ----
+
+def tables(smtune):
+    """All rows of all tables."""
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        names = [name for name, in database.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table'"
+            " AND name NOT LIKE 'sqlite_%'")]
+        rows = {name: sorted(map(repr, database.execute(
+            f"SELECT * FROM {name}"))) for name in names}
+    database.close()
+    return rows
+
+
+def test_what_differs_is_mended(smtune, experiment, change):
+    smtune.ok("run", experiment())
+    path = smtune.store / "smtune.db"
+    smtune.ok("ls")
+    good, before = path.read_bytes(), tables(smtune)
+    points = before.pop("metric")
+    for sql, _ in DAMAGE:
+        if "INTO event" in sql:
+            continue
+        change(sql)
+        damaged = tables(smtune)["job"]
+        result = smtune("fsck", "--repair")
+        assert result.returncode == 0, f"{sql}: {result.stderr}"
+        after = tables(smtune)
+        assert len(after.pop("metric")) >= len(points) - 2
+        assert after == before, sql
+        backup, = smtune.store.glob("smtune.db.before-repair-*")
+        assert str(backup) in result.stderr
+        with sqlite3.connect(backup) as database:
+            rows = sorted(map(repr, database.execute("SELECT * FROM job")))
+        database.close()
+        assert rows == damaged
+        backup.unlink()
+        path.write_bytes(good)
+        for more in "-wal", "-shm":
+            path.with_name(path.name + more).unlink(missing_ok=True)
+    must_be_sound(smtune)
+    smtune.ok("fsck", "--repair")
+    assert not list(smtune.store.glob("smtune.db.before-repair-*"))
+
+
+def test_events_that_cannot_be_are_left(smtune, experiment, change):
+    smtune.ok("run", experiment())
+    for sql, _ in DAMAGE:
+        if "INTO event" in sql:
+            change(sql, "UPDATE job SET cause = 'lost' WHERE number = 4")
+            before = tables(smtune)
+            result = smtune("fsck", "--repair")
+            assert result.returncode == 1
+            assert "cannot be mended" in result.stderr
+            assert tables(smtune) == before
+
+
+def test_a_run_without_a_row_comes_back(smtune, experiment, change):
+    path = experiment()
+    smtune.ok("run", path)
+    smtune.ok("run", path, "--name", "other")
+    before = tables(smtune)
+    change("DELETE FROM run WHERE name = 'exp'")
+    assert {f["run"] for f in findings(smtune) if f["what"] == "run"} == {
+        "exp"}
+    smtune.ok("fsck", "--repair")
+    assert tables(smtune) == before
+    smtune.ok("replay", "exp")
+
+
+def test_indexes_are_made_anew(smtune, experiment, change):
+    smtune.ok("run", experiment())
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_schema SET sql = replace(sql,"
+                         " '(run_id, state)', '(run_id, cause)')"
+                         " WHERE name = 'job_state'")
+    database.close()
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE job SET cause = 'exit', state = 'failed'"
+                         " WHERE number < 5")
+        database.execute("UPDATE sqlite_schema SET sql = replace(sql,"
+                         " '(run_id, cause)', '(run_id, state)')"
+                         " WHERE name = 'job_state'")
+    database.close()
+    assert any("job_state" in f["text"] for f in findings(smtune)
+               if f["what"] == "database")
+    smtune.ok("fsck", "--repair")
+    must_be_sound(smtune)
+
+
+def test_a_live_run_is_not_mended(smtune, experiment, change):
+    engine = smtune.start("run", experiment(shell="sleep 60"))
+    wait_until(lambda: (smtune.store / "smtune.db").exists() and
+               "running" in smtune("trials", "exp").stdout)
+    result = smtune("fsck", "--repair")
+    assert result.returncode == 5
+    assert f"pid {engine.pid}" in result.stderr and "'exp'" in result.stderr
+    engine.send_signal(signal.SIGTERM)
+    engine.wait()
+    smtune.ok("fsck", "--repair")
