@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/engine_lock.h"
+#include "orchestrator/states.h"
 #include "orchestrator/warm_start.h"
 
 enum { MAX_SAME_NAMES = 10000 };
@@ -38,6 +39,12 @@ static int check_name(const char *name, struct err *err)
     return 0;
 }
 
+static char *numbered(const char *name, int number)
+{
+    return number == 1 ? mem_copy_string(name)
+                       : mem_printf("%s-%d", name, number);
+}
+
 static char *pick_name(struct store *store, const char *wanted,
                        const char *fallback, struct err *err)
 {
@@ -46,9 +53,8 @@ static char *pick_name(struct store *store, const char *wanted,
     if (check_name(wanted != NULL ? wanted : fallback, err) != 0)
         return NULL;
     for (int i = 1; i <= MAX_SAME_NAMES; i++) {
-        char *name = wanted != NULL ? mem_copy_string(wanted)
-                     : i == 1       ? mem_copy_string(fallback)
-                                    : mem_printf("%s-%d", fallback, i);
+        char *name =
+            wanted != NULL ? mem_copy_string(wanted) : numbered(fallback, i);
         struct err missing;
 
         if (store_find_run(store, name, &id, &missing) != 0) {
@@ -170,6 +176,78 @@ struct run *run_create(struct store *store, struct experiment *experiment,
         return NULL;
     }
     return run;
+}
+
+struct comparison {
+    struct run_earlier *earlier;
+    const char *spec;
+    char *overrides;
+};
+
+static int compare_row(void *user, const struct run_row *row)
+{
+    struct comparison *comparison = user;
+    struct run_earlier *earlier = comparison->earlier;
+
+    earlier->name = mem_copy_string(row->name);
+    earlier->trials = row->trials;
+    earlier->is_over = strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0;
+    earlier->is_same = strcmp(row->spec, comparison->spec) == 0 &&
+                       strcmp(row->overrides, comparison->overrides) == 0;
+    return 0;
+}
+
+/* The last of name, name-2, name-3 ... that there is; 0: none. */
+static int find_last(struct store *store, const char *name, int count,
+                     int64_t *last, struct err *err)
+{
+    *last = 0;
+    for (int i = 1; i <= count; i++) {
+        char *candidate = numbered(name, i);
+        struct err missing;
+        int64_t id;
+        int found = store_find_run(store, candidate, &id, &missing);
+
+        free(candidate);
+        if (found != 0 && missing.kind == ERR_NOT_FOUND)
+            return 0;
+        if (found != 0) {
+            *err = missing;
+            return -1;
+        }
+        *last = id;
+    }
+    return 0;
+}
+
+int run_find_earlier(struct store *store, const struct experiment *experiment,
+                     const char *name, const char *const *assignments,
+                     size_t assignment_count, struct run_earlier *earlier,
+                     struct err *err)
+{
+    const char *wanted = name != NULL ? name : experiment->name;
+    struct comparison comparison = {.earlier = earlier,
+                                    .spec = experiment->source};
+    int64_t pid;
+    char *directory;
+    int result;
+
+    *earlier = (struct run_earlier){0};
+    if (check_name(wanted, err) != 0 ||
+        find_last(store, wanted, name != NULL ? 1 : MAX_SAME_NAMES,
+                  &earlier->id, err) != 0)
+        return -1;
+    if (earlier->id == 0)
+        return 0;
+    comparison.overrides = assignments_json(assignments, assignment_count);
+    result = store_get_run(store, earlier->id, compare_row, &comparison, err);
+    free(comparison.overrides);
+    if (result != 0)
+        return -1;
+    directory = store_run_directory(store, earlier->name);
+    earlier->has_engine = engine_lock_probe(directory, &pid, NULL) == 1;
+    free(directory);
+    return 0;
 }
 
 struct saved {

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_RUN_H
 #define SMTUNE_ORCHESTRATOR_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,23 @@ struct run {
 struct run *run_create(struct store *store, struct experiment *experiment,
                        const char *name, const char *const *assignments,
                        size_t assignment_count, struct err *err);
+
+/* The run that has the name already which a new run is to have. */
+struct run_earlier {
+    int64_t id; /* 0: there is none */
+    char *name; /* the caller's, as all of it */
+    int64_t trials;
+    bool is_over;    /* it used its budget or reached its target */
+    bool is_same;    /* of the same file with the same --set words */
+    bool has_engine; /* which works on it now */
+};
+
+/* Finds it; with `name` NULL, the last one that has the experiment's own. -1
+ * when the store cannot be read. */
+int run_find_earlier(struct store *store, const struct experiment *experiment,
+                     const char *name, const char *const *assignments,
+                     size_t assignment_count, struct run_earlier *earlier,
+                     struct err *err);
 
 /*
  * A run from the record, to go on with it. ERR_BUSY when it has an engine.

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_OFFER_H
+#define SMTUNE_CLI_OFFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cli/opts.h"
+
+struct cli;
+struct experiment;
+
+/* What `smtune run` is asked to run. */
+struct offer {
+    const struct experiment *experiment;
+    const char *name; /* --name, or NULL */
+    const struct opt_texts *set;
+    bool resume; /* --resume: go on without asking */
+};
+
+enum offer_answer {
+    OFFER_ERROR = -1,
+    OFFER_NEW,    /* a run is to be made */
+    OFFER_RESUME, /* that of *run, which is else 0, is to go on */
+    OFFER_NOTHING /* it is over, as stderr says */
+};
+
+/*
+ * Where the run of that name is of the same file and not over, offers to go on
+ * with it: on a terminal it asks there. ERR_BUSY where it is asked to go on
+ * with one that it cannot.
+ */
+enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
+                               int64_t *run, struct err *err);
+
+#endif

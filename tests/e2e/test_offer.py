@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune run` of a file whose run is not over offers to go on with it."""
+
+import os
+import pty
+
+import pytest
+
+from conftest import wait_until
+
+FILE = """
+version: 1
+name: exp
+objective: {metric: loss, goal: minimize}
+parameters: {x: {type: float, min: 0, max: 1}}
+search: {method: random, seed: 3}
+budget: {trials: 4, parallel: 1}
+trial: {shell: "test -e go || exit 75; echo loss=${{ x }}"}
+"""
+
+
+@pytest.fixture
+def stopped(smtune, write):
+    """The file of a run that was stopped before its first result."""
+    path = write("exp.yaml", FILE)
+    process = smtune.start("run", path)
+    wait_until(lambda: smtune("status", "exp").returncode == 0)
+    smtune.ok("stop", "exp", timeout=60)
+    process.wait()
+    write("go", "")
+    return path
+
+
+def runs(smtune):
+    return {run["name"]: run["state"] for run in smtune.json("ls")}
+
+
+def answer(smtune, words, reply):
+    """Runs on a terminal and replies to its question: (status, shown)."""
+    ours, theirs = pty.openpty()
+    process = smtune.start(*words, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while b"[Y/n] " not in shown:
+        shown += os.read(ours, 4096)
+    os.write(ours, reply)
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:  # the terminal is closed
+        pass
+    os.close(ours)
+    return process.wait(), shown.decode()
+
+
+@pytest.mark.parametrize("reply", [b"\n", b"y\n"])
+def test_on_a_terminal_it_asks_and_goes_on(smtune, stopped, reply):
+    status, shown = answer(smtune, ["run", stopped], reply)
+    assert status == 0
+    assert "run 'exp' of this file is not over" in shown
+    assert runs(smtune) == {"exp": "succeeded"}
+
+
+@pytest.mark.parametrize("reply", [b"n\n", b"\x04"])
+def test_whoever_says_no_gets_a_new_run(smtune, stopped, reply):
+    status, _ = answer(smtune, ["run", stopped], reply)
+    assert status == 0
+    assert runs(smtune) == {"exp": "stopped", "exp-2": "succeeded"}
+
+
+def test_with_a_name_no_is_an_error(smtune, stopped):
+    status, shown = answer(smtune, ["run", stopped, "--name", "exp"], b"n\n")
+    assert status == 5
+    assert "choose another --name" in shown
+
+
+def test_without_a_terminal_it_names_the_command(smtune, stopped):
+    result = smtune("run", stopped, "--name", "exp")
+    assert result.returncode == 5
+    assert "go on with it: smtune resume exp" in result.stderr
+    result = smtune("run", stopped)
+    assert result.returncode == 0
+    assert "smtune resume exp goes on with it" in result.stderr
+    assert runs(smtune) == {"exp": "stopped", "exp-2": "succeeded"}
+
+
+def test_asked_to_resume_it_goes_on_until_nothing_is_left(smtune, stopped):
+    smtune.ok("run", stopped, "--resume")
+    assert runs(smtune) == {"exp": "succeeded"}
+    result = smtune("run", stopped, "--resume")
+    assert result.returncode == 0
+    assert "nothing left to do" in result.stderr
+    smtune.ok("run", stopped, "--resume", "--name", "first")
+    assert runs(smtune) == {"exp": "succeeded", "first": "succeeded"}
+
+
+def test_detached_it_goes_on_as_well(smtune, stopped):
+    smtune.ok("run", stopped, "--resume", "--detach")
+    smtune.ok("wait", "exp")
+    assert runs(smtune) == {"exp": "succeeded"}
+
+
+def test_another_file_is_another_run(smtune, stopped):
+    changed = ["run", stopped, "--set", "search.seed=4"]
+    result = smtune(*changed, "--resume")
+    assert result.returncode == 5
+    assert "other --set values" in result.stderr
+    result = smtune(*changed, "--name", "exp")
+    assert result.returncode == 5
+    assert "other --set values" in result.stderr
+    result = smtune(*changed)
+    assert result.returncode == 0
+    assert "not over" not in result.stderr
+    assert runs(smtune) == {"exp": "stopped", "exp-2": "succeeded"}
+
+
+def test_a_run_with_an_engine_is_not_offered(smtune, write):
+    path = write("exp.yaml", FILE.replace("exit 75", "sleep 1000"))
+    process = smtune.start("run", path)
+    wait_until(lambda: smtune("status", "exp").returncode == 0)
+    result = smtune("run", path, "--resume")
+    assert result.returncode == 5
+    assert "exp" in result.stderr
+    smtune.ok("stop", "exp", timeout=60)
+    process.wait()
+    assert runs(smtune) == {"exp": "stopped"}
