@@ -21,7 +21,8 @@ static char **find(const struct env_list *list, const char *name)
     size_t length = strlen(name);
 
     for (size_t i = 0; i < list->count; i++) {
-        if (strncmp(list->items[i], name, length) == 0 &&
+        if (list->items[i][0] == name[0] &&
+            strncmp(list->items[i], name, length) == 0 &&
             list->items[i][length] == '=')
             return &list->items[i];
     }
@@ -34,9 +35,20 @@ void env_list_inherit(struct env_list *list, char *const *environment)
         append(list, mem_copy_string(*environment));
 }
 
+static char *join(const char *name, const char *value)
+{
+    size_t name_length = strlen(name), value_length = strlen(value);
+    char *item = mem_alloc(name_length + value_length + 2);
+
+    memcpy(item, name, name_length);
+    item[name_length] = '=';
+    memcpy(item + name_length + 1, value, value_length + 1);
+    return item;
+}
+
 void env_list_set(struct env_list *list, const char *name, const char *value)
 {
-    char *item = mem_printf("%s=%s", name, value);
+    char *item = join(name, value);
     char **old = find(list, name);
 
     if (old != NULL) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <search.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,15 +15,40 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
 
+/*
+ * Whether a trial left something is asked for each of them, so it is asked
+ * cheaply: a folder whose time of change is what it was when it was last seen
+ * empty is so still. Times come from a clock of some milliseconds, so only
+ * those that are older than that by far are relied upon.
+ */
+
+enum { SETTLED_MS = 100, NAME_BYTES = 80 };
+
+#define CONFIG "ml/input/config/"
+
+/* What an untouched trial's folders hold. */
+static const struct {
+    const char *name;
+    int entries;
+} emptiable[] = {{".", 1},        {"ml", 4},        {"ml/checkpoints", 0},
+                 {"ml/model", 0}, {"ml/output", 1}, {"ml/output/data", 0}};
+
+struct folder {
+    int64_t trial;
+    bool is_seen; /* empty, with these times of change */
+    struct timespec changed[ARRAY_LEN(emptiable)];
+};
+
 struct workspaces {
     char *directory; /* of the run */
-    char *spare_directory;
-    int64_t *spare; /* names of folders in it */
+    int trials_fd, attempts_fd;
+    void *used;            /* tsearch tree of the folders of live trials */
+    struct folder **spare; /* of trials that are over */
     size_t spare_count, spare_capacity;
-    int64_t last_spare;
     json_t *hosts, *channels; /* resourceconfig.json, inputdataconfig.json */
 };
 
@@ -45,6 +71,21 @@ static json_t *channels_json(const struct experiment *experiment)
     return channels;
 }
 
+static int open_directory(const char *run_directory, const char *name,
+                          struct err *err)
+{
+    char *path = fs_join(run_directory, name);
+    int fd = -1;
+
+    if (fs_make_directories(path, err) == 0) {
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+            err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
+    }
+    free(path);
+    return fd;
+}
+
 struct workspaces *workspaces_create(const char *run_directory,
                                      const struct experiment *experiment,
                                      struct err *err)
@@ -52,27 +93,46 @@ struct workspaces *workspaces_create(const char *run_directory,
     struct workspaces *workspaces = mem_zero(sizeof(*workspaces));
 
     workspaces->directory = mem_copy_string(run_directory);
-    workspaces->spare_directory = mem_printf("%s/spare", run_directory);
     workspaces->hosts = hosts_json();
     workspaces->channels = channels_json(experiment);
-    if (fs_remove_tree(workspaces->spare_directory, err) != 0 ||
-        fs_make_directories(workspaces->spare_directory, err) != 0) {
+    workspaces->attempts_fd = -1;
+    workspaces->trials_fd = open_directory(run_directory, "trials", err);
+    if (workspaces->trials_fd >= 0)
+        workspaces->attempts_fd =
+            open_directory(run_directory, "attempts", err);
+    if (workspaces->attempts_fd < 0) {
         workspaces_destroy(workspaces);
         return NULL;
     }
     return workspaces;
 }
 
+static void remove_spare(struct workspaces *workspaces)
+{
+    for (size_t i = 0; i < workspaces->spare_count; i++) {
+        char *path =
+            workspace_directory(workspaces, workspaces->spare[i]->trial);
+
+        fs_remove_tree(path, NULL);
+        free(path);
+        free(workspaces->spare[i]);
+    }
+    free(workspaces->spare);
+}
+
 void workspaces_destroy(struct workspaces *workspaces)
 {
     if (workspaces == NULL)
         return;
-    fs_remove_tree(workspaces->spare_directory, NULL);
+    remove_spare(workspaces);
+    tdestroy(workspaces->used, free);
+    if (workspaces->trials_fd >= 0)
+        close(workspaces->trials_fd);
+    if (workspaces->attempts_fd >= 0)
+        close(workspaces->attempts_fd);
     json_decref(workspaces->hosts);
     json_decref(workspaces->channels);
     free(workspaces->directory);
-    free(workspaces->spare_directory);
-    free(workspaces->spare);
     free(workspaces);
 }
 
@@ -84,8 +144,8 @@ char *workspace_directory(const struct workspaces *workspaces, int64_t trial)
 char *workspace_attempt_directory(const struct workspaces *workspaces,
                                   int64_t trial, int64_t attempt_number)
 {
-    return mem_printf("%s/trials/%" PRId64 "/attempt-%" PRId64,
-                      workspaces->directory, trial, attempt_number);
+    return mem_printf("%s/attempts/%" PRId64 "-%" PRId64, workspaces->directory,
+                      trial, attempt_number);
 }
 
 char *workspace_checkpoint_directory(const char *run_directory, int64_t trial)
@@ -94,112 +154,166 @@ char *workspace_checkpoint_directory(const char *run_directory, int64_t trial)
                       trial);
 }
 
-static int make_directory(const char *path, struct err *err)
+/* -- Making ---------------------------------------------------------------*/
+
+/* The name of something in a trial's folder, as seen from all of them. */
+static const char *name_in(char name[NAME_BYTES], int64_t trial,
+                           const char *rest)
 {
-    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+    snprintf(name, NAME_BYTES, "%" PRId64 "/%s", trial, rest);
+    return name;
+}
+
+static int make_directory(int fd, const char *name, struct err *err)
+{
+    if (mkdirat(fd, name, 0700) == 0 || errno == EEXIST)
         return 0;
-    return err_set_errno(err, ERR_FAILED, errno, "cannot make %s", path);
+    return err_set_errno(err, ERR_FAILED, errno, "cannot make the directory %s",
+                         name);
 }
 
 /* In place: neither atomic nor synced, for it is made anew for each attempt;
  * a file that is there keeps its block. */
-static int write_json(const char *folder, const char *name, const json_t *json,
-                      struct err *err)
+static int write_json(const struct workspaces *workspaces, int64_t trial,
+                      const char *file, const json_t *json, struct err *err)
 {
-    char *path = mem_printf("%s/input/config/%s", folder, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    char name[NAME_BYTES];
+    int fd = openat(workspaces->trials_fd, name_in(name, trial, file),
+                    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct buf text = BUF_INIT;
+    struct stat status;
     int result = 0;
 
     json_print(json, &text);
     buf_add_char(&text, '\n');
     if (fd < 0 ||
         write(fd, buf_text(&text), text.length) != (ssize_t)text.length ||
-        ftruncate(fd, (off_t)text.length) != 0)
-        result = err_set_errno(err, ERR_FAILED, errno, "cannot write %s", path);
+        fstat(fd, &status) != 0 ||
+        (status.st_size > (off_t)text.length &&
+         ftruncate(fd, (off_t)text.length) != 0))
+        result = err_set_errno(err, ERR_FAILED, errno, "cannot write trials/%s",
+                               name);
     if (fd >= 0)
         close(fd);
     buf_clear(&text);
-    free(path);
     return result;
 }
 
-static int make_ml(const struct workspaces *workspaces, const char *ml,
-                   struct err *err)
+static int make_folder(const struct workspaces *workspaces, int64_t trial,
+                       struct err *err)
 {
-    static const char *const names[] = {
-        "",       "/checkpoints", "/input",      "/input/config",
-        "/model", "/output",      "/output/data"};
+    static const char *const names[] = {"",
+                                        "ml",
+                                        "ml/checkpoints",
+                                        "ml/input",
+                                        "ml/input/config",
+                                        "ml/model",
+                                        "ml/output",
+                                        "ml/output/data"};
+    char name[NAME_BYTES];
     int result = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(names) && result == 0; i++) {
-        char *path = mem_printf("%s%s", ml, names[i]);
-
-        result = make_directory(path, err);
-        free(path);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(names) && result == 0; i++)
+        result = make_directory(workspaces->trials_fd,
+                                name_in(name, trial, names[i]), err);
     if (result == 0)
-        result = write_json(ml, "resourceconfig.json", workspaces->hosts, err);
+        result = write_json(workspaces, trial, CONFIG "resourceconfig.json",
+                            workspaces->hosts, err);
     if (result == 0)
-        result =
-            write_json(ml, "inputdataconfig.json", workspaces->channels, err);
+        result = write_json(workspaces, trial, CONFIG "inputdataconfig.json",
+                            workspaces->channels, err);
     return result;
 }
 
-static char *spare_path(const struct workspaces *workspaces, int64_t name)
+static int compare_trials(const void *a, const void *b)
 {
-    return mem_printf("%s/%" PRId64, workspaces->spare_directory, name);
+    int64_t left = ((const struct folder *)a)->trial;
+    int64_t right = ((const struct folder *)b)->trial;
+
+    return (left > right) - (left < right);
+}
+
+static void put_in_use(struct workspaces *workspaces, struct folder *folder)
+{
+    struct folder **found = tsearch(folder, &workspaces->used, compare_trials);
+
+    if (found == NULL)
+        abort();
+    if (*found == folder)
+        return;
+    free(*found);
+    *found = folder;
 }
 
 /* By a rename where there is a spare one and the trial has none yet. */
-static int get_ml(struct workspaces *workspaces, const char *ml,
-                  struct err *err)
+static struct folder *take_spare(struct workspaces *workspaces, int64_t trial)
 {
-    bool taken = false;
+    char old_name[NAME_BYTES], name[NAME_BYTES];
+    struct folder *folder;
 
-    if (workspaces->spare_count > 0) {
-        char *path = spare_path(workspaces,
-                                workspaces->spare[workspaces->spare_count - 1]);
+    if (workspaces->spare_count == 0)
+        return NULL;
+    folder = workspaces->spare[workspaces->spare_count - 1];
+    if (renameat(workspaces->trials_fd, name_in(old_name, folder->trial, ""),
+                 workspaces->trials_fd, name_in(name, trial, "")) != 0)
+        return NULL;
+    workspaces->spare_count--;
+    return folder;
+}
 
-        taken = rename(path, ml) == 0;
-        workspaces->spare_count -= taken;
-        free(path);
+/* A trial that is run again has its own back. */
+static void keep_from_others(struct workspaces *workspaces, int64_t trial)
+{
+    for (size_t i = 0; i < workspaces->spare_count; i++) {
+        if (workspaces->spare[i]->trial != trial)
+            continue;
+        free(workspaces->spare[i]);
+        workspaces->spare[i] = workspaces->spare[--workspaces->spare_count];
+        return;
     }
-    return taken ? 0 : make_ml(workspaces, ml, err);
+}
+
+static int get_folder(struct workspaces *workspaces, int64_t trial,
+                      int64_t attempt_number, struct err *err)
+{
+    struct folder *folder = NULL;
+
+    if (attempt_number == 1)
+        folder = take_spare(workspaces, trial);
+    else
+        keep_from_others(workspaces, trial);
+    if (folder == NULL) {
+        if (make_folder(workspaces, trial, err) != 0)
+            return -1;
+        folder = mem_zero(sizeof(*folder));
+    }
+    folder->trial = trial;
+    put_in_use(workspaces, folder);
+    return 0;
 }
 
 int workspace_prepare(struct workspaces *workspaces, int64_t trial,
                       int64_t attempt_number, const json_t *params,
                       const json_t *strings, struct err *err)
 {
-    char *directory = workspace_directory(workspaces, trial);
-    char *ml = mem_printf("%s/ml", directory);
-    char *attempt =
-        workspace_attempt_directory(workspaces, trial, attempt_number);
-    int result = make_directory(directory, err);
+    char name[NAME_BYTES];
 
-    if (result == 0)
-        result = attempt_number == 1 ? get_ml(workspaces, ml, err)
-                                     : make_ml(workspaces, ml, err);
-    if (result == 0)
-        result = write_json(ml, "params.json", params, err);
-    if (result == 0)
-        result = write_json(ml, "hyperparameters.json", strings, err);
-    if (result == 0)
-        result = make_directory(attempt, err);
-    free(directory);
-    free(ml);
-    free(attempt);
-    return result;
+    snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, trial, attempt_number);
+    if (get_folder(workspaces, trial, attempt_number, err) != 0 ||
+        write_json(workspaces, trial, CONFIG "params.json", params, err) != 0 ||
+        write_json(workspaces, trial, CONFIG "hyperparameters.json", strings,
+                   err) != 0)
+        return -1;
+    return make_directory(workspaces->attempts_fd, name, err);
 }
 
-/* How many entries a folder of `ml` has, or many where they are too many for
- * one look; -1 when it cannot be told. Asked for every trial, so the system is
- * asked with as few calls as possible. */
-static int count_entries(const char *ml, const char *name)
+/* -- Taking back ----------------------------------------------------------*/
+
+/* How many entries a folder has, or many where they are too many for one look;
+ * -1 when it cannot be told. */
+static int count_entries(int trials_fd, const char *name)
 {
-    char *path = mem_printf("%s/%s", ml, name);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(trials_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     alignas(struct dirent64) char entries[1024];
     ssize_t length = fd >= 0 ? getdents64(fd, entries, sizeof(entries)) : -1;
     int count = length >= 0 ? 0 : -1;
@@ -214,45 +328,79 @@ static int count_entries(const char *ml, const char *name)
     }
     if (fd >= 0)
         close(fd);
-    free(path);
     return count;
 }
 
-static bool is_untouched(const char *ml)
+static bool is_empty(int trials_fd, int64_t trial)
 {
-    static const struct {
-        const char *name;
-        int entries;
-    } folders[] = {{"", 4},
-                   {"checkpoints", 0},
-                   {"model", 0},
-                   {"output", 1},
-                   {"output/data", 0}};
+    char name[NAME_BYTES];
 
-    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-        if (count_entries(ml, folders[i].name) != folders[i].entries)
+    for (size_t i = 0; i < ARRAY_LEN(emptiable); i++) {
+        if (count_entries(trials_fd, name_in(name, trial, emptiable[i].name)) !=
+            emptiable[i].entries)
             return false;
     }
     return true;
 }
 
+/* Reads the times of change; whether all are those of before. */
+static bool read_times(int trials_fd, struct folder *folder)
+{
+    char name[NAME_BYTES];
+    bool is_same = true;
+
+    for (size_t i = 0; i < ARRAY_LEN(emptiable); i++) {
+        struct timespec *known = &folder->changed[i];
+        struct stat status;
+
+        if (fstatat(trials_fd, name_in(name, folder->trial, emptiable[i].name),
+                    &status, AT_SYMLINK_NOFOLLOW) != 0)
+            return false;
+        is_same &= status.st_mtim.tv_sec == known->tv_sec &&
+                   status.st_mtim.tv_nsec == known->tv_nsec;
+        *known = status.st_mtim;
+    }
+    return is_same;
+}
+
+static bool is_settled(const struct folder *folder)
+{
+    int64_t now_ms = clock_wall_ms();
+
+    for (size_t i = 0; i < ARRAY_LEN(emptiable); i++) {
+        const struct timespec *time = &folder->changed[i];
+
+        if (time->tv_sec * INT64_C(1000) + time->tv_nsec / 1000000 >
+            now_ms - SETTLED_MS)
+            return false;
+    }
+    return true;
+}
+
+/* The times are read first: what is written after that is seen next time. */
+static bool is_untouched(int trials_fd, struct folder *folder)
+{
+    if (read_times(trials_fd, folder) && folder->is_seen)
+        return true;
+    folder->is_seen = is_settled(folder);
+    return is_empty(trials_fd, folder->trial);
+}
+
 void workspace_release(struct workspaces *workspaces, int64_t trial)
 {
-    char *ml =
-        mem_printf("%s/trials/%" PRId64 "/ml", workspaces->directory, trial);
+    struct folder key = {.trial = trial}, *folder;
+    void *found = tfind(&key, &workspaces->used, compare_trials);
 
-    if (is_untouched(ml)) {
-        int64_t name = workspaces->last_spare + 1;
-        char *path = spare_path(workspaces, name);
-
-        if (rename(ml, path) == 0) {
-            workspaces->last_spare = name;
-            workspaces->spare = mem_grow(
-                workspaces->spare, workspaces->spare_count,
-                &workspaces->spare_capacity, sizeof(*workspaces->spare));
-            workspaces->spare[workspaces->spare_count++] = name;
-        }
-        free(path);
+    if (found == NULL) /* an earlier engine's */
+        return;
+    folder = *(struct folder **)found;
+    tdelete(folder, &workspaces->used, compare_trials);
+    if (!is_untouched(workspaces->trials_fd, folder)) {
+        free(folder);
+        return;
     }
-    free(ml);
+    workspaces->spare =
+        mem_grow(workspaces->spare, workspaces->spare_count,
+                 &workspaces->spare_capacity, sizeof(*workspaces->spare));
+    workspaces->spare[workspaces->spare_count++] = folder;
 }

@@ -16,14 +16,14 @@
  *           checkpoints/                 SMTUNE_CHECKPOINT_DIR, kept by retries
  *           model/  output/data/         SM_MODEL_DIR, SM_OUTPUT_DATA_DIR
  *           input/config/NAME.json       SageMaker's three, and params.json
- *       attempt-A/                       log, claim, exit, metrics.jsonl
+ *   runs/NAME/attempts/N-A/              log, claim, exit, metrics.jsonl
  *
  * Making eight folders costs more than starting a short trial. Where a trial
- * left nothing in its `ml`, the next one gets that by a rename.
+ * left nothing in its folder, another one gets that by a rename.
  */
 struct workspaces;
 
-/* Clears what an earlier engine left spare. */
+/* Makes `trials` and `attempts`, where they are missing. */
 struct workspaces *workspaces_create(const char *run_directory,
                                      const struct experiment *experiment,
                                      struct err *err);
@@ -47,7 +47,7 @@ int workspace_prepare(struct workspaces *workspaces, int64_t trial,
                       int64_t attempt_number, const json_t *params,
                       const json_t *strings, struct err *err);
 
-/* The trial is over: takes its `ml` back if nothing was left there. */
+/* The trial is over: takes its folder back if nothing was left there. */
 void workspace_release(struct workspaces *workspaces, int64_t trial);
 
 #endif
