@@ -17,16 +17,21 @@
  * Starts wait in a queue and begin in the order in which they came, as soon
  * as fewer than `parallel` run and the slots of the first are there. So the
  * next command begins the moment one ends, and the engine learns of both
- * later.
+ * later: while enough wait it could start nothing anyway, so what it is told
+ * is gathered for a moment, and it is woken once for many.
  */
+
+enum { GATHER_MS = 5, AHEAD_ENOUGH = 4 /* times as many as may run */ };
 
 struct agent {
     struct supervisor *supervisor;
     struct slots *slots;
     struct attempt_request *first; /* the queue */
     struct attempt_request **last;
+    size_t waiting; /* in the queue */
     size_t parallel;
-    int64_t retry_ms; /* when to try for slots again; 0: not waiting */
+    int64_t retry_ms;    /* when to try for slots again; 0: not waiting */
+    int64_t transmit_ms; /* when to tell what was gathered; 0: nothing was */
     struct buf in;
     struct buf out;
     int fd; /* -1 once the engine is gone */
@@ -40,6 +45,7 @@ static struct attempt_request *unqueue(struct agent *agent,
     struct attempt_request *request = *link;
 
     *link = request->next;
+    agent->waiting--;
     if (request->next == NULL)
         agent->last = link;
     if (agent->first == NULL && agent->slots != NULL)
@@ -161,6 +167,7 @@ static int on_start(struct agent *agent, const struct agent_message *message)
         return -1;
     *agent->last = request;
     agent->last = &request->next;
+    agent->waiting++;
     return 0;
 }
 
@@ -273,20 +280,49 @@ static void transmit(struct agent *agent)
         leave_engine(agent);
 }
 
+/* Whether the engine shall be told now, or sets the time. */
+static bool transmits_now(struct agent *agent)
+{
+    int64_t now_ms;
+
+    if (agent->waiting < AHEAD_ENOUGH * agent->parallel)
+        return true;
+    now_ms = clock_monotonic_ms();
+    if (agent->transmit_ms == 0)
+        agent->transmit_ms = now_ms + GATHER_MS;
+    return now_ms >= agent->transmit_ms;
+}
+
+static void tell(struct agent *agent)
+{
+    if (agent->out.length == 0 || !transmits_now(agent))
+        return;
+    agent->transmit_ms = 0;
+    transmit(agent);
+}
+
+static int64_t wake_ms(const struct agent *agent)
+{
+    if (agent->transmit_ms == 0 || agent->retry_ms == 0)
+        return agent->transmit_ms + agent->retry_ms;
+    return agent->transmit_ms < agent->retry_ms ? agent->transmit_ms
+                                                : agent->retry_ms;
+}
+
 static void serve(struct agent *agent)
 {
     while (agent->fd >= 0 || !supervisor_is_idle(agent->supervisor)) {
-        short events = agent->out.length > 0 ? POLLIN | POLLOUT : POLLIN;
+        bool is_blocked = agent->out.length > 0 && agent->transmit_ms == 0;
+        short events = is_blocked ? POLLIN | POLLOUT : POLLIN;
         short came = supervisor_turn(agent->supervisor, agent->fd, events,
-                                     agent->retry_ms);
+                                     wake_ms(agent));
         bool is_turn =
             agent->retry_ms != 0 && agent->retry_ms <= clock_monotonic_ms();
 
         if ((came & ~POLLOUT) != 0)
             receive(agent);
         start_waiting(agent, is_turn);
-        if (agent->out.length > 0)
-            transmit(agent);
+        tell(agent);
     }
 }
 

@@ -27,7 +27,11 @@
  * child only has to open its mask.
  */
 
-enum { CHILD_STACK_BYTES = 256 << 10, CLAIM_FD_MIN = 50 };
+enum {
+    CHILD_STACK_BYTES = 256 << 10,
+    CLAIM_FD_MIN = 50,
+    OWN_AGE_TICKS_MAX = 500
+};
 
 /* Where in its preparations a child failed. */
 enum stage { STAGE_DIRECTORY, STAGE_FILES, STAGE_CLAIM, STAGE_COMMAND };
@@ -41,10 +45,30 @@ struct child {
     char *path;        /* room for a candidate's path */
     int claim_fd;
     int log_fd;
+    uint64_t before; /* ticks since boot, just before it was made */
     uint64_t start;
     enum stage stage;
     int error; /* errno; 0 when the command was executed */
 };
+
+static uint64_t ticks(uint64_t tick_ns)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) /
+           tick_ns;
+}
+
+/* A process is stamped with the boot clock's tick when it is made. We have
+ * just been made ourselves, so our own stamp shows whether that holds here. */
+static uint64_t find_tick_ns(uint64_t own_start)
+{
+    uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t age = ticks(tick_ns) - own_start;
+
+    return age <= OWN_AGE_TICKS_MAX ? tick_ns : 0;
+}
 
 int spawner_init(struct spawner *spawner, struct err *err)
 {
@@ -54,8 +78,14 @@ int spawner_init(struct spawner *spawner, struct err *err)
     spawner->null_fd = -1;
     claim_identify(&spawner->claim);
     spawner->claim.shim_pid = getpid();
-    if (process_read(getpid(), &self))
+    if (process_read(getpid(), &self)) {
         spawner->claim.shim_start = self.start;
+        spawner->tick_ns = find_tick_ns(self.start);
+    }
+    spawner->stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (spawner->stack == MAP_FAILED)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot map a stack");
     spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (spawner->null_fd < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot open /dev/null");
@@ -66,20 +96,33 @@ void spawner_clear(struct spawner *spawner)
 {
     if (spawner->null_fd >= 0)
         close(spawner->null_fd);
+    if (spawner->stack != NULL && spawner->stack != MAP_FAILED)
+        munmap(spawner->stack, CHILD_STACK_BYTES);
 }
 
 /* -- In the child ---------------------------------------------------------*/
+
+/* Our own start time, without a look into /proc where no tick has passed since
+ * before we were made. */
+static uint64_t start_time(const struct child *child)
+{
+    uint64_t tick_ns = child->spawner->tick_ns;
+    struct process self;
+
+    if (tick_ns != 0 && ticks(tick_ns) == child->before)
+        return child->before;
+    return process_read(getpid(), &self) ? self.start : 0;
+}
 
 static int write_claim(struct child *child)
 {
     struct claim claim = child->spawner->claim;
     char line[CLAIM_LINE_MAX];
-    struct process self;
     size_t length;
 
     claim.attempt = child->spec->attempt;
     claim.pid = getpid();
-    child->start = process_read(getpid(), &self) ? self.start : 0;
+    child->start = start_time(child);
     claim.pid_start = child->start;
     claim.time_ms = clock_wall_ms();
     if (child->group != NULL &&
@@ -241,20 +284,13 @@ static int explain(const struct child *child, struct err *err)
 
 static pid_t create_process(struct child *child)
 {
-    char *stack = mmap(NULL, CHILD_STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    pid_t pid;
-    int error;
+    const struct spawner *spawner = child->spawner;
 
-    if (stack == MAP_FAILED)
-        return -1;
-    FRESH_STACK(stack, CHILD_STACK_BYTES);
-    pid = clone(run_child, stack + CHILD_STACK_BYTES,
-                CLONE_VM | CLONE_VFORK | SIGCHLD, child);
-    error = errno;
-    munmap(stack, CHILD_STACK_BYTES);
-    errno = error;
-    return pid;
+    FRESH_STACK(spawner->stack, CHILD_STACK_BYTES);
+    if (spawner->tick_ns != 0)
+        child->before = ticks(spawner->tick_ns);
+    return clone(run_child, spawner->stack + CHILD_STACK_BYTES,
+                 CLONE_VM | CLONE_VFORK | SIGCHLD, child);
 }
 
 /* Where the system has no process or memory to spare, some will be free soon:

@@ -15,6 +15,8 @@
 struct spawner {
     struct claim claim; /* boot_id, host, shim_pid, shim_start */
     int null_fd;        /* /dev/null */
+    char *stack;        /* of a child until it executes its command */
+    uint64_t tick_ns;   /* of the clock of start times; 0: not to be trusted */
 };
 
 /* What a command is given beside its spec. */
