@@ -220,7 +220,7 @@ check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret all ## tests of whole programs (T=n
 
 fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n auto \
+	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
 	 $(if $T,tests/fault/test_$T.py,tests/fault)
 
 sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM=first seed)

@@ -190,8 +190,12 @@ static bool prepare(struct engine *engine, struct trial *trial)
         return false;
     order.attempt = trial->attempt;
     order.attempt_number = trial->attempt_number;
-    TAILQ_REMOVE(&engine->ready, trial, link);
     trial->launch = launch_create(&engine->site, &order, &err);
+    if (trial->launch == NULL && err.kind == ERR_FAILED) {
+        engine_break(engine, &err);
+        return false;
+    }
+    TAILQ_REMOVE(&engine->ready, trial, link);
     if (trial->launch == NULL) {
         engine_settle_unstarted(engine, trial, &err);
         return true;

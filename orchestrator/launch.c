@@ -153,8 +153,10 @@ static int prepare(struct launch *launch, const struct launch_site *site,
     set_environment(launch, site, order, params);
     result = workspace_prepare(site->workspaces, order->trial,
                                order->attempt_number, params, strings, err);
-    if (result == 0)
-        result = expand(launch, site->experiment, values, err);
+    if (result == 0 && expand(launch, site->experiment, values, err) != 0) {
+        err->kind = ERR_FILE;
+        result = -1;
+    }
     json_decref(params);
     json_decref(strings);
     free(values);

@@ -35,7 +35,9 @@ struct launch_order {
 
 struct launch; /* one attempt's spec, and the memory behind it */
 
-/* Makes folders and files, expands the command. */
+/* Makes folders and files, expands the command. NULL with ERR_FILE where this
+ * setting makes no command, with ERR_FAILED or ERR_SHORTAGE where folders and
+ * files cannot be made, which is no trial's fault. */
 struct launch *launch_create(const struct launch_site *site,
                              const struct launch_order *order, struct err *err);
 /* Lives as long as the launch. */

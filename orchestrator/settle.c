@@ -218,16 +218,30 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
     settle(engine, trial);
 }
 
+/* What a trial said is not known: nothing may be concluded from that. */
+static void put_off(struct engine *engine, const struct err *err)
+{
+    if (err->kind == ERR_SHORTAGE)
+        engine_hold(engine, err->text);
+    else
+        engine_break(engine, err);
+}
+
 /* Reads on, once the trial has started; settles it when it has ended and all is
  * read. Else it goes to its place among the live ones: first where there is
  * more, last where not. */
 static void read_trial(struct engine *engine, struct trial *trial)
 {
     struct reader reader = {engine, trial};
+    struct err err;
+    int more = 0;
 
-    trial->has_more = (trial->state == JOB_RUNNING || trial->has_ended) &&
-                      watch_read(trial->watch, on_metric, &reader);
-    if (trial->has_ended && !trial->has_more) {
+    if (trial->state == JOB_RUNNING || trial->has_ended)
+        more = watch_read(trial->watch, on_metric, &reader, &err);
+    if (more < 0)
+        put_off(engine, &err);
+    trial->has_more = more > 0;
+    if (trial->has_ended && more == 0) {
         watch_finish(trial->watch, on_metric, &reader);
         engine_untrack_live(engine, trial);
         settle(engine, trial);

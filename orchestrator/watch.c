@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -62,16 +63,25 @@ void watch_destroy(struct watch *watch)
     free(watch);
 }
 
-/* At most CHUNKS_A_TURN of what is new; whether there is more. */
-static bool read_news(struct tail *tail, off_t size, metric_fn found,
-                      void *user)
+/* What a trial did to its own files is as if they were empty; that the system
+ * does not let them be read now is an error. */
+static int not_read(const struct tail *tail, int error, struct err *err)
+{
+    err_set_errno(err, ERR_FAILED, error, "cannot read '%s'", tail->path);
+    return err->kind == ERR_SHORTAGE || error == EIO ? -1 : 0;
+}
+
+/* At most CHUNKS_A_TURN of what is new; returns as watch_read(). */
+static int read_news(struct tail *tail, off_t size, metric_fn found, void *user,
+                     struct err *err)
 {
     char chunk[CHUNK_BYTES];
     int fd = open(tail->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     ssize_t length = 1;
+    int error;
 
     if (fd < 0)
-        return false;
+        return not_read(tail, errno, err);
     for (int i = 0; i < CHUNKS_A_TURN && tail->offset < size && length > 0;
          i++) {
         length = pread(fd, chunk, sizeof(chunk), tail->offset);
@@ -80,23 +90,32 @@ static bool read_news(struct tail *tail, off_t size, metric_fn found,
         tail->offset += length;
         metric_reader_feed(tail->reader, chunk, (size_t)length, found, user);
     }
+    error = errno;
     close(fd);
+    if (length < 0)
+        return not_read(tail, error, err);
     return length > 0 && tail->offset < size;
 }
 
-static bool tail_read(struct tail *tail, metric_fn found, void *user)
+static int tail_read(struct tail *tail, metric_fn found, void *user,
+                     struct err *err)
 {
     struct stat status;
 
-    return stat(tail->path, &status) == 0 && status.st_size > tail->offset &&
-           read_news(tail, status.st_size, found, user);
+    if (stat(tail->path, &status) != 0)
+        return not_read(tail, errno, err);
+    return status.st_size > tail->offset
+               ? read_news(tail, status.st_size, found, user, err)
+               : 0;
 }
 
-bool watch_read(struct watch *watch, metric_fn found, void *user)
+int watch_read(struct watch *watch, metric_fn found, void *user,
+               struct err *err)
 {
-    bool more = tail_read(&watch->log, found, user);
+    int log = tail_read(&watch->log, found, user, err);
+    int metrics = log < 0 ? -1 : tail_read(&watch->metrics, found, user, err);
 
-    return tail_read(&watch->metrics, found, user) || more;
+    return metrics < 0 ? -1 : log || metrics;
 }
 
 void watch_read_log_end(const struct watch *watch, size_t max_bytes,

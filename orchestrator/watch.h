@@ -2,9 +2,9 @@
 #ifndef SMTUNE_ORCHESTRATOR_WATCH_H
 #define SMTUNE_ORCHESTRATOR_WATCH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
 #include "base/metrics.h"
 
 struct buf;
@@ -25,15 +25,17 @@ void watch_destroy(struct watch *watch);
 
 /*
  * Reads on from where it stopped, up to a few megabytes so that one loud trial
- * holds nobody up. True when there may be more to read at once.
+ * holds nobody up. Returns 1 when there may be more to read at once, 0 when
+ * not, -1 when the files cannot be read now (ERR_SHORTAGE: it may pass).
  */
-bool watch_read(struct watch *watch, metric_fn found, void *user);
+int watch_read(struct watch *watch, metric_fn found, void *user,
+               struct err *err);
 
 /* Appends the last max_bytes of the log, as it is now, to *out. */
 void watch_read_log_end(const struct watch *watch, size_t max_bytes,
                         struct buf *out);
 
-/* The attempt has ended and watch_read said false: takes a last line that has
+/* The attempt has ended and watch_read returned 0: takes a last line that has
  * no newline. */
 void watch_finish(struct watch *watch, metric_fn found, void *user);
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Calls that fail: once, and from then on.
+
+The engine may end with one line that says why, or wait for better times; the
+record stays sound, and when the fault is gone `smtune resume` brings the run
+to the end that it would have had."""
+
+import pytest
+
+SIZE = {"trials": 3, "parallel": 2}
+
+ERRORS = ["ENOSPC:write", "EIO:write", "EIO:fsync", "EIO:truncate",
+          "EIO:read", "short:read", "EMFILE:open", "EIO:rename",
+          "EIO:remove", "ENOSPC:mkdir", "EAGAIN:spawn",
+          "EIO:commit", "ENOMEM:malloc"]
+
+
+def points():
+    """1 to 4, and then each a quarter beyond the last."""
+    n = 1
+    while True:
+        yield n
+        n += max(1, n // 4)
+
+
+def judge_end(it, fault, status):
+    said = it.last_said()
+    if status == -6:
+        assert "ENOMEM" in fault and "out of memory" in said, said
+    elif status == 3:   # nothing has begun yet
+        assert "ENOMEM" in fault and "out of memory" in said, said
+    else:
+        assert status in (0, 1, 6, -9), f"{fault}: status {status}\n{said}"
+    if status == 1:
+        errors = [line for line in said.splitlines()
+                  if line.startswith("smtune: ")]
+        assert len(errors) == 1, f"{fault}\n{said}"
+
+
+def fail_at_each(drill, expected, program, error, reach):
+    for n in points():
+        fault = f"{program}:{error}@{n}{reach}"
+        it = drill(**SIZE)
+        status = it.disturb(fault, patience=1 if reach else 30,
+                            is_endless=bool(reach))
+        struck = it.struck()
+        print(fault, "status", status, struck)
+        judge_end(it, fault, status)
+        it.end_all("smtune-shim")
+        it.finish(expected(**SIZE), is_strict=program == "smtune")
+        if not struck:
+            return
+
+
+@pytest.mark.parametrize("reach", ["", "+"], ids=["once", "ever"])
+@pytest.mark.parametrize("error", ERRORS)
+def test_engine_is_denied(drill, expected, error, reach):
+    fail_at_each(drill, expected, "smtune", error, reach)
+
+
+@pytest.mark.parametrize("error", ["EMFILE:open", "EIO:read", "ENOSPC:write",
+                                   "EIO:fsync", "EAGAIN:spawn"])
+def test_recovery_is_denied(drill, expected, error):
+    """The engine that takes up running trials is denied something for good:
+    it may not take for lost what it cannot see."""
+    for n in points():
+        fault = f"smtune:{error}@{n}+"
+        it = drill(**SIZE, pause=0.2)
+        engine = it.go_on()
+        it.wait_for_trials(2)
+        engine.kill()
+        engine.wait()
+        status = it.disturb(fault, patience=1, is_endless=True)
+        struck = it.struck()
+        print(fault, "status", status, struck)
+        judge_end(it, fault, status)
+        it.finish(expected(**SIZE))
+        if not struck:
+            return
