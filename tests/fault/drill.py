@@ -163,16 +163,25 @@ class Drill:
                 errors="replace") for n in range(1, self.engines + 1))
         raise AssertionError("\n".join([*complaints, said]))
 
+    # -- Processes
+
+    def processes(self, command=""):
+        """The pids of the drill's processes whose command has the word."""
+        return [pid for pid, line in checker.processes_left(self.token)
+                if command in line]
+
+    def kill(self, pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
     def end_all(self, command=""):
         """Kills what is left, and what that starts meanwhile; or only those
         whose command has the word."""
-        while left := [it for it in checker.processes_left(self.token)
-                       if command in it[1]]:
-            for pid, _ in left:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+        while left := self.processes(command):
+            for pid in left:
+                self.kill(pid)
             time.sleep(0.01)
 
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The power goes while trials end: the store lies on an ext4 of its own, which
+is shut down without a flush, and mounted again. The trials' own evidence lies
+elsewhere and survives."""
+
+import fcntl
+import os
+import random
+import struct
+import subprocess
+import time
+
+import pytest
+
+import checker
+import soak
+from drill import RUN
+
+AT_ONCE = 5     # cuts a test
+SIZE = {"trials": 400, "parallel": 4}
+
+# <linux/ext4.h> has them: the ioctl, and what is lost besides the cache.
+EXT4_IOC_SHUTDOWN = 0x8004587D
+EXT4_GOING_FLAGS_NOLOGFLUSH = 2
+
+
+class Disk:
+    """An ext4 in a file, mounted on a folder."""
+
+    def __init__(self, directory):
+        self.image = directory / "disk.img"
+        self.folder = directory / "disk"
+        self.folder.mkdir()
+        with open(self.image, "wb") as image:
+            image.truncate(64 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", self.image], check=True)
+
+    def mount(self):
+        return subprocess.run(["mount", "-o", "loop", self.image, self.folder],
+                              stderr=subprocess.PIPE, text=True)
+
+    def cut(self):
+        fd = os.open(self.folder, os.O_RDONLY)
+        fcntl.ioctl(fd, EXT4_IOC_SHUTDOWN,
+                    struct.pack("I", EXT4_GOING_FLAGS_NOLOGFLUSH))
+        os.close(fd)
+
+    def unmount(self):
+        subprocess.run(["umount", self.folder], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    disk = Disk(tmp_path)
+    mounted = disk.mount()
+    if mounted.returncode != 0:
+        pytest.skip(f"no disk in a file: {mounted.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", "-l", disk.folder], stderr=subprocess.DEVNULL)
+
+
+def cut_power(it, disk, engine):
+    """Whether the engine was alive. The processes die with the machine, of
+    course; that they live some milliseconds longer makes it harder."""
+    disk.cut()
+    alive = engine.poll() is None
+    engine.kill()
+    engine.wait()
+    it.end_all()
+    disk.unmount()
+    assert disk.mount().returncode == 0
+    return alive
+
+
+@pytest.mark.parametrize("seed", range(soak.CUTS // AT_ONCE))
+def test_power_cut(drill, expected, disk, seed):
+    chance = random.Random(seed)
+    cuts = acknowledged = runs = 0
+    it = None
+    while cuts < AT_ONCE:
+        if it is None:
+            it = drill(**SIZE, store=disk.folder / f"store-{runs}")
+            runs += 1
+        engine = it.go_on()
+        time.sleep(chance.uniform(0.1, 0.5))
+        if cut_power(it, disk, engine):
+            cuts += 1
+            acknowledged += checker.read_acknowledged(it.last_said()).count
+        it.check_record()
+        record = checker.read_record(it.store, RUN)
+        if record is not None and record.state != "running":
+            it.finish(expected(**SIZE), is_strict=False)
+            it = None
+    if it is not None:
+        it.finish(expected(**SIZE), is_strict=False)
+    soak.note("power cuts", seed, cuts=cuts, acknowledged=acknowledged)
