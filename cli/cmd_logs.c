@@ -24,7 +24,7 @@ enum { PIECE_BYTES = 65536, PAUSE_MS = 100 };
 
 struct options {
     bool follow;
-    int64_t attempt;
+    int64_t attempt, rank;
 };
 
 static const struct opt opts[] = {
@@ -32,6 +32,8 @@ static const struct opt opts[] = {
      "go on as the log grows, until the attempt ends", 0, NULL},
     {"attempt", 0, OPT_INT, offsetof(struct options, attempt), "N",
      "only the log of attempt N", 1, NULL},
+    {"rank", 0, OPT_INT, offsetof(struct options, rank), "N",
+     "the log of rank N, where a trial has ranks (0)", 0, NULL},
     {0},
 };
 
@@ -44,6 +46,7 @@ struct attempt {
 struct attempts {
     const struct run_view *view;
     int64_t wanted; /* 0: all */
+    int64_t rank;   /* 0: what is in the trial's own log */
     struct attempt *items;
     size_t count, capacity;
 };
@@ -53,12 +56,16 @@ struct attempts {
 static int keep_attempt(void *user, const struct attempt_row *row)
 {
     struct attempts *attempts = user;
+    const char *store = store_directory(attempts->view->store);
     char *log;
 
     if (attempts->wanted != 0 && attempts->wanted != row->number)
         return 0;
-    log = mem_printf("%s/%s/log", store_directory(attempts->view->store),
-                     row->directory);
+    if (attempts->rank == 0)
+        log = mem_printf("%s/%s/log", store, row->directory);
+    else
+        log = mem_printf("%s/%s/rank-%" PRId64 ".log", store, row->directory,
+                         attempts->rank);
     attempts->items = mem_grow(attempts->items, attempts->count,
                                &attempts->capacity, sizeof(*attempts->items));
     attempts->items[attempts->count++] =
@@ -209,12 +216,27 @@ static int no_attempt(int64_t trial, int64_t attempt, struct err *err)
                    "trial %" PRId64 " has no attempt %" PRId64, trial, attempt);
 }
 
+/* A rank's file is there from its start on. */
+static int check_rank(const struct attempts *attempts, int64_t trial,
+                      struct err *err)
+{
+    if (attempts->rank == 0)
+        return 0;
+    for (size_t i = 0; i < attempts->count; i++) {
+        if (fs_exists(attempts->items[i].log))
+            return 0;
+    }
+    return err_set(err, ERR_NOT_FOUND, "trial %" PRId64 " has no rank %" PRId64,
+                   trial, attempts->rank);
+}
+
 static int exec_logs(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
     const struct options *chosen = options;
     struct run_view view;
-    struct attempts attempts = {.view = &view, .wanted = chosen->attempt};
+    struct attempts attempts = {
+        .view = &view, .wanted = chosen->attempt, .rank = chosen->rank};
     int64_t number, job;
     int status = run_view_open(&view, cli, operands[0], err);
 
@@ -225,6 +247,8 @@ static int exec_logs(const struct cli *cli, const void *options,
         status = find_attempts(&attempts, job, err);
     if (status == 0 && attempts.count == 0)
         status = no_attempt(number, chosen->attempt, err);
+    if (status == 0)
+        status = check_rank(&attempts, number, err);
     if (status == 0)
         status = print_logs(cli, &attempts, job, chosen->follow, err);
     forget(&attempts);
@@ -239,10 +263,12 @@ const struct cmd cmd_logs = {
     .summary = "print what a trial wrote",
     .details = "Standard output and standard error of the trial's command, in "
                "the order in which they came; of all its attempts, unless one "
-               "is chosen. With -f it goes on until the last attempt ends.",
+               "is chosen. With -f it goes on until the last attempt ends. "
+               "Of a trial with ranks (resources.tasks), that of rank 0.",
     .examples = "smtune logs last 3               # trial 3 of the newest run\n"
                 "smtune logs mlp 17 -f            # as it grows\n"
-                "smtune logs mlp 17 --attempt 1   # before its retry\n",
+                "smtune logs mlp 17 --attempt 1   # before its retry\n"
+                "smtune logs mlp 17 --rank 3      # of its fourth rank\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -80,6 +80,8 @@ static void print_resources(const struct experiment *experiment)
         printf(", %d CPUs", resources->cpus);
     if (resources->gpus > 0)
         printf(", %d GPUs", resources->gpus);
+    if (resources->tasks > 1)
+        printf(", %d ranks", resources->tasks);
     if (resources->memory_bytes > 0) {
         units_format_bytes(resources->memory_bytes, text, sizeof(text));
         printf(", at most %s of memory", text);

@@ -356,6 +356,11 @@ def test_metrics_of_a_trial_with_ranks_count_once(smtune, write):
     assert found["acc"]["points"] == 1 and found["acc"]["value"] == 0
     log = smtune.ok("logs", "exp", 1)
     assert "rank=0 loss=3" in log and "rank=1" not in log
+    assert "rank=3 loss=-299" in smtune.ok("logs", "exp", 1, "--rank", 3)
+    assert smtune.ok("logs", "exp", 1, "--rank", 0) == log
+    wrong = smtune("logs", "exp", 1, "--rank", 4)
+    assert (wrong.returncode, wrong.stderr) == \
+        (4, "smtune: trial 1 has no rank 4\n")
     directory = smtune.store / attempt(smtune)["directory"]
     for rank in range(4):
         text = (directory / f"rank-{rank}.log").read_text()

@@ -31,7 +31,9 @@ def test_the_plan_is_what_the_run_does(smtune, write):
 
 
 def test_the_plan_for_people(smtune, write):
-    text = smtune.ok("plan", write("exp.yaml", FILE))
+    text = smtune.ok("plan", write("exp.yaml", FILE), "--set",
+                     "trial.resources={cpus: 4, tasks: 2}")
     assert "8 trials, 2 at a time" in text
+    assert "4 CPUs, 2 ranks" in text
     assert "feasible" in text
     assert text.count("echo loss=") == 5
