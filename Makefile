@@ -223,9 +223,13 @@ fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: 
 	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
 	 $(if $T,tests/fault/test_$T.py,tests/fault)
 
-sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM=first seed)
+sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM: the first)
 	@$B/sim --self-test
-	@$B/sim --from $(or $(FROM),1) --seeds $(if $(filter file,$(origin SEEDS)),500,$(SEEDS)) --jobs $$(nproc)
+	@$B/sim --from $(or $(FROM),1) --jobs $$(nproc) \
+	 --seeds $(if $(filter file,$(origin SEEDS)),500,$(SEEDS))
+
+soak: ## what make check has no time for
+	@$(MAKE) --no-print-directory sim SEEDS=100000
 
 FUZZ_SECONDS ?= 300
 fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each
@@ -297,5 +301,5 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
-        fault fuzz fuzz-run lint format coverage bench bench-regret install uninstall \
-        dist clean FORCE
+        fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
+        install uninstall dist clean FORCE

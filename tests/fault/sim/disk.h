@@ -5,13 +5,14 @@
 #include "tests/fault/sim/world.h"
 
 /*
- * The files of SQLite in a world, in memory: disk.c registers the virtual file
- * system that puts them there. What was written and not synced is lost, kept or
+ * The files of SQLite in a world, in memory: vfs.c is the virtual file system
+ * that puts them there. What was written and not synced is lost, kept or
  * torn by a power cut, by the seed.
  */
 struct disk;
 
-/* Makes the simulated disk SQLite's default. Once, before any other use. */
+/* vfs.c: makes the simulated disk SQLite's default. Once, before any other
+ * use of SQLite. */
 void disk_register(void);
 
 struct disk *disk_create(void);

@@ -48,7 +48,7 @@ static void write_log(struct site_attempt *attempt,
     for (int64_t step = 0; step < steps; step++) {
         if (rng_percent(rng, 20))
             buf_add_string(&text, "some words of no account\n");
-        for (int i = 0; i < habits->metric_count; i++) {
+        for (int i = 0; i < SITE_METRICS && i < habits->metric_count; i++) {
             snprintf(number, sizeof(number), "%.9g",
                      draw_value(attempt->setting, rng));
             attempt->values[i] = strtod(number, NULL);

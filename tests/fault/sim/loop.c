@@ -84,7 +84,7 @@ static int init(uv_loop_t *uv, uv_handle_t *handle, uv_handle_type type)
     handle->type = type;
     handle->flags = 0;
     loop->handles = mem_grow(loop->handles, loop->count, &loop->capacity,
-                             sizeof(*loop->handles));
+                             sizeof(uv_handle_t *));
     loop->handles[loop->count++] = handle;
     return 0;
 }

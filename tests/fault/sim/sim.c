@@ -72,8 +72,9 @@ static int play(const struct options *options, uint64_t first, uint64_t count)
         alarm(CHILD_SECONDS);
         if (history_run(&one, failure))
             continue;
-        printf("sim: seed %" PRIu64 " failed: %s\n", seed, failure);
         failed++;
+        if (!options->is_self_test)
+            printf("sim: seed %" PRIu64 " failed: %s\n", seed, failure);
     }
     fs_remove_tree(parent, NULL);
     disk_destroy(template);
@@ -116,6 +117,8 @@ static uint64_t finish(const struct options *options, struct child *child,
     child->pid = 0;
     if (WIFEXITED(status))
         return (uint64_t)WEXITSTATUS(status);
+    if (child->count == 1 && options->is_self_test)
+        return 1;
     if (child->count == 1) {
         printf("sim: seed %" PRIu64 " failed: signal %d\n", child->first,
                WTERMSIG(status));
@@ -190,7 +193,7 @@ static int self_test(struct options *options)
         const char *text;
     } tests[] = {
         {SABOTAGE_EARLY_ACK, "a store that tells of commits too early"},
-        {SABOTAGE_DOUBLE_START, "a site that begins what was taken back"},
+        {SABOTAGE_BLIND_SITE, "an executor that does not see what runs"},
     };
     int passed = 0, count = (int)ARRAY_LEN(tests);
 

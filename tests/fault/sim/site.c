@@ -379,6 +379,9 @@ int site_reattach(struct site *site, const struct attempt_spec *spec)
                 attempt->phase == SITE_VOID      ? "never began"
                 : attempt->phase == SITE_RUNNING ? "runs"
                                                  : "ended");
+    if (attempt->phase == SITE_RUNNING &&
+        site->world->sabotage == SABOTAGE_BLIND_SITE)
+        return 1;
     if (attempt->phase == SITE_ENDED && !attempt->has_claim) {
         attempt->told_ms = site->world->now_ms;
         return 1;

@@ -34,8 +34,8 @@ enum world_crash {
  * have to find: see sim.c. */
 enum world_sabotage {
     SABOTAGE_NONE,
-    SABOTAGE_EARLY_ACK,   /* syncing does nothing: a commit is told too early */
-    SABOTAGE_DOUBLE_START /* an attempt is begun again after a crash */
+    SABOTAGE_EARLY_ACK, /* a sync does nothing: commits are told too early */
+    SABOTAGE_BLIND_SITE /* what runs is said to have never begun */
 };
 
 struct world {
