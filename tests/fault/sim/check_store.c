@@ -87,8 +87,7 @@ static void check_tables(const struct history *history, struct store *store)
     struct fsck_counts counts = {0};
     struct err err;
 
-    if (fsck_run(store, history->run, on_finding, NULL, &counts, NULL, &err) !=
-        0)
+    if (fsck_run(store, history->run, on_finding, NULL, &counts, &err) != 0)
         world_fail("fsck: %s", err.text);
 }
 
