@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/run_view.h"
+#include "orchestrator/decisions.h"
 #include "orchestrator/replay.h"
 #include "orchestrator/run.h"
 
@@ -19,13 +20,26 @@ static json_t *difference_json(const struct replay *replay)
                      json_from_value(&replay->suggested));
 }
 
-static void print_json(const struct run_view *view, const struct replay *replay)
+static json_t *decision_json(const struct decisions *decisions)
+{
+    if (decisions->seq == 0)
+        return json_null();
+    return json_pack(
+        "{s:I, s:o, s:s}", "event", (json_int_t)decisions->seq, "id",
+        decisions->trial != 0 ? json_integer((json_int_t)decisions->trial)
+                              : json_null(),
+        "text", decisions->text);
+}
+
+static void print_json(const struct run_view *view, const struct replay *replay,
+                       const struct decisions *decisions)
 {
     struct buf text = BUF_INIT;
-    json_t *json = json_pack("{s:s, s:I, s:I, s:o}", "run", view->row.name,
-                             "trials", (json_int_t)replay->trials, "proved",
-                             (json_int_t)replay->proved, "difference",
-                             difference_json(replay));
+    json_t *json = json_pack(
+        "{s:s, s:I, s:I, s:o, s:I, s:o}", "run", view->row.name, "trials",
+        (json_int_t)replay->trials, "proved", (json_int_t)replay->proved,
+        "difference", difference_json(replay), "decisions",
+        (json_int_t)decisions->proved, "decision", decision_json(decisions));
 
     json_print(json, &text);
     printf("%s\n", buf_text(&text));
@@ -41,7 +55,8 @@ static void print_value(const struct value *value, struct buf *out)
         value_print(value, out);
 }
 
-static void print_text(const struct run_view *view, const struct replay *replay)
+static void print_text(const struct run_view *view, const struct replay *replay,
+                       const struct decisions *decisions)
 {
     struct buf line = BUF_INIT;
 
@@ -59,6 +74,19 @@ static void print_text(const struct run_view *view, const struct replay *replay)
         print_value(&replay->suggested, &line);
     }
     puts(buf_text(&line));
+    buf_truncate(&line, 0);
+    buf_printf(&line, "run '%s': ", view->row.name);
+    if (decisions->seq == 0)
+        buf_printf(&line, "all %" PRId64 " decisions are proved",
+                   decisions->proved);
+    else
+        buf_printf(&line, "%" PRId64 " decisions are proved, event %" PRId64,
+                   decisions->proved, decisions->seq);
+    if (decisions->trial != 0)
+        buf_printf(&line, " of trial %" PRId64, decisions->trial);
+    if (decisions->seq != 0)
+        buf_printf(&line, " does not follow: %s", decisions->text);
+    puts(buf_text(&line));
     buf_clear(&line);
 }
 
@@ -67,18 +95,24 @@ static int replay_view(const struct cli *cli, const struct run_view *view,
 {
     struct experiment *experiment =
         run_read_experiment(view->store, view->row.id, err);
+    struct decisions decisions;
     struct replay replay;
     int status = -1;
 
     if (experiment != NULL)
         status =
             replay_run(view->store, view->row.id, experiment, &replay, err);
+    if (status == 0)
+        status = decisions_replay(view->store, view->row.id, experiment,
+                                  &decisions, err);
     if (status == 0) {
         if (cli->output == OUTPUT_TABLE)
-            print_text(view, &replay);
+            print_text(view, &replay, &decisions);
         else
-            print_json(view, &replay);
-        status = replay.differs != 0 ? err_exit_status(ERR_FAILED) : 0;
+            print_json(view, &replay, &decisions);
+        status = replay.differs != 0 || decisions.seq != 0
+                     ? err_exit_status(ERR_FAILED)
+                     : 0;
     }
     experiment_destroy(experiment);
     return status;
@@ -101,12 +135,16 @@ static int exec_replay(const struct cli *cli, const void *options,
 const struct cmd cmd_replay = {
     .name = "replay",
     .operands = "RUN",
-    .summary = "prove that each suggestion of a run follows from its record",
+    .summary = "prove that a run's suggestions and decisions follow from its "
+               "record",
     .details =
         "Asks the search once more for every trial of the run, with the "
         "results that were known when it was suggested, and compares each "
-        "setting with the record, bit for bit. Nothing is run or written.\n\n"
-        "Exit status: 0 all are the same; 1 one differs, and is shown.",
+        "setting with the record, bit for bit. Then decides from the events "
+        "once more what became of each attempt's end (success, failure, a "
+        "retry and its time), when the budget was used up, and in what the run "
+        "ended. Nothing is run or written.\n\n"
+        "Exit status: 0 all is the same; 1 something differs, and is shown.",
     .examples = "smtune replay last\n"
                 "smtune replay mlp -o json  # for programs\n",
     .completes = "run",

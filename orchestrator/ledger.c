@@ -75,7 +75,7 @@ static void set_times(const struct trial *trial, enum job_event event,
         change->ended_ms = end->ended_ms;
     }
     if (event == EVENT_RETRY)
-        change->due_ms = change->time_ms + trial->due_ms - clock_monotonic_ms();
+        change->due_ms = change->time_ms + trial->wait_ms;
 }
 
 bool engine_change_trial(struct engine *engine, struct trial *trial,

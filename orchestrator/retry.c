@@ -6,12 +6,16 @@
 
 #include "base/buf.h"
 #include "base/regex.h"
+#include "base/rng.h"
 #include "base/units.h"
 
 /* Ends that say nothing of the trial: it did not start, or was taken away. */
 #define ELSEWHERE                                                              \
     (1u << CAUSE_NODE_FAIL | 1u << CAUSE_PREEMPTED | 1u << CAUSE_LOST |        \
      1u << CAUSE_LAUNCH_ERROR)
+
+/* The generator's stream for jitter; search methods use lower ones. */
+enum { STREAM_JITTER = 1 << 20 };
 
 static const struct exit_range tempfail_exits[] = {{75, 75}};
 
@@ -110,6 +114,15 @@ int64_t retry_delay_ms(const struct retry_rule *rule, int64_t nth,
     if (rule->jitter == JITTER_FULL)
         delay *= random;
     return (int64_t)fmin(delay, 1e15);
+}
+
+int64_t retry_wait_ms(const struct retry_rule *rule, uint64_t seed,
+                      int64_t trial, int64_t nth)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, (uint64_t)trial, STREAM_JITTER + (uint32_t)nth);
+    return retry_delay_ms(rule, nth, rng_uniform(&rng));
 }
 
 /* ---- resources ---- */

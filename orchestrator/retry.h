@@ -52,6 +52,10 @@ const struct retry_rule *retry_rule_at(const struct retry_rule *rules,
 int64_t retry_delay_ms(const struct retry_rule *rule, int64_t nth,
                        double random);
 
+/* That of a trial, whose chance is drawn from the search's seed. */
+int64_t retry_wait_ms(const struct retry_rule *rule, uint64_t seed,
+                      int64_t trial, int64_t nth);
+
 /* What the machine has: nothing is scaled beyond. */
 struct retry_machine {
     int cpus, gpus;

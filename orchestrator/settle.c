@@ -8,13 +8,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "orchestrator/outcome.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/watch.h"
-
-/* The generator's stream for retry jitter; search methods use lower ones. */
-enum { STREAM_JITTER = 1 << 20 };
 
 /* What a rule may look at: what a trial dies of it says last. */
 enum { RETRY_LOG_BYTES = 256 << 10 };
@@ -104,8 +100,6 @@ static bool schedule_retry(struct engine *engine, struct trial *trial)
     const struct experiment *experiment = engine->experiment;
     int index = match_rule(experiment, trial);
     const struct retry_rule *rule;
-    int64_t nth;
-    struct rng rng;
 
     trial->retry_rule = index;
     if (index < 0)
@@ -113,33 +107,20 @@ static bool schedule_retry(struct engine *engine, struct trial *trial)
     rule = retry_rule_at(experiment->retries, experiment->retry_count, index);
     if (trial->retries_used[index] >= rule->max)
         return false;
-    nth = ++trial->retries_used[index];
-    rng_init(&rng, experiment->search.seed, (uint64_t)trial->number,
-             STREAM_JITTER + (uint32_t)nth);
-    trial->due_ms =
-        clock_monotonic_ms() + retry_delay_ms(rule, nth, rng_uniform(&rng));
+    trial->wait_ms = retry_wait_ms(rule, experiment->search.seed, trial->number,
+                                   ++trial->retries_used[index]);
+    trial->due_ms = clock_monotonic_ms() + trial->wait_ms;
     scale_resources(engine, trial, rule);
     return true;
 }
 
-/* Where nothing could be written or started, the trial had no chance. */
-static bool is_no_fault(const struct attempt_exit *end)
-{
-    return end->is_shortage &&
-           (end->cause == CAUSE_LAUNCH_ERROR || end->cause == CAUSE_EXIT ||
-            end->cause == CAUSE_NO_METRIC);
-}
-
 static enum job_event decide(struct engine *engine, struct trial *trial)
 {
+    enum job_event event = trial_judge_end(&trial->end, trial->wish);
+
     trial->retry_rule = -1;
-    if (trial->end.cause == CAUSE_OK)
-        return EVENT_SUCCEEDED;
-    if (is_no_fault(&trial->end) && trial->wish == WISH_NONE)
-        return EVENT_INTERRUPTED;
-    if (trial->end.cause == CAUSE_CANCELLED || trial->wish != WISH_NONE)
-        return trial->wish == WISH_STOP ? EVENT_STOPPED : EVENT_INTERRUPTED;
-    return schedule_retry(engine, trial) ? EVENT_RETRY : EVENT_FAILED;
+    return event == EVENT_FAILED && schedule_retry(engine, trial) ? EVENT_RETRY
+                                                                  : event;
 }
 
 static void follow_durations(struct engine *engine,
@@ -147,7 +128,7 @@ static void follow_durations(struct engine *engine,
 {
     double duration_ms = (double)(end->ended_ms - end->started_ms);
 
-    if (is_no_fault(end)) {
+    if (trial_had_no_chance(end)) {
         engine_hold(engine, end->text);
     } else if (end->cause == CAUSE_LAUNCH_ERROR) {
         engine->launch_errors++;

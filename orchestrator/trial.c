@@ -151,3 +151,22 @@ bool trial_has_results(const struct trial *trial,
     return trial_has_objectives(trial, experiment) &&
            all(trial->outcomes_said, experiment->outcome_count);
 }
+
+bool trial_had_no_chance(const struct attempt_exit *end)
+{
+    return end->is_shortage &&
+           (end->cause == CAUSE_LAUNCH_ERROR || end->cause == CAUSE_EXIT ||
+            end->cause == CAUSE_NO_METRIC);
+}
+
+enum job_event trial_judge_end(const struct attempt_exit *end,
+                               enum trial_wish wish)
+{
+    if (end->cause == CAUSE_OK)
+        return EVENT_SUCCEEDED;
+    if (trial_had_no_chance(end) && wish == WISH_NONE)
+        return EVENT_INTERRUPTED;
+    if (end->cause == CAUSE_CANCELLED || wish != WISH_NONE)
+        return wish == WISH_STOP ? EVENT_STOPPED : EVENT_INTERRUPTED;
+    return EVENT_FAILED;
+}

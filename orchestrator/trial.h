@@ -51,8 +51,9 @@ struct trial {
     bool *outcomes_said;        /* [outcome_count] */
     struct trial_curve *curves;
     size_t curve_count;
-    int retry_rule; /* that matched its last attempt's end; -1: none */
-    int64_t due_ms; /* waiting: when it may start, wall clock */
+    int retry_rule;  /* that matched its last attempt's end; -1: none */
+    int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
+    int64_t wait_ms; /* how long its last retry was to wait */
     int64_t started_ms;
     enum trial_wish wish;
     bool has_ended; /* `end` holds; its files may not be read to the end yet */
@@ -88,5 +89,12 @@ bool trial_has_objectives(const struct trial *trial,
 /* And that of every constraint on outcomes. */
 bool trial_has_results(const struct trial *trial,
                        const struct experiment *experiment);
+
+/* Whether it ended because nothing could be written or started. */
+bool trial_had_no_chance(const struct attempt_exit *end);
+
+/* What an end means for the trial; `failed` where another try may be had. */
+enum job_event trial_judge_end(const struct attempt_exit *end,
+                               enum trial_wish wish);
 
 #endif

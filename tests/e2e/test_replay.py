@@ -49,9 +49,14 @@ def test_every_suggestion_is_proved(smtune, experiment, method):
                       "[ $SMTUNE_JOB = 5 ] && exit 1; " + ECHO)
     smtune.ok("run", path)
     count = len(params(smtune, "exp"))
-    assert smtune.json("replay", "exp") == {
-        "run": "exp", "trials": count, "proved": count, "difference": None}
-    assert f"all {count} suggestions" in smtune.ok("replay", "exp")
+    told = smtune.json("replay", "exp")
+    decisions = told.pop("decisions")
+    assert told == {"run": "exp", "trials": count, "proved": count,
+                    "difference": None, "decision": None}
+    assert decisions >= 2 * count + 1
+    text = smtune.ok("replay", "exp")
+    assert f"all {count} suggestions" in text
+    assert f"all {decisions} decisions are proved" in text
 
 
 def start_and_kill(smtune, path, after):
@@ -172,3 +177,137 @@ def test_a_result_that_is_gone_is_missed(smtune, experiment):
     result = smtune("replay", "exp")
     assert result.returncode == 1
     assert "lacks results" in result.stderr
+
+
+# ---- decisions ----
+
+RETRIES = """\
+    version: 1
+    name: exp
+    objective: {metric: loss, goal: minimize}
+    parameters: {x: {type: float, min: 0, max: 1}}
+    search: {method: random, seed: 5}
+    budget: {trials: %(trials)d, parallel: 3%(budget)s}
+    trial:
+      shell: "%(shell)s"
+      retry:
+        - {match: ["exit:3"], max: 2, delay: 20ms, backoff: 2, jitter: full}
+        - {match: ["log:try again"], max: 1, delay: 10ms}
+        - {match: [exit], max: 1, delay: 5ms}
+    """
+ENDS = ("case $SMTUNE_JOB in 2) exit 3;; 3) echo try again; exit 4;; "
+        "4) exit 5;; 5) [ $SMTUNE_ATTEMPT = 3 ] || exit 3;; "
+        "6) kill -9 $$;; 7) exit 0;; esac; echo loss=${{ x }}")
+
+
+@pytest.fixture
+def retries(write):
+    def make(shell=ENDS, budget="", trials=12):
+        return write("exp.yaml", RETRIES % locals())
+    return make
+
+
+def must_be_proved(smtune, run="exp"):
+    result = smtune("replay", run, "-o", "json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout)["decisions"]
+
+
+def test_retries_and_failures_are_proved(smtune, retries):
+    smtune.ok("run", retries())
+    assert must_be_proved(smtune) > 2 * 12 + 6
+
+
+@pytest.mark.parametrize("budget, reason", [
+    (", target: 0.5", "target"), (", no_improvement: 3", "no improvement"),
+    (", time: 1s", "time budget")])
+def test_the_budget_is_proved(smtune, retries, budget, reason):
+    smtune.ok("run", retries(f"sleep 0.1; {ENDS}", budget, 200))
+    assert reason in smtune.ok("show", "exp")
+    must_be_proved(smtune)
+
+
+def test_a_run_that_cannot_start_is_proved(smtune, retries):
+    path = retries()
+    path.write_text(path.read_text().replace(
+        'shell: "', 'command: /none/such  # "'))
+    assert smtune("run", path).returncode != 0
+    must_be_proved(smtune)
+
+
+def test_interruptions_and_their_end_are_proved(smtune, retries):
+    path = retries(f"sleep 0.2; {ENDS}", "", 30)
+    for command in ["run", path], ["resume", "exp"]:
+        engine = smtune.start(*command)
+        wait_until(lambda: engine.poll() is not None or
+                   (smtune.store / "smtune.db").exists() and
+                   "running" in smtune("trials", "exp").stdout)
+        engine.send_signal(signal.SIGTERM)
+        engine.wait()
+        must_be_proved(smtune)
+    start = smtune.start("resume", "exp")
+    wait_until(lambda: "running" in smtune("trials", "exp").stdout)
+    start.kill()
+    start.wait()
+    smtune.ok("resume", "exp")
+    must_be_proved(smtune)
+
+
+def tamper(smtune, event, change):
+    """The first such event's detail, past smtune."""
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("DROP TRIGGER IF EXISTS event_never_changes")
+        seq, detail = database.execute(
+            "SELECT seq, detail FROM event WHERE event = ? ORDER BY seq"
+            " LIMIT 1", (event,)).fetchone()
+        detail = json.loads(detail)
+        word = change(detail) or event
+        database.execute("UPDATE event SET event = ?, detail = ?"
+                         " WHERE seq = ?", (word, json.dumps(detail), seq))
+    database.close()
+    return seq
+
+
+@pytest.mark.parametrize("event, change, text", [
+    ("retry", lambda d: d.update(due_ms=d["due_ms"] + 1),
+     "and by its rule after"),
+    ("retry", lambda d: d.update(state="failed") or "failed",
+     "'failed', and by its rules 'retry'"),
+    ("failed", lambda d: d.update(state="waiting") or "retry",
+     "'retry', and by its rules 'failed'"),
+    ("failed", lambda d: d.update(state="succeeded", values=[0]) or "succeeded",
+     "'succeeded', and by its rules 'failed'"),
+    ("succeeded", lambda d: d.update(state="failed") or "failed",
+     "'failed', and by its end 'succeeded'"),
+    ("succeeded", lambda d: d.update(state="stopped") or "stopped",
+     "it was stopped, and the budget was not used up"),
+    ("succeeded", lambda d: d.update(state="ready") or "interrupted",
+     "it was interrupted, and nobody stopped the run"),
+    ("attempt_ended", lambda d: d.update(rule=2) if d["cause"] == "ok" else
+     d.update(rule=1 - d.get("rule", 0)), "is said to match its end"),
+])
+def test_a_decision_that_does_not_follow_is_found(
+        smtune, retries, event, change, text):
+    smtune.ok("run", retries())
+    seq = tamper(smtune, event, change)
+    result = smtune("replay", "exp", "-o", "json")
+    assert result.returncode == 1
+    decision = json.loads(result.stdout)["decision"]
+    assert decision["event"] in range(seq, seq + 4)
+    assert text in decision["text"]
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert "does not follow" in result.stdout and text in result.stdout
+
+
+def test_an_end_of_the_run_that_does_not_follow_is_found(smtune, retries):
+    smtune.ok("run", retries("echo loss=${{ x }}", ", no_improvement: 4", 100))
+    with sqlite3.connect(smtune.store / "smtune.db") as database:
+        database.execute("DROP TRIGGER event_never_changes")
+        database.execute("UPDATE event SET detail = replace(detail,"
+                         " 'no improvement', 'the target') WHERE"
+                         " event = 'run_state' AND detail LIKE '%succeeded%'")
+    database.close()
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert "the run succeeded" in result.stdout
