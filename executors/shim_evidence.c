@@ -93,6 +93,8 @@ static void tell_timeout(struct attempt *attempt)
 static void tell_signal(struct attempt *attempt, int number,
                         int64_t machine_oom_kills)
 {
+    static const char killed[] = "killed by SIGKILL; smtune did not send it, "
+                                 "and who did is not known";
     const char *name = sigabbrev_np(number), *meaning = sigdescr_np(number);
     char *text = attempt->end.text;
     size_t size = sizeof(attempt->end.text);
@@ -102,12 +104,11 @@ static void tell_signal(struct attempt *attempt, int number,
                  meaning != NULL ? meaning : "?");
     else if (machine_oom_kills > 0)
         snprintf(text, size,
-                 "SIGKILL, by whom is not known: not by smtune; the kernel "
-                 "killed %" PRId64 " process%s of this machine for lack of "
-                 "memory of late",
-                 machine_oom_kills, machine_oom_kills == 1 ? "" : "es");
+                 "%s (of late the kernel killed %" PRId64 " process%s of this "
+                 "machine for lack of memory)",
+                 killed, machine_oom_kills, machine_oom_kills == 1 ? "" : "es");
     else
-        snprintf(text, size, "SIGKILL, by whom is not known: not by smtune");
+        snprintf(text, size, "%s", killed);
 }
 
 void evidence_judge(struct attempt *attempt, int status,

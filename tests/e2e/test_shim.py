@@ -84,7 +84,7 @@ def test_mirrors_signals(shim, number):
     assert shim.exit()["cause"] == "signal"
     assert shim.exit()["signal"] == number
     if number == signal.SIGKILL:
-        assert "by whom is not known" in shim.exit()["text"]
+        assert "who did is not known" in shim.exit()["text"]
     else:
         assert signal.Signals(number).name in shim.exit()["text"]
 
