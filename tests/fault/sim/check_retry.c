@@ -55,6 +55,12 @@ static int find_rule(const struct scenario *scenario,
     return matches(&fallback, attempt) ? scenario->rule_count : -1;
 }
 
+static const struct scenario_rule *rule_at(const struct scenario *scenario,
+                                           int index)
+{
+    return index < scenario->rule_count ? &scenario->rules[index] : &fallback;
+}
+
 /* How long the nth retry has to wait at least. */
 static int64_t least_delay_ms(const struct scenario_rule *rule, int64_t nth)
 {
@@ -98,18 +104,16 @@ static size_t check_trial(const struct history *history,
         bool is_last =
             i + 1 == count || attempts[i + 1].trial != attempts[0].trial;
         int index = find_rule(scenario, &attempts[i]);
-        const struct scenario_rule *rule =
-            index == scenario->rule_count ? &fallback : &scenario->rules[index];
 
         if (is_last || was_cancelled(history, &attempts[i]))
             continue;
-        if (index < 0 || ++used[index] > rule->max)
+        if (index < 0 || ++used[index] > rule_at(scenario, index)->max)
             world_fail(
                 "attempt %" PRId64 " was tried again after '%s' (%" PRId64
                 "), which no rule allows",
                 attempts[i].id, attempts[i].cause, attempts[i].exit_code);
         check_delay(history, &attempts[i], &attempts[i + 1],
-                    least_delay_ms(rule, used[index]));
+                    least_delay_ms(rule_at(scenario, index), used[index]));
     }
     return i;
 }
@@ -132,9 +136,7 @@ static void check_given_up(const struct history *history,
         if (last >= 0)
             used[last]++;
     }
-    if (last >= 0 && used[last] <= (last == scenario->rule_count
-                                        ? fallback.max
-                                        : scenario->rules[last].max))
+    if (last >= 0 && used[last] <= rule_at(scenario, last)->max)
         world_fail("trial %" PRId64 " was given up after %" PRId64
                    " attempts that a rule gives another one",
                    job->number, used[last]);

@@ -297,12 +297,12 @@ static struct site_attempt *add(struct site *site,
                                 const struct attempt_spec *spec)
 {
     struct site_attempt *attempt = mem_zero(sizeof(*attempt));
-    const char *trial = strstr(spec->directory, "/trials/");
+    const char *name = strrchr(spec->directory, '/'); /* /TRIAL-NUMBER */
 
     attempt->site = site;
     attempt->id = spec->attempt;
     attempt->directory = mem_copy_string(spec->directory);
-    attempt->trial = trial != NULL ? strtoll(trial + 8, NULL, 10) : 0;
+    attempt->trial = name != NULL ? strtoll(name + 1, NULL, 10) : 0;
     attempt->engine = site->engine;
     attempt->grace_ms = spec->grace_ms;
     attempt->end = (struct attempt_exit){.attempt = spec->attempt};
