@@ -22,9 +22,12 @@
  * says nothing, and is looked at again.
  */
 
+enum { SLICE_MIN = 100, SLICES_MAX = 10 };
+
 struct adopted_list {
     uv_timer_t timer;
-    struct adopted *first;
+    struct adopted *first, *last; /* the first is looked at next */
+    size_t count;
     struct adopted_census census;
     struct claim here; /* boot_id and host */
     void (*ended)(void *user, const struct attempt_exit *end);
@@ -136,40 +139,60 @@ static void adopted_destroy(struct adopted *adopted)
     free(adopted);
 }
 
-/* Takes out the first that has ended; NULL when none has. */
-static struct adopted *take_ended(struct adopted_list *list,
-                                  struct attempt_exit *end)
+static void append(struct adopted_list *list, struct adopted *adopted)
 {
-    for (struct adopted **link = &list->first; *link != NULL;
-         link = &(*link)->next) {
-        struct adopted *adopted = *link;
+    adopted->next = NULL;
+    if (list->last != NULL)
+        list->last->next = adopted;
+    else
+        list->first = adopted;
+    list->last = adopted;
+    list->count++;
+}
 
-        if (has_ended(list, adopted, end)) {
-            *link = adopted->next;
-            return adopted;
-        }
+static struct adopted *take_first(struct adopted_list *list)
+{
+    struct adopted *first = list->first;
+
+    list->first = first->next;
+    if (list->first == NULL)
+        list->last = NULL;
+    list->count--;
+    return first;
+}
+
+/* What is told may lead to any call, so nothing is held on to meanwhile. */
+static void look_at_first(struct adopted_list *list)
+{
+    struct attempt_exit end;
+
+    if (has_ended(list, list->first, &end)) {
+        adopted_destroy(take_first(list));
+        list->ended(list->user, &end);
+    } else {
+        append(list, take_first(list));
     }
-    return NULL;
 }
 
 static void on_tick(uv_timer_t *timer)
 {
     struct adopted_list *list = timer->data;
     int64_t now_ms = clock_monotonic_ms();
-    struct adopted *adopted;
-    struct attempt_exit end;
+    size_t slices = 1 + list->count / SLICE_MIN;
 
+    if (slices > SLICES_MAX)
+        slices = SLICES_MAX;
+    uv_timer_set_repeat(timer, ADOPTED_POLL_MS / slices);
     list->census.is_fresh = false;
     if (list->here.boot_id[0] == '\0')
         claim_identify(&list->here);
-    for (adopted = list->first; adopted != NULL; adopted = adopted->next) {
-        if (adopted->kill_ms != 0 && adopted->kill_ms <= now_ms)
-            adopted_kill(&list->census, list->first, adopted);
+    for (struct adopted *a = list->first; a != NULL; a = a->next) {
+        if (a->kill_ms != 0 && a->kill_ms <= now_ms)
+            adopted_kill(&list->census, list->first, a);
     }
-    while ((adopted = take_ended(list, &end)) != NULL) {
-        adopted_destroy(adopted);
-        list->ended(list->user, &end);
-    }
+    for (size_t left = (list->count + slices - 1) / slices;
+         left > 0 && list->first != NULL; left--)
+        look_at_first(list);
     if (list->first == NULL)
         uv_timer_stop(timer);
 }
@@ -193,12 +216,8 @@ struct adopted_list *adopted_create(uv_loop_t *loop,
 
 static void forget_all(struct adopted_list *list)
 {
-    while (list->first != NULL) {
-        struct adopted *adopted = list->first;
-
-        list->first = adopted->next;
-        adopted_destroy(adopted);
-    }
+    while (list->first != NULL)
+        adopted_destroy(take_first(list));
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -225,8 +244,7 @@ static struct adopted *add(struct adopted_list *list, int64_t attempt)
     struct adopted *adopted = mem_zero(sizeof(*adopted));
 
     adopted->attempt = attempt;
-    adopted->next = list->first;
-    list->first = adopted;
+    append(list, adopted);
     list->census.is_fresh = false;
     uv_timer_start(&list->timer, on_tick, 0, ADOPTED_POLL_MS);
     return adopted;

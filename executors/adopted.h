@@ -8,7 +8,8 @@
 
 /*
  * Attempts whose agent is not (or no longer) ours to talk to: known by their
- * files alone, which are looked at every ADOPTED_POLL_MS.
+ * files alone, which are looked at every ADOPTED_POLL_MS, those of many a slice
+ * at a time.
  */
 
 enum { ADOPTED_POLL_MS = 100 };

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/flights.h"
 
+#include <search.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+
+static int compare_attempts(const void *a, const void *b)
+{
+    int64_t left = ((const struct flight *)a)->attempt;
+    int64_t right = ((const struct flight *)b)->attempt;
+
+    return (left > right) - (left < right);
+}
 
 void flights_add(struct flights *flights, const struct attempt_spec *spec,
                  struct buf *take_start)
@@ -18,6 +27,9 @@ void flights_add(struct flights *flights, const struct attempt_spec *spec,
     flight->gpus = spec->gpus;
     flight->start = *take_start;
     *take_start = (struct buf)BUF_INIT;
+    if (tsearch(flight, &flights->by_attempt, compare_attempts) == NULL)
+        abort();
+    flight->before = flights->last;
     if (flights->last != NULL)
         flights->last->next = flight;
     else
@@ -30,11 +42,10 @@ void flights_add(struct flights *flights, const struct attempt_spec *spec,
 
 struct flight *flights_find(const struct flights *flights, int64_t attempt)
 {
-    struct flight *flight = flights->first;
+    struct flight key = {.attempt = attempt};
+    void *found = tfind(&key, &flights->by_attempt, compare_attempts);
 
-    while (flight != NULL && flight->attempt != attempt)
-        flight = flight->next;
-    return flight;
+    return found != NULL ? *(struct flight **)found : NULL;
 }
 
 void flights_note_start(struct flights *flights, struct flight *flight)
@@ -48,16 +59,15 @@ void flights_note_start(struct flights *flights, struct flight *flight)
 
 void flights_remove(struct flights *flights, struct flight *flight)
 {
-    struct flight *before = NULL;
-
-    for (struct flight *at = flights->first; at != flight; at = at->next)
-        before = at;
-    if (before != NULL)
-        before->next = flight->next;
+    tdelete(flight, &flights->by_attempt, compare_attempts);
+    if (flight->before != NULL)
+        flight->before->next = flight->next;
     else
         flights->first = flight->next;
-    if (flights->last == flight)
-        flights->last = before;
+    if (flight->next != NULL)
+        flight->next->before = flight->before;
+    else
+        flights->last = flight->before;
     flights_note_start(flights, flight);
     flights->cpus -= flight->cpus;
     flights->gpus -= flight->gpus;

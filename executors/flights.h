@@ -12,7 +12,7 @@
 /* The attempts that an agent was given and that have not ended. */
 
 struct flight {
-    struct flight *next;
+    struct flight *next, *before;
     struct buf start; /* the message for it, until it has started */
     int64_t attempt;
     char *directory;
@@ -27,8 +27,9 @@ struct flight {
 struct flights {
     struct flight *first; /* in the order in which they came */
     struct flight *last;
-    size_t waiting; /* not started */
-    int cpus, gpus; /* that they take, or wait for */
+    void *by_attempt; /* tsearch tree */
+    size_t waiting;   /* not started */
+    int cpus, gpus;   /* that they take, or wait for */
 };
 
 /* Takes the message. */

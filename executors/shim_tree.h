@@ -17,28 +17,29 @@
  * among them is known by its session or by the claim in its environment.
  */
 
-/* An attempt that the supervisor looks after. */
+/* An attempt that the supervisor looks after. Of thousands in a list few bytes
+ * are looked at, so these come first. */
 struct attempt {
     struct attempt *next;
-    struct attempt_exit end; /* as far as it is known */
-    char *directory;
-    pid_t pid; /* of the command, and of its session and group */
-    uint64_t pid_start;
-    struct cgroup group;  /* if it has_group */
-    int64_t memory_bytes; /* 0: no limit */
-    int64_t time_ms;      /* 0: no limit */
-    int64_t grace_ms;
+    pid_t pid;           /* of the command, and of its session and group */
+    bool has_group;      /* which is not removed yet */
+    bool was_over;       /* its memory limit, as of the last look */
+    bool was_killed;     /* by us, as it did not heed SIGTERM */
     int64_t deadline_ms; /* clock_monotonic_ms() of each; 0: none */
     int64_t kill_ms;
     int64_t check_ms;
-    int64_t reaped_ms;       /* when the command was; 0: it runs */
-    enum attempt_cause told; /* why it was told to end; CAUSE_OK: it was not */
+    int64_t reaped_ms;    /* when the command was; 0: it runs */
+    int64_t memory_bytes; /* 0: no limit */
 
-    size_t living; /* as of the last census: processes */
+    uint64_t pid_start;
+    int64_t time_ms; /* 0: no limit */
+    int64_t grace_ms;
+    enum attempt_cause told; /* why it was told to end; CAUSE_OK: it was not */
+    size_t living;           /* as of the last census: processes */
     int64_t rss_bytes;
-    bool was_over;   /* its memory limit, as of the last look */
-    bool has_group;  /* which is not removed yet */
-    bool was_killed; /* by us, as it did not heed SIGTERM */
+    char *directory;
+    struct cgroup group;     /* if it has_group */
+    struct attempt_exit end; /* as far as it is known */
 };
 
 /* All zeroes at first. */
