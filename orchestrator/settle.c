@@ -59,25 +59,6 @@ void engine_on_started(void *user, int64_t attempt, int64_t pid)
         engine_change_trial(engine, trial, EVENT_STARTED, NULL);
 }
 
-static int match_rule(const struct experiment *experiment,
-                      const struct trial *trial)
-{
-    struct retry_evidence evidence = {.end = &trial->end};
-    struct buf log = BUF_INIT;
-    int index;
-
-    if (trial->watch != NULL &&
-        retry_wants_log(experiment->retries, experiment->retry_count,
-                        &trial->end))
-        watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log);
-    evidence.log = buf_text(&log);
-    evidence.log_length = log.length;
-    index =
-        retry_match(experiment->retries, experiment->retry_count, &evidence);
-    buf_clear(&log);
-    return index;
-}
-
 /* Adds what the next attempt will have to what is said of this one's end. */
 static void scale_resources(struct engine *engine, struct trial *trial,
                             const struct retry_rule *rule)
@@ -95,10 +76,14 @@ static void scale_resources(struct engine *engine, struct trial *trial,
 }
 
 /* Whether a rule gives this end another try, and when. */
-static bool schedule_retry(struct engine *engine, struct trial *trial)
+static bool schedule_retry(struct engine *engine, struct trial *trial,
+                           const struct buf *log)
 {
     const struct experiment *experiment = engine->experiment;
-    int index = match_rule(experiment, trial);
+    const struct retry_evidence evidence = {&trial->end, buf_text(log),
+                                            log->length};
+    int index =
+        retry_match(experiment->retries, experiment->retry_count, &evidence);
     const struct retry_rule *rule;
 
     trial->retry_rule = index;
@@ -114,13 +99,15 @@ static bool schedule_retry(struct engine *engine, struct trial *trial)
     return true;
 }
 
-static enum job_event decide(struct engine *engine, struct trial *trial)
+static enum job_event decide(struct engine *engine, struct trial *trial,
+                             const struct buf *log)
 {
     enum job_event event = trial_judge_end(&trial->end, trial->wish);
 
     trial->retry_rule = -1;
-    return event == EVENT_FAILED && schedule_retry(engine, trial) ? EVENT_RETRY
-                                                                  : event;
+    if (event == EVENT_FAILED && schedule_retry(engine, trial, log))
+        event = EVENT_RETRY;
+    return event;
 }
 
 static void follow_durations(struct engine *engine,
@@ -143,18 +130,18 @@ static void follow_durations(struct engine *engine,
     engine->mean_attempt_ms += 0.1 * (duration_ms - engine->mean_attempt_ms);
 }
 
-/* The trial, which is in no list, goes to settled. */
-static void settle(struct engine *engine, struct trial *trial)
+/* The trial, which is in no list, goes to settled. log: what retry rules look
+ * at, or empty. */
+static void settle(struct engine *engine, struct trial *trial,
+                   const struct buf *log)
 {
     struct attempt_exit *end = &trial->end;
     enum job_event event;
     struct attempt_end row;
     struct err err;
 
-    if (end->cause == CAUSE_OK && !trial_has_results(trial, engine->experiment))
-        end->cause = CAUSE_NO_METRIC;
     follow_durations(engine, end);
-    event = decide(engine, trial);
+    event = decide(engine, trial, log);
     row = (struct attempt_end){
         .run = engine->run->id,
         .job = trial->job,
@@ -196,7 +183,7 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
     if (why != NULL)
         snprintf(trial->end.text, sizeof(trial->end.text), "%.*s",
                  (int)sizeof(trial->end.text) - 1, why->text);
-    settle(engine, trial);
+    settle(engine, trial, &(struct buf)BUF_INIT);
 }
 
 /* What a trial said is not known: nothing may be concluded from that. */
@@ -206,6 +193,30 @@ static void put_off(struct engine *engine, const struct err *err)
         engine_hold(engine, err->text);
     else
         engine_break(engine, err);
+}
+
+/* All that the trial said has been read. -1 where what a retry rule wants to
+ * know cannot be had now. */
+static int settle_ended(struct engine *engine, struct trial *trial,
+                        struct err *err)
+{
+    const struct experiment *experiment = engine->experiment;
+    struct reader reader = {engine, trial};
+    struct attempt_exit *end = &trial->end;
+    struct buf log = BUF_INIT;
+    int result = 0;
+
+    watch_finish(trial->watch, on_metric, &reader);
+    if (end->cause == CAUSE_OK && !trial_has_results(trial, experiment))
+        end->cause = CAUSE_NO_METRIC;
+    if (retry_wants_log(experiment->retries, experiment->retry_count, end))
+        result = watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log, err);
+    if (result == 0) {
+        engine_untrack_live(engine, trial);
+        settle(engine, trial, &log);
+    }
+    buf_clear(&log);
+    return result;
 }
 
 /* Reads on, once the trial has started; settles it when it has ended and all is
@@ -219,15 +230,14 @@ static void read_trial(struct engine *engine, struct trial *trial)
 
     if (trial->state == JOB_RUNNING || trial->has_ended)
         more = watch_read(trial->watch, on_metric, &reader, &err);
+    if (trial->has_ended && more == 0) {
+        more = settle_ended(engine, trial, &err);
+        if (more == 0)
+            return;
+    }
     if (more < 0)
         put_off(engine, &err);
     trial->has_more = more > 0;
-    if (trial->has_ended && more == 0) {
-        watch_finish(trial->watch, on_metric, &reader);
-        engine_untrack_live(engine, trial);
-        settle(engine, trial);
-        return;
-    }
     TAILQ_REMOVE(&engine->live, trial, link);
     if (trial->has_more)
         TAILQ_INSERT_HEAD(&engine->live, trial, link);

@@ -118,28 +118,31 @@ int watch_read(struct watch *watch, metric_fn found, void *user,
     return metrics < 0 ? -1 : log || metrics;
 }
 
-void watch_read_log_end(const struct watch *watch, size_t max_bytes,
-                        struct buf *out)
+int watch_read_log_end(const struct watch *watch, size_t max_bytes,
+                       struct buf *out, struct err *err)
 {
     int fd =
         open(watch->log.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat status = {.st_size = 0};
-    off_t at = 0, end;
-    ssize_t length;
+    ssize_t length = 1;
+    off_t at = 0;
+    int error;
 
-    if (fd >= 0)
-        fstat(fd, &status);
+    if (fd < 0)
+        return not_read(&watch->log, errno, err);
+    fstat(fd, &status);
     if (status.st_size > (off_t)max_bytes)
         at = status.st_size - (off_t)max_bytes;
-    for (end = status.st_size; at < end; at += length) {
-        length = pread(fd, buf_reserve(out, (size_t)(end - at)),
-                       (size_t)(end - at), at);
-        if (length <= 0)
-            break;
-        out->length += (size_t)length;
+    for (; at < status.st_size && length > 0; at += length) {
+        size_t left = (size_t)(status.st_size - at);
+
+        length = pread(fd, buf_reserve(out, left), left, at);
+        if (length > 0)
+            out->length += (size_t)length;
     }
-    if (fd >= 0)
-        close(fd);
+    error = errno;
+    close(fd);
+    return length < 0 ? not_read(&watch->log, error, err) : 0;
 }
 
 void watch_finish(struct watch *watch, metric_fn found, void *user)

@@ -31,9 +31,10 @@ void watch_destroy(struct watch *watch);
 int watch_read(struct watch *watch, metric_fn found, void *user,
                struct err *err);
 
-/* Appends the last max_bytes of the log, as it is now, to *out. */
-void watch_read_log_end(const struct watch *watch, size_t max_bytes,
-                        struct buf *out);
+/* Appends the last max_bytes of the log, as it is now, to *out. Returns 0, or
+ * -1 as watch_read() does. */
+int watch_read_log_end(const struct watch *watch, size_t max_bytes,
+                       struct buf *out, struct err *err);
 
 /* The attempt has ended and watch_read returned 0: takes a last line that has
  * no newline. */

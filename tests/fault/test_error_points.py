@@ -7,6 +7,9 @@ to the end that it would have had."""
 
 import pytest
 
+import checker
+from drill import RUN
+
 SIZE = {"trials": 3, "parallel": 2}
 
 ERRORS = ["ENOSPC:write", "EIO:write", "EIO:fsync", "EIO:truncate",
@@ -75,5 +78,25 @@ def test_recovery_is_denied(drill, expected, error):
         print(fault, "status", status, struck)
         judge_end(it, fault, status)
         it.finish(expected(**SIZE))
+        if not struck:
+            return
+
+
+def test_a_retry_rule_is_denied_the_log(drill):
+    """What cannot be read now is no log without the words."""
+    for n in points():
+        it = drill(**SIZE)
+        with open(it.directory / "drill.yaml", "a") as file:
+            file.write('  retry: [{match: "log:try again"}]\n')
+        trial = (it.directory / "trial").read_text()
+        (it.directory / "trial").write_text(trial.replace(
+            "echo loss", "[ $SMTUNE_ATTEMPT_NUMBER = 1 ] && echo try again &&"
+            " exit 1\necho loss"))
+        it.disturb(f"smtune:EMFILE:open@{n}")
+        struck = it.struck()
+        it.end_all("smtune-shim")
+        assert it.go_on().wait(60) == 0, it.last_said()
+        record = checker.read_record(it.store, RUN)
+        assert set(record.jobs.values()) == {("succeeded", "ok")}, struck
         if not struck:
             return
