@@ -135,8 +135,7 @@ static int exec_replay(const struct cli *cli, const void *options,
 const struct cmd cmd_replay = {
     .name = "replay",
     .operands = "RUN",
-    .summary = "prove that a run's suggestions and decisions follow from its "
-               "record",
+    .summary = "prove that all that a run chose follows from its record",
     .details =
         "Asks the search once more for every trial of the run, with the "
         "results that were known when it was suggested, and compares each "
