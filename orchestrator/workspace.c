@@ -30,6 +30,11 @@ enum { SETTLED_MS = 100, NAME_BYTES = 80 };
 
 #define CONFIG "ml/input/config/"
 
+/* A trial's folders, each before those in it. */
+static const char *const folders[] = {
+    "",         "ml",        "ml/checkpoints", "ml/input", "ml/input/config",
+    "ml/model", "ml/output", "ml/output/data"};
+
 /* What an untouched trial's folders hold. */
 static const struct {
     const char *name;
@@ -51,6 +56,14 @@ struct workspaces {
     size_t spare_count, spare_capacity;
     json_t *hosts, *channels; /* resourceconfig.json, inputdataconfig.json */
 };
+
+/* The name of something in a trial's folder, as seen from all of them. */
+static const char *name_in(char name[NAME_BYTES], int64_t trial,
+                           const char *rest)
+{
+    snprintf(name, NAME_BYTES, "%" PRId64 "/%s", trial, rest);
+    return name;
+}
 
 static json_t *hosts_json(void)
 {
@@ -107,14 +120,25 @@ struct workspaces *workspaces_create(const char *run_directory,
     return workspaces;
 }
 
+/* What lies deepest comes first. A file that a trial left where none is looked
+ * for keeps its folders. */
+static void remove_folder(int trials_fd, int64_t trial)
+{
+    static const char *const files[] = {
+        CONFIG "resourceconfig.json", CONFIG "inputdataconfig.json",
+        CONFIG "params.json", CONFIG "hyperparameters.json"};
+    char name[NAME_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        unlinkat(trials_fd, name_in(name, trial, files[i]), 0);
+    for (size_t i = ARRAY_LEN(folders); i > 0; i--)
+        unlinkat(trials_fd, name_in(name, trial, folders[i - 1]), AT_REMOVEDIR);
+}
+
 static void remove_spare(struct workspaces *workspaces)
 {
     for (size_t i = 0; i < workspaces->spare_count; i++) {
-        char *path =
-            workspace_directory(workspaces, workspaces->spare[i]->trial);
-
-        fs_remove_tree(path, NULL);
-        free(path);
+        remove_folder(workspaces->trials_fd, workspaces->spare[i]->trial);
         free(workspaces->spare[i]);
     }
     free(workspaces->spare);
@@ -156,14 +180,6 @@ char *workspace_checkpoint_directory(const char *run_directory, int64_t trial)
 
 /* -- Making ---------------------------------------------------------------*/
 
-/* The name of something in a trial's folder, as seen from all of them. */
-static const char *name_in(char name[NAME_BYTES], int64_t trial,
-                           const char *rest)
-{
-    snprintf(name, NAME_BYTES, "%" PRId64 "/%s", trial, rest);
-    return name;
-}
-
 static int make_directory(int fd, const char *name, struct err *err)
 {
     if (mkdirat(fd, name, 0700) == 0 || errno == EEXIST)
@@ -202,20 +218,12 @@ static int write_json(const struct workspaces *workspaces, int64_t trial,
 static int make_folder(const struct workspaces *workspaces, int64_t trial,
                        struct err *err)
 {
-    static const char *const names[] = {"",
-                                        "ml",
-                                        "ml/checkpoints",
-                                        "ml/input",
-                                        "ml/input/config",
-                                        "ml/model",
-                                        "ml/output",
-                                        "ml/output/data"};
     char name[NAME_BYTES];
     int result = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(names) && result == 0; i++)
+    for (size_t i = 0; i < ARRAY_LEN(folders) && result == 0; i++)
         result = make_directory(workspaces->trials_fd,
-                                name_in(name, trial, names[i]), err);
+                                name_in(name, trial, folders[i]), err);
     if (result == 0)
         result = write_json(workspaces, trial, CONFIG "resourceconfig.json",
                             workspaces->hosts, err);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "orchestrator/workspace.h"
+
+struct fixture {
+    char folder[32];
+    struct experiment experiment;
+    struct workspaces *workspaces;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = mem_zero(sizeof(*fixture));
+
+    *state = fixture;
+    snprintf(fixture->folder, sizeof(fixture->folder), "%s",
+             "/tmp/smtune-test-XXXXXX");
+    if (mkdtemp(fixture->folder) == NULL)
+        return -1;
+    fixture->workspaces =
+        workspaces_create(fixture->folder, &fixture->experiment, NULL);
+    return fixture->workspaces != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    int result;
+
+    workspaces_destroy(fixture->workspaces);
+    result = fs_remove_tree(fixture->folder, NULL);
+    free(fixture);
+    return result;
+}
+
+static void prepare(struct fixture *fixture, int64_t trial, int64_t attempt,
+                    const char *word)
+{
+    json_t *params = json_object();
+
+    json_object_set_new(params, "x", json_string(word));
+    assert_int_equal(workspace_prepare(fixture->workspaces, trial, attempt,
+                                       params, params, NULL),
+                     0);
+    json_decref(params);
+}
+
+static char *path_of(const struct fixture *fixture, const char *rest)
+{
+    return fs_join(fixture->folder, rest);
+}
+
+static bool is_there(const struct fixture *fixture, const char *rest)
+{
+    char *path = path_of(fixture, rest);
+    bool found = fs_exists(path);
+
+    free(path);
+    return found;
+}
+
+static ino_t inode(const struct fixture *fixture, const char *rest)
+{
+    char *path = path_of(fixture, rest);
+    struct stat status = {.st_ino = 0};
+
+    assert_int_equal(stat(path, &status), 0);
+    free(path);
+    return status.st_ino;
+}
+
+static void touch(const struct fixture *fixture, const char *rest)
+{
+    char *path = path_of(fixture, rest);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    close(fd);
+    free(path);
+}
+
+static void assert_holds(const struct fixture *fixture, const char *rest,
+                         const char *text)
+{
+    char *path = path_of(fixture, rest);
+    struct buf buf = BUF_INIT;
+
+    assert_int_equal(fs_read(path, 1000, &buf, NULL), 0);
+    assert_string_equal(buf_text(&buf), text);
+    buf_clear(&buf);
+    free(path);
+}
+
+static void test_workspace__an_untouched_folder_is_the_next_ones(void **state)
+{
+    struct fixture *fixture = *state;
+    ino_t first;
+
+    prepare(fixture, 1, 1, "a long word");
+    first = inode(fixture, "trials/1/ml/checkpoints");
+    assert_true(is_there(fixture, "attempts/1-1"));
+    workspace_release(fixture->workspaces, 1);
+    prepare(fixture, 2, 1, "b");
+    assert_false(is_there(fixture, "trials/1"));
+    assert_true(inode(fixture, "trials/2/ml/checkpoints") == first);
+    assert_holds(fixture, "trials/2/ml/input/config/params.json",
+                 "{\"x\":\"b\"}\n");
+    assert_true(is_there(fixture, "attempts/1-1"));
+    assert_true(is_there(fixture, "attempts/2-1"));
+}
+
+/* A folder that was seen empty long after its last change is known by its
+ * times alone; what is put there shows all the same, wherever it is. */
+static void test_workspace__what_a_trial_left_stays(void **state)
+{
+    static const char *const places[] = {
+        "", "ml", "ml/model", "ml/checkpoints", "ml/output", "ml/output/data"};
+    const struct timespec pause = {.tv_nsec = 150000000};
+    struct fixture *fixture = *state;
+    int64_t trial = 1;
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++, trial += 3) {
+        char *left = mem_printf("trials/%d/%s/left", (int)trial + 1, places[i]);
+
+        prepare(fixture, trial, 1, "a");
+        nanosleep(&pause, NULL);
+        workspace_release(fixture->workspaces, trial);
+        prepare(fixture, trial + 1, 1, "b");
+        touch(fixture, left);
+        workspace_release(fixture->workspaces, trial + 1);
+        prepare(fixture, trial + 2, 1, "c");
+        assert_true(is_there(fixture, left));
+        free(left);
+    }
+}
+
+static void test_workspace__a_trial_run_again_has_its_own_back(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    workspace_release(fixture->workspaces, 1);
+    prepare(fixture, 1, 2, "a");
+    prepare(fixture, 2, 1, "b");
+    assert_true(is_there(fixture, "trials/1/ml/checkpoints"));
+    assert_true(is_there(fixture, "trials/2/ml/checkpoints"));
+    assert_true(is_there(fixture, "attempts/1-2"));
+}
+
+static void test_workspace__spare_folders_go_at_the_end(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    prepare(fixture, 2, 1, "b");
+    touch(fixture, "trials/2/ml/model/left");
+    workspace_release(fixture->workspaces, 1);
+    workspace_release(fixture->workspaces, 2);
+    workspaces_destroy(fixture->workspaces);
+    assert_false(is_there(fixture, "trials/1"));
+    assert_true(is_there(fixture, "trials/2/ml/model/left"));
+    fixture->workspaces =
+        workspaces_create(fixture->folder, &fixture->experiment, NULL);
+    assert_non_null(fixture->workspaces);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_workspace__an_untouched_folder_is_the_next_ones),
+        TEST(test_workspace__what_a_trial_left_stays),
+        TEST(test_workspace__a_trial_run_again_has_its_own_back),
+        TEST(test_workspace__spare_folders_go_at_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
