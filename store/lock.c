@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,4 +76,37 @@ int lock_take(int fd, int64_t wait_ms, struct err *err)
 void lock_release(int fd)
 {
     flock(fd, LOCK_UN);
+}
+
+/* A line of /proc/locks: "1: POSIX  ADVISORY  WRITE 4711 08:01:1234 120 120";
+ * the end may be "EOF". */
+static long holder_of_line(const char *line, const struct stat *file,
+                           int64_t byte)
+{
+    unsigned major_number, minor_number;
+    unsigned long inode;
+    long pid, start;
+    char end[24];
+
+    if (strstr(line, "->") != NULL ||
+        sscanf(line, "%*s %*s %*s WRITE %ld %x:%x:%lu %ld %23s", &pid,
+               &major_number, &minor_number, &inode, &start, end) != 6 ||
+        inode != file->st_ino || byte < start)
+        return 0;
+    return strcmp(end, "EOF") == 0 || byte <= strtoll(end, NULL, 10) ? pid : 0;
+}
+
+long lock_find_holder(const char *path, int64_t byte)
+{
+    FILE *locks = fopen("/proc/locks", "re");
+    struct stat file;
+    char line[256];
+    long pid = 0;
+
+    while (locks != NULL && pid == 0 && stat(path, &file) == 0 &&
+           fgets(line, sizeof(line), locks) != NULL)
+        pid = holder_of_line(line, &file, byte);
+    if (locks != NULL)
+        fclose(locks);
+    return pid > 0 ? pid : 0;
 }

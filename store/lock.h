@@ -18,4 +18,9 @@ int lock_open(const char *directory, struct err *err);
 int lock_take(int fd, int64_t wait_ms, struct err *err);
 void lock_release(int fd);
 
+/* The process that keeps a byte of a file locked for writing, as fcntl knows
+ * it; 0: nobody, or it cannot be told. The file is not opened, for to close it
+ * again would take this process's own locks of it away. */
+long lock_find_holder(const char *path, int64_t byte);
+
 #endif

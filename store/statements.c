@@ -2,9 +2,12 @@
 #include "store/statements.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "base/value.h"
+#include "store/lock.h"
 #include "store/store_impl.h"
 
 static const char *const texts[STATEMENT_COUNT] = {
@@ -80,16 +83,35 @@ static const struct failure failures[] = {
      "the database is damaged"
      " ('smtune fsck --repair' saves what can be read)"},
     {SQLITE_FULL, ERR_SHORTAGE, "the disk is full"},
-    {SQLITE_BUSY, ERR_BUSY, "another program keeps it locked"},
     {SQLITE_READONLY, ERR_FAILED, "it cannot be written to"},
     {SQLITE_CANTOPEN, ERR_FAILED, "it cannot be opened"},
 };
+
+/* Whose lock it is: that of the log's writer, or of a database without one. */
+static int fail_busy(const struct store *store, struct err *err)
+{
+    enum { LOG_WRITER = 120, RESERVED = 0x40000001 };
+    char *shared = mem_printf("%s-shm", store->path);
+    long pid = lock_find_holder(shared, LOG_WRITER);
+
+    free(shared);
+    if (pid == 0)
+        pid = lock_find_holder(store->path, RESERVED);
+    if (pid == 0)
+        return err_set(err, ERR_BUSY,
+                       "store '%s': another program keeps it locked",
+                       store->path);
+    return err_set(err, ERR_BUSY, "store '%s': process %ld keeps it locked",
+                   store->path, pid);
+}
 
 int store_fail(struct store *store, struct err *err)
 {
     int code = sqlite3_extended_errcode(store->db);
     int primary = code & 0xff, why = sqlite3_system_errno(store->db);
 
+    if (primary == SQLITE_BUSY)
+        return fail_busy(store, err);
     if (why != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN))
         return err_set_errno(err, ERR_FAILED, why, "store '%s': %s",
                              store->path, sqlite3_errmsg(store->db));
