@@ -101,6 +101,8 @@ void engine_finish_hopeless(struct engine *engine)
 
 void engine_stop_by_signal(struct engine *engine, int signal)
 {
+    if (engine->wish == WISH_STOP)
+        return; /* how the run ends is decided, and in the record */
     engine->result->state = RUN_STOPPED;
     engine->result->signal = signal;
     snprintf(engine->result->reason, sizeof(engine->result->reason),
