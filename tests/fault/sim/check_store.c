@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/decisions.h"
 #include "orchestrator/fsck.h"
 #include "orchestrator/replay.h"
 #include "orchestrator/search.h"
@@ -70,6 +71,21 @@ static void check_replay(const struct history *history, struct store *store,
         world_fail("the record does not prove trial %" PRId64, replay.differs);
 }
 
+static void check_decisions(const struct history *history, struct store *store,
+                            const struct experiment *experiment)
+{
+    struct decisions decisions;
+    struct err err;
+
+    if (decisions_replay(store, history->run, experiment, &decisions, &err) !=
+        0)
+        world_fail("the decisions cannot be looked at: %s", err.text);
+    if (decisions.seq != 0)
+        world_fail("the events do not prove event %" PRId64
+                   ", of trial %" PRId64 ": %s",
+                   decisions.seq, decisions.trial, decisions.text);
+}
+
 static void on_finding(void *user, const struct finding *finding)
 {
     (void)user;
@@ -103,6 +119,8 @@ void check_store(const struct history *history)
     if (history->scenario.is_thorough)
         check_tables(history, store);
     check_replay(history, store, experiment);
+    if (!history->scenario.gives_up) /* what ends late may undo that verdict */
+        check_decisions(history, store, experiment);
     if (!history->scenario.learns)
         check_reference(history, store, experiment);
     experiment_destroy(experiment);

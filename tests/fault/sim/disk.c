@@ -66,7 +66,7 @@ void file_forget_shared(struct file *file)
     for (int i = 0; i < file->shared.count; i++)
         free(file->shared.regions[i]);
     free(file->shared.regions);
-    file->shared = (struct shared){NULL, 0};
+    file->shared = (struct shared){.regions = NULL};
 }
 
 void file_destroy(struct file *file)

@@ -21,7 +21,7 @@ struct change {
 
 struct shared { /* what connections share beside the file: the WAL's index */
     void **regions;
-    int count;
+    int count, users;
 };
 
 struct file {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fault/sim/record.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void on_check(struct record *record, sqlite3_stmt *statement)
                    (const char *)sqlite3_column_text(statement, 0));
 }
 
-static void on_run(struct record *record, sqlite3_stmt *statement)
+static void on_state(struct record *record, sqlite3_stmt *statement)
 {
     copy_word(record->run_state, statement, 0);
 }
@@ -97,17 +98,39 @@ static void on_attempt(struct record *record, sqlite3_stmt *statement)
     copy_word(attempt->cause, statement, 4);
 }
 
-void record_read(struct record *record, bool is_thorough)
+static sqlite3 *open_record(void)
 {
     sqlite3 *db;
 
-    *record = (struct record){.jobs = NULL};
     if (sqlite3_open_v2("smtune.db", &db, SQLITE_OPEN_READWRITE, NULL) !=
         SQLITE_OK)
         world_fail("the record cannot be opened: %s", sqlite3_errmsg(db));
+    return db;
+}
+
+bool record_knows_attempt(int64_t id)
+{
+    struct record record = {.jobs = NULL};
+    char sql[128];
+    sqlite3 *db = open_record();
+
+    /* The log is the engine's, which goes on with it. */
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    snprintf(sql, sizeof(sql), "SELECT state FROM attempt WHERE id = %" PRId64,
+             id);
+    read_rows(db, sql, on_state, &record);
+    sqlite3_close(db);
+    return record.run_state[0] != '\0';
+}
+
+void record_read(struct record *record, bool is_thorough)
+{
+    sqlite3 *db = open_record();
+
+    *record = (struct record){.jobs = NULL};
     if (is_thorough)
         read_rows(db, "PRAGMA integrity_check", on_check, record);
-    read_rows(db, "SELECT state FROM run", on_run, record);
+    read_rows(db, "SELECT state FROM run", on_state, record);
     read_rows(db,
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"

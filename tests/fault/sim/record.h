@@ -35,6 +35,8 @@ struct record {
  * SQLite finds a fault in the file. */
 void record_read(struct record *record, bool is_thorough);
 void record_clear(struct record *record);
+/* Whether the attempt is in the record, also while an engine writes to it. */
+bool record_knows_attempt(int64_t id);
 /* NULL: there is none. */
 const struct record_job *record_job(const struct record *record, int64_t trial);
 const struct record_attempt *record_attempt(const struct record *record,

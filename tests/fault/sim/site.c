@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "tests/fault/sim/fate.h"
+#include "tests/fault/sim/record.h"
 
 struct site {
     struct world *world;
@@ -317,6 +318,9 @@ void site_start(struct site *site, const struct attempt_spec *spec)
 
     if (attempt != NULL)
         world_fail("attempt %" PRId64 " is started twice", spec->attempt);
+    if (!record_knows_attempt(spec->attempt))
+        world_fail("attempt %" PRId64 " is started before it is in the record",
+                   spec->attempt);
     attempt = add(site, spec);
     world_trace("attempt %" PRId64 ": is handed over, trial %" PRId64,
                 attempt->id, attempt->trial);

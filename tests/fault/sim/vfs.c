@@ -18,7 +18,7 @@ struct handle {
     sqlite3_file base;
     struct disk *disk;
     struct file *file;
-    bool is_temporary;
+    bool is_temporary, is_mapped;
 };
 
 /* -- Open files, as SQLite calls them -------------------------------------*/
@@ -141,8 +141,11 @@ static int on_characteristics(sqlite3_file *base)
 static int on_shared_map(sqlite3_file *base, int index, int bytes, int extend,
                          void volatile **region)
 {
-    struct shared *shared = &file_of(base)->shared;
+    struct handle *handle = (struct handle *)base;
+    struct shared *shared = &handle->file->shared;
 
+    shared->users += !handle->is_mapped;
+    handle->is_mapped = true;
     *region = NULL;
     if (index >= shared->count && !extend)
         return SQLITE_OK;
@@ -169,8 +172,12 @@ static void on_shared_barrier(sqlite3_file *base)
 
 static int on_shared_unmap(sqlite3_file *base, int remove)
 {
+    struct handle *handle = (struct handle *)base;
+
     (void)remove;
-    file_forget_shared(file_of(base));
+    if (handle->is_mapped && --handle->file->shared.users == 0)
+        file_forget_shared(handle->file);
+    handle->is_mapped = false;
     return SQLITE_OK;
 }
 
