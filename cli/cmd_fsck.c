@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "orchestrator/engine_lock.h"
@@ -15,6 +17,7 @@
 #include "store/backup.h"
 #include "store/check.h"
 #include "store/repair.h"
+#include "store/salvage.h"
 
 struct options {
     bool repair;
@@ -41,6 +44,7 @@ static const struct column columns[] = {
 
 struct session {
     const struct cli *cli;
+    char *directory; /* of the store */
     struct store *store;
     struct output *output;
     struct fsck_counts counts;
@@ -48,8 +52,9 @@ struct session {
     size_t run_count, run_capacity;
     int *locks; /* [lock_count] of engines, while we repair */
     size_t lock_count, lock_capacity;
-    char *backup; /* the file, once it is made */
-    int status;   /* of the output */
+    char *backup;   /* the file, once it is made */
+    bool is_patchy; /* events were lost */
+    int status;     /* of the output */
     struct err *err;
 };
 
@@ -186,30 +191,42 @@ static int check_aloud(struct session *session)
 
 /* ---- mending ---- */
 
-static int lock_run(void *user, const struct run_row *run)
+static int lock_run(struct session *session, const char *name)
 {
-    struct session *session = user;
-    char *directory = store_run_directory(session->store, run->name);
+    char *runs = fs_join(session->directory, "runs");
+    char *directory = fs_join(runs, name);
+    int lock = engine_lock_take(directory, session->err);
+
+    free(runs);
+    free(directory);
+    if (lock < 0)
+        return err_prefix(session->err, "cannot repair run '%s'", name);
+    session->locks = mem_grow(session->locks, session->lock_count,
+                              &session->lock_capacity, sizeof(*session->locks));
+    session->locks[session->lock_count++] = lock;
+    return 0;
+}
+
+/* By their folders: what the database says of runs may be damaged. */
+static int lock_runs(struct session *session)
+{
+    char *path = fs_join(session->directory, "runs");
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
     int result = 0;
 
-    if (fs_exists(directory)) {
-        int lock = engine_lock_take(directory, session->err);
-
-        if (lock < 0) {
-            result =
-                err_prefix(session->err, "cannot repair run '%s'", run->name);
-        } else {
-            session->locks =
-                mem_grow(session->locks, session->lock_count,
-                         &session->lock_capacity, sizeof(*session->locks));
-            session->locks[session->lock_count++] = lock;
-        }
+    while (result == 0 && directory != NULL &&
+           (entry = readdir(directory)) != NULL) {
+        if (text_is_name(entry->d_name))
+            result = lock_run(session, entry->d_name);
     }
-    free(directory);
+    if (directory != NULL)
+        closedir(directory);
+    free(path);
     return result;
 }
 
-static int back_up(struct session *session)
+static char *dated_path(const struct session *session, const char *what)
 {
     char date[32];
     time_t now = time(NULL);
@@ -217,8 +234,37 @@ static int back_up(struct session *session)
 
     gmtime_r(&now, &utc);
     strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &utc);
-    session->backup = mem_printf("%s/smtune.db.before-repair-%s",
-                                 store_directory(session->store), date);
+    return mem_printf("%s/smtune.db.%s-%s", session->directory, what, date);
+}
+
+/* Where pages are damaged: what can be read, in a new file. */
+static int save_what_is_readable(struct session *session)
+{
+    struct salvage salvage;
+    bool is_sound;
+    char *kept;
+    int result = store_is_sound(session->directory, &is_sound, session->err);
+
+    if (result != 0 || is_sound)
+        return result;
+    kept = dated_path(session, "damaged");
+    result = store_salvage(session->directory, kept, &salvage, session->err);
+    if (result == 0) {
+        session->is_patchy = salvage.events_have_gaps;
+        if (!session->cli->quiet)
+            fprintf(stderr,
+                    "the database was damaged: %" PRId64 " rows are saved, in "
+                    "%" PRId64 " place%s some are lost; as it was: %s\n",
+                    salvage.rows, salvage.gaps, salvage.gaps == 1 ? "" : "s",
+                    kept);
+    }
+    free(kept);
+    return result;
+}
+
+static int back_up(struct session *session)
+{
+    session->backup = dated_path(session, "before-repair");
     return store_backup(
         session->store,
         &(struct backup){.path = session->backup, .replaces = true},
@@ -230,9 +276,11 @@ static int mend_in_transaction(struct session *session)
     struct store *store = session->store;
     struct err *err = session->err;
     int64_t orphans;
-    int result = store_rebuild_indexes(store, err);
+    int result = 0;
 
-    for (size_t i = 0; i < session->run_count && result == 0; i++) {
+    /* Where events are lost, the tables know more than what is left of them. */
+    for (size_t i = 0;
+         i < session->run_count && result == 0 && !session->is_patchy; i++) {
         bool is_mended;
 
         result = fsck_repair_run(store, session->runs[i], &is_mended, err);
@@ -294,20 +342,22 @@ static int exec_fsck(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
     const struct options *wanted = options;
-    struct session session = {.cli = cli, .err = err};
+    struct session session = {
+        .cli = cli, .directory = fs_absolute(cli->store), .err = err};
     int result = -1;
 
-    session.store =
-        store_open(cli->store, wanted->repair ? STORE_WRITE : STORE_READ, err);
-    if (session.store != NULL && find_runs(&session, operands, count) == 0 &&
-        (!wanted->repair ||
-         store_each_run(session.store, lock_run, &session, err) == 0))
+    if (!wanted->repair ||
+        (lock_runs(&session) == 0 && save_what_is_readable(&session) == 0))
+        session.store = store_open(
+            cli->store, wanted->repair ? STORE_WRITE : STORE_READ, err);
+    if (session.store != NULL && find_runs(&session, operands, count) == 0)
         result = check_and_repair(&session, wanted->repair);
     while (session.lock_count > 0)
         close(session.locks[--session.lock_count]);
     free(session.locks);
     free(session.runs);
     free(session.backup);
+    free(session.directory);
     store_close(session.store);
     return result;
 }
@@ -325,10 +375,12 @@ const struct cmd cmd_fsck = {
         "they should hold by the events. A note is no error: a folder that an "
         "engine made before it was killed.\n\n"
         "With --repair, and no engine on any run: first a backup, "
-        "smtune.db.before-repair-TIME beside the database; then indexes are "
-        "made anew, tables written as the events tell, and rows removed that "
-        "belong to nothing. Files are left as they are, and so is a run whose "
-        "events themselves cannot be.\n\n"
+        "smtune.db.before-repair-TIME beside the database; then tables are "
+        "written as the events tell, and rows removed that belong to nothing. "
+        "Files are left as they are, and so is a run whose events themselves "
+        "cannot be. Where the database's pages are damaged, all that can be "
+        "read goes into a new file before, and the old one stays as "
+        "smtune.db.damaged-TIME.\n\n"
         "Exit status: 0 the record is sound (or is now); 1 there are errors.",
     .examples = "smtune fsck                # all runs\n"
                 "smtune fsck mlp -o json    # one, for programs\n"

@@ -11,11 +11,6 @@ static int run_once(struct store *store, const char *sql, struct err *err)
     return 0;
 }
 
-int store_rebuild_indexes(struct store *store, struct err *err)
-{
-    return run_once(store, "REINDEX", err);
-}
-
 #define WITHOUT(table, column, parent)                                         \
     "DELETE FROM " table " WHERE NOT EXISTS (SELECT 1 FROM " parent            \
     " AS p WHERE p.id = " table "." column ")"

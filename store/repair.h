@@ -11,9 +11,6 @@
 
 struct store;
 
-/* Makes all indexes anew from the tables. */
-int store_rebuild_indexes(struct store *store, struct err *err);
-
 /* Removes rows that belong to nothing; *count is how many. */
 int store_remove_orphans(struct store *store, int64_t *count, struct err *err);
 
