@@ -2,9 +2,12 @@
 """`smtune launch`: ranks that start, fail and end as one. That nothing outlives
 them is checked after each test by its fixture."""
 
+import array
+import fcntl
 import os
 import signal
 import subprocess
+import termios
 import time
 
 import pytest
@@ -255,8 +258,13 @@ def test_much_output_of_many_ranks_is_whole(smtune):
 
 def test_a_reader_that_stalls_holds_up_no_signal(smtune):
     launcher = smtune.start("launch", "-n", 2, "--tag", "--", "yes")
-    wait_until(lambda: len(smtune.left_behind()) >= 3)
-    time.sleep(0.3)  # until the pipes are full, or not: both are to work
+    unread = array.array("i", [0])
+
+    def is_full():
+        fcntl.ioctl(launcher.stdout, termios.FIONREAD, unread)
+        return unread[0] > 60000
+
+    wait_until(is_full)
     launcher.send_signal(signal.SIGINT)
     wait_until(lambda: len(smtune.left_behind()) == 1)
     launcher.send_signal(signal.SIGINT)
