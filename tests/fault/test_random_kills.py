@@ -17,8 +17,19 @@ SIZE = {"trials": 150, "parallel": 4, "pause": 0.01}
 SEARCHES = ["random", "sobol"]
 
 
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 def kill_one_agent(it, chance):
-    agents = it.processes("smtune-shim")
+    """One that is no agent's child: that is a command which is only about to
+    be executed, and to kill it is to kill the trial."""
+    found = it.processes("smtune-shim")
+    agents = [pid for pid in found if parent(pid) not in [0, *found]]
     if agents:
         it.kill(chance.choice(agents))
 
