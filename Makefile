@@ -228,8 +228,16 @@ sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM: the first)
 	@$B/sim --from $(or $(FROM),1) --jobs $$(nproc) \
 	 --seeds $(if $(filter file,$(origin SEEDS)),500,$(SEEDS))
 
-soak: ## what make check has no time for
-	@$(MAKE) --no-print-directory sim SEEDS=100000
+# What `make check` has no time for, or as much as fits into SOAK_MINUTES.
+SOAK_KILLS     ?= 10000
+SOAK_CUTS      ?= 500
+SOAK_HISTORIES ?= 100000
+soak: $(FAULT) $B/sim ## kills, power cuts, histories for hours (SOAK_MINUTES=n)
+	@rm -rf build/soak && mkdir -p build/soak
+	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+	 SOAK_FOLDER=$(abspath build/soak) SOAK_KILLS=$(SOAK_KILLS) SOAK_CUTS=$(SOAK_CUTS) \
+	 SOAK_HISTORIES=$(SOAK_HISTORIES) SOAK_MINUTES=$(SOAK_MINUTES) \
+	 $(PYTHON) tests/fault/soak.py $B/sim
 
 FUZZ_SECONDS ?= 300
 fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each

@@ -6,7 +6,14 @@ import shutil
 
 import pytest
 
+import soak
 from drill import Drill, undisturbed
+
+
+@pytest.fixture(autouse=True)
+def in_time():
+    if soak.time_is_up():
+        pytest.skip("the time is up")
 
 
 @pytest.fixture(scope="session")

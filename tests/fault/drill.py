@@ -21,11 +21,12 @@ name: {run}
 objective: {{metric: loss, goal: minimize}}
 parameters:
   x: {{type: float, min: 0, max: 1}}
-search: {{method: {search}, seed: {seed}}}
-budget: {{trials: {trials}, parallel: {parallel}}}
+search: {{method: {search}, seed: 7}}
+budget: {{trials: {trials}, parallel: {parallel}, time: 1h}}
 trial:
   command: {trial} ${{{{ x }}}}
-  resources: {{cpus: 0}}
+  resources: {{cpus: 0, time: 2m}}
+  retry: [{{match: ["exit:75"], max: 3, delay: 50ms}}]
 """
 
 # What it prints comes before the line that says so.
@@ -33,7 +34,7 @@ TRIAL = """\
 #!/bin/sh
 f={evidence}/$SMTUNE_JOB
 echo "start $$ $SMTUNE_ATTEMPT $SMTUNE_JOB $1" >>$f
-{pause}echo loss=$1
+{flaw}{pause}echo loss=$1
 echo "end $$ $SMTUNE_ATTEMPT $SMTUNE_JOB $1" >>$f
 """
 
@@ -42,10 +43,11 @@ class Drill:
     """A folder with an experiment, its store, and the trials' evidence.
 
     store: where the store is to lie, in the folder if not said. pause: what
-    a trial sleeps, in seconds; 0: it does not."""
+    a trial sleeps, in seconds; 0: it does not. is_flaky: a trial's first
+    attempt asks for another."""
 
     def __init__(self, directory, trials=4, parallel=2, search="random",
-                 seed=7, pause=0, store=None):
+                 pause=0, is_flaky=False, store=None):
         self.directory = pathlib.Path(directory)
         self.store = pathlib.Path(store or self.directory / "store")
         self.evidence = self.directory / "evidence"
@@ -55,10 +57,12 @@ class Drill:
         self.engines = 0
         trial = self.directory / "trial"
         trial.write_text(TRIAL.format(
-            evidence=self.evidence, pause=f"sleep {pause}\n" if pause else ""))
+            evidence=self.evidence, pause=f"sleep {pause}\n" if pause else "",
+            flaw="[ $SMTUNE_ATTEMPT_NUMBER -gt 1 ] || exit 75\n"
+            if is_flaky else ""))
         trial.chmod(0o755)
         (self.directory / "drill.yaml").write_text(EXPERIMENT.format(
-            run=RUN, search=search, seed=seed, trials=trials,
+            run=RUN, search=search, trials=trials,
             parallel=parallel, trial=trial))
 
     # -- Engines
@@ -119,10 +123,13 @@ class Drill:
         self.check_record()
         return status
 
+    def ran(self):
+        """How many trials have begun."""
+        return len(list(self.evidence.iterdir()))
+
     def wait_for_trials(self, count, patience=30):
-        """Until so many trials have begun."""
         end = time.monotonic() + patience
-        while len(list(self.evidence.iterdir())) < count:
+        while self.ran() < count:
             assert time.monotonic() < end, self.last_said()
             time.sleep(0.002)
 
@@ -147,6 +154,11 @@ class Drill:
             checker.read_record(self.store, RUN),
             checker.read_evidence(self.evidence), expected, is_strict))
         self.check_processes()
+        self.check_store()
+
+    def check_store(self):
+        """The engine's own opinion: its tables are what its events say."""
+        assert self.start("fsck").wait(60) == 0, self.last_said()
 
     def check_processes(self, patience=10):
         end = time.monotonic() + patience

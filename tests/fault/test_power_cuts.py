@@ -8,7 +8,6 @@ import os
 import random
 import struct
 import subprocess
-import time
 
 import pytest
 
@@ -83,16 +82,20 @@ def test_power_cut(drill, expected, disk, seed):
         if it is None:
             it = drill(**SIZE, store=disk.folder / f"store-{runs}")
             runs += 1
+            count = 0
         engine = it.go_on()
-        time.sleep(chance.uniform(0.1, 0.5))
+        it.wait_for_trials(min(SIZE["trials"], it.ran() +
+                               chance.randrange(1, 60)))
         if cut_power(it, disk, engine):
             cuts += 1
-            acknowledged += checker.read_acknowledged(it.last_said()).count
         it.check_record()
+        before = count
+        count = max(before, checker.read_acknowledged(it.last_said()).count)
+        acknowledged += count - before
         record = checker.read_record(it.store, RUN)
         if record is not None and record.state != "running":
             it.finish(expected(**SIZE), is_strict=False)
             it = None
     if it is not None:
         it.finish(expected(**SIZE), is_strict=False)
-    soak.note("power cuts", seed, cuts=cuts, acknowledged=acknowledged)
+    soak.note("power cuts", cuts=cuts, results=acknowledged)

@@ -53,7 +53,7 @@ def kill_again_and_again(drill, expected, seed, with_agents):
             runs += 1
             it = drill(**options)
     it.finish(expected(**options), is_strict=not with_agents)
-    soak.note("random kills", seed, kills=kills, runs=runs + 1)
+    soak.note("SIGKILLs", kills=kills, runs=runs + 1)
 
 
 @pytest.mark.parametrize("seed", range(soak.KILLS * 3 // 4 // AT_ONCE))
