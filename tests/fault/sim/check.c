@@ -133,11 +133,12 @@ static void check_success(const struct history *history,
     const struct record_attempt *last = last_attempt(record, job->number);
     const struct record_job *other = record_job(record, job->same_as);
 
-    if (job->same_as > 0) {
-        if (other == NULL || last != NULL)
+    if (job->same_as > 0 && last == NULL) {
+        if (other == NULL)
             world_fail("trial %" PRId64 " took over what is not there",
                        job->number);
-        check_values(history, job, other->values);
+        if (!history_is_reopened_after(history, other->number, 0))
+            check_values(history, job, other->values);
         return;
     }
     if (last == NULL || strcmp(last->cause, "ok") != 0)
@@ -181,7 +182,7 @@ static void check_trials(const struct history *history,
         }
         highest = job->told > highest ? job->told : highest;
     }
-    if (highest != (int64_t)record->job_count)
+    if (highest != (int64_t)record->job_count + history->reopening_count)
         world_fail("%zu trials ended, and %" PRId64 " were told",
                    record->job_count, highest);
 }
@@ -199,7 +200,8 @@ static void check_ends(const struct history *history,
         if (job == NULL)
             world_fail("trial %" PRId64 " was told of and is not in the record",
                        end->trial);
-        if (!is_final(end->state))
+        if (!is_final(end->state) ||
+            history_is_reopened_after(history, end->trial, i))
             continue;
         for (size_t j = i + 1; j < history->end_count; j++) {
             if (history->ends[j].trial == end->trial)

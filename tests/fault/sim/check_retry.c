@@ -105,6 +105,11 @@ static size_t check_trial(const struct history *history,
             i + 1 == count || attempts[i + 1].trial != attempts[0].trial;
         int index = find_rule(scenario, &attempts[i]);
 
+        if (history_is_reopened_at(history, attempts[i].trial,
+                                   attempts[i].number)) {
+            memset(used, 0, sizeof(used));
+            continue;
+        }
         if (is_last || was_cancelled(history, &attempts[i]))
             continue;
         if (index < 0 || ++used[index] > rule_at(scenario, index)->max)
@@ -130,6 +135,9 @@ static void check_given_up(const struct history *history,
     for (size_t i = 0; i < record->attempt_count; i++) {
         if (record->attempts[i].trial != job->number)
             continue;
+        if (history_is_reopened_at(history, job->number,
+                                   record->attempts[i].number - 1))
+            memset(used, 0, sizeof(used));
         last = was_cancelled(history, &record->attempts[i])
                    ? -1
                    : find_rule(scenario, &record->attempts[i]);

@@ -292,6 +292,9 @@ static void play(struct history *history)
         if (history->sessions > 0)
             pause_engine(history);
         run_session(history);
+        if (rng_percent(&history->world->rng, history->scenario.reopens) &&
+            history_reopen(history))
+            history->is_over = false;
     }
     world_trace("the run %s: %s", run_state_names[history->result.state],
                 history->result.reason);

@@ -21,6 +21,15 @@ struct history_end {
     bool will_retry;
 };
 
+/* A trial that was over and was put back. */
+struct history_reopening {
+    int64_t trial;
+    int64_t attempts; /* which it had by then */
+    size_t end_count; /* of the history then */
+};
+
+enum { HISTORY_REOPENINGS = 3 };
+
 struct history {
     struct world *world;
     struct scenario scenario;
@@ -36,7 +45,18 @@ struct history {
     struct engine_result result; /* of the last engine that returned */
     struct history_end *ends;
     size_t end_count, end_capacity;
+    struct history_reopening reopenings[HISTORY_REOPENINGS];
+    int reopening_count;
 };
+
+/* What `smtune retry` does, with some trial; whether it was over. */
+bool history_reopen(struct history *history);
+/* Whether the trial was put back when more than so many ends of trials had been
+ * told; or when it had so many attempts. */
+bool history_is_reopened_after(const struct history *history, int64_t trial,
+                               size_t end);
+bool history_is_reopened_at(const struct history *history, int64_t trial,
+                            int64_t attempts);
 
 struct history_options {
     uint64_t seed;
