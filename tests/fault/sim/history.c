@@ -55,7 +55,7 @@ static void on_trial_ended(void *user, const struct engine_trial *trial,
 }
 
 /* A time budget ends what runs, in its grace period; but an engine that cannot
- * write has to wait. */
+ * write has to wait, and one whose user stops it lets its trials end. */
 static void on_tick(void *user, const struct engine_status *status)
 {
     struct history *history = user;
@@ -65,6 +65,7 @@ static void on_tick(void *user, const struct engine_status *status)
 
     (void)status;
     if (scenario->time_ms > 0 && scenario->full == 0 &&
+        !history->world->is_signalled &&
         spent_ms > scenario->time_ms + scenario->grace_ms + SLACK_MS)
         world_fail("the engine runs for %" PRId64 " ms, and has %" PRId64,
                    spent_ms, scenario->time_ms);
@@ -83,6 +84,7 @@ static void on_interrupt(void *user)
     struct world *world = user;
 
     world_trace("SIGINT");
+    world->is_signalled = true;
     loop_signal(world, SIGINT);
 }
 
@@ -91,6 +93,7 @@ static void on_terminate(void *user)
     struct world *world = user;
 
     world_trace("SIGTERM");
+    world->is_signalled = true;
     loop_signal(world, SIGTERM);
 }
 
@@ -261,6 +264,7 @@ static void run_session(struct history *history)
     plan_session(history);
     history->session_ms = history->heard_ms = world->now_ms;
     world->is_armed = true;
+    world->is_signalled = false;
     if (setjmp(world->crashed) == 0) {
         history->is_over = run_engine(history);
         world->is_armed = false;

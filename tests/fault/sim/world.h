@@ -52,7 +52,8 @@ struct world {
     int64_t steps;         /* of the engine that runs */
     int64_t crash_at_step; /* 0: at none */
     enum world_crash crash;
-    bool is_armed; /* there is an engine that can crash */
+    bool is_armed;     /* there is an engine that can crash */
+    bool is_signalled; /* and its user wants it to end */
 
     struct loop *loop; /* of the engine that runs; NULL: none */
     struct disk *disk;
