@@ -7,8 +7,9 @@
 PROGRAMs are the built tests/bench/bench_*.c; each prints lines of five fields
 between tabs: name, value, peer, bar, unit. A bar as 1.5x is one on the ratio; a
 peer of - means that the bar is the peer. Less is better, but where the unit is
-/s. Exits 1 when a bar is missed. The build is the release one, build/, and nothing else should run
-meanwhile.
+/s. Exits 1 when a bar is missed. The build is the release one, build/, and
+nothing else should run meanwhile. SMTUNE_BENCH_TRIALS (100000) is how many
+trials the long run has: with 1000000 it takes some ten minutes.
 """
 
 import os
@@ -19,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import scale
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -191,9 +194,16 @@ def main(words):
         folder = pathlib.Path(name)
         os.environ.pop("SMTUNE_STORE", None)
         bench_echo(table, folder, 100 if quick else 2000, 1 if quick else 5)
-        many = 1000 if quick else 100_000
+        many = 1000 if quick else int(
+            os.environ.get("SMTUNE_BENCH_TRIALS", 100_000))
         bench_memory(table, folder, many)
         bench_trials(table, folder, many, 3 if quick else 9)
+        scale.bench_rate(table, folder)
+        scale.bench_resume(table, SMTUNE, folder, many)
+    with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
+        for cgroup in ("auto", "off"):
+            scale.bench_alive(table, run, pathlib.Path(name),
+                              50 if quick else 3000, cgroup)
     bench_programs(table, programs)
     print(f"{table.missed} missed" if table.missed else "every bar is met")
     return 1 if table.missed else 0
