@@ -24,7 +24,12 @@
  * and an engine that dies of a bug must not take the others along.
  */
 
-enum { SEEDS_A_CHILD = 50, CHILD_SECONDS = 120, SELF_TEST_SEEDS = 300 };
+enum {
+    SEEDS_A_CHILD = 50,
+    HISTORY_SECONDS = 120,
+    SELF_TEST_SEEDS = 300,
+    EXIT_PLAYED = 100 /* and how many histories failed */
+};
 
 struct options {
     uint64_t from, seeds;
@@ -48,10 +53,10 @@ static char *make_directory(void)
     return path;
 }
 
-/* Plays those seeds; how many failed. The current seed goes to `at`. */
-static int play(const struct options *options, uint64_t first, uint64_t count)
+/* Plays those seeds, with files in a folder of that; how many failed. */
+static int play(const struct options *options, const char *parent,
+                uint64_t first, uint64_t count)
 {
-    char *parent = make_directory();
     char *directory = fs_join(parent, "store");
     char failure[1024];
     struct disk *template;
@@ -69,17 +74,15 @@ static int play(const struct options *options, uint64_t first, uint64_t count)
         };
 
         fs_remove_tree(directory, NULL);
-        alarm(CHILD_SECONDS);
+        alarm(HISTORY_SECONDS);
         if (history_run(&one, failure))
             continue;
         failed++;
         if (!options->is_self_test)
             printf("sim: seed %" PRIu64 " failed: %s\n", seed, failure);
     }
-    fs_remove_tree(parent, NULL);
     disk_destroy(template);
     free(directory);
-    free(parent);
     fflush(stdout);
     return failed;
 }
@@ -88,6 +91,7 @@ static int play(const struct options *options, uint64_t first, uint64_t count)
 
 struct child {
     pid_t pid; /* 0: none */
+    char *directory;
     uint64_t first, count;
 };
 
@@ -95,12 +99,10 @@ static void start(const struct options *options, struct child *child,
                   uint64_t first, uint64_t count)
 {
     fflush(stdout);
-    *child = (struct child){fork(), first, count};
-    if (child->pid == 0) {
-        int failed = play(options, first, count);
-
-        _exit(failed < 100 ? failed : 100);
-    }
+    *child = (struct child){0, make_directory(), first, count};
+    child->pid = fork();
+    if (child->pid == 0)
+        _exit(EXIT_PLAYED + play(options, child->directory, first, count));
     if (child->pid < 0) {
         perror("sim: fork");
         exit(2);
@@ -115,13 +117,16 @@ static uint64_t finish(const struct options *options, struct child *child,
     uint64_t failed = 0;
 
     child->pid = 0;
-    if (WIFEXITED(status))
-        return (uint64_t)WEXITSTATUS(status);
+    fs_remove_tree(child->directory, NULL);
+    free(child->directory);
+    if (WIFEXITED(status) && WEXITSTATUS(status) >= EXIT_PLAYED)
+        return (uint64_t)WEXITSTATUS(status) - EXIT_PLAYED;
     if (child->count == 1 && options->is_self_test)
         return 1;
     if (child->count == 1) {
-        printf("sim: seed %" PRIu64 " failed: signal %d\n", child->first,
-               WTERMSIG(status));
+        printf("sim: seed %" PRIu64 " failed: it ended with %s %d\n",
+               child->first, WIFEXITED(status) ? "status" : "signal",
+               WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
         return 1;
     }
     for (uint64_t i = 0; i < child->count; i++) {
@@ -182,6 +187,17 @@ static uint64_t play_all(const struct options *options)
     }
     free(children);
     return failed;
+}
+
+/* Here and now, as a debugger wants it. */
+static uint64_t play_one(const struct options *options)
+{
+    char *directory = make_directory();
+    int failed = play(options, directory, options->from, 1);
+
+    fs_remove_tree(directory, NULL);
+    free(directory);
+    return (uint64_t)failed;
 }
 
 /* -- The program ----------------------------------------------------------*/
@@ -246,6 +262,7 @@ static void parse(int argc, char **argv, struct options *options)
             break;
         case 's':
             options->from = strtoull(optarg, NULL, 10);
+            options->seeds = 1;
             options->is_single = true;
             break;
         case 'v':
@@ -271,7 +288,7 @@ int main(int argc, char **argv)
     if (options.is_self_test)
         return self_test(&options);
     if (options.is_single)
-        failed = (uint64_t)play(&options, options.from, options.seeds = 1);
+        failed = play_one(&options);
     else
         failed = play_all(&options);
     printf("sim: %" PRIu64 " passed, %" PRIu64 " failed\n",
