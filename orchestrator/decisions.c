@@ -359,10 +359,15 @@ static void account(struct deciding *deciding, const struct job *job)
                          job->number, job->place, job->value);
 }
 
+struct result {
+    int64_t place;
+    const struct job *job;
+};
+
 static int compare_places(const void *a, const void *b)
 {
-    int64_t left = (*(const struct job *const *)a)->place;
-    int64_t right = (*(const struct job *const *)b)->place;
+    int64_t left = ((const struct result *)a)->place;
+    int64_t right = ((const struct result *)b)->place;
 
     return (left > right) - (left < right);
 }
@@ -370,20 +375,22 @@ static int compare_places(const void *a, const void *b)
 /* After a result was taken back. */
 static void account_all(struct deciding *deciding)
 {
-    struct job **jobs = mem_array(deciding->job_count, sizeof(*jobs));
+    struct result *results = mem_array(deciding->job_count, sizeof(*results));
     size_t count = 0;
 
     for (size_t i = 0; i < deciding->job_count; i++) {
-        if (deciding->jobs[i].is_final)
-            jobs[count++] = &deciding->jobs[i];
+        const struct job *job = &deciding->jobs[i];
+
+        if (job->is_final)
+            results[count++] = (struct result){job->place, job};
     }
-    qsort(jobs, count, sizeof(struct job *), compare_places);
+    qsort(results, count, sizeof(*results), compare_places);
     tally_init(&deciding->tally);
     for (size_t i = 0; i < count; i++)
-        account(deciding, jobs[i]);
+        account(deciding, results[i].job);
     deciding->tally.suggested = (int64_t)deciding->job_count;
     deciding->is_over = false;
-    free(jobs);
+    free(results);
 }
 
 static void end_job(struct deciding *deciding, struct job *job,

@@ -211,7 +211,7 @@ static int hand_out(struct reading *reading,
 {
     const struct image_table *table = reading->table;
     size_t list_count = table->cell_count - table->column_count;
-    struct value cells[IMAGE_MAX_CELLS];
+    struct value cells[IMAGE_MAX_CELLS] = {{.type = VALUE_NULL}};
     char *texts[MAX_LISTS] = {NULL};
     int result = 0;
 
