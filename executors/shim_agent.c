@@ -23,6 +23,10 @@
 
 enum { GATHER_MS = 5, AHEAD_ENOUGH = 4 /* times as many as may run */ };
 
+/* A turn starts attempts for so long; then it is told who ended meanwhile, and
+ * who ended since is seen. With thousands of slots many may be free at once. */
+enum { STARTS_MS = 2 };
+
 struct agent {
     struct supervisor *supervisor;
     struct slots *slots;
@@ -31,6 +35,7 @@ struct agent {
     size_t waiting; /* in the queue */
     size_t parallel;
     int64_t retry_ms;    /* when to try for slots again; 0: not waiting */
+    int64_t starts_ms;   /* when this turn starts no more; 0: not begun */
     int64_t transmit_ms; /* when to tell what was gathered; 0: nothing was */
     struct buf in;
     struct buf out;
@@ -77,10 +82,24 @@ static void start(struct agent *agent, const struct attempt_spec *spec)
     agent_put(&agent->out, AGENT_ENDED, &end, sizeof(end));
 }
 
+static bool may_start(const struct agent *agent)
+{
+    return agent->first != NULL &&
+           supervisor_count(agent->supervisor) < agent->parallel;
+}
+
+static bool has_time_to_start(struct agent *agent)
+{
+    int64_t now_ms = clock_monotonic_ms();
+
+    if (agent->starts_ms == 0)
+        agent->starts_ms = now_ms + STARTS_MS;
+    return now_ms < agent->starts_ms;
+}
+
 static void start_waiting(struct agent *agent, bool is_turn)
 {
-    while (agent->first != NULL &&
-           supervisor_count(agent->supervisor) < agent->parallel) {
+    while (may_start(agent) && has_time_to_start(agent)) {
         const struct attempt_spec *spec = &agent->first->spec;
         struct attempt_request *request;
 
@@ -303,6 +322,8 @@ static void tell(struct agent *agent)
 
 static int64_t wake_ms(const struct agent *agent)
 {
+    if (agent->retry_ms == 0 && may_start(agent))
+        return 1; /* at once: that moment is past */
     if (agent->transmit_ms == 0 || agent->retry_ms == 0)
         return agent->transmit_ms + agent->retry_ms;
     return agent->transmit_ms < agent->retry_ms ? agent->transmit_ms
@@ -322,6 +343,7 @@ static void serve(struct agent *agent)
         if ((came & ~POLLOUT) != 0)
             receive(agent);
         start_waiting(agent, is_turn);
+        agent->starts_ms = 0;
         tell(agent);
     }
 }
