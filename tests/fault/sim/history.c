@@ -247,10 +247,10 @@ static void crash(struct history *history)
     history->crashes++;
     close_range(FIRST_DESCRIPTOR, ~0U, 0);
     loop_forget(world);
+    site_lose_engine(world->site, power);
     disk_kill(world->disk);
     if (power)
         disk_cut_power(world->disk, &world->rng);
-    site_lose_engine(world->site, power);
     if (power)
         world->booted_ms = world->now_ms;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fault/sim/record.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -108,21 +107,6 @@ static sqlite3 *open_record(void)
     return db;
 }
 
-bool record_knows_attempt(int64_t id)
-{
-    struct record record = {.jobs = NULL};
-    char sql[128];
-    sqlite3 *db = open_record();
-
-    /* The log is the engine's, which goes on with it. */
-    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    snprintf(sql, sizeof(sql), "SELECT state FROM attempt WHERE id = %" PRId64,
-             id);
-    read_rows(db, sql, on_state, &record);
-    sqlite3_close(db);
-    return record.run_state[0] != '\0';
-}
-
 void record_read(struct record *record, bool is_thorough)
 {
     sqlite3 *db = open_record();
@@ -171,4 +155,42 @@ const struct record_attempt *record_attempt(const struct record *record,
             return &record->attempts[i];
     }
     return NULL;
+}
+
+struct witness {
+    sqlite3 *db;
+    sqlite3_stmt *find;
+};
+
+struct witness *witness_create(void)
+{
+    struct witness *witness = mem_zero(sizeof(*witness));
+
+    witness->db = open_record();
+    /* The log is the engine's, which goes on with it. */
+    sqlite3_db_config(witness->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (sqlite3_prepare_v2(witness->db, "SELECT 1 FROM attempt WHERE id = ?",
+                           -1, &witness->find, NULL) != SQLITE_OK)
+        world_fail("there are no attempts in the record: %s",
+                   sqlite3_errmsg(witness->db));
+    return witness;
+}
+
+void witness_destroy(struct witness *witness)
+{
+    if (witness == NULL)
+        return;
+    sqlite3_finalize(witness->find);
+    sqlite3_close(witness->db);
+    free(witness);
+}
+
+bool witness_knows(struct witness *witness, int64_t attempt)
+{
+    bool found;
+
+    sqlite3_bind_int64(witness->find, 1, attempt);
+    found = sqlite3_step(witness->find) == SQLITE_ROW;
+    sqlite3_reset(witness->find);
+    return found;
 }

@@ -35,8 +35,13 @@ struct record {
  * SQLite finds a fault in the file. */
 void record_read(struct record *record, bool is_thorough);
 void record_clear(struct record *record);
-/* Whether the attempt is in the record, also while an engine writes to it. */
-bool record_knows_attempt(int64_t id);
+/* Looks into the record beside an engine that writes to it. */
+struct witness;
+struct witness *witness_create(void);
+void witness_destroy(struct witness *witness); /* NULL is none */
+/* Whether the attempt is in the record. */
+bool witness_knows(struct witness *witness, int64_t attempt);
+
 /* NULL: there is none. */
 const struct record_job *record_job(const struct record *record, int64_t trial);
 const struct record_attempt *record_attempt(const struct record *record,

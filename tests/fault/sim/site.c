@@ -18,8 +18,9 @@ struct site {
     struct site_habits habits;
     struct site_attempt *first, **last;
     struct site_events events;
-    bool is_attached; /* an engine listens */
-    int64_t engine;   /* how many there were */
+    bool is_attached;        /* an engine listens */
+    struct witness *witness; /* as long as it does */
+    int64_t engine;          /* how many there were */
 };
 
 /* -- Words to the engine --------------------------------------------------*/
@@ -222,6 +223,7 @@ struct site *site_create(struct world *world, const struct site_habits *habits)
 
 void site_destroy(struct site *site)
 {
+    witness_destroy(site->witness);
     while (site->first != NULL) {
         struct site_attempt *attempt = site->first;
 
@@ -269,6 +271,8 @@ void site_lose_engine(struct site *site, bool power)
     struct world *world = site->world;
 
     site->is_attached = false;
+    witness_destroy(site->witness);
+    site->witness = NULL;
     for (struct site_attempt *a = site->first; a != NULL; a = a->next) {
         world_cancel(world, a->next_word);
         a->next_word = NULL;
@@ -318,7 +322,9 @@ void site_start(struct site *site, const struct attempt_spec *spec)
 
     if (attempt != NULL)
         world_fail("attempt %" PRId64 " is started twice", spec->attempt);
-    if (!record_knows_attempt(spec->attempt))
+    if (site->witness == NULL)
+        site->witness = witness_create();
+    if (!witness_knows(site->witness, spec->attempt))
         world_fail("attempt %" PRId64 " is started before it is in the record",
                    spec->attempt);
     attempt = add(site, spec);
