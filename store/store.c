@@ -116,7 +116,11 @@ static int check_place(struct store *store, struct err *err)
     const char *journal = getenv("SMTUNE_STORE_JOURNAL");
     char name[32];
 
-    store->is_without_log = journal != NULL && strcmp(journal, "delete") == 0;
+    if (journal != NULL && journal[0] != '\0' && strcmp(journal, "delete") != 0)
+        return err_set(err, ERR_USAGE,
+                       "SMTUNE_STORE_JOURNAL is delete or not set, not '%s'",
+                       journal);
+    store->is_without_log = journal != NULL && journal[0] != '\0';
     if (store->is_without_log ||
         !file_system_is_network(store->directory, name, sizeof(name)))
         return 0;

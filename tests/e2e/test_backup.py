@@ -102,6 +102,22 @@ def test_of_a_run_that_goes_on(smtune, experiment):
     assert counts == sorted(counts)
 
 
+def test_of_a_store_without_a_log(smtune, experiment):
+    """Readers and writers wait for each other, and none is turned away."""
+    smtune.env["SMTUNE_STORE_JOURNAL"] = "delete"
+    engine = smtune.start("run", experiment)
+    wait_until(lambda: (smtune.store / "smtune.db").exists() and
+               smtune("trials", "exp").stdout.count("succeeded") > 2)
+    for number in range(4):
+        smtune.ok("backup", f"{number}.db")
+        smtune.ok("ls")
+        smtune.ok("fsck")
+    assert engine.wait() == 0
+    assert not (smtune.store / "smtune.db-wal").exists()
+    assert len(smtune.json("trials", "exp")) == 40
+    smtune.ok("--store", restore(smtune, smtune.directory / "3.db", "r"), "ls")
+
+
 def test_a_damaged_database_is_no_backup(smtune, experiment):
     smtune.ok("run", experiment)
     path = smtune.store / "smtune.db"

@@ -107,6 +107,15 @@ static void test_store_network__one_that_has_a_log_can_lose_it(void **state)
     store_close(must_open(*state, STORE_READ));
 }
 
+static void test_store_network__another_journal_is_refused(void **state)
+{
+    setenv("SMTUNE_STORE_JOURNAL", "wal", 1);
+    must_refuse(*state, STORE_CREATE, ERR_USAGE, "'wal'");
+    setenv("SMTUNE_STORE_JOURNAL", "", 1);
+    store_close(must_fill(*state, 1));
+    must_answer(*state, "PRAGMA journal_mode", "wal");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +130,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_store_network__one_that_has_a_log_can_lose_it, make_folder,
             clear),
+        cmocka_unit_test_setup_teardown(
+            test_store_network__another_journal_is_refused, make_folder, clear),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
