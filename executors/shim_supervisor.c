@@ -109,6 +109,18 @@ static void check_groups(struct supervisor *supervisor, int64_t now_ms)
     supervisor->groups_cost_ms = clock_monotonic_ms() - now_ms;
 }
 
+/* A command that was killed and is still to be seen may be held by a tracer,
+ * which may be a descendant in a session of its own. */
+static void kill_all(struct supervisor *supervisor, struct attempt *attempt,
+                     int64_t now_ms)
+{
+    if (attempt->was_killed && !attempt->has_group) {
+        ending_census(supervisor, now_ms);
+        tree_kill(&supervisor->tree, attempt);
+    }
+    ending_kill(attempt, now_ms);
+}
+
 static void check_time(struct supervisor *supervisor, int64_t now_ms)
 {
     struct attempt *attempt, *next;
@@ -121,7 +133,7 @@ static void check_time(struct supervisor *supervisor, int64_t now_ms)
             continue;
         }
         if (attempt->kill_ms != 0 && attempt->kill_ms <= now_ms)
-            ending_kill(attempt, now_ms);
+            kill_all(supervisor, attempt, now_ms);
         if (attempt->deadline_ms != 0 && attempt->deadline_ms <= now_ms)
             ending_terminate(attempt, CAUSE_TIMEOUT, now_ms);
     }

@@ -269,6 +269,27 @@ def test_a_bomb_of_processes_is_ended_by_its_time_limit(shim, smtune):
     assert not smtune.left_behind()
 
 
+def test_a_tracer_does_not_hide_the_end_of_the_command(shim, smtune):
+    # A traced process that is dead is shown to its tracer first, who does not
+    # care here.
+    script = ("import ctypes, os, signal, time\n"
+              "libc = ctypes.CDLL(None)\n"
+              "libc.prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)\n"
+              "if os.fork() == 0:\n"
+              "    os.setsid()\n"
+              "    if libc.ptrace(0x4206, os.getppid(), 0, 0) == 0:\n"
+              "        os.write(1, b'traced')\n"
+              "    signal.pause()\n"
+              "signal.pause()\n")
+    result = shim(sys.executable, "-c", script,
+                  options=("--time", 1000, "--grace", 100))
+    if shim.log() != "traced":
+        pytest.skip("tracing is not allowed here")
+    assert result.returncode > 128
+    assert shim.exit()["cause"] == "timeout"
+    assert not smtune.left_behind()
+
+
 def test_stopped_and_hidden_processes_are_ended_by_a_time_limit(shim, smtune):
     result = shim("sh", "-c", "setsid sh -c 'kill -STOP $$' & (sleep 300 &);"
                   "sleep 300", options=("--time", 300))
