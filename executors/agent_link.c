@@ -194,6 +194,9 @@ static bool receive(struct agent_link *link)
     return true;
 }
 
+/* An agent that died with messages unread is an error, upon which the loop no
+ * longer watches the socket, although what the agent said last may fill more
+ * than one read before its end comes. */
 static void on_writable_or_readable(uv_poll_t *poll, int status, int events)
 {
     struct agent_link *link = poll->data;
@@ -208,6 +211,8 @@ static void on_writable_or_readable(uv_poll_t *poll, int status, int events)
         link->events.gone(link->events.user);
         return;
     }
+    if (status != 0)
+        watch(link, link->is_blocked);
     if ((events & UV_WRITABLE) != 0)
         transmit(link);
 }
