@@ -90,7 +90,8 @@ static int run_foreground(const struct attempt_spec *spec, bool without_cgroups,
         return STATUS_FAILED;
     if (!without_cgroups)
         supervisor_use_cgroups(foreground.supervisor, 0);
-    pid = supervisor_start(foreground.supervisor, spec, NULL, &foreground.end);
+    pid = supervisor_start(foreground.supervisor, spec, NULL, false,
+                           &foreground.end);
     if (pid <= 0)
         fprintf(stderr, "smtune-shim: %s\n", foreground.end.text);
     while (!supervisor_is_idle(foreground.supervisor))

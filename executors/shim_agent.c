@@ -72,8 +72,9 @@ static void start(struct agent *agent, const struct attempt_spec *spec)
     struct attempt_exit end;
 
     slots_gpu_names(agent->slots, spec->attempt, gpus, sizeof(gpus));
-    started.pid = supervisor_start(agent->supervisor, spec,
-                                   spec->gpus > 0 ? gpus : NULL, &end);
+    started.pid =
+        supervisor_start(agent->supervisor, spec, spec->gpus > 0 ? gpus : NULL,
+                         agent->waiting > 0, &end);
     if (started.pid > 0) {
         agent_put(&agent->out, AGENT_STARTED, &started, sizeof(started));
         return;

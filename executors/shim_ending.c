@@ -289,6 +289,21 @@ static void follow_duration(struct supervisor *supervisor,
     supervisor->mean_ms += (duration_ms - supervisor->mean_ms) / PACE_WEIGHT;
 }
 
+/* What ended was perhaps no command, but the child that could not become it. */
+static void note_launch(struct supervisor *supervisor, struct attempt *attempt)
+{
+    struct attempt_exit *end = &attempt->end;
+    struct err err;
+
+    if (spawn_result(&supervisor->spawner, attempt->pid, &err) == 0)
+        return;
+    end->cause = CAUSE_LAUNCH_ERROR;
+    end->exit_code = -1;
+    end->is_shortage = err.kind == ERR_SHORTAGE;
+    snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
+             err.text);
+}
+
 static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
                          int64_t now_ms)
 {
@@ -303,6 +318,7 @@ static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
                    WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
                        ? recent_oom_kills(supervisor)
                        : 0);
+    note_launch(supervisor, attempt);
     follow_duration(supervisor, attempt);
     attempt->reaped_ms = now_ms;
     attempt->deadline_ms = 0;

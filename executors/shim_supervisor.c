@@ -298,10 +298,11 @@ static void attempt_fill(struct attempt *attempt,
 
 pid_t supervisor_start(struct supervisor *supervisor,
                        const struct attempt_spec *spec, const char *gpus,
-                       struct attempt_exit *end)
+                       bool overlaps, struct attempt_exit *end)
 {
     struct attempt *attempt = mem_zero(sizeof(*attempt));
-    struct spawn_place place = {.gpus = gpus};
+    struct spawn_place place = {.gpus = gpus,
+                                .overlaps = overlaps && spec->time_ms <= 0};
     struct err err;
 
     *end = (struct attempt_exit){.attempt = spec->attempt,
@@ -337,6 +338,7 @@ void supervisor_cancel(struct supervisor *supervisor, int64_t id,
         attempt = attempt->next;
     if (attempt == NULL || attempt->reaped_ms != 0)
         return;
+    spawn_await(&supervisor->spawner, attempt->pid);
     waitid(P_PID, (id_t)attempt->pid, &info, WEXITED | WNOHANG | WNOWAIT);
     if (info.si_pid != 0)
         return;

@@ -30,14 +30,15 @@ void supervisor_use_cgroups(struct supervisor *supervisor, pid_t partner);
 void supervisor_destroy(struct supervisor *supervisor);
 
 /*
- * Starts an attempt; gpus as in struct spawn_place. Returns its command's pid,
- * after which `ended` comes once; 0 when it could not start, which *end and
- * `exit` then tell; -1 when the directory's claim is somebody else's, which
- * *end alone tells.
+ * Starts an attempt; gpus and overlaps as in struct spawn_place. Returns its
+ * command's pid, after which `ended` comes once; 0 when it could not start,
+ * which *end and `exit` then tell; -1 when the directory's claim is somebody
+ * else's, which *end alone tells. That an overlapping one could not start is
+ * told by `ended`, too.
  */
 pid_t supervisor_start(struct supervisor *supervisor,
                        const struct attempt_spec *spec, const char *gpus,
-                       struct attempt_exit *end);
+                       bool overlaps, struct attempt_exit *end);
 
 /* No effect on an attempt that it does not know. */
 void supervisor_cancel(struct supervisor *supervisor, int64_t attempt,

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/process_table.h"
 #include "executors/shim_spawn.h"
 
 static int make_folder(void **state)
@@ -93,6 +95,101 @@ static void test_spawn__without_gpus_nothing_is_changed(void **state)
     free(seen);
 }
 
+/* Starts the program, without arguments, in a folder of its own, so that the
+ * start overlaps with what we do. */
+static pid_t start_beside(struct spawner *spawner, const char *folder,
+                          int64_t number, char *program, uint64_t *start)
+{
+    static char path_of_programs[] = "PATH=/nowhere:/usr/bin:/bin";
+    char *envp[] = {path_of_programs, NULL}, *argv[] = {program, NULL};
+    char *directory = mem_printf("%s/%d", folder, (int)number);
+    const struct attempt_spec spec = {.attempt = number,
+                                      .directory = directory,
+                                      .work_directory = folder,
+                                      .argv = argv,
+                                      .envp = envp};
+    const struct spawn_place place = {.overlaps = true};
+    pid_t pid;
+
+    assert_int_equal(fs_make_directories(directory, NULL), 0);
+    pid = spawn_command(spawner, &spec, &place, start, NULL);
+    assert_true(pid > 0);
+    free(directory);
+    return pid;
+}
+
+static void test_spawn__overlapping_starts_run(void **state)
+{
+    enum { COUNT = 20 }; /* more than overlap at most */
+    static char program[] = "pwd";
+    struct spawner spawner;
+    pid_t pids[COUNT];
+    uint64_t start;
+
+    assert_int_equal(spawner_init(&spawner, NULL), 0);
+    for (int i = 0; i < COUNT; i++)
+        pids[i] = start_beside(&spawner, *state, i, program, &start);
+    for (int i = 0; i < COUNT; i++) {
+        char *path = mem_printf("%s/%d/log", (char *)*state, i);
+        char *line = mem_printf("%s\n", (char *)*state);
+        struct buf log = BUF_INIT;
+        int status;
+
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(status, 0);
+        assert_int_equal(spawn_result(&spawner, pids[i], NULL), 0);
+        assert_int_equal(fs_read(path, 1000, &log, NULL), 0);
+        assert_string_equal(buf_text(&log), line);
+        buf_clear(&log);
+        free(path);
+        free(line);
+    }
+    spawner_clear(&spawner);
+}
+
+static void test_spawn__overlapping_starts_say_why_they_failed(void **state)
+{
+    static char program[] = "no-such-program";
+    struct spawner spawner;
+    struct err err;
+    uint64_t start;
+    int status;
+    pid_t pid;
+
+    assert_int_equal(spawner_init(&spawner, NULL), 0);
+    pid = start_beside(&spawner, *state, 1, program, &start);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+    assert_int_equal(spawn_result(&spawner, pid, &err), -1);
+    assert_non_null(strstr(err.text, "no program 'no-such-program'"));
+    assert_int_equal(spawn_result(&spawner, pid, &err), 0);
+    spawner_clear(&spawner);
+}
+
+static void test_spawn__parent_and_claim_know_the_start_time(void **state)
+{
+    static char program[] = "yes";
+    char *directory = mem_printf("%s/1", (char *)*state);
+    struct spawner spawner;
+    struct process process;
+    struct claim claim;
+    uint64_t start = 0;
+    pid_t pid;
+
+    assert_int_equal(spawner_init(&spawner, NULL), 0);
+    pid = start_beside(&spawner, *state, 1, program, &start);
+    spawn_await(&spawner, pid);
+    assert_true(process_read(pid, &process));
+    assert_int_equal(claim_judge(directory, 1, &claim, NULL), CLAIM_HELD);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(process.start, start);
+    assert_int_equal(claim.pid, pid);
+    assert_int_equal(claim.pid_start, start);
+    spawner_clear(&spawner);
+    free(directory);
+}
+
 #define IN_FOLDER(name)                                                        \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
@@ -102,6 +199,9 @@ int main(void)
         IN_FOLDER(test_spawn__gpus_become_visible_devices),
         IN_FOLDER(test_spawn__gpus_replace_what_was_visible),
         IN_FOLDER(test_spawn__without_gpus_nothing_is_changed),
+        IN_FOLDER(test_spawn__overlapping_starts_run),
+        IN_FOLDER(test_spawn__overlapping_starts_say_why_they_failed),
+        IN_FOLDER(test_spawn__parent_and_claim_know_the_start_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
