@@ -44,8 +44,8 @@ def fail_at_each(drill, expected, program, error, reach):
     for n in points():
         fault = f"{program}:{error}@{n}{reach}"
         it = drill(**SIZE)
-        status = it.disturb(fault, patience=1 if reach else 30,
-                            is_endless=bool(reach))
+        status = it.disturb(fault, patience=1 if reach == "+" else 30,
+                            is_endless=reach == "+")
         struck = it.struck()
         print(fault, "status", status, struck)
         judge_end(it, fault, status)
@@ -100,3 +100,10 @@ def test_a_retry_rule_is_denied_the_log(drill):
         assert set(record.jobs.values()) == {("succeeded", "ok")}, struck
         if not struck:
             return
+
+
+@pytest.mark.parametrize("reach", ["", "..20"], ids=["once", "a while"])
+@pytest.mark.parametrize("error", ["ENOSPC:write", "EIO:rename", "EMFILE:open",
+                                   "EAGAIN:spawn", "EIO:send", "short:send"])
+def test_agent_is_denied(drill, expected, error, reach):
+    fail_at_each(drill, expected, "smtune-shim", error, reach)
