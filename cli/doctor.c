@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
@@ -17,6 +16,7 @@
 #include "cli/cmd.h"
 #include "cli/term.h"
 #include "orchestrator/machine.h"
+#include "store/file_system.h"
 #include "store/store.h"
 
 enum { FILES_WANTED = 1024, PROCESSES_WANTED = 512 };
@@ -114,8 +114,9 @@ static void look_into_store(const char *path, struct finding *finding)
 
     if (store == NULL || store_each_run(store, count_run, &runs, &err) != 0) {
         buf_add_string(&finding->found, err.text);
-        advise(finding, HEALTH_FAIL,
-               "if the file is damaged, move it away or restore a copy");
+        advise(
+            finding, HEALTH_FAIL,
+            "'smtune fsck --repair' saves what can be read of a damaged file");
     } else {
         buf_printf(&finding->found, "%s: %" PRId64 " run%s, write-ahead log",
                    store_directory(store), runs, runs == 1 ? "" : "s");
@@ -142,46 +143,20 @@ static void look_at_store(const struct cli *cli, struct finding *finding)
     free(database);
 }
 
-/* By the number that statfs() gives; see statfs(2). */
-static const struct {
-    unsigned long magic;
-    const char *name;
-    bool is_network;
-} file_systems[] = {
-    {0xef53, "ext4", false},      {0x58465342, "xfs", false},
-    {0x9123683e, "btrfs", false}, {0x2fc12fc1, "zfs", false},
-    {0x01021994, "tmpfs", false}, {0x794c7630, "overlay", false},
-    {0x6969, "NFS", true},        {0x517b, "SMB", true},
-    {0xff534d42, "CIFS", true},   {0xfe534d42, "SMB2", true},
-    {0x0bd00bd0, "Lustre", true}, {0x47504653, "GPFS", true},
-    {0x19830326, "BeeGFS", true}, {0x00c36400, "CephFS", true},
-    {0x5346414f, "AFS", true},    {0x01021997, "9P", true},
-    {0x7461636f, "OCFS2", true},  {0x65735546, "FUSE", true},
-    {0xaad7aaea, "PanFS", true},
-};
-
 static void look_at_file_system(const struct cli *cli, struct finding *finding)
 {
     char *nearest = nearest_directory(cli->store);
-    struct statfs info;
+    struct file_system found;
 
-    if (statfs(nearest, &info) != 0) {
+    if (file_system_find(nearest, &found) < 0) {
         buf_printf(&finding->found, "that of %s is not known", nearest);
         finding->health = HEALTH_WARN;
     } else {
-        unsigned long magic = (unsigned long)info.f_type & 0xffffffff;
-        size_t i = 0;
-
-        while (i < ARRAY_LEN(file_systems) && file_systems[i].magic != magic)
-            i++;
-        if (i == ARRAY_LEN(file_systems))
-            buf_printf(&finding->found, "type 0x%lx", magic);
-        else
-            buf_add_string(&finding->found, file_systems[i].name);
-        if (i < ARRAY_LEN(file_systems) && file_systems[i].is_network)
+        buf_add_string(&finding->found, found.name);
+        if (found.is_network)
             advise(finding, HEALTH_WARN,
-                   "locks over a network can fail: keep the store on a local "
-                   "disk (--store), or use it from one machine at a time");
+                   "keep the store on a disk of this machine (--store), or "
+                   "without a log (SMTUNE_STORE_JOURNAL=delete)");
     }
     free(nearest);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/file_system.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,6 @@
 #include <sys/sysmacros.h>
 
 #include "base/compiler.h"
-
-enum { FUSE_TYPE = 0x65735546 };
 
 /* The numbers are the kernel's, or the file system's own where it is not a
  * part of it. */
@@ -34,17 +33,17 @@ static const char *const fuse_networks[] = {
 };
 
 /* The type of the mount that a path lies on: "fuse.sshfs". */
-static int find_mount_type(const char *path, char *type, size_t size)
+static bool find_mount_type(const char *path, char *type, size_t size)
 {
     FILE *mounts = fopen("/proc/self/mountinfo", "re");
     char line[4096];
     struct stat status;
-    int found = 0;
+    bool found = false;
 
     if (mounts == NULL || stat(path, &status) != 0) {
         if (mounts != NULL)
             fclose(mounts);
-        return 0;
+        return false;
     }
     while (!found && fgets(line, sizeof(line), mounts) != NULL) {
         unsigned major_number, minor_number;
@@ -55,41 +54,44 @@ static int find_mount_type(const char *path, char *type, size_t size)
             makedev(major_number, minor_number) != status.st_dev)
             continue;
         snprintf(type, size, "%.*s", (int)strcspn(behind + 3, " "), behind + 3);
-        found = 1;
+        found = true;
     }
     fclose(mounts);
     return found;
 }
 
-static int is_network_fuse(const char *path, char *name, size_t size)
+static bool is_network_fuse(const char *type)
 {
-    char type[64];
+    static const char prefix[] = "fuse.";
 
-    if (!find_mount_type(path, type, sizeof(type)) ||
-        strncmp(type, "fuse.", 5) != 0)
-        return 0;
+    if (strncmp(type, prefix, strlen(prefix)) != 0)
+        return false;
+    type += strlen(prefix);
     for (size_t i = 0; i < ARRAY_LEN(fuse_networks); i++) {
-        if (strstr(type + 5, fuse_networks[i]) == type + 5) {
-            snprintf(name, size, "%s", type + 5);
-            return 1;
-        }
+        if (strncmp(type, fuse_networks[i], strlen(fuse_networks[i])) == 0)
+            return true;
     }
-    return 0;
+    return false;
 }
 
-int file_system_is_network(const char *path, char *name, size_t size)
+int file_system_find(const char *path, struct file_system *found)
 {
     struct statfs status;
+    uint32_t type;
 
+    *found = (struct file_system){0};
     if (statfs(path, &status) != 0)
-        return 0;
-    if ((uint32_t)status.f_type == FUSE_TYPE)
-        return is_network_fuse(path, name, size);
+        return -1;
+    type = (uint32_t)status.f_type;
     for (size_t i = 0; i < ARRAY_LEN(networks); i++) {
-        if ((uint32_t)status.f_type == networks[i].type) {
-            snprintf(name, size, "%s", networks[i].name);
-            return 1;
+        if (type == networks[i].type) {
+            snprintf(found->name, sizeof(found->name), "%s", networks[i].name);
+            found->is_network = true;
+            return 0;
         }
     }
+    if (!find_mount_type(path, found->name, sizeof(found->name)))
+        snprintf(found->name, sizeof(found->name), "type 0x%" PRIx32, type);
+    found->is_network = is_network_fuse(found->name);
     return 0;
 }

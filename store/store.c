@@ -114,7 +114,7 @@ static bool is_marked_for_log(const struct store *store)
 static int check_place(struct store *store, struct err *err)
 {
     const char *journal = getenv("SMTUNE_STORE_JOURNAL");
-    char name[32];
+    struct file_system place;
 
     if (journal != NULL && journal[0] != '\0' && strcmp(journal, "delete") != 0)
         return err_set(err, ERR_USAGE,
@@ -122,7 +122,7 @@ static int check_place(struct store *store, struct err *err)
                        journal);
     store->is_without_log = journal != NULL && journal[0] != '\0';
     if (store->is_without_log ||
-        !file_system_is_network(store->directory, name, sizeof(name)))
+        file_system_find(store->directory, &place) < 0 || !place.is_network)
         return 0;
     store->is_without_log = !is_marked_for_log(store);
     if (store->is_without_log)
@@ -132,7 +132,7 @@ static int check_place(struct store *store, struct err *err)
                    "where a database with a log can be damaged: take a folder "
                    "of this machine (--store or SMTUNE_STORE), or set "
                    "SMTUNE_STORE_JOURNAL=delete, which is slower",
-                   store->directory, name);
+                   store->directory, place.name);
 }
 
 /* EXTRA at first: a file becomes one with a log through a rollback journal. If

@@ -32,23 +32,24 @@ static void test_store_network__types_have_names(void **state)
 {
     static const struct {
         uint32_t type;
-        const char *name;
+        const char *name; /* NULL: not on a network */
     } types[] = {
         {0x6969, "NFS"},        {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},
         {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"},
         {0x5346414f, "AFS"},    {0x01021997, "9p"},   {0x00c36400, "Ceph"},
         {0xef53, NULL},         {0x01021994, NULL},   {0x65735546, NULL}};
+    struct file_system found;
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        char name[32] = "";
-
         told_type = types[i].type;
-        assert_int_equal(file_system_is_network(*state, name, sizeof(name)),
-                         types[i].name != NULL);
+        assert_int_equal(file_system_find(*state, &found), 0);
+        assert_int_equal(found.is_network, types[i].name != NULL);
         if (types[i].name != NULL)
-            assert_string_equal(name, types[i].name);
+            assert_string_equal(found.name, types[i].name);
+        else
+            assert_true(found.name[0] != '\0');
     }
-    assert_int_equal(file_system_is_network("/none", NULL, 0), 0);
+    assert_int_equal(file_system_find("/none", &found), -1);
 }
 
 static void test_store_network__is_refused_with_the_way_out(void **state)
