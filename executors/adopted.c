@@ -155,7 +155,7 @@ static struct adopted *take_first(struct adopted_list *list)
     struct adopted *first = list->first;
 
     list->first = first->next;
-    if (list->first == NULL)
+    if (list->last == first)
         list->last = NULL;
     list->count--;
     return first;
