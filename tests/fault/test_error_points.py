@@ -86,8 +86,9 @@ def test_a_retry_rule_is_denied_the_log(drill):
     """What cannot be read now is no log without the words."""
     for n in points():
         it = drill(**SIZE)
-        with open(it.directory / "drill.yaml", "a") as file:
-            file.write('  retry: [{match: "log:try again"}]\n')
+        experiment = it.directory / "drill.yaml"
+        experiment.write_text(experiment.read_text().replace(
+            "exit:75", "log:try again"))
         trial = (it.directory / "trial").read_text()
         (it.directory / "trial").write_text(trial.replace(
             "echo loss", "[ $SMTUNE_ATTEMPT_NUMBER = 1 ] && echo try again &&"
