@@ -132,48 +132,51 @@ static void check_attempts(struct fsck *fsck)
 
 /* ---- what is there ---- */
 
-/* The number behind the prefix, and nothing behind that; 0: another name. */
-static int64_t numbered(const char *name, const char *prefix)
+static void report_stray(struct fsck *fsck, const char *folder,
+                         const char *name)
 {
-    size_t length = strlen(prefix);
-    char *end;
-    int64_t number;
+    char *path = fs_join(folder, name);
 
-    if (strncmp(name, prefix, length) != 0)
-        return 0;
-    number = strtoll(name + length, &end, 10);
-    return *end == '\0' && number > 0 ? number : 0;
-}
-
-static void report_stray(struct fsck *fsck, const char *path, int64_t trial)
-{
     fsck_report(fsck, (struct finding){
                           .is_note = true,
-                          .trial = trial,
                           .what = path,
                           .text = "the record knows of no such folder",
                       });
+    free(path);
 }
 
-/* Hands out each entry that is such a number. */
-static void each_numbered(struct fsck *fsck, const char *folder,
-                          const char *prefix, int64_t known, int64_t trial)
+/* Whether the name is N, or with `attempts` N-A, of the record's. Other names
+ * are not ours to judge. */
+static bool is_stray(struct fsck *fsck, const char *name, bool attempts)
 {
+    size_t count;
+    const struct fold_row *jobs = fold_rows(fsck->fold, IMAGE_JOB, &count);
+    long long trial, attempt = 0;
+    int length = -1;
+
+    if (attempts)
+        sscanf(name, "%lld-%lld%n", &trial, &attempt, &length);
+    else
+        sscanf(name, "%lld%n", &trial, &length);
+    if (length < 0 || name[length] != '\0' || trial < 1)
+        return false;
+    return (size_t)trial > count || attempt > jobs[trial - 1].attempts;
+}
+
+static void check_folder(struct fsck *fsck, const char *inner, bool attempts)
+{
+    char *folder = mem_printf("runs/%s/%s", fsck->name, inner);
     char *path = fs_join(store_directory(fsck->store), folder);
     DIR *directory = opendir(path);
     const struct dirent *entry;
 
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        char *inner;
-
-        if (numbered(entry->d_name, prefix) <= known)
-            continue;
-        inner = fs_join(folder, entry->d_name);
-        report_stray(fsck, inner, trial);
-        free(inner);
+        if (is_stray(fsck, entry->d_name, attempts))
+            report_stray(fsck, folder, entry->d_name);
     }
     if (directory != NULL)
         closedir(directory);
+    free(folder);
     free(path);
 }
 
@@ -183,22 +186,12 @@ static void each_numbered(struct fsck *fsck, const char *folder,
 static void check_strays(struct fsck *fsck)
 {
     char *run = store_run_directory(fsck->store, fsck->name);
-    char *trials = mem_printf("runs/%s/trials", fsck->name);
     int64_t pid;
-    size_t count;
-    struct fold_row *jobs = fold_rows(fsck->fold, IMAGE_JOB, &count);
 
     if (engine_lock_probe(run, &pid, NULL) == 0) {
-        each_numbered(fsck, trials, "", (int64_t)count, 0);
-        for (size_t i = 0; i < count; i++) {
-            int64_t trial = fold_trial(fsck->fold, IMAGE_JOB, &jobs[i]);
-            char *folder = mem_printf("%s/%" PRId64, trials, trial);
-
-            each_numbered(fsck, folder, "attempt-", jobs[i].attempts, trial);
-            free(folder);
-        }
+        check_folder(fsck, "trials", false);
+        check_folder(fsck, "attempts", true);
     }
-    free(trials);
     free(run);
 }
 

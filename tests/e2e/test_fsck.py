@@ -209,8 +209,8 @@ def test_each_damage_is_found(smtune, experiment, tmp_path, change):
 
 def test_files_that_say_something_else_are_found(smtune, experiment):
     smtune.ok("run", experiment(trials=8))
-    trials = smtune.store / "runs/exp/trials"
-    exit_file = trials / "3/attempt-1/exit"
+    run = smtune.store / "runs/exp"
+    exit_file = run / "attempts/3-1/exit"
     exit_file.write_text(exit_file.read_text().replace(
         '"exit_code": 0', '"exit_code": 9').replace('"ok"', '"exit"'))
     found = findings(smtune)
@@ -219,12 +219,12 @@ def test_files_that_say_something_else_are_found(smtune, experiment):
                                 (3, 1, "exit file: exit_code", "0")}
     exit_file.unlink()
     must_be_sound(smtune)
-    exit_file.parent.rename(trials / "3/attempt-9")
-    (trials / "99").mkdir()
+    exit_file.parent.rename(run / "attempts/3-9")
+    (run / "trials/99").mkdir()
     found = findings(smtune)
     assert {(f["severity"], f["what"]) for f in found} == {
-        ("error", "runs/exp/trials/3/attempt-1"),
-        ("note", "runs/exp/trials/3/attempt-9"),
+        ("error", "runs/exp/attempts/3-1"),
+        ("note", "runs/exp/attempts/3-9"),
         ("note", "runs/exp/trials/99")}
 
 
