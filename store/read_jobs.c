@@ -136,6 +136,7 @@ int store_each_event(struct store *store, int64_t run,
 }
 
 /* Events are many and starts few, so only these are looked at one by one. */
+/* What a user does between two engines is in the events, too. */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err)
 {
@@ -150,6 +151,8 @@ int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
         "  FROM mark WHERE event = 'engine_started')"
         "SELECT coalesce(sum((SELECT e.time_ms FROM event AS e"
         "   WHERE e.run_id = ?1 AND e.seq < start.next"
+        "   AND e.event NOT IN"
+        "    ('reopened', 'run_state', 'run_paused', 'run_resumed')"
         "   ORDER BY e.seq DESC LIMIT 1) - start.time_ms), 0)"
         " - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0) FROM mark"
         "   WHERE event = 'clock_jumped' AND seq <"

@@ -403,7 +403,7 @@ int store_each_event(struct store *store, int64_t run,
                      void *user, struct err *err);
 /*
  * How long the run's earlier engines worked on it, in milliseconds: of each one
- * but the last, from its start to the last event before the next one's start,
+ * but the last, from its start to its last event before the next one's start,
  * less what the wall clock jumped by meanwhile.
  */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,

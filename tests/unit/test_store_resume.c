@@ -11,6 +11,16 @@ static void start_engine(struct store *store, int64_t run, int64_t pid,
     must(store_set_run_engine(store, run, pid, "", time_ms, &err));
 }
 
+static void add_trial(struct store *store, int64_t run, int64_t time_ms)
+{
+    const struct job_new job = {
+        .run = run, .number = 1, .state = "ready", .time_ms = time_ms};
+    struct err err = {0};
+    int64_t id;
+
+    must(store_add_job(store, &job, &id, &err));
+}
+
 static int64_t earlier_ms(struct store *store, int64_t run)
 {
     struct err err = {0};
@@ -36,7 +46,9 @@ static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
     start_engine(store, first, 9, 50000);
     start_engine(store, second, 0, 50500);
     assert_int_equal(earlier_ms(store, first), 2000);
-    must(store_set_run_state(store, first, "running", "", 50700, &err));
+    add_trial(store, first, 50700);
+    must(store_set_run_paused(store, first, true, 60000, &err));
+    must(store_set_run_state(store, first, "running", "", 70000, &err));
     start_engine(store, first, 10, 90000); /* the one before was killed */
     must(store_commit(store, &err));
     assert_int_equal(earlier_ms(store, first), 2700);
