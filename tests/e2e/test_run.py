@@ -69,6 +69,27 @@ def test_the_best_trials_checkpoints(smtune, experiment):
     assert smtune("best", "exp-2", "--checkpoints").returncode == 4
 
 
+def test_commands_that_cannot_start_among_many(smtune):
+    """Starts overlap then; each fails with its own reason all the same."""
+    path = smtune.directory / "exp.yaml"
+    path.write_text("""
+version: 1
+name: exp
+objective: {metric: loss, goal: minimize}
+parameters:
+  p: {type: categorical, values: [/bin/echo, /nowhere/echo, echo, nowhere]}
+search: {method: random, seed: 3}
+budget: {trials: 100, parallel: 2}
+trial: {command: "${{ p }} loss=1", resources: {cpus: 0}}
+""")
+    smtune("run", path)
+    rows = trials(smtune)
+    assert len(rows) == 100
+    for row in rows:
+        expected = "launch_error" if "nowhere" in row["params"]["p"] else "ok"
+        assert row["cause"] == expected
+
+
 def test_results_as_json(smtune, experiment):
     path = experiment("  command: echo loss=${{ x }}")
     result = smtune.json("run", path)
