@@ -216,7 +216,8 @@ static struct run *open_run(struct history *history, struct store *store,
  * over; not after an error, which another try has to get over. */
 static bool run_engine(struct history *history)
 {
-    const struct engine_events events = {on_trial_ended, on_tick, history};
+    const struct engine_events events = {
+        .trial_ended = on_trial_ended, .tick = on_tick, .user = history};
     struct store *store;
     struct run *run = NULL;
     struct err err;
