@@ -47,7 +47,6 @@ static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
     start_engine(store, second, 0, 50500);
     assert_int_equal(earlier_ms(store, first), 2000);
     add_trial(store, first, 50700);
-    must(store_set_run_paused(store, first, true, 60000, &err));
     must(store_set_run_state(store, first, "running", "", 70000, &err));
     start_engine(store, first, 10, 90000); /* the one before was killed */
     must(store_commit(store, &err));
