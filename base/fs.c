@@ -60,8 +60,10 @@ int fs_read(const char *path, size_t max_bytes, struct buf *out,
     return rc;
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
+int fs_write_all(int fd, const void *data, size_t length)
 {
+    const char *bytes = data;
+
     while (length > 0) {
         ssize_t put = write(fd, bytes, length);
 
@@ -102,7 +104,7 @@ int fs_write_atomic(const char *path, const void *bytes, size_t length,
         free(temporary);
         return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
     }
-    if (write_all(fd, bytes, length) != 0 || fchmod(fd, mode) != 0 ||
+    if (fs_write_all(fd, bytes, length) != 0 || fchmod(fd, mode) != 0 ||
         fsync(fd) != 0 || rename(temporary, path) != 0)
         goto fail;
     close(fd);

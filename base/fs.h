@@ -19,6 +19,9 @@ struct buf;
 int fs_read(const char *path, size_t max_bytes, struct buf *out,
             struct err *err);
 
+/* Writes all of it, in pieces if need be. -1 with errno when it failed. */
+int fs_write_all(int fd, const void *data, size_t length);
+
 /* Replaces the file by a temporary beside it, fsync and rename. */
 int fs_write_atomic(const char *path, const void *bytes, size_t length,
                     mode_t mode, struct err *err);

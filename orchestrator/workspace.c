@@ -202,8 +202,7 @@ static int write_json(const struct workspaces *workspaces, int64_t trial,
 
     json_print(json, &text);
     buf_add_char(&text, '\n');
-    if (fd < 0 ||
-        write(fd, buf_text(&text), text.length) != (ssize_t)text.length ||
+    if (fd < 0 || fs_write_all(fd, buf_text(&text), text.length) != 0 ||
         fstat(fd, &status) != 0 ||
         (status.st_size > (off_t)text.length &&
          ftruncate(fd, (off_t)text.length) != 0))

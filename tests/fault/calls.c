@@ -42,12 +42,12 @@ static const struct fault *transfer(enum point_call call, int fd)
 
 /* -- Files, under their own names -----------------------------------------*/
 
-static int open_at(const char *path, int flags, mode_t mode)
+static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
     if (fault_fails(
             point_reach(POINT_OPEN, (flags & (O_CREAT | O_TRUNC)) != 0)))
         return -1;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
 static mode_t mode_of(int flags, va_list args)
@@ -63,7 +63,7 @@ int open(const char *path, int flags, ...)
     va_start(args, flags);
     mode = mode_of(flags, args);
     va_end(args);
-    return open_at(path, flags, mode);
+    return open_at(AT_FDCWD, path, flags, mode);
 }
 
 int open64(const char *path, int flags, ...)
@@ -74,7 +74,18 @@ int open64(const char *path, int flags, ...)
     va_start(args, flags);
     mode = mode_of(flags, args);
     va_end(args);
-    return open_at(path, flags, mode);
+    return open_at(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list args;
+    mode_t mode;
+
+    va_start(args, flags);
+    mode = mode_of(flags, args);
+    va_end(args);
+    return open_at(folder, path, flags, mode);
 }
 
 ssize_t read(int fd, void *bytes, size_t length)
@@ -163,24 +174,44 @@ int ftruncate(int fd, off_t length)
     return ftruncate64(fd, length);
 }
 
+int renameat(int from_folder, const char *from, int folder, const char *to)
+{
+    return fails(POINT_RENAME)
+               ? -1
+               : (int)syscall(SYS_renameat, from_folder, from, folder, to);
+}
+
 int rename(const char *from, const char *to)
 {
-    return fails(POINT_RENAME) ? -1 : (int)syscall(SYS_rename, from, to);
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    return fails(POINT_REMOVE)
+               ? -1
+               : (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
 int unlink(const char *path)
 {
-    return fails(POINT_REMOVE) ? -1 : (int)syscall(SYS_unlink, path);
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 int rmdir(const char *path)
 {
-    return fails(POINT_REMOVE) ? -1 : (int)syscall(SYS_rmdir, path);
+    return unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+int mkdirat(int folder, const char *path, mode_t mode)
+{
+    return fails(POINT_MKDIR) ? -1
+                              : (int)syscall(SYS_mkdirat, folder, path, mode);
 }
 
 int mkdir(const char *path, mode_t mode)
 {
-    return fails(POINT_MKDIR) ? -1 : (int)syscall(SYS_mkdir, path, mode);
+    return mkdirat(AT_FDCWD, path, mode);
 }
 
 /* -- Calls of our own objects, by the linker's --wrap ----------------------*/

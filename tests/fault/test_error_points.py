@@ -13,7 +13,7 @@ from drill import RUN
 SIZE = {"trials": 3, "parallel": 2}
 
 ERRORS = ["ENOSPC:write", "EIO:write", "EIO:fsync", "EIO:truncate",
-          "EIO:read", "short:read", "EMFILE:open", "EIO:rename",
+          "EIO:read", "short:read", "short:write", "EMFILE:open", "EIO:rename",
           "EIO:remove", "ENOSPC:mkdir", "EAGAIN:spawn",
           "EIO:commit", "ENOMEM:malloc"]
 
