@@ -11,6 +11,18 @@
 
 enum { JSON_MAX_BYTES = 1 << 20, JSON_MAX_DEPTH = 64, INDENT_WIDTH = 2 };
 
+struct value json_to_value(const json_t *json)
+{
+    if (json_is_boolean(json))
+        return value_bool(json_is_true(json));
+    if (json_is_integer(json))
+        return value_int(json_integer_value(json));
+    if (json_is_real(json))
+        return value_real(json_real_value(json));
+    return json_is_string(json) ? value_text(json_string_value(json))
+                                : value_null();
+}
+
 json_t *json_from_real(double real)
 {
     return isfinite(real) ? json_real(real) : json_null();

@@ -16,6 +16,9 @@ struct value;
  * has its bad bytes escaped. */
 json_t *json_from_value(const struct value *value);
 json_t *json_from_real(double real);
+/* The other way; a text is the JSON's, and null what is neither number, text
+ * nor bool. */
+struct value json_to_value(const json_t *json);
 json_t *json_from_text(const char *text); /* NULL gives null */
 
 /* Appends one compact line without a newline; key order is kept. */

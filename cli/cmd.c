@@ -15,8 +15,11 @@
     CMD(schema)                                                                \
     GROUP("Run it")                                                            \
     CMD(run)                                                                   \
+    CMD(attach)                                                                \
+    CMD(pause)                                                                 \
     CMD(stop)                                                                  \
     CMD(resume)                                                                \
+    CMD(retry)                                                                 \
     CMD(wait)                                                                  \
     CMD(launch)                                                                \
     CMD(notify)                                                                \

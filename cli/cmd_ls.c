@@ -67,8 +67,9 @@ static int exec_ls(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_ls = {
     .name = "ls",
     .summary = "list the runs in the store",
-    .details = "A run is 'interrupted' when its engine ended without a word: "
-               "'smtune resume' goes on with it. Of the trials that a run has "
+    .details = "A run is 'interrupted' when its engine ended without a word, "
+               "and 'paused' after 'smtune pause': 'smtune resume' goes on "
+               "with it. Of the trials that a run has "
                "so far, 'done' is how many have come to an end. With several "
                "objectives no trial is the best: see 'smtune best'.",
     .examples = "smtune ls                # the newest is the last\n"

@@ -4,71 +4,114 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/background.h"
 #include "cli/cmd.h"
-#include "cli/drive.h"
-#include "orchestrator/run.h"
+#include "orchestrator/control_link.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
 
-static int copy_state(void *user, const struct run_row *row)
-{
-    char **state = user;
+struct options {
+    bool detach;
+};
 
-    *state = mem_copy_string(row->state);
+static const struct opt opts[] = {
+    BACKGROUND_OPT_DETACH(struct options, detach),
+    {0},
+};
+
+struct found {
+    int64_t id;
+    char *name, *directory;
+    bool is_over;
+};
+
+static int keep_run(void *user, const struct run_row *row)
+{
+    struct found *found = user;
+
+    found->name = mem_copy_string(row->name);
+    found->is_over = strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0;
     return 0;
 }
 
-static int resume(const struct cli *cli, struct store *store,
-                  const char *selector, struct err *err)
+static int find(const struct cli *cli, const char *selector,
+                struct found *found, struct err *err)
 {
-    char *state = NULL;
-    struct run *run;
-    int64_t id;
+    struct store *store = store_open(cli->store, STORE_READ, err);
     int result = -1;
 
-    if (store_find_run(store, selector, &id, err) != 0 ||
-        store_get_run(store, id, copy_state, &state, err) != 0)
+    if (store == NULL)
         return -1;
-    if (strcmp(state, run_state_names[RUN_SUCCEEDED]) == 0) {
-        fprintf(stderr,
-                "smtune: run '%s' has ended; there is nothing left to "
-                "do\n",
-                selector);
-        result = 0;
-    } else if ((run = drive_open(cli, store, id, err)) != NULL) {
-        result = drive_run(cli, run, err);
-        run_close(run);
-    }
-    free(state);
+    if (store_find_run(store, selector, &found->id, err) == 0)
+        result = store_get_run(store, found->id, keep_run, found, err);
+    if (result == 0)
+        found->directory = store_run_directory(store, found->name);
+    store_close(store);
     return result;
 }
 
-static int exec(const struct cli *cli, const void *options, char **operands,
+/* 1 when the run has no engine. */
+static int resume_live(const struct cli *cli, const struct found *found,
+                       struct err *err)
+{
+    json_t *reply = NULL;
+    int result =
+        control_call(found->directory, json_pack("{s:s}", "op", "resume"), NULL,
+                     &reply, err);
+    bool was_paused = json_is_true(json_object_get(reply, "was_paused"));
+
+    json_decref(reply);
+    if (result != 0)
+        return result < 0 ? err_prefix(err, "run '%s'", found->name) : 1;
+    if (!was_paused)
+        return err_set(err, ERR_BUSY,
+                       "run '%s' runs already (smtune attach %s shows it)",
+                       found->name, found->name);
+    if (!cli->quiet)
+        fprintf(stderr,
+                "smtune: run '%s' goes on (smtune attach %s shows it)\n",
+                found->name, found->name);
+    return 0;
+}
+
+static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
-    struct store *store = store_open(cli->store, STORE_WRITE, err);
-    int result;
+    const struct options *options = given;
+    struct found found = {0};
+    int result = find(cli, operands[0], &found, err);
 
-    (void)options;
     (void)count;
-    if (store == NULL)
-        return -1;
-    result = resume(cli, store, operands[0], err);
-    store_close(store);
+    if (result == 0)
+        result = resume_live(cli, &found, err);
+    if (result == 1 && found.is_over) {
+        fprintf(stderr,
+                "smtune: run '%s' has ended; there is nothing left to do\n",
+                found.name);
+        result = 0;
+    } else if (result == 1) {
+        result = background_go_on(cli, found.id, options->detach, NULL, err);
+    }
+    free(found.name);
+    free(found.directory);
     return result;
 }
 
 const struct cmd cmd_resume = {
     .name = "resume",
     .operands = "RUN",
-    .summary = "go on with a run that was stopped or whose engine died",
+    .summary = "go on with a run that is paused, stopped or lost its engine",
     .details =
         "Trials that still run are taken over, those that ended meanwhile are "
         "counted, those that were interrupted start again with their "
-        "checkpoints, and the rest follows as if nothing had happened.",
+        "checkpoints, and the rest follows as if nothing had happened.\n\n"
+        "A paused run goes on where its engine is.",
     .examples = "smtune resume mnist\n"
+                "smtune resume mnist --detach    # in the background\n"
                 "smtune resume last\n",
     .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = 1,
     .exec = exec,

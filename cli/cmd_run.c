@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/json.h"
-#include "base/mem.h"
+#include "cli/background.h"
 #include "cli/cmd.h"
 #include "cli/detach.h"
 #include "cli/drive.h"
-#include "cli/hint.h"
 #include "cli/offer.h"
 #include "cli/plan.h"
 #include "cli/warm.h"
@@ -32,55 +28,12 @@ static const struct opt opts[] = {
      "the run's name (default: the experiment's, numbered)", 0, NULL},
     {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
      "check the file and show the plan; start nothing", 0, NULL},
-    {"detach", 'd', OPT_FLAG, offsetof(struct options, detach), NULL,
-     "go on in the background", 0, NULL},
+    BACKGROUND_OPT_DETACH(struct options, detach),
     {"resume", 'r', OPT_FLAG, offsetof(struct options, resume), NULL,
      "go on with the run of that name, if there is one, without asking", 0,
      NULL},
     {0},
 };
-
-static void add_hint(const struct cli *cli, const char *verb, const char *run,
-                     const char *what, struct buf *out)
-{
-    buf_add_string(out, "  ");
-    hint_add_command(cli, verb, out);
-    buf_printf(out, " %s  %s\n", run, what);
-}
-
-/* The line that the parent of a detached run prints. */
-static char *describe_detached(const struct cli *cli, const struct run *run)
-{
-    struct buf text = BUF_INIT;
-
-    if (cli->output == OUTPUT_TABLE) {
-        buf_printf(&text, "run '%s' goes on in the background (pid %d)\n",
-                   run->name, (int)getpid());
-        add_hint(cli, "status", run->name, "  how it stands", &text);
-        add_hint(cli, "wait", run->name, "    wait for its end", &text);
-        add_hint(cli, "stop", run->name, "    stop it", &text);
-    } else {
-        json_t *json =
-            json_pack("{s:s, s:i}", "run", run->name, "pid", (int)getpid());
-
-        json_print(json, &text);
-        buf_add_char(&text, '\n');
-        json_decref(json);
-    }
-    return buf_take(&text);
-}
-
-static int tell_parent(const struct cli *cli, const struct run *run,
-                       struct detach *detach, struct err *err)
-{
-    char *line = describe_detached(cli, run);
-    char *log_path = mem_printf("%s/engine.log", run->directory);
-    int result = detach_tell(detach, line, log_path, err);
-
-    free(line);
-    free(log_path);
-    return result;
-}
 
 /* A new run of the experiment, which it takes over, or the one of the record
  * that is to go on. */
@@ -115,7 +68,7 @@ static int run_experiment(const struct cli *cli, const struct options *options,
     else
         run = open_run(cli, options, store, experiment, options->earlier, err);
     if (run != NULL &&
-        (detach == NULL || tell_parent(cli, run, detach, err) == 0))
+        (detach == NULL || background_tell(cli, run, detach, err) == 0))
         result = drive_run(cli, run, err);
     run_close(run);
     store_close(store);

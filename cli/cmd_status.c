@@ -114,8 +114,8 @@ const struct cmd cmd_status = {
     .operands = "RUN",
     .summary = "say how far a run is and what it does now",
     .details = "The state is 'interrupted' when its engine ended without a "
-               "word, so that nobody looks after its trials: 'smtune resume' "
-               "goes on with it.",
+               "word, so that nobody looks after its trials, and 'paused' "
+               "after 'smtune pause': 'smtune resume' goes on with it.",
     .examples = "smtune status last                      # the newest run\n"
                 "smtune status mlp -o json | jq .state   # for programs\n",
     .completes = "run",

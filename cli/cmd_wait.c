@@ -5,13 +5,10 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/conf.h"
-#include "base/json.h"
-#include "base/mem.h"
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
-#include "orchestrator/budget.h"
+#include "cli/run_outcome.h"
 #include "orchestrator/engine_lock.h"
 #include "store/store.h"
 
@@ -28,64 +25,17 @@ struct wait_options {
     const char *timeout;
 };
 
-/* The run's row, as far as it matters. */
-struct ending {
-    char *name, *state, *reason;
-    bool has_best;
-    bool has_target;
-};
-
-static void ending_clear(struct ending *ending)
-{
-    free(ending->name);
-    free(ending->state);
-    free(ending->reason);
-    *ending = (struct ending){NULL};
-}
-
-/* Whether the run's file, with what --set made of it, has a target. */
-static bool has_target(const struct run_row *run)
-{
-    struct diags *diags = diags_create("");
-    struct conf_doc *doc = conf_parse(run->spec, strlen(run->spec), diags);
-    json_t *list = json_parse(run->overrides, strlen(run->overrides), NULL);
-    bool found = false;
-
-    if (doc != NULL) {
-        for (size_t i = 0; i < json_array_size(list); i++)
-            conf_set(doc, json_string_value(json_array_get(list, i)), NULL);
-        found = conf_get(conf_get(conf_root(doc), "budget"), "target") != NULL;
-    }
-    json_decref(list);
-    conf_destroy(doc);
-    diags_destroy(diags);
-    return found;
-}
-
-static int keep_row(void *user, const struct run_row *run)
-{
-    struct ending *ending = user;
-
-    ending->name = mem_copy_string(run->name);
-    ending->state = mem_copy_string(run->state);
-    ending->reason = mem_copy_string(run->reason != NULL ? run->reason : "");
-    ending->has_best = run->best_trial > 0;
-    ending->has_target = has_target(run);
-    return 0;
-}
-
 enum sight { SIGHT_ERROR = -1, SIGHT_ENGINE, SIGHT_NO_ENGINE, SIGHT_ENDED };
 
 static enum sight look(struct store *store, int64_t run, const char *directory,
-                       struct ending *ending, struct err *err)
+                       struct run_outcome *ending, struct err *err)
 {
     int64_t pid;
     int held = engine_lock_probe(directory, &pid, err);
 
     if (held != 0)
         return held > 0 ? SIGHT_ENGINE : SIGHT_ERROR;
-    ending_clear(ending);
-    if (store_get_run(store, run, keep_row, ending, err) != 0)
+    if (run_outcome_read(ending, store, run, err) != 0)
         return SIGHT_ERROR;
     return strcmp(ending->state, "running") == 0 ? SIGHT_NO_ENGINE
                                                  : SIGHT_ENDED;
@@ -100,7 +50,8 @@ static void pause_ms(int64_t ms)
 
 /* 0 when the run has ended, STATUS_TIMEOUT, or -1. */
 static int wait_for(struct store *store, int64_t run, const char *directory,
-                    int64_t timeout_ms, struct ending *ending, struct err *err)
+                    int64_t timeout_ms, struct run_outcome *ending,
+                    struct err *err)
 {
     int64_t start = clock_monotonic_ms();
     int64_t seen = start; /* when an engine was last there */
@@ -126,19 +77,7 @@ static int wait_for(struct store *store, int64_t run, const char *directory,
     }
 }
 
-static int exit_status(const struct ending *ending)
-{
-    if (strcmp(ending->state, "succeeded") != 0)
-        return err_exit_status(ERR_FAILED);
-    if (!ending->has_best)
-        return err_exit_status(ERR_UNMET);
-    if (ending->has_target &&
-        strcmp(ending->reason, budget_verdict_text(BUDGET_TARGET)) != 0)
-        return err_exit_status(ERR_UNMET);
-    return 0;
-}
-
-static int print_ending(const struct cli *cli, const struct ending *ending,
+static int print_ending(const struct cli *cli, const struct run_outcome *ending,
                         struct err *err)
 {
     static const struct column columns[] = {
@@ -158,24 +97,25 @@ static int print_ending(const struct cli *cli, const struct ending *ending,
 static int wait_run(const struct cli *cli, struct store *store,
                     const char *selector, int64_t timeout_ms, struct err *err)
 {
-    struct ending ending = {NULL};
+    struct run_outcome ending = {NULL};
     char *directory = NULL;
     int64_t run;
     int status = -1;
 
     if (store_find_run(store, selector, &run, err) < 0 ||
-        store_get_run(store, run, keep_row, &ending, err) != 0)
+        run_outcome_read(&ending, store, run, err) != 0)
         goto out;
     directory = store_run_directory(store, ending.name);
     status = wait_for(store, run, directory, timeout_ms, &ending, err);
     if (status == STATUS_TIMEOUT && !cli->quiet)
         fprintf(stderr, "smtune: run '%s' still goes on\n", selector);
     if (status == 0)
-        status =
-            print_ending(cli, &ending, err) == 0 ? exit_status(&ending) : -1;
+        status = print_ending(cli, &ending, err) == 0
+                     ? run_outcome_status(&ending)
+                     : -1;
 out:
     free(directory);
-    ending_clear(&ending);
+    run_outcome_clear(&ending);
     return status;
 }
 

@@ -14,16 +14,18 @@ enum { LINES_MAX = 8 };
 
 struct panel {
     FILE *file;
+    int fd;
     int columns;
     size_t widths[LINES_MAX]; /* of the lines on the screen */
     size_t count;
 };
 
-struct panel *panel_create(FILE *file, int columns)
+struct panel *panel_create(FILE *file, int fd, int columns)
 {
     struct panel *panel = mem_zero(sizeof(*panel));
 
     panel->file = file;
+    panel->fd = fd;
     panel->columns = columns;
     return panel;
 }
@@ -33,14 +35,14 @@ static size_t columns_now(const struct panel *panel)
     int columns = panel->columns;
 
     if (columns == 0)
-        columns = term_columns(fileno(panel->file));
+        columns = term_columns(panel->fd);
     return columns > 1 ? (size_t)columns : TERM_DEFAULT_COLUMNS;
 }
 
 /* A terminal with fewer lines than the panel could not be drawn over. */
 static size_t lines_now(const struct panel *panel)
 {
-    int lines = term_lines(fileno(panel->file));
+    int lines = term_lines(panel->fd);
 
     return lines > 1 && lines <= LINES_MAX ? (size_t)lines - 1 : LINES_MAX;
 }
@@ -111,7 +113,7 @@ void panel_show(struct panel *panel, const char *lines)
     size_t columns = columns_now(panel);
     size_t most = lines_now(panel);
 
-    if (!term_is_writable(fileno(panel->file)))
+    if (!term_is_writable(panel->fd))
         return;
     buf_add_string(&frame, "\033[?25l");
     add_erase(panel, columns, &frame);

@@ -19,8 +19,8 @@ struct panel;
 
 enum { BAR_COLUMNS = 24 };
 
-/* columns: 0 asks the terminal behind the file each time. */
-struct panel *panel_create(FILE *file, int columns);
+/* fd: the terminal that the file stands for. columns: 0 asks it each time. */
+struct panel *panel_create(FILE *file, int fd, int columns);
 /* Shows these lines (each with a newline; escape codes for style are allowed)
  * in place of those before. */
 void panel_show(struct panel *panel, const char *lines);

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/panel.h"
+#include "cli/patient.h"
 #include "cli/term.h"
 
 enum {
@@ -28,7 +29,8 @@ enum {
  * counted in `unsaid`.
  */
 struct progress {
-    FILE *file;
+    FILE *file, *own; /* own is closed in the end, or NULL */
+    int fd;
     struct progress_style style;
     struct panel *panel; /* PROGRESS_PANEL */
     char *last;          /* the panel's line on the trial that ended last */
@@ -41,16 +43,18 @@ struct progress {
     int64_t said_ms;
 };
 
-struct progress *progress_create_for(FILE *file, struct progress_style style)
+struct progress *progress_create_for(FILE *file, int fd,
+                                     struct progress_style style)
 {
     struct progress *progress = mem_zero(sizeof(*progress));
 
     progress->file = file;
+    progress->fd = fd;
     progress->style = style;
     progress->tokens = LINES_AT_ONCE;
     progress->token_ms = -1;
     if (style.mode == PROGRESS_PANEL)
-        progress->panel = panel_create(file, style.columns);
+        progress->panel = panel_create(file, fd, style.columns);
     return progress;
 }
 
@@ -58,6 +62,8 @@ struct progress *progress_create(const struct cli *cli)
 {
     const char *term = getenv("TERM");
     bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+    FILE *own = patient_open(STDERR_FILENO);
+    struct progress *progress;
     struct progress_style style = {PROGRESS_LINES, cli->colour_err,
                                    term_is_utf8(), 0};
 
@@ -65,7 +71,10 @@ struct progress *progress_create(const struct cli *cli)
         style.mode = PROGRESS_NONE;
     else if (cli->err_is_terminal && !dumb)
         style.mode = PROGRESS_PANEL;
-    return progress_create_for(stderr, style);
+    progress =
+        progress_create_for(own != NULL ? own : stderr, STDERR_FILENO, style);
+    progress->own = own;
+    return progress;
 }
 
 static void add_styled(const struct progress *progress, enum style style,
@@ -204,7 +213,7 @@ static void print_line(struct progress *progress,
 {
     struct buf text = BUF_INIT;
 
-    if (!term_is_writable(fileno(progress->file)) ||
+    if (!term_is_writable(progress->fd) ||
         !take_token(progress, trial->is_best, now_ms)) {
         progress->unsaid++;
         return;
@@ -362,7 +371,7 @@ void progress_update(struct progress *progress,
         draw(progress, now, now_ms, false);
     } else if (progress->unsaid > 0 &&
                now_ms - progress->said_ms >= UNSAID_MAX_MS &&
-               term_is_writable(fileno(progress->file))) {
+               term_is_writable(progress->fd)) {
         say_unsaid(progress, now, &text);
         write_out(progress, &text, now_ms);
     }
@@ -388,6 +397,8 @@ void progress_finish(struct progress *progress,
     if (text.length > 0)
         write_out(progress, &text, 0);
     panel_destroy(progress->panel);
+    if (progress->own != NULL)
+        fclose(progress->own);
     free(progress->last);
     free(progress);
 }

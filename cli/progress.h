@@ -63,8 +63,10 @@ struct progress_style {
     int columns; /* 0: ask the terminal each time */
 };
 
-/* For any file, which is borrowed. */
-struct progress *progress_create_for(FILE *file, struct progress_style style);
+/* For any file, which is borrowed; fd is the terminal or pipe that it stands
+ * for, -1: none. */
+struct progress *progress_create_for(FILE *file, int fd,
+                                     struct progress_style style);
 
 void progress_trial_ended(struct progress *progress,
                           const struct progress_trial *trial,

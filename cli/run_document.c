@@ -150,7 +150,8 @@ void run_document_hint(const struct cli *cli, const struct run_view *view)
                 "\nIts engine ended without a word. To go on with it: smtune "
                 "resume %s\n",
                 view->row.name);
-    else if (strcmp(view->state, "stopped") == 0)
+    else if (strcmp(view->state, "paused") == 0 ||
+             strcmp(view->state, "stopped") == 0)
         fprintf(stderr, "\nTo go on with it: smtune resume %s\n",
                 view->row.name);
 }

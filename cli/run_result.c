@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/run_end.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/front.h"
-#include "orchestrator/run.h"
 #include "orchestrator/setting.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
@@ -81,27 +81,27 @@ static int add_member(void *user, const struct trial_row *row)
     return 0;
 }
 
-static json_t *find_best(const struct run *run, struct err *err)
+static json_t *find_best(const struct run_end *end, struct err *err)
 {
     const struct trial_query query = {
-        .run = run->id, .order = ORDER_BEST, .state = "succeeded"};
-    struct finding finding = {.experiment = run->experiment};
+        .run = end->run, .order = ORDER_BEST, .state = "succeeded"};
+    struct finding finding = {.experiment = end->experiment};
 
-    if (store_each_trial(run->store, &query, add_best, &finding, err) < 0)
+    if (store_each_trial(end->store, &query, add_best, &finding, err) < 0)
         return NULL;
     return finding.json != NULL ? finding.json : json_null();
 }
 
-static json_t *find_front(const struct run *run, struct err *err)
+static json_t *find_front(const struct run_end *end, struct err *err)
 {
     const struct trial_query query = {
-        .run = run->id, .order = ORDER_BEST, .state = "succeeded"};
-    struct front *front = front_of_experiment(run->experiment);
+        .run = end->run, .order = ORDER_BEST, .state = "succeeded"};
+    struct front *front = front_of_experiment(end->experiment);
     struct finding finding = {
-        .experiment = run->experiment, .front = front, .json = json_array()};
+        .experiment = end->experiment, .front = front, .json = json_array()};
 
-    if (front_load(front, run->store, run->id, err) < 0 ||
-        store_each_trial(run->store, &query, add_member, &finding, err) < 0) {
+    if (front_load(front, end->store, end->run, err) < 0 ||
+        store_each_trial(end->store, &query, add_member, &finding, err) < 0) {
         json_decref(finding.json);
         finding.json = NULL;
     }
@@ -109,12 +109,12 @@ static json_t *find_front(const struct run *run, struct err *err)
     return finding.json;
 }
 
-int run_result_print(const struct run *run, const struct engine_result *result,
-                     struct err *err)
+int run_result_print(const struct run_end *end, struct err *err)
 {
-    bool one = run->experiment->objective_count == 1;
+    const struct engine_result *result = end->result;
+    bool one = end->experiment->objective_count == 1;
     const struct tally *tally = &result->tally;
-    json_t *found = one ? find_best(run, err) : find_front(run, err);
+    json_t *found = one ? find_best(end, err) : find_front(end, err);
     struct buf text = BUF_INIT;
     json_t *json;
 
@@ -122,7 +122,7 @@ int run_result_print(const struct run *run, const struct engine_result *result,
         return -1;
     json = json_pack(
         "{s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:o}", "run",
-        run->name, "state", run_state_names[result->state], "reason",
+        end->name, "state", run_state_names[result->state], "reason",
         result->reason, "trials", "total", (json_int_t)tally->suggested,
         "succeeded", (json_int_t)tally->succeeded, "infeasible",
         (json_int_t)tally->infeasible, "failed", (json_int_t)tally->failed,

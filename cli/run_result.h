@@ -4,15 +4,13 @@
 
 #include "base/err.h"
 
-struct engine_result;
-struct run;
+struct run_end;
 
 /*
  * What came of a run that has just ended, as a line of JSON to standard output:
  * "run", "state", "reason", how many "trials", and the "best"; with several
  * objectives the Pareto "front", the best of the first objective first.
  */
-int run_result_print(const struct run *run, const struct engine_result *result,
-                     struct err *err);
+int run_result_print(const struct run_end *end, struct err *err);
 
 #endif

@@ -97,6 +97,8 @@ const char *run_state_shown(const struct store *store,
     int held = engine_lock_probe(directory, pid, NULL);
 
     free(directory);
+    if (strcmp(row->state, "running") == 0 && held > 0 && row->paused_ms != 0)
+        return "paused";
     if (strcmp(row->state, "running") != 0 || held > 0)
         return row->state;
     return held == 0 ? "interrupted" : "unknown";
@@ -108,7 +110,8 @@ int64_t run_duration_ms(const struct run_row *row, const char *state_shown)
         return -1;
     if (row->ended_ms != 0)
         return row->ended_ms - row->started_ms;
-    if (strcmp(state_shown, "running") == 0)
+    if (strcmp(state_shown, "running") == 0 ||
+        strcmp(state_shown, "paused") == 0)
         return clock_wall_ms() - row->started_ms;
     return -1;
 }
@@ -126,10 +129,8 @@ static int keep_job(void *user, const struct trial_row *trial)
     return 0;
 }
 
-int run_find_trial(const struct run_view *view, const char *operand,
-                   int64_t *number, int64_t *job, struct err *err)
+int run_parse_trial(const char *operand, int64_t *number, struct err *err)
 {
-    struct trial_query query = {.run = view->row.id};
     char *end;
 
     errno = 0;
@@ -137,6 +138,16 @@ int run_find_trial(const struct run_view *view, const char *operand,
     if (errno != 0 || end == operand || *end != '\0' || *number < 1)
         return err_set(err, ERR_USAGE,
                        "a trial's number was expected, not '%s'", operand);
+    return 0;
+}
+
+int run_find_trial(const struct run_view *view, const char *operand,
+                   int64_t *number, int64_t *job, struct err *err)
+{
+    struct trial_query query = {.run = view->row.id};
+
+    if (run_parse_trial(operand, number, err) != 0)
+        return -1;
     query.number = *number;
     *job = 0;
     if (store_each_trial(view->store, &query, keep_job, job, err) < 0)

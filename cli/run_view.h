@@ -38,9 +38,9 @@ int run_view_open(struct run_view *view, const struct cli *cli,
 void run_view_close(struct run_view *view);
 
 /*
- * A run's state as it is: that of the record, but "interrupted" where the
- * record says running and no engine is there, and "unknown" where that cannot
- * be told. *pid is the engine's, or 0.
+ * A run's state as it is: that of the record, but "paused" where its user has
+ * paused it, "interrupted" where the record says running and no engine is
+ * there, and "unknown" where that cannot be told. *pid is the engine's, or 0.
  */
 const char *run_state_shown(const struct store *store,
                             const struct run_row *row, int64_t *pid);
@@ -50,6 +50,9 @@ int64_t run_duration_ms(const struct run_row *row, const char *state_shown);
 
 /* The number of trials that have come to an end. */
 int64_t run_done(const struct run_row *row);
+
+/* The number that the operand is; ERR_USAGE when it is none. */
+int run_parse_trial(const char *operand, int64_t *number, struct err *err);
 
 /* The number and the job of the trial that the operand names. ERR_USAGE when
  * it is not a number, ERR_NOT_FOUND when there is no such trial. */

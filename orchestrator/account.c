@@ -53,6 +53,7 @@ void engine_account_ended(struct engine *engine, struct trial *trial)
         account.outcomes = trial->outcomes;
     }
     trial->is_new_best = engine_account(engine, &account);
+    engine->reopened_count -= trial->is_reopened;
     free(values);
 }
 

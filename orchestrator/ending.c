@@ -3,11 +3,15 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
+
 /*
  * The ways in which a run comes to its end. Draining: nothing new starts.
  * Ending: what runs is told to end, too. The wish says what becomes of trials
  * that are ended so: over for good when a decision ends the run, to be started
  * again when its user does.
+ *
+ * And pausing, which is no end: nothing new starts, and all else goes on.
  */
 
 /* Trials that no executor has yet; those that were never in an attempt stay as
@@ -48,44 +52,48 @@ static void end_unstarted(struct engine *engine, struct trial_list *list,
     }
 }
 
-/* Nothing new starts from now on. */
-static void drain(struct engine *engine, enum trial_wish wish)
+/* What the executor has: those that run, too, or those alone that do not yet.
+ */
+static void cancel_live(struct engine *engine, enum cancel_mode mode,
+                        bool running_too)
 {
     struct trial *trial;
 
-    engine->phase = PHASE_DRAINING;
-    engine->wish = wish;
-    engine_end_idle(engine);
-    end_unstarted(engine, &engine->prepared, &engine->prepared_count);
-    end_unstarted(engine, &engine->committed, &engine->committed_count);
     TAILQ_FOREACH(trial, &engine->live, link)
     {
-        if (trial->state == JOB_READY && !trial->has_ended) {
-            trial->wish = wish;
-            executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
-        }
-    }
-}
-
-void engine_end_all(struct engine *engine, enum cancel_mode mode)
-{
-    struct trial *trial;
-
-    engine->phase = PHASE_ENDING;
-    TAILQ_FOREACH(trial, &engine->live, link)
-    {
-        if (trial->has_ended)
+        if (trial->has_ended || (trial->state == JOB_RUNNING && !running_too))
             continue;
         trial->wish = engine->wish;
         executor_cancel(engine->executor, trial->attempt, mode);
     }
 }
 
-void engine_finish_by_budget(struct engine *engine, enum budget_verdict verdict)
+/* Nothing new starts from now on. */
+static void drain(struct engine *engine, enum trial_wish wish)
+{
+    engine->phase = PHASE_DRAINING;
+    engine->wish = wish;
+    engine_end_idle(engine);
+    end_unstarted(engine, &engine->prepared, &engine->prepared_count);
+    end_unstarted(engine, &engine->committed, &engine->committed_count);
+    cancel_live(engine, CANCEL_TERM, false);
+}
+
+void engine_end_all(struct engine *engine, enum cancel_mode mode)
+{
+    engine->phase = PHASE_ENDING;
+    cancel_live(engine, mode, true);
+}
+
+void engine_use_up_budget(struct engine *engine, enum budget_verdict verdict)
 {
     engine->result->verdict = verdict;
     snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
              budget_verdict_text(verdict));
+    if (engine->reopened_count > 0) {
+        engine->is_beyond_budget = engine->exhausted = true;
+        return;
+    }
     drain(engine, WISH_STOP);
     engine_end_all(engine, CANCEL_TERM);
 }
@@ -121,10 +129,8 @@ static bool ends_wait(struct engine *engine)
     return true;
 }
 
-void engine_on_interrupt(uv_signal_t *handle, int signal)
+void engine_interrupt(struct engine *engine, int signal)
 {
-    struct engine *engine = handle->data;
-
     if (engine->phase == PHASE_CLOSING || ends_wait(engine))
         return;
     engine_stop_by_signal(engine, signal);
@@ -133,9 +139,8 @@ void engine_on_interrupt(uv_signal_t *handle, int signal)
         engine_end_all(engine, engine->signals > 2 ? CANCEL_KILL : CANCEL_TERM);
 }
 
-void engine_on_terminate(uv_signal_t *handle, int signal)
+void engine_terminate(struct engine *engine, int signal)
 {
-    struct engine *engine = handle->data;
     bool again = engine->phase == PHASE_ENDING;
 
     if (engine->phase == PHASE_CLOSING || ends_wait(engine))
@@ -143,4 +148,68 @@ void engine_on_terminate(uv_signal_t *handle, int signal)
     engine_stop_by_signal(engine, signal);
     engine->signals += 2;
     engine_end_all(engine, again ? CANCEL_KILL : CANCEL_TERM);
+}
+
+void engine_on_interrupt(uv_signal_t *handle, int signal)
+{
+    engine_interrupt(handle->data, signal);
+}
+
+void engine_on_terminate(uv_signal_t *handle, int signal)
+{
+    engine_terminate(handle->data, signal);
+}
+
+/* ---- pausing ---- */
+
+/* What was paused before the session counts in none. */
+int64_t engine_paused_ms(const struct engine *engine)
+{
+    int64_t since_ms = engine->paused_since_ms;
+
+    if (since_ms == 0)
+        return engine->paused_ms;
+    if (since_ms < engine->started_ms)
+        since_ms = engine->started_ms;
+    return engine->paused_ms + clock_monotonic_ms() - since_ms;
+}
+
+bool engine_is_paused(const struct engine *engine)
+{
+    return engine->paused_since_ms != 0;
+}
+
+static bool record_pause(struct engine *engine, bool is_paused)
+{
+    struct err err;
+
+    if (!engine_begin(engine))
+        return false;
+    if (store_set_run_paused(engine->store, engine->run->id, is_paused,
+                             clock_wall_ms(), &err) == 0)
+        return true;
+    engine_break(engine, &err);
+    return false;
+}
+
+bool engine_pause(struct engine *engine, bool at_once)
+{
+    if (!engine_is_paused(engine)) {
+        if (!record_pause(engine, true))
+            return false;
+        engine->paused_since_ms = clock_monotonic_ms();
+    }
+    engine->wish = WISH_INTERRUPT;
+    cancel_live(engine, CANCEL_TERM, at_once);
+    return engine_commit_now(engine);
+}
+
+bool engine_resume(struct engine *engine)
+{
+    if (!record_pause(engine, false) || !engine_commit_now(engine))
+        return false;
+    engine->paused_ms = engine_paused_ms(engine);
+    engine->paused_since_ms = 0;
+    engine_submit(engine);
+    return true;
 }

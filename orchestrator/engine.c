@@ -25,17 +25,23 @@ enum { READ_EVERY_MS = 200, SLICE_MIN = 100, SLICES_MAX = 20 };
 
 /* ---- what happens once a turn ---- */
 
+/* The time that counts: not what was paused. */
 static int64_t elapsed_ms(const struct engine *engine)
 {
-    return engine->earlier_ms + clock_monotonic_ms() - engine->started_ms;
+    return engine->earlier_ms + clock_monotonic_ms() - engine->started_ms -
+           engine_paused_ms(engine);
 }
 
 static const char *note(const struct engine *engine)
 {
     if (engine->phase == PHASE_DRAINING)
-        return "stopping: waiting for running trials (Ctrl-C ends them)";
+        return "stopping: waiting for running trials";
     if (engine->phase == PHASE_ENDING)
-        return "ending running trials (Ctrl-C kills them)";
+        return "ending running trials";
+    if (engine_is_paused(engine))
+        return engine->live_count > 0
+                   ? "paused: running trials may end; no other starts"
+                   : "paused";
     if (engine->phase == PHASE_WAITING || engine_is_held(engine))
         return engine->hold_text;
     if (engine->committed_count > 0 && engine->live_count == 0)
@@ -43,6 +49,13 @@ static const char *note(const struct engine *engine)
     if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->waiting))
         return "waiting for a retry's time";
     return "";
+}
+
+static const char *hint(const struct engine *engine)
+{
+    if (engine->phase == PHASE_DRAINING)
+        return "Ctrl-C ends them";
+    return engine->phase == PHASE_ENDING ? "Ctrl-C kills them" : "";
 }
 
 void engine_status_fill(const struct engine *engine,
@@ -56,6 +69,8 @@ void engine_status_fill(const struct engine *engine,
         .method = strategy_method(engine->strategy),
         .method_reason = strategy_reason(engine->strategy),
         .note = note(engine),
+        .hint = hint(engine),
+        .is_paused = engine_is_paused(engine),
     };
 }
 
@@ -64,15 +79,25 @@ static void check_budget(struct engine *engine)
     const struct experiment *experiment = engine->experiment;
     enum budget_verdict verdict;
 
-    if (engine->phase != PHASE_RUNNING)
+    if (engine->phase != PHASE_RUNNING || engine->is_beyond_budget)
         return;
     verdict = budget_check(&experiment->budget, &experiment->objectives[0],
                            &engine->tally, elapsed_ms(engine));
     if (verdict != BUDGET_GO_ON && verdict != BUDGET_TRIALS)
-        engine_finish_by_budget(engine, verdict);
+        engine_use_up_budget(engine, verdict);
     else if (engine->launch_errors >= HOPELESS_LAUNCHES &&
              engine->tally.succeeded == 0)
         engine_finish_hopeless(engine);
+}
+
+/* As long as nothing is started, nothing is asked for either: whether there
+ * is more to try is then not known, but for the budget. */
+static bool may_have_more(const struct engine *engine)
+{
+    int64_t trials = engine->experiment->budget.trials;
+
+    return engine_is_held(engine) && !engine->exhausted &&
+           (trials == 0 || engine->tally.suggested < trials);
 }
 
 static bool is_over(const struct engine *engine)
@@ -80,7 +105,7 @@ static bool is_over(const struct engine *engine)
     if (engine_active(engine) > 0 || !TAILQ_EMPTY(&engine->settled))
         return false;
     return engine->phase != PHASE_RUNNING ||
-           (!engine_is_held(engine) && TAILQ_EMPTY(&engine->ready) &&
+           (!may_have_more(engine) && TAILQ_EMPTY(&engine->ready) &&
             TAILQ_EMPTY(&engine->waiting));
 }
 
@@ -136,7 +161,7 @@ static void set_wake(struct engine *engine)
 
     if (engine->has_more_to_dispatch)
         wait_ms = 0;
-    if (engine_is_held(engine))
+    if (engine_is_held(engine) && !engine_is_paused(engine))
         wait_ms = engine->held_until_ms - now_ms;
     if (store_in_transaction(engine->store) &&
         engine->begun_ms + COMMIT_AFTER_MS - now_ms < wait_ms)
@@ -144,6 +169,7 @@ static void set_wake(struct engine *engine)
     if (first != NULL && first->due_ms - now_ms < wait_ms)
         wait_ms = first->due_ms - now_ms;
     if (engine->phase == PHASE_RUNNING && budget->time_ms > 0 &&
+        !engine_is_paused(engine) && !engine->is_beyond_budget &&
         budget->time_ms - elapsed_ms(engine) < wait_ms)
         wait_ms = budget->time_ms - elapsed_ms(engine);
     if (wait_ms == INT64_MAX)
@@ -153,6 +179,18 @@ static void set_wake(struct engine *engine)
                        (uint64_t)(wait_ms > 0 ? wait_ms : 0), 0);
 }
 
+bool engine_commit_now(struct engine *engine)
+{
+    if (!engine_commit(engine))
+        return false;
+    engine_report_settled(engine);
+    if (engine->notifier != NULL)
+        notifier_send(engine->notifier);
+    check_budget(engine);
+    engine_submit(engine);
+    return true;
+}
+
 static void on_step(uv_prepare_t *handle)
 {
     struct engine *engine = handle->data;
@@ -160,13 +198,8 @@ static void on_step(uv_prepare_t *handle)
     check_budget(engine);
     engine_record_answers(engine);
     engine_dispatch(engine);
-    if (!engine->is_broken && commit_is_due(engine) && engine_commit(engine)) {
-        engine_report_settled(engine);
-        if (engine->notifier != NULL)
-            notifier_send(engine->notifier);
-        check_budget(engine);
-        engine_submit(engine);
-    }
+    if (!engine->is_broken && commit_is_due(engine))
+        engine_commit_now(engine);
     if (engine->is_broken ||
         (is_over(engine) && !store_in_transaction(engine->store)))
         close_session(engine);
@@ -189,15 +222,13 @@ static void on_watch(uv_timer_t *handle)
 {
     struct engine *engine = handle->data;
     int64_t slices = 1 + engine->live_count / SLICE_MIN;
-    struct engine_status status;
 
     if (slices > SLICES_MAX)
         slices = SLICES_MAX;
     uv_timer_set_repeat(handle, (uint64_t)(READ_EVERY_MS / slices));
     if (engine_read_trials(engine, engine->live_count / slices + 1))
         engine_keep_reading(engine);
-    engine_status_fill(engine, &status);
-    engine->events->tick(engine->events->user, &status);
+    engine_tell_status(engine);
 }
 
 /* ---- life ---- */
@@ -299,11 +330,17 @@ static int record_state(struct engine *engine, enum run_state state,
     struct claim here;
 
     claim_identify(&here);
+    if (result == 0 && pid == 0)
+        result = store_set_run_paused(engine->store, engine->run->id, false,
+                                      now_ms, err);
     if (result == 0)
         result = engine_note_clock(engine, err);
     if (result == 0)
         result = store_set_run_engine(engine->store, engine->run->id, pid,
                                       here.boot_id, now_ms, err);
+    if (result == 0 && pid != 0)
+        result = store_set_run_paused(engine->store, engine->run->id,
+                                      engine_is_paused(engine), now_ms, err);
     if (result == 0)
         result = store_set_run_state(engine->store, engine->run->id,
                                      run_state_names[state],
@@ -458,12 +495,15 @@ int engine_run(struct run *run, const struct engine_events *events,
     int status;
 
     open_loop(engine);
+    engine_open_control(engine, run->directory, events);
     do {
         memset(engine, 0, offsetof(struct engine, loop));
         engine_init(engine, run, events, result);
         status = run_session(engine, stop_at_once, err);
         goes_on =
             status != 0 && !stop_at_once && engine_wait_to_begin_again(engine);
+        if (!goes_on)
+            engine_close_control(engine);
         engine_clear(engine);
     } while (goes_on);
     close_loop(engine);

@@ -41,6 +41,8 @@ struct engine_status {
     int64_t parallel;
     const char *method, *method_reason;
     const char *note; /* what it waits for or does, or "" */
+    const char *hint; /* what Ctrl-C does to that, where it does, or "" */
+    bool is_paused;
 };
 
 struct engine_events {
@@ -49,6 +51,9 @@ struct engine_events {
                         const struct engine_status *status);
     /* Something changed, or a fifth of a second went by. */
     void (*tick)(void *user, const struct engine_status *status);
+    /* One line about what is not as it should be, while the run goes on; or
+     * NULL. */
+    void (*warn)(void *user, const char *text);
     void *user;
 };
 

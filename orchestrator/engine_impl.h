@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "orchestrator/control.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/launch.h"
 #include "orchestrator/reopen.h"
@@ -16,7 +17,8 @@
  *
  *   engine.c    the loop, its handles, what happens once a turn
  *   ledger.c    the open transaction, states, live trials by attempt
- *   ending.c    the budget's verdict and the user's signals
+ *   ending.c    the budget's verdict, the user's signals, pausing
+ *   control_requests.c  what is asked for on the engine's socket
  *   dispatch.c  trials on their way in: suggested, prepared, handed over
  *   account.c   what a trial's end means to the tally and the strategy
  *   reuse.c     trials that need no attempt
@@ -78,10 +80,12 @@ struct engine {
     char launch_error[256]; /* the last one's text */
 
     enum engine_phase phase;
-    enum trial_wish wish; /* for trials ended by the phase */
-    bool exhausted;       /* the strategy has nothing more */
-    bool reopened;        /* trials that their user put back are not over */
+    enum trial_wish wish;   /* for trials ended by the phase */
+    bool exhausted;         /* the strategy has nothing more */
+    int64_t reopened_count; /* open trials that their user put back */
+    bool is_beyond_budget;  /* it is used up, but for these */
     bool has_more_to_dispatch;
+    int64_t paused_ms;     /* of the session, in all pauses that are over */
     int64_t reused_in_row; /* trials whose setting had a result already */
     int64_t started_ms;    /* monotonic */
     int64_t clock_gap_ms;  /* of the wall clock to the monotonic one */
@@ -97,10 +101,12 @@ struct engine {
     uv_timer_t watch; /* reads what running trials wrote */
     uv_idle_t busy;   /* keeps the loop turning while a file has more */
     uv_signal_t interrupt, terminate;
-    int signals;           /* how many came */
-    int64_t hold_ms;       /* how long starts were last held back; 0: not */
-    int64_t held_until_ms; /* monotonic: nothing is started before */
-    char hold_text[512];   /* why */
+    int signals;             /* how many came */
+    int64_t hold_ms;         /* how long starts were last held back; 0: not */
+    int64_t held_until_ms;   /* monotonic: nothing is started before */
+    char hold_text[512];     /* why */
+    int64_t paused_since_ms; /* monotonic; 0: it is not paused */
+    struct control *control; /* NULL: it could not be opened */
 };
 
 /* dispatch.c */
@@ -187,8 +193,9 @@ struct trial *engine_find_live(struct engine *engine, int64_t attempt);
 void engine_untrack_live(struct engine *engine, struct trial *trial);
 
 /* ending.c */
-void engine_finish_by_budget(struct engine *engine,
-                             enum budget_verdict verdict);
+/* Ends the run; but where its user has put trials back, there are no new ones,
+ * and what is open goes on. */
+void engine_use_up_budget(struct engine *engine, enum budget_verdict verdict);
 /* Winding up: ends trials that no executor has, as the wish says. */
 void engine_end_idle(struct engine *engine);
 /* Nothing can be started here at all. */
@@ -196,10 +203,36 @@ void engine_finish_hopeless(struct engine *engine);
 void engine_stop_by_signal(struct engine *engine, int signal);
 /* Ends what runs (or, with CANCEL_KILL, kills it). */
 void engine_end_all(struct engine *engine, enum cancel_mode mode);
+/* As by Ctrl-C, and by SIGTERM. */
+void engine_interrupt(struct engine *engine, int signal);
+void engine_terminate(struct engine *engine, int signal);
 void engine_on_interrupt(uv_signal_t *handle, int signal);
 void engine_on_terminate(uv_signal_t *handle, int signal);
 
+/*
+ * Starts nothing new; at_once, what runs is ended too, to start again later.
+ * And going on. False when that is not in the record; then the engine broke.
+ */
+bool engine_pause(struct engine *engine, bool at_once);
+bool engine_resume(struct engine *engine);
+bool engine_is_paused(const struct engine *engine);
+/* For how long the session was paused. */
+int64_t engine_paused_ms(const struct engine *engine);
+
+/* control_requests.c */
+/* Without a socket, on a file system that has none, the engine does as well. */
+void engine_open_control(struct engine *engine, const char *run_directory,
+                         const struct engine_events *events);
+/* To the engine's owner and all who have subscribed. */
+void engine_tell_status(struct engine *engine);
+void engine_tell_trial(struct engine *engine, const struct engine_trial *trial);
+/* The last word to those: the run's end, where it is in the record. */
+void engine_close_control(struct engine *engine);
+
 /* engine.c */
+/* Commits what is open, and does what had to wait for it. False when the engine
+ * broke. */
+bool engine_commit_now(struct engine *engine);
 /* Turns the loop until every file has been read to its end. */
 void engine_keep_reading(struct engine *engine);
 void engine_status_fill(const struct engine *engine,

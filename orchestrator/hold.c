@@ -31,14 +31,19 @@ static void extend(struct engine *engine, const char *why)
              "no trials are started for now: %.400s", why);
 }
 
-bool engine_is_held(const struct engine *engine)
+static bool lacks_room(const struct engine *engine)
 {
     return engine->held_until_ms > clock_monotonic_ms();
 }
 
+bool engine_is_held(const struct engine *engine)
+{
+    return engine_is_paused(engine) || lacks_room(engine);
+}
+
 void engine_hold(struct engine *engine, const char *why)
 {
-    if (!engine_is_held(engine))
+    if (!lacks_room(engine))
         extend(engine, why);
 }
 
@@ -48,20 +53,12 @@ void engine_end_hold(struct engine *engine)
     engine->held_until_ms = 0;
 }
 
-static void tell(struct engine *engine)
-{
-    struct engine_status status;
-
-    engine_status_fill(engine, &status);
-    engine->events->tick(engine->events->user, &status);
-}
-
 static void on_again(uv_timer_t *handle)
 {
     struct engine *engine = handle->data;
 
-    tell(engine);
-    if (!engine_is_held(engine))
+    engine_tell_status(engine);
+    if (!lacks_room(engine))
         uv_timer_stop(handle);
 }
 

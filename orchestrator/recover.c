@@ -202,7 +202,8 @@ static int take_up(struct recovery *recovery, struct trial *trial)
         store_each_metric(store, trial->job, on_metric, recovery,
                           recovery->err) != 0)
         return -1;
-    recovery->engine->reopened |= recovery->superseded.count > 0;
+    trial->is_reopened = recovery->superseded.count > 0;
+    recovery->engine->reopened_count += trial->is_reopened;
     if (trial->state == JOB_WAITING)
         bound_wait(trial, recovery->ended_ms);
     if (trial->attempt != 0) {

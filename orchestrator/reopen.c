@@ -139,6 +139,8 @@ static int reopen_all(struct store *store, int64_t run,
     if (store_get_run(store, run, keep_state, &is_running, err) != 0 ||
         store_begin(store, err) != 0)
         return -1;
+    if (store_end_dead_engine(store, run, err) != 0)
+        return -1;
     for (size_t i = 0; i < count; i++) {
         if (reopen_job(store, found[i].job, err) != 0)
             return -1;

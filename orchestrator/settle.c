@@ -314,10 +314,8 @@ static void report(struct engine *engine, const struct trial *trial)
                               trial->outcomes) <= 0.0,
         .will_retry = trial->state == JOB_WAITING,
     };
-    struct engine_status status;
 
-    engine_status_fill(engine, &status);
-    engine->events->trial_ended(engine->events->user, &told, &status);
+    engine_tell_trial(engine, &told);
     free(values);
 }
 

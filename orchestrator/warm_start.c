@@ -235,18 +235,6 @@ int warm_start_record(const struct warm_start *warm, struct store *store,
     return 0;
 }
 
-static struct value json_to_value(const json_t *json)
-{
-    if (json_is_boolean(json))
-        return value_bool(json_is_true(json));
-    if (json_is_integer(json))
-        return value_int(json_integer_value(json));
-    if (json_is_real(json))
-        return value_real(json_real_value(json));
-    return json_is_string(json) ? value_text(json_string_value(json))
-                                : value_null();
-}
-
 static void read_reals(const char *text, double *reals, size_t count)
 {
     json_t *list = json_parse(text, strlen(text), NULL);

@@ -135,8 +135,8 @@ int store_each_event(struct store *store, int64_t run,
     return result;
 }
 
-/* Events are many and starts few, so only these are looked at one by one. */
-/* What a user does between two engines is in the events, too. */
+/* Events are many and these few, so only they are looked at one by one. Trials
+ * may be put back long after an engine was killed. */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err)
 {
@@ -145,18 +145,21 @@ int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
     return store_query_integer(
         store,
         "WITH mark AS MATERIALIZED (SELECT seq, time_ms, event, detail"
-        "  FROM event WHERE run_id = ?1"
-        "  AND (event = 'engine_started' OR event = 'clock_jumped')),"
-        "start AS (SELECT time_ms, lead(seq) OVER (ORDER BY seq) AS next"
-        "  FROM mark WHERE event = 'engine_started')"
+        "  FROM event WHERE run_id = ?1 AND (event = 'engine_started'"
+        "   OR event = 'engine_ended' OR event = 'run_paused'"
+        "   OR event = 'run_resumed' OR event = 'clock_jumped')),"
+        "part AS (SELECT seq, time_ms, event, lead(seq) OVER (ORDER BY seq)"
+        "   + (lead(event) OVER (ORDER BY seq) <> 'engine_started') AS next"
+        "  FROM mark WHERE event <> 'clock_jumped')"
         "SELECT coalesce(sum((SELECT e.time_ms FROM event AS e"
-        "   WHERE e.run_id = ?1 AND e.seq < start.next"
-        "   AND e.event NOT IN"
-        "    ('reopened', 'run_state', 'run_paused', 'run_resumed')"
-        "   ORDER BY e.seq DESC LIMIT 1) - start.time_ms), 0)"
-        " - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0) FROM mark"
-        "   WHERE event = 'clock_jumped' AND seq <"
-        "   (SELECT max(seq) FROM mark WHERE event = 'engine_started'))"
-        " FROM start WHERE next IS NOT NULL",
+        "   WHERE e.run_id = ?1 AND e.seq < part.next"
+        "   AND e.event <> 'reopened' AND e.event <> 'run_state'"
+        "   ORDER BY e.seq DESC LIMIT 1) - part.time_ms"
+        "  - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0)"
+        "   FROM mark WHERE mark.event = 'clock_jumped'"
+        "   AND mark.seq > part.seq AND mark.seq < part.next)), 0)"
+        " FROM part WHERE seq < (SELECT max(seq) FROM part"
+        "   WHERE event = 'engine_started')"
+        "  AND (event = 'engine_started' OR event = 'run_resumed')",
         &id, ms, err);
 }

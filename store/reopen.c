@@ -129,6 +129,23 @@ int store_reopen_job(struct store *store, int64_t job, const char *state,
     return result;
 }
 
+int store_end_dead_engine(struct store *store, int64_t run, struct err *err)
+{
+    struct value id = value_int(run);
+    int64_t heard_ms;
+
+    if (store_query_integer(
+            store,
+            "SELECT iif(engine_pid = 0, 0, (SELECT time_ms FROM event"
+            " WHERE run_id = run.id ORDER BY seq DESC LIMIT 1))"
+            " FROM run WHERE id = ?1",
+            &id, &heard_ms, err) != 0)
+        return -1;
+    return heard_ms == 0
+               ? 0
+               : store_set_run_engine(store, run, 0, "", heard_ms, err);
+}
+
 int store_each_superseded(struct store *store, int64_t run,
                           int (*row)(void *user,
                                      const struct superseded_row *superseded),

@@ -25,7 +25,8 @@ static const char *const texts[STATEMENT_COUNT] = {
     [UPDATE_RUN_ENGINE] = "UPDATE run SET engine_pid = ?2, boot_id = ?3,"
                           " started_ms = iif(?2 = 0, started_ms,"
                           " coalesce(started_ms, ?4)) WHERE id = ?1",
-    [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2 WHERE id = ?1",
+    [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2"
+                          " WHERE id = ?1 AND paused_ms IS NOT ?2",
     [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
     [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
                    " seen, reason, same_as)"

@@ -97,7 +97,8 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
  * Event "clock_jumped". */
 int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
                          int64_t time_ms, struct err *err);
-/* Its user pauses it, or lets it go on. Event "run_paused" or "run_resumed". */
+/* Its user pauses it, or lets it go on, if it does not already. Event
+ * "run_paused" or "run_resumed". */
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
                          int64_t time_ms, struct err *err);
 /* With all its jobs and events; its files stay. */
@@ -147,6 +148,10 @@ int store_change_job(struct store *store, const struct job_change *change,
  */
 int store_reopen_job(struct store *store, int64_t job, const char *state,
                      const char *event, int64_t time_ms, struct err *err);
+
+/* An engine that was killed ended when it was last heard of: before anything is
+ * done to its run without another one. */
+int store_end_dead_engine(struct store *store, int64_t run, struct err *err);
 
 struct attempt_new {
     int64_t run, job;
@@ -403,8 +408,8 @@ int store_each_event(struct store *store, int64_t run,
                      void *user, struct err *err);
 /*
  * How long the run's earlier engines worked on it, in milliseconds: of each one
- * but the last, from its start to its last event before the next one's start,
- * less what the wall clock jumped by meanwhile.
+ * but the last, from its start to its end or, where it was killed, its last
+ * event, less what the wall clock jumped by meanwhile and what was paused.
  */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err);

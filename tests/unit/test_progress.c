@@ -29,7 +29,7 @@ static void start(struct shown *shown, struct progress_style style)
     shown->text = NULL;
     shown->file = open_memstream(&shown->text, &shown->size);
     assert_non_null(shown->file);
-    shown->progress = progress_create_for(shown->file, style);
+    shown->progress = progress_create_for(shown->file, -1, style);
 }
 
 static const char *finish(struct shown *shown,
@@ -236,7 +236,7 @@ static void test_progress__does_not_wait_for_a_full_pipe(void **state)
         ;
     fcntl(ends[1], F_SETFL, 0);
     file = fdopen(ends[1], "w");
-    progress = progress_create_for(file, in_a_pipe);
+    progress = progress_create_for(file, fileno(file), in_a_pipe);
     progress_trial_ended(progress, &ended, &now, 0);
     progress_update(progress, &now, 5000);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -11,10 +11,11 @@ static void start_engine(struct store *store, int64_t run, int64_t pid,
     must(store_set_run_engine(store, run, pid, "", time_ms, &err));
 }
 
-static void add_trial(struct store *store, int64_t run, int64_t time_ms)
+static void add_trial(struct store *store, int64_t run, int64_t number,
+                      int64_t time_ms)
 {
     const struct job_new job = {
-        .run = run, .number = 1, .state = "ready", .time_ms = time_ms};
+        .run = run, .number = number, .state = "ready", .time_ms = time_ms};
     struct err err = {0};
     int64_t id;
 
@@ -46,7 +47,7 @@ static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
     start_engine(store, first, 9, 50000);
     start_engine(store, second, 0, 50500);
     assert_int_equal(earlier_ms(store, first), 2000);
-    add_trial(store, first, 50700);
+    add_trial(store, first, 1, 50700);
     must(store_set_run_state(store, first, "running", "", 70000, &err));
     start_engine(store, first, 10, 90000); /* the one before was killed */
     must(store_commit(store, &err));
@@ -70,6 +71,37 @@ static void test_store_resume__leaves_clock_jumps_out(void **state)
     must(store_add_clock_jump(store, run, 3000, 23000, &err));
     must(store_commit(store, &err));
     assert_int_equal(earlier_ms(store, run), 2000);
+    store_close(store);
+}
+
+static void test_store_resume__leaves_pauses_out(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_open(*state, STORE_CREATE);
+    int64_t run;
+
+    must(store_begin(store, &err));
+    must(fill_run(store, "r", "minimize", &run, &err));
+    start_engine(store, run, 7, 1000);
+    must(store_set_run_paused(store, run, true, 2000, &err));
+    must(store_add_clock_jump(store, run, 500, 5000, &err));
+    must(store_set_run_paused(store, run, false, 9000, &err));
+    must(store_set_run_paused(store, run, false, 9500, &err)); /* nothing */
+    start_engine(store, run, 0, 10000);
+    start_engine(store, run, 8, 20000);
+    assert_int_equal(earlier_ms(store, run), 2000);
+    must(store_set_run_paused(store, run, true, 23000, &err));
+    add_trial(store, run, 1, 29000);
+    start_engine(store, run, 9, 40000); /* it was killed */
+    must(store_set_run_paused(store, run, false, 40000, &err));
+    assert_int_equal(earlier_ms(store, run), 5000);
+    add_trial(store, run, 2, 41000);
+    must(store_end_dead_engine(store, run, &err)); /* killed, too */
+    must(store_set_run_state(store, run, "running", "", 70000, &err));
+    must(store_end_dead_engine(store, run, &err));
+    start_engine(store, run, 10, 80000);
+    assert_int_equal(earlier_ms(store, run), 6000);
+    must(store_commit(store, &err));
     store_close(store);
 }
 
@@ -110,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_store_resume__sums_up_what_earlier_engines_took),
         STORE_TEST(test_store_resume__leaves_clock_jumps_out),
+        STORE_TEST(test_store_resume__leaves_pauses_out),
         STORE_TEST(test_store_resume__reads_results_alone),
     };
 

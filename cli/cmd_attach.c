@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/run_end.h"
+#include "cli/run_outcome.h"
+#include "cli/summary.h"
+#include "cli/watcher.h"
+#include "orchestrator/control_link.h"
+#include "orchestrator/live.h"
+#include "orchestrator/run.h"
+#include "store/store.h"
+
+/*
+ * Shows what the run's engine says on its socket. Signals come through a
+ * descriptor, so that Ctrl-C ends no more than the showing.
+ */
+
+struct attached {
+    struct store *store;
+    int64_t run;
+    struct run_outcome outcome; /* of the record, as it was */
+    struct experiment *experiment;
+    struct control_link *link;
+    struct watcher *watcher;
+    int signals;
+    struct live status; /* the last one */
+    struct live last;   /* the run's end, once it has come */
+};
+
+static int open_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static int show_line(struct attached *attached, const char *text, size_t length,
+                     struct err *err)
+{
+    struct live line;
+    int result = live_read(&line, attached->experiment, text, length, err);
+
+    if (result != 0) {
+        live_clear(&line);
+        return -1;
+    }
+    if (strcmp(line.event, "status") == 0) {
+        live_clear(&attached->status);
+        attached->status = line;
+        attached->status.status.tally = &attached->status.tally;
+        watcher_tick(attached->watcher, &attached->status.status);
+    } else if (strcmp(line.event, "ended") == 0) {
+        attached->last = line;
+    } else {
+        if (attached->status.json != NULL)
+            watcher_trial_ended(attached->watcher, &line.trial,
+                                &attached->status.status);
+        live_clear(&line);
+    }
+    return 0;
+}
+
+static int show_lines(struct attached *attached, struct err *err)
+{
+    const char *line;
+    size_t length;
+    int result = 0;
+
+    while (result == 0 && attached->last.json == NULL &&
+           (line = control_next_line(attached->link, &length)) != NULL)
+        result = show_line(attached, line, length, err);
+    return result;
+}
+
+/* The signal that ended it, 0 when the run has ended or the engine is gone. */
+static int show(struct attached *attached, struct err *err)
+{
+    struct pollfd files[] = {
+        {.fd = control_descriptor(attached->link), .events = POLLIN},
+        {.fd = attached->signals, .events = POLLIN},
+    };
+
+    while (attached->last.json == NULL) {
+        if (show_lines(attached, err) != 0)
+            return -1;
+        if (attached->last.json != NULL)
+            break;
+        if (poll(files, 2, -1) < 0 && errno != EINTR)
+            return err_set_errno(err, ERR_FAILED, errno, "cannot wait");
+        if (files[1].revents != 0) {
+            struct signalfd_siginfo signal_info = {0};
+
+            if (read(attached->signals, &signal_info, sizeof(signal_info)) > 0)
+                return (int)signal_info.ssi_signo;
+        }
+        if (files[0].revents != 0 && control_take(attached->link) != 0)
+            break;
+    }
+    return 0;
+}
+
+static int say_detached(const struct cli *cli, const char *name,
+                        int signal_number)
+{
+    if (!cli->quiet)
+        fprintf(stderr,
+                "smtune: detached; run '%s' goes on (smtune attach %s shows "
+                "it, smtune stop %s ends it)\n",
+                name, name, name);
+    return 128 + signal_number;
+}
+
+static int engine_is_gone(const char *name, struct err *err)
+{
+    return err_set(err, ERR_FAILED,
+                   "run '%s' has no engine any more (smtune resume %s goes on "
+                   "with it)",
+                   name, name);
+}
+
+static int follow(const struct cli *cli, struct attached *attached,
+                  struct err *err)
+{
+    const char *name = attached->outcome.name;
+    int result;
+
+    attached->experiment =
+        run_read_experiment(attached->store, attached->run, err);
+    if (attached->experiment == NULL)
+        return -1;
+    attached->watcher = watcher_create(cli, attached->experiment, name,
+                                       attached->store, attached->run, err);
+    if (attached->watcher == NULL)
+        return -1;
+    attached->signals = open_signals();
+    result = show(attached, err);
+    watcher_destroy(attached->watcher);
+    attached->watcher = NULL;
+    if (result > 0)
+        return say_detached(cli, name, result);
+    if (result < 0)
+        return -1;
+    if (attached->last.json == NULL)
+        return engine_is_gone(name, err);
+    return run_end_print(cli,
+                         &(struct run_end){.store = attached->store,
+                                           .run = attached->run,
+                                           .name = name,
+                                           .experiment = attached->experiment,
+                                           .result = &attached->last.result},
+                         err);
+}
+
+/* Nobody is there to be followed. */
+static int show_record(const struct cli *cli, struct attached *attached,
+                       struct err *err)
+{
+    if (run_outcome_read(&attached->outcome, attached->store, attached->run,
+                         err) != 0)
+        return -1;
+    if (strcmp(attached->outcome.state, run_state_names[RUN_RUNNING]) == 0)
+        return engine_is_gone(attached->outcome.name, err);
+    if (!cli->quiet &&
+        summary_print(cli, attached->store, attached->run, err) != 0)
+        return -1;
+    return run_outcome_status(&attached->outcome);
+}
+
+static int attach(const struct cli *cli, struct attached *attached,
+                  const char *selector, struct err *err)
+{
+    char *directory;
+    int result;
+
+    if (store_find_run(attached->store, selector, &attached->run, err) != 0 ||
+        run_outcome_read(&attached->outcome, attached->store, attached->run,
+                         err) != 0)
+        return -1;
+    directory = store_run_directory(attached->store, attached->outcome.name);
+    result = control_call(directory, json_pack("{s:s}", "op", "subscribe"),
+                          &attached->link, NULL, err);
+    free(directory);
+    if (result < 0)
+        return err_prefix(err, "run '%s'", attached->outcome.name);
+    return result == 1 ? show_record(cli, attached, err)
+                       : follow(cli, attached, err);
+}
+
+static int exec(const struct cli *cli, const void *options, char **operands,
+                int count, struct err *err)
+{
+    struct attached attached = {.signals = -1};
+    int result = -1;
+
+    (void)options, (void)count;
+    attached.store = store_open(cli->store, STORE_READ, err);
+    if (attached.store != NULL)
+        result = attach(cli, &attached, operands[0], err);
+    watcher_destroy(attached.watcher);
+    control_hang_up(attached.link);
+    if (attached.signals >= 0)
+        close(attached.signals);
+    live_clear(&attached.status);
+    live_clear(&attached.last);
+    experiment_destroy(attached.experiment);
+    run_outcome_clear(&attached.outcome);
+    store_close(attached.store);
+    return result;
+}
+
+const struct cmd cmd_attach = {
+    .name = "attach",
+    .operands = "RUN",
+    .summary = "show the progress of a run that goes on elsewhere",
+    .details =
+        "Shows what smtune run shows, of a run in the background or in "
+        "another terminal, until it ends; then its results, with its exit "
+        "status. Ctrl-C ends the showing alone (130): the run goes on.\n\n"
+        "Of a run that has ended, it shows the results at once.",
+    .examples = "smtune attach last\n",
+    .completes = "run",
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec,
+};

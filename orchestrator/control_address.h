@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_CONTROL_ADDRESS_H
+#define SMTUNE_ORCHESTRATOR_CONTROL_ADDRESS_H
+
+#include <sys/un.h>
+
+#include "base/err.h"
+
+#define CONTROL_SOCKET_NAME "control.sock"
+
+/*
+ * The address of the engine's socket in a run's directory. An address holds
+ * 108 bytes and paths are longer, so it goes through the descriptor of the
+ * directory, which is returned: the address holds as long as it is open.
+ */
+int control_address(const char *run_directory, struct sockaddr_un *address,
+                    struct err *err);
+
+#endif

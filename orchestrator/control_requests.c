@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "orchestrator/engine_impl.h"
+#include "orchestrator/live.h"
+
+/*
+ * What can be asked of a live engine. What a request changes is durable when
+ * its reply is sent.
+ */
+
+static json_t *ok(void)
+{
+    json_t *reply = json_object();
+
+    json_object_set_new(reply, "ok", json_true());
+    return reply;
+}
+
+static bool flag(const json_t *request, const char *key)
+{
+    return json_is_true(json_object_get(request, key));
+}
+
+/* The engine has broken meanwhile, or why it can do nothing of the kind. */
+static json_t *refuse(const struct engine *engine)
+{
+    struct err err;
+
+    if (engine->is_broken)
+        return control_error(&engine->broken);
+    err_set(&err, ERR_BUSY, "%s",
+            engine->phase == PHASE_WAITING ? engine->hold_text
+                                           : "the run is coming to its end");
+    return control_error(&err);
+}
+
+static json_t *on_status(struct engine *engine, const json_t *request,
+                         struct control_client *client)
+{
+    struct engine_status status;
+    json_t *reply;
+
+    (void)request, (void)client;
+    if (engine->strategy == NULL) /* it could not begin */
+        return refuse(engine);
+    engine_status_fill(engine, &status);
+    reply = live_from_status(&status);
+    json_object_set_new(reply, "ok", json_true());
+    return reply;
+}
+
+static json_t *on_subscribe(struct engine *engine, const json_t *request,
+                            struct control_client *client)
+{
+    control_subscribe(client);
+    return on_status(engine, request, client);
+}
+
+static json_t *on_stop(struct engine *engine, const json_t *request,
+                       struct control_client *client)
+{
+    (void)client;
+    if (flag(request, "drain"))
+        engine_interrupt(engine, SIGINT);
+    else
+        engine_terminate(engine, SIGTERM);
+    return ok();
+}
+
+static json_t *on_pause(struct engine *engine, const json_t *request,
+                        struct control_client *client)
+{
+    (void)client;
+    if (engine->phase != PHASE_RUNNING ||
+        !engine_pause(engine, flag(request, "now")))
+        return refuse(engine);
+    return ok();
+}
+
+static json_t *on_resume(struct engine *engine, const json_t *request,
+                         struct control_client *client)
+{
+    json_t *reply;
+    bool was_paused = engine_is_paused(engine);
+
+    (void)request, (void)client;
+    if (engine->phase != PHASE_RUNNING ||
+        (was_paused && !engine_resume(engine)))
+        return refuse(engine);
+    reply = ok();
+    json_object_set_new(reply, "was_paused", json_boolean(was_paused));
+    return reply;
+}
+
+/* ---- retry ---- */
+
+static int reopen_one(struct engine *engine, const struct reopening *reopening,
+                      struct err *err)
+{
+    if (reopen_job(engine->store, reopening->job, err) != 0 ||
+        engine_take_up(engine, reopening->number, err) != 0)
+        return -1;
+    return engine_account_reopened(engine, reopening, err);
+}
+
+/* False when the engine broke. */
+static bool reopen_all(struct engine *engine, const struct reopening *found,
+                       size_t count)
+{
+    struct err err;
+
+    if (!engine_begin(engine))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (reopen_one(engine, &found[i], &err) != 0) {
+            engine_break(engine, &err);
+            return false;
+        }
+    }
+    return engine_commit_now(engine);
+}
+
+static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *number = json_array_get(list, i);
+
+        if (!json_is_integer(number))
+            return err_set(err, ERR_USAGE, "'trials' is a list of numbers");
+        numbers[i] = json_integer_value(number);
+    }
+    return 0;
+}
+
+static json_t *retry(struct engine *engine, struct reopen_request *wanted)
+{
+    struct reopening *found = NULL;
+    struct err err;
+    json_t *reply;
+    size_t count;
+
+    if (reopen_find(engine->store, engine->run->id, wanted, &found, &count,
+                    &err) != 0)
+        return control_error(&err);
+    if (reopen_all(engine, found, count)) {
+        reply = ok();
+        json_object_set_new(reply, "count", json_integer((json_int_t)count));
+    } else {
+        reply = refuse(engine);
+    }
+    free(found);
+    return reply;
+}
+
+static json_t *on_retry(struct engine *engine, const json_t *request,
+                        struct control_client *client)
+{
+    const json_t *list = json_object_get(request, "trials");
+    int64_t *numbers = mem_array(json_array_size(list), sizeof(*numbers));
+    struct reopen_request wanted = {
+        .numbers = numbers,
+        .count = json_array_size(list),
+        .all_failed = flag(request, "failed"),
+        .even_succeeded = flag(request, "force"),
+    };
+    struct err err;
+    json_t *reply;
+
+    (void)client;
+    /* what has just ended has to be over and done with first */
+    if (engine->phase != PHASE_RUNNING || !engine_commit_now(engine) ||
+        engine->phase != PHASE_RUNNING)
+        reply = refuse(engine);
+    else if (read_numbers(list, numbers, &err) != 0)
+        reply = control_error(&err);
+    else
+        reply = retry(engine, &wanted);
+    free(numbers);
+    return reply;
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *op;
+    json_t *(*answer)(struct engine *engine, const json_t *request,
+                      struct control_client *client);
+} requests[] = {
+    {"status", on_status}, {"subscribe", on_subscribe}, {"stop", on_stop},
+    {"pause", on_pause},   {"resume", on_resume},       {"retry", on_retry},
+};
+
+static json_t *unknown(const char *op)
+{
+    const char *names[ARRAY_LEN(requests)];
+    const char *nearest;
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+        names[i] = requests[i].op;
+    nearest = text_nearest(op, names, ARRAY_LEN(requests));
+    err_set(&err, ERR_USAGE, "unknown op '%.40s'%s%s%s", op,
+            nearest != NULL ? " (did you mean '" : "",
+            nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
+    return control_error(&err);
+}
+
+static json_t *on_request(void *user, const json_t *request,
+                          struct control_client *client)
+{
+    const char *op = json_string_value(json_object_get(request, "op"));
+
+    if (op == NULL)
+        op = "";
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+        if (strcmp(requests[i].op, op) == 0)
+            return requests[i].answer(user, request, client);
+    }
+    return unknown(op);
+}
+
+void engine_open_control(struct engine *engine, const char *run_directory,
+                         const struct engine_events *events)
+{
+    struct control_events answers = {
+        .request = on_request, .user = engine, .patience_ms = 10000};
+    struct err err;
+
+    engine->control =
+        control_open(&engine->loop, run_directory, &answers, &err);
+    if (engine->control == NULL && events->warn != NULL)
+        events->warn(events->user, err.text);
+}
+
+void engine_tell_status(struct engine *engine)
+{
+    struct engine_status status;
+
+    engine_status_fill(engine, &status);
+    engine->events->tick(engine->events->user, &status);
+    if (control_has_subscribers(engine->control))
+        control_publish(engine->control, live_from_status(&status));
+}
+
+void engine_tell_trial(struct engine *engine, const struct engine_trial *trial)
+{
+    struct engine_status status;
+
+    engine_status_fill(engine, &status);
+    engine->events->trial_ended(engine->events->user, trial, &status);
+    if (!control_has_subscribers(engine->control))
+        return;
+    /* what is said of a trial is said next to how the run then stands */
+    control_publish(engine->control, live_from_status(&status));
+    control_publish(engine->control,
+                    live_from_trial(engine->experiment, trial));
+}
+
+void engine_close_control(struct engine *engine)
+{
+    if (!engine->is_broken && control_has_subscribers(engine->control))
+        control_publish(engine->control, live_from_result(engine->result));
+    control_close(engine->control);
+    engine->control = NULL;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/live.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/setting.h"
+
+/* ---- numbers ---- */
+
+static json_t *from_real(double real)
+{
+    char word[32];
+
+    if (isfinite(real))
+        return json_real(real);
+    value_format_real(real, word, sizeof(word));
+    return json_string(word);
+}
+
+static double to_real(const json_t *json)
+{
+    if (json_is_string(json))
+        return strtod(json_string_value(json), NULL);
+    return json_is_number(json) ? json_number_value(json) : (double)NAN;
+}
+
+static json_t *from_reals(const double *reals, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, from_real(reals[i]));
+    return list;
+}
+
+static double *to_reals(const json_t *list, size_t count)
+{
+    double *reals = mem_array(count, sizeof(*reals));
+
+    for (size_t i = 0; i < count; i++)
+        reals[i] = to_real(json_array_get(list, i));
+    return reals;
+}
+
+static int64_t to_integer(const json_t *json, const char *key)
+{
+    return json_integer_value(json_object_get(json, key));
+}
+
+/* Never NULL. */
+static const char *to_text(const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+
+    return text != NULL ? text : "";
+}
+
+/* ---- the tally ---- */
+
+static const struct {
+    const char *key;
+    size_t offset;
+} counts[] = {
+    {"suggested", offsetof(struct tally, suggested)},
+    {"succeeded", offsetof(struct tally, succeeded)},
+    {"failed", offsetof(struct tally, failed)},
+    {"stopped", offsetof(struct tally, stopped)},
+    {"cancelled", offsetof(struct tally, cancelled)},
+    {"infeasible", offsetof(struct tally, infeasible)},
+    {"best_trial", offsetof(struct tally, best_trial)},
+    {"since_best", offsetof(struct tally, since_best)},
+};
+
+static json_t *from_tally(const struct tally *tally)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        int64_t count;
+
+        memcpy(&count, (const char *)tally + counts[i].offset, sizeof(count));
+        json_object_set_new(json, counts[i].key, json_integer(count));
+    }
+    json_object_set_new(json, "best", from_real(tally->best));
+    return json;
+}
+
+static void to_tally(const json_t *json, struct tally *tally)
+{
+    tally_init(tally);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        int64_t count = to_integer(json, counts[i].key);
+
+        memcpy((char *)tally + counts[i].offset, &count, sizeof(count));
+    }
+    tally->best = to_real(json_object_get(json, "best"));
+}
+
+/* ---- lines ---- */
+
+json_t *live_from_status(const struct engine_status *status)
+{
+    json_t *json = json_object();
+
+    json_object_set_new(json, "event", json_string("status"));
+    json_object_set_new(json, "tally", from_tally(status->tally));
+    json_object_set_new(json, "running", json_integer(status->running));
+    json_object_set_new(json, "elapsed_ms", json_integer(status->elapsed_ms));
+    json_object_set_new(json, "parallel", json_integer(status->parallel));
+    json_object_set_new(json, "method", json_from_text(status->method));
+    json_object_set_new(json, "method_reason",
+                        json_from_text(status->method_reason));
+    json_object_set_new(json, "note", json_from_text(status->note));
+    json_object_set_new(json, "paused", json_boolean(status->is_paused));
+    return json;
+}
+
+json_t *live_from_trial(const struct experiment *experiment,
+                        const struct engine_trial *trial)
+{
+    json_t *json = json_object();
+
+    json_object_set_new(json, "event", json_string("trial"));
+    json_object_set_new(json, "id", json_integer(trial->number));
+    json_object_set_new(json, "state", json_from_text(trial->state));
+    json_object_set_new(json, "cause", json_from_text(trial->cause));
+    json_object_set_new(json, "text", json_from_text(trial->text));
+    json_object_set_new(json, "values",
+                        from_reals(trial->values, experiment->objective_count));
+    json_object_set_new(json, "outcomes",
+                        from_reals(trial->outcomes, experiment->outcome_count));
+    json_object_set_new(json, "params",
+                        setting_json(experiment->space, trial->point));
+    json_object_set_new(json, "duration_ms", json_integer(trial->duration_ms));
+    json_object_set_new(json, "best", json_boolean(trial->is_best));
+    json_object_set_new(json, "feasible", json_boolean(trial->is_feasible));
+    json_object_set_new(json, "will_retry", json_boolean(trial->will_retry));
+    return json;
+}
+
+json_t *live_from_result(const struct engine_result *result)
+{
+    json_t *json = json_object();
+
+    json_object_set_new(json, "event", json_string("ended"));
+    json_object_set_new(json, "state",
+                        json_string(run_state_names[result->state]));
+    json_object_set_new(json, "target_reached",
+                        json_boolean(result->verdict == BUDGET_TARGET));
+    json_object_set_new(json, "signal", json_integer(result->signal));
+    json_object_set_new(json, "reason", json_from_text(result->reason));
+    json_object_set_new(json, "tally", from_tally(&result->tally));
+    return json;
+}
+
+/* ---- and back ---- */
+
+static int read_status(struct live *live, const struct experiment *experiment)
+{
+    const json_t *json = live->json;
+
+    (void)experiment;
+    to_tally(json_object_get(json, "tally"), &live->tally);
+    live->status = (struct engine_status){
+        .tally = &live->tally,
+        .running = to_integer(json, "running"),
+        .elapsed_ms = to_integer(json, "elapsed_ms"),
+        .parallel = to_integer(json, "parallel"),
+        .method = to_text(json, "method"),
+        .method_reason = to_text(json, "method_reason"),
+        .note = to_text(json, "note"),
+        .hint = "",
+        .is_paused = json_is_true(json_object_get(json, "paused")),
+    };
+    return 0;
+}
+
+static int read_trial(struct live *live, const struct experiment *experiment)
+{
+    const json_t *json = live->json;
+    const json_t *params = json_object_get(json, "params");
+    size_t count = space_count(experiment->space);
+
+    live->values =
+        to_reals(json_object_get(json, "values"), experiment->objective_count);
+    live->outcomes =
+        to_reals(json_object_get(json, "outcomes"), experiment->outcome_count);
+    live->point = mem_array(count, sizeof(*live->point));
+    for (size_t i = 0; i < count; i++)
+        live->point[i] = json_to_value(
+            json_object_get(params, space_param(experiment->space, i)->name));
+    live->trial = (struct engine_trial){
+        .number = to_integer(json, "id"),
+        .state = to_text(json, "state"),
+        .cause = to_text(json, "cause"),
+        .text = to_text(json, "text"),
+        .values = live->values,
+        .outcomes = live->outcomes,
+        .point = live->point,
+        .duration_ms = to_integer(json, "duration_ms"),
+        .is_best = json_is_true(json_object_get(json, "best")),
+        .is_feasible = json_is_true(json_object_get(json, "feasible")),
+        .will_retry = json_is_true(json_object_get(json, "will_retry")),
+    };
+    return 0;
+}
+
+static int read_result(struct live *live, const struct experiment *experiment)
+{
+    const json_t *json = live->json;
+    const char *state = to_text(json, "state");
+    int i = 0;
+
+    (void)experiment;
+    while (i < RUN_STATE_COUNT && strcmp(run_state_names[i], state) != 0)
+        i++;
+    if (i == RUN_STATE_COUNT)
+        return -1;
+    live->result.state = (enum run_state)i;
+    live->result.verdict = json_is_true(json_object_get(json, "target_reached"))
+                               ? BUDGET_TARGET
+                               : BUDGET_TRIALS;
+    live->result.signal = (int)to_integer(json, "signal");
+    snprintf(live->result.reason, sizeof(live->result.reason), "%s",
+             to_text(json, "reason"));
+    to_tally(json_object_get(json, "tally"), &live->result.tally);
+    return 0;
+}
+
+static const struct {
+    const char *event;
+    int (*read)(struct live *live, const struct experiment *experiment);
+} readers[] = {
+    {"status", read_status},
+    {"trial", read_trial},
+    {"ended", read_result},
+};
+
+int live_read(struct live *live, const struct experiment *experiment,
+              const char *line, size_t length, struct err *err)
+{
+    *live = (struct live){.json = json_parse(line, length, NULL)};
+    live->event = to_text(live->json, "event");
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+        if (strcmp(readers[i].event, live->event) == 0 &&
+            readers[i].read(live, experiment) == 0)
+            return 0;
+    }
+    return err_set(err, ERR_FAILED,
+                   "the engine said what this version does not understand");
+}
+
+void live_clear(struct live *live)
+{
+    json_decref(live->json);
+    free(live->values);
+    free(live->outcomes);
+    free(live->point);
+    *live = (struct live){0};
+}
