@@ -70,14 +70,11 @@ struct watched {
 
 /* ---- transfers ---- */
 
+/* One that is in no list. */
 static void transfer_destroy(struct transfer *transfer)
 {
     struct fetcher *fetcher = transfer->fetcher;
-    struct transfer **link = &fetcher->transfers;
 
-    while (*link != transfer)
-        link = &(*link)->next;
-    *link = transfer->next;
     fetcher->multi_remove_handle(fetcher->multi, transfer->easy);
     fetcher->easy_cleanup(transfer->easy);
     fetcher->slist_free_all(transfer->headers);
@@ -86,7 +83,7 @@ static void transfer_destroy(struct transfer *transfer)
 
 static void finish(struct fetcher *fetcher, CURL *easy, CURLcode code)
 {
-    struct transfer *transfer = NULL;
+    struct transfer *transfer = NULL, **link = &fetcher->transfers;
     const char *text = NULL;
     fetch_done_fn *done;
     char error[CURL_ERROR_SIZE];
@@ -101,6 +98,9 @@ static void finish(struct fetcher *fetcher, CURL *easy, CURLcode code)
     snprintf(error, sizeof(error), "%s", text != NULL ? text : transfer->error);
     done = transfer->done;
     user = transfer->user;
+    while (*link != transfer)
+        link = &(*link)->next;
+    *link = transfer->next;
     transfer_destroy(transfer);
     done(user, (int)status, error);
 }
@@ -116,7 +116,8 @@ static void finish_all(struct fetcher *fetcher)
 }
 
 /* More than the bound ends the transfer. */
-static size_t on_answer(char *bytes, size_t size, size_t count, void *user)
+static size_t on_answer(const char *bytes, size_t size, size_t count,
+                        void *user)
 {
     struct transfer *transfer = user;
 
@@ -269,10 +270,14 @@ static void free_fetcher(uv_handle_t *handle)
 
 void fetcher_destroy(struct fetcher *fetcher)
 {
+    struct transfer *transfer;
+
     if (fetcher == NULL)
         return;
-    while (fetcher->transfers != NULL)
-        transfer_destroy(fetcher->transfers);
+    while ((transfer = fetcher->transfers) != NULL) {
+        fetcher->transfers = transfer->next;
+        transfer_destroy(transfer);
+    }
     fetcher->multi_cleanup(fetcher->multi);
     while (fetcher->sockets != NULL)
         unwatch(fetcher->sockets);

@@ -11,8 +11,8 @@
  * HTTP requests on an event loop, by libcurl, which is loaded when the first
  * fetcher is made: http and https alone, no redirects, no proxy but the
  * environment's, certificates always checked. What the other side answers is
- * read up to a bound and thrown away. Requests on their way do not keep the loop
- * from ending.
+ * read up to a bound and thrown away. Requests on their way do not keep the
+ * loop from ending.
  */
 struct fetcher;
 

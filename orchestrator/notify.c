@@ -69,10 +69,9 @@ static struct message *add_message(struct notifier *notifier, size_t receiver,
     return message;
 }
 
-static void drop_message(struct message *message)
+/* One that is in no list. */
+static void message_destroy(struct message *message)
 {
-    TAILQ_REMOVE(&message->notifier->messages, message, link);
-    message->notifier->count--;
     free(message->delivery);
     free(message->event);
     free(message->body);
@@ -304,8 +303,11 @@ int notifier_record(struct notifier *notifier, struct err *err)
                 err) != 0)
             return -1;
         message->is_news = false;
-        if (message->is_delivered || message->is_given_up)
-            drop_message(message);
+        if (message->is_delivered || message->is_given_up) {
+            TAILQ_REMOVE(&notifier->messages, message, link);
+            notifier->count--;
+            message_destroy(message);
+        }
     }
     return 0;
 }
@@ -387,10 +389,14 @@ static void free_notifier(uv_handle_t *handle)
 
 void notifier_destroy(struct notifier *notifier)
 {
+    struct message *message;
+
     if (notifier == NULL)
         return;
     fetcher_destroy(notifier->fetcher);
-    while (!TAILQ_EMPTY(&notifier->messages))
-        drop_message(TAILQ_FIRST(&notifier->messages));
+    while ((message = TAILQ_FIRST(&notifier->messages)) != NULL) {
+        TAILQ_REMOVE(&notifier->messages, message, link);
+        message_destroy(message);
+    }
     uv_close((uv_handle_t *)&notifier->due, free_notifier);
 }

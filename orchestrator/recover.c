@@ -32,7 +32,7 @@ struct recovery {
     struct trial *trial; /* whose attempts or metrics are being read */
     struct superseded_sum superseded; /* of it */
     int64_t last_attempt;             /* whose metrics count no more */
-    int64_t ended_ms;    /* when the last attempt that was read did */
+    int64_t ended_ms; /* when the last attempt that was read did */
     struct value *point;
     struct told *told;
     struct trial_list open; /* trials with an attempt that has no end */

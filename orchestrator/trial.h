@@ -60,7 +60,7 @@ struct trial {
     bool has_more;  /* to be read at once */
     bool is_new_best;
     bool is_reopened; /* its user put it back */
-    bool is_adopted; /* its attempt was started by an earlier engine */
+    bool is_adopted;  /* its attempt was started by an earlier engine */
     struct attempt_exit end;
     TAILQ_ENTRY(trial) link; /* in one list of the engine's */
 };

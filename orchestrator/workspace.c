@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ static const struct {
                  {"ml/model", 0}, {"ml/output", 1}, {"ml/output/data", 0}};
 
 struct folder {
+    SLIST_ENTRY(folder) link; /* where it is spare */
     int64_t trial;
     bool is_seen; /* empty, with these times of change */
     struct timespec changed[ARRAY_LEN(emptiable)];
@@ -51,10 +53,9 @@ struct folder {
 struct workspaces {
     char *directory; /* of the run */
     int trials_fd, attempts_fd;
-    void *used;            /* tsearch tree of the folders of live trials */
-    struct folder **spare; /* of trials that are over */
-    size_t spare_count, spare_capacity;
-    json_t *hosts, *channels; /* resourceconfig.json, inputdataconfig.json */
+    void *used;                 /* tsearch tree of the folders of live trials */
+    SLIST_HEAD(, folder) spare; /* of trials that are over */
+    json_t *hosts, *channels;   /* resourceconfig.json, inputdataconfig.json */
 };
 
 /* The name of something in a trial's folder, as seen from all of them. */
@@ -137,11 +138,13 @@ static void remove_folder(int trials_fd, int64_t trial)
 
 static void remove_spare(struct workspaces *workspaces)
 {
-    for (size_t i = 0; i < workspaces->spare_count; i++) {
-        remove_folder(workspaces->trials_fd, workspaces->spare[i]->trial);
-        free(workspaces->spare[i]);
+    struct folder *folder;
+
+    while ((folder = SLIST_FIRST(&workspaces->spare)) != NULL) {
+        SLIST_REMOVE_HEAD(&workspaces->spare, link);
+        remove_folder(workspaces->trials_fd, folder->trial);
+        free(folder);
     }
-    free(workspaces->spare);
 }
 
 void workspaces_destroy(struct workspaces *workspaces)
@@ -256,28 +259,29 @@ static void put_in_use(struct workspaces *workspaces, struct folder *folder)
 static struct folder *take_spare(struct workspaces *workspaces, int64_t trial)
 {
     char old_name[NAME_BYTES], name[NAME_BYTES];
-    struct folder *folder;
+    struct folder *folder = SLIST_FIRST(&workspaces->spare);
 
-    if (workspaces->spare_count == 0)
-        return NULL;
-    folder = workspaces->spare[workspaces->spare_count - 1];
-    if (renameat(workspaces->trials_fd, name_in(old_name, folder->trial, ""),
+    if (folder == NULL ||
+        renameat(workspaces->trials_fd, name_in(old_name, folder->trial, ""),
                  workspaces->trials_fd, name_in(name, trial, "")) != 0)
         return NULL;
-    workspaces->spare_count--;
+    SLIST_REMOVE_HEAD(&workspaces->spare, link);
     return folder;
 }
 
 /* A trial that is run again has its own back. */
 static void keep_from_others(struct workspaces *workspaces, int64_t trial)
 {
-    for (size_t i = 0; i < workspaces->spare_count; i++) {
-        if (workspaces->spare[i]->trial != trial)
-            continue;
-        free(workspaces->spare[i]);
-        workspaces->spare[i] = workspaces->spare[--workspaces->spare_count];
-        return;
+    struct folder *folder;
+
+    SLIST_FOREACH(folder, &workspaces->spare, link)
+    {
+        if (folder->trial == trial)
+            break;
     }
+    if (folder != NULL)
+        SLIST_REMOVE(&workspaces->spare, folder, folder, link);
+    free(folder);
 }
 
 static int get_folder(struct workspaces *workspaces, int64_t trial,
@@ -406,8 +410,5 @@ void workspace_release(struct workspaces *workspaces, int64_t trial)
         free(folder);
         return;
     }
-    workspaces->spare =
-        mem_grow(workspaces->spare, workspaces->spare_count,
-                 &workspaces->spare_capacity, sizeof(*workspaces->spare));
-    workspaces->spare[workspaces->spare_count++] = folder;
+    SLIST_INSERT_HEAD(&workspaces->spare, folder, link);
 }
