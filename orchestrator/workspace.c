@@ -53,9 +53,9 @@ struct folder {
 struct workspaces {
     char *directory; /* of the run */
     int trials_fd, attempts_fd;
-    void *used;                 /* tsearch tree of the folders of live trials */
-    SLIST_HEAD(, folder) spare; /* of trials that are over */
-    json_t *hosts, *channels;   /* resourceconfig.json, inputdataconfig.json */
+    void *used; /* tsearch tree of the folders of live trials */
+    SLIST_HEAD(folders, folder) spare; /* of trials that are over */
+    json_t *hosts, *channels; /* resourceconfig.json, inputdataconfig.json */
 };
 
 /* The name of something in a trial's folder, as seen from all of them. */
@@ -272,13 +272,10 @@ static struct folder *take_spare(struct workspaces *workspaces, int64_t trial)
 /* A trial that is run again has its own back. */
 static void keep_from_others(struct workspaces *workspaces, int64_t trial)
 {
-    struct folder *folder;
+    struct folder *folder = SLIST_FIRST(&workspaces->spare);
 
-    SLIST_FOREACH(folder, &workspaces->spare, link)
-    {
-        if (folder->trial == trial)
-            break;
-    }
+    while (folder != NULL && folder->trial != trial)
+        folder = SLIST_NEXT(folder, link);
     if (folder != NULL)
         SLIST_REMOVE(&workspaces->spare, folder, folder, link);
     free(folder);
