@@ -61,8 +61,10 @@ def test_memory_limit_and_its_evidence(smtune, experiment):
     path = experiment(f"""\
   shell: |
     echo loss=1
-    {sys.executable} -c "x = bytearray(b'1') * (200 << 20)"
-    sleep 300
+    {sys.executable} -c "
+    import time
+    x = bytearray(b'1') * (200 << 20)
+    time.sleep(300)"
   resources: {{memory: 64M}}
 """)
     smtune("run", path)

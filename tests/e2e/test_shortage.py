@@ -104,7 +104,7 @@ def test_a_locked_database_is_waited_for(smtune):
     locker = sqlite3.connect(smtune.store / "smtune.db", timeout=30,
                              isolation_level=None)
     locker.execute("BEGIN IMMEDIATE")
-    story.wait_for_words("another program keeps it locked")
+    story.wait_for_words(f"process {os.getpid()} keeps it locked")
     locker.execute("ROLLBACK")
     locker.close()
     story.ends_well()
