@@ -54,7 +54,9 @@ struct deciding {
     int64_t earlier_ms;    /* of the sessions before */
     int64_t launch_errors; /* in a row */
     bool is_complete;      /* the events say what rule and when */
-    bool is_over;          /* the budget's verdict ended the session */
+    bool is_over;          /* the budget's verdict ends the session */
+    unsigned verdicts;     /* bits of those that the session came by: results
+                              that come while it ends do not undo them */
     bool is_hopeless;      /* nothing could be started in it */
     const struct event_row *event;
 };
@@ -175,6 +177,15 @@ static bool ends_all(enum budget_verdict verdict)
 {
     return verdict == BUDGET_TARGET || verdict == BUDGET_TIME ||
            verdict == BUDGET_NO_IMPROVEMENT;
+}
+
+static void note_verdict(struct deciding *deciding)
+{
+    enum budget_verdict now = verdict(deciding, 0);
+
+    deciding->is_over = ends_all(now);
+    if (deciding->is_over)
+        deciding->verdicts |= 1u << now;
 }
 
 /* ---- trials ---- */
@@ -304,7 +315,7 @@ static bool may_stop(const struct deciding *deciding,
 {
     bool has_time = deciding->experiment->budget.time_ms > 0;
 
-    return ends_all(verdict(deciding, 0)) || deciding->is_hopeless ||
+    return deciding->verdicts != 0 || deciding->is_hopeless ||
            (has_time && session != NULL &&
             (session->state[0] == '\0' ||
              strcmp(session->reason, budget_verdict_text(BUDGET_TIME)) == 0));
@@ -409,7 +420,7 @@ static void end_job(struct deciding *deciding, struct job *job,
     account(deciding, job);
     /* Results that are taken over come while the next trials are suggested. */
     if (event != EVENT_REUSED && deciding->is_complete)
-        deciding->is_over = ends_all(verdict(deciding, 0));
+        note_verdict(deciding);
 }
 
 static void reopen_job(struct deciding *deciding, struct job *job)
@@ -447,7 +458,17 @@ static int decide(struct deciding *deciding, struct job *job,
 
 /* ---- the run's end ---- */
 
-/* Whether the reason is one that holds now. */
+static bool was_verdict(const struct deciding *deciding, const char *reason)
+{
+    for (int v = BUDGET_GO_ON; v <= BUDGET_NO_IMPROVEMENT; v++) {
+        if ((deciding->verdicts & 1u << v) &&
+            strcmp(reason, budget_verdict_text((enum budget_verdict)v)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the reason is one that holds. */
 static bool reason_holds(const struct deciding *deciding,
                          const struct session *session, const char *reason)
 {
@@ -455,9 +476,10 @@ static bool reason_holds(const struct deciding *deciding,
     enum budget_verdict now = verdict(deciding, 0);
     bool all_ended = tally_ended(&deciding->tally) == deciding->tally.suggested;
 
+    if (was_verdict(deciding, reason))
+        return true;
     if (ends_all(now))
-        return strcmp(reason, budget_verdict_text(now)) == 0 ||
-               (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0 &&
+        return (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0 &&
                 verdict(deciding, elapsed) == BUDGET_TIME);
     if (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0)
         return verdict(deciding, elapsed) == BUDGET_TIME;
@@ -511,7 +533,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         deciding->at++;
         deciding->launch_errors = 0;
         deciding->is_hopeless = false;
-        deciding->is_over = ends_all(verdict(deciding, 0));
+        deciding->verdicts = 0;
+        note_verdict(deciding);
     }
     return strcmp(word, "run_state") == 0 ? check_run_state(deciding, detail)
                                           : 0;

@@ -119,8 +119,7 @@ void check_store(const struct history *history)
     if (history->scenario.is_thorough)
         check_tables(history, store);
     check_replay(history, store, experiment);
-    if (!history->scenario.gives_up) /* what ends late may undo that verdict */
-        check_decisions(history, store, experiment);
+    check_decisions(history, store, experiment);
     if (!history->scenario.learns)
         check_reference(history, store, experiment);
     experiment_destroy(experiment);
