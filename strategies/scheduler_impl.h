@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STRATEGIES_SCHEDULER_IMPL_H
+#define SMTUNE_STRATEGIES_SCHEDULER_IMPL_H
+
+#include "strategies/scheduler.h"
+
+/*
+ * What a scheduler is, for the files that are one; nobody else includes this. A
+ * new one is a file with one const struct scheduler_method named
+ * scheduler_method_NAME, and its NAME below.
+ */
+#define SCHEDULER_METHODS(X)                                                   \
+    X(asha)                                                                    \
+    X(hyperband)                                                               \
+    X(median)                                                                  \
+    X(patient)                                                                 \
+    X(threshold)                                                               \
+    X(pbt)
+
+/* The slots do what the functions of their names in scheduler.h do. */
+struct scheduler_method {
+    const char *name;
+    const char *doc; /* one sentence, for manuals and editors */
+
+    /* The method's own state, or NULL with err. Options are checked as far as
+     * their comments go; space outlives it. */
+    void *(*create)(const struct schedule_options *options,
+                    struct space *space, struct err *err);
+    void (*destroy)(void *state); /* NULL is no state */
+
+    bool (*pauses)(const void *state);
+    void (*next)(const void *state, bool is_closed, struct assignment *next);
+    void (*assign)(void *state, uint64_t number,
+                   const struct assignment *assignment);
+    /* NULL: it never clones. */
+    void (*explore)(const void *state, uint64_t number,
+                    const struct value *parent, struct value *point);
+    uint64_t (*awaits)(const void *state, uint64_t trial);
+    void (*observe)(void *state, const struct observation *observation,
+                    struct verdict *verdict);
+    void (*end)(void *state, uint64_t trial, enum trial_outcome outcome);
+
+    int (*plan)(const struct schedule_options *options, uint64_t trials,
+                struct schedule_plan *plan, struct err *err);
+};
+
+#define X(name) extern const struct scheduler_method scheduler_method_##name;
+SCHEDULER_METHODS(X)
+#undef X
+
+#endif
