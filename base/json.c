@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -26,6 +27,23 @@ struct value json_to_value(const json_t *json)
 json_t *json_from_real(double real)
 {
     return isfinite(real) ? json_real(real) : json_null();
+}
+
+json_t *json_from_any_real(double real)
+{
+    char word[32];
+
+    if (isfinite(real))
+        return json_real(real);
+    value_format_real(isnan(real) ? (double)NAN : real, word, sizeof(word));
+    return json_string(word);
+}
+
+double json_to_real(const json_t *json)
+{
+    if (json_is_string(json))
+        return strtod(json_string_value(json), NULL);
+    return json_is_number(json) ? json_number_value(json) : (double)NAN;
 }
 
 json_t *json_from_text(const char *text)

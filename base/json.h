@@ -16,6 +16,10 @@ struct value;
  * has its bad bytes escaped. */
 json_t *json_from_value(const struct value *value);
 json_t *json_from_real(double real);
+/* The same, but they become the words of value_format_real, so that nothing is
+ * lost; and back. What is neither number nor text is NaN. */
+json_t *json_from_any_real(double real);
+double json_to_real(const json_t *json);
 /* The other way; a text is the JSON's, and null what is neither number, text
  * nor bool. */
 struct value json_to_value(const json_t *json);

@@ -83,12 +83,7 @@ static const char *text_of(const json_t *detail, const char *key)
 /* The first of a list of reals; NaN: there is none. */
 static double real_of(const json_t *detail, const char *key)
 {
-    const json_t *item = json_array_get(json_object_get(detail, key), 0);
-    const char *word = json_string_value(item);
-
-    if (item == NULL)
-        return NAN;
-    return word != NULL ? strtod(word, NULL) : json_number_value(item);
+    return json_to_real(json_array_get(json_object_get(detail, key), 0));
 }
 
 static json_t *detail_of(const struct event_row *event)

@@ -48,14 +48,6 @@ static struct value take_text(struct fold *fold, char *text)
     return kept;
 }
 
-static struct value real_of(const json_t *item)
-{
-    const char *word = json_string_value(item);
-
-    return value_real(word != NULL ? strtod(word, NULL)
-                                   : json_number_value(item));
-}
-
 static struct value cell_of(struct fold *fold, enum image image, size_t cell,
                             const json_t *item)
 {
@@ -69,7 +61,7 @@ static struct value cell_of(struct fold *fold, enum image image, size_t cell,
     if (!json_is_array(item))
         return value_null();
     if (is_job && cell == JOB_CELL_VIOLATION)
-        return real_of(json_array_get(item, 0));
+        return value_real(json_to_real(json_array_get(item, 0)));
     if (is_job && (cell == JOB_CELL_VALUES || cell == JOB_CELL_OUTCOMES))
         return take_text(fold, image_reals(item));
     json_print(item, &text);

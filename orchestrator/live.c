@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/live.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,29 +9,12 @@
 
 /* ---- numbers ---- */
 
-static json_t *from_real(double real)
-{
-    char word[32];
-
-    if (isfinite(real))
-        return json_real(real);
-    value_format_real(real, word, sizeof(word));
-    return json_string(word);
-}
-
-static double to_real(const json_t *json)
-{
-    if (json_is_string(json))
-        return strtod(json_string_value(json), NULL);
-    return json_is_number(json) ? json_number_value(json) : (double)NAN;
-}
-
 static json_t *from_reals(const double *reals, size_t count)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, from_real(reals[i]));
+        json_array_append_new(list, json_from_any_real(reals[i]));
     return list;
 }
 
@@ -41,7 +23,7 @@ static double *to_reals(const json_t *list, size_t count)
     double *reals = mem_array(count, sizeof(*reals));
 
     for (size_t i = 0; i < count; i++)
-        reals[i] = to_real(json_array_get(list, i));
+        reals[i] = json_to_real(json_array_get(list, i));
     return reals;
 }
 
@@ -84,7 +66,7 @@ static json_t *from_tally(const struct tally *tally)
         memcpy(&count, (const char *)tally + counts[i].offset, sizeof(count));
         json_object_set_new(json, counts[i].key, json_integer(count));
     }
-    json_object_set_new(json, "best", from_real(tally->best));
+    json_object_set_new(json, "best", json_from_any_real(tally->best));
     return json;
 }
 
@@ -96,7 +78,7 @@ static void to_tally(const json_t *json, struct tally *tally)
 
         memcpy((char *)tally + counts[i].offset, &count, sizeof(count));
     }
-    tally->best = to_real(json_object_get(json, "best"));
+    tally->best = json_to_real(json_object_get(json, "best"));
 }
 
 /* ---- lines ---- */

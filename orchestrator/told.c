@@ -133,12 +133,8 @@ static const double *parse_reals(const char *text, size_t wanted)
     double *reals = mem_array(count, sizeof(*reals));
     const double *copy;
 
-    for (size_t i = 0; i < count; i++) {
-        const json_t *item = json_array_get(list, i);
-
-        reals[i] = json_is_string(item) ? strtod(json_string_value(item), NULL)
-                                        : json_number_value(item);
-    }
+    for (size_t i = 0; i < count; i++)
+        reals[i] = json_to_real(json_array_get(list, i));
     copy = copy_reals(reals, count, wanted);
     free(reals);
     json_decref(list);

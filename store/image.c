@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/image.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "store/event.h"
 #include "store/store_impl.h"
@@ -38,28 +36,14 @@ static char *plain_text(const json_t *list)
     return buf_take(&text);
 }
 
-static json_t *real_json(double real)
-{
-    char text[32];
-
-    if (isfinite(real))
-        return json_real(real);
-    value_format_real(isnan(real) ? (double)NAN : real, text, sizeof(text));
-    return json_string(text);
-}
-
 char *image_reals(const json_t *list)
 {
     size_t count = json_array_size(list);
     double *reals = mem_array(count, sizeof(*reals));
     struct buf text = BUF_INIT;
 
-    for (size_t i = 0; i < count; i++) {
-        const json_t *item = json_array_get(list, i);
-        const char *word = json_string_value(item);
-
-        reals[i] = word != NULL ? strtod(word, NULL) : json_number_value(item);
-    }
+    for (size_t i = 0; i < count; i++)
+        reals[i] = json_to_real(json_array_get(list, i));
     detail_list(&text, reals, count);
     free(reals);
     return buf_take(&text);
@@ -98,7 +82,7 @@ static json_t *param_item(sqlite3_stmt *statement, int column)
 
 static json_t *real_item(sqlite3_stmt *statement, int column)
 {
-    return real_json(store_column_real(statement, column));
+    return json_from_any_real(store_column_real(statement, column));
 }
 
 static const struct list run_lists[] = {

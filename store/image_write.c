@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/image.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "store/store_impl.h"
 
 static int run_once(struct store *store, const char *sql,
@@ -22,19 +22,7 @@ static int run_once(struct store *store, const char *sql,
 
 static struct value item_value(const json_t *item, bool is_real)
 {
-    const char *text = json_string_value(item);
-
-    if (is_real)
-        return value_real(text != NULL ? strtod(text, NULL)
-                                       : json_number_value(item));
-    if (text != NULL)
-        return value_text(text);
-    if (json_is_boolean(item))
-        return value_bool(json_is_true(item));
-    if (json_is_integer(item))
-        return value_int(json_integer_value(item));
-    return json_is_real(item) ? value_real(json_real_value(item))
-                              : value_null();
+    return is_real ? value_real(json_to_real(item)) : json_to_value(item);
 }
 
 /* Where the items of lists go: up to `cells` lists, item by item, or one list

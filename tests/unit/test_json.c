@@ -43,6 +43,23 @@ static void test_json__prints_values_as_short_as_they_read_back(void **state)
     assert_prints(json_from_text(NULL), "null");
 }
 
+static void test_json__any_real_comes_back(void **state)
+{
+    const double reals[] = {0.1, -3, INFINITY, -INFINITY, NAN};
+    const char *expected[] = {"0.1", "-3.0", "\"inf\"", "\"-inf\"", "\"nan\""};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reals); i++) {
+        json_t *json = json_from_any_real(reals[i]);
+        double back = json_to_real(json);
+
+        assert_prints(json, expected[i]);
+        assert_true(back == reals[i] || (isnan(back) && isnan(reals[i])));
+    }
+    assert_true(isnan(json_to_real(json_null())));
+    assert_true(isnan(json_to_real(NULL)));
+}
+
 static void test_json__escapes_bytes_that_are_not_utf8(void **state)
 {
     (void)state;
@@ -149,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json__prints_values_as_short_as_they_read_back),
+        cmocka_unit_test(test_json__any_real_comes_back),
         cmocka_unit_test(test_json__escapes_bytes_that_are_not_utf8),
         cmocka_unit_test(test_json__keeps_the_order_of_keys),
         cmocka_unit_test(test_json__pretty_is_indented_and_ends_in_a_newline),
