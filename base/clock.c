@@ -36,3 +36,12 @@ void clock_format_iso(int64_t wall_ms, char *text, size_t size)
     strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(text, size, "%s.%03dZ", day, (int)ms);
 }
+
+void clock_format_stamp(int64_t wall_ms, char *text, size_t size)
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm tm = {0};
+
+    gmtime_r(&seconds, &tm);
+    strftime(text, size, "%Y%m%dT%H%M%SZ", &tm);
+}

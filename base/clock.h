@@ -14,4 +14,7 @@ int64_t clock_monotonic_ms(void);
 /* "2026-11-21T10:00:00.123Z"; size >= 32. */
 void clock_format_iso(int64_t wall_ms, char *text, size_t size);
 
+/* For names of files, to the second: "20261121T100000Z"; size >= 32. */
+void clock_format_stamp(int64_t wall_ms, char *text, size_t size);
+
 #endif

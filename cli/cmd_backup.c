@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
@@ -28,13 +28,11 @@ static const struct opt opts[] = {
 static char *pick_path(const char *operand)
 {
     struct stat status;
-    struct tm utc;
-    char name[64];
-    time_t now = time(NULL);
+    char name[64], stamp[32];
     char *path, *absolute;
 
-    gmtime_r(&now, &utc);
-    strftime(name, sizeof(name), "smtune-backup-%Y%m%dT%H%M%SZ.db", &utc);
+    clock_format_stamp(clock_wall_ms(), stamp, sizeof(stamp));
+    snprintf(name, sizeof(name), "smtune-backup-%s.db", stamp);
     path = stat(operand, &status) == 0 && S_ISDIR(status.st_mode)
                ? fs_join(operand, name)
                : mem_copy_string(operand);

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -228,13 +228,10 @@ static int lock_runs(struct session *session)
 
 static char *dated_path(const struct session *session, const char *what)
 {
-    char date[32];
-    time_t now = time(NULL);
-    struct tm utc;
+    char stamp[32];
 
-    gmtime_r(&now, &utc);
-    strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &utc);
-    return mem_printf("%s/smtune.db.%s-%s", session->directory, what, date);
+    clock_format_stamp(clock_wall_ms(), stamp, sizeof(stamp));
+    return mem_printf("%s/smtune.db.%s-%s", session->directory, what, stamp);
 }
 
 /* Where pages are damaged: what can be read, in a new file. */

@@ -136,6 +136,15 @@ static void test_clock__format_iso(void **state)
     assert_string_equal(text, "1969-12-31T23:59:59.999Z");
 }
 
+static void test_clock__format_stamp(void **state)
+{
+    char text[32];
+
+    (void)state;
+    clock_format_stamp(1795255200123, text, sizeof(text));
+    assert_string_equal(text, "20261121T100000Z");
+}
+
 static void test_clock__monotonic_does_not_go_back(void **state)
 {
     int64_t before = clock_monotonic_ms();
@@ -155,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_units__format_duration),
         cmocka_unit_test(test_units__format_bytes),
         cmocka_unit_test(test_clock__format_iso),
+        cmocka_unit_test(test_clock__format_stamp),
         cmocka_unit_test(test_clock__monotonic_does_not_go_back),
     };
 
