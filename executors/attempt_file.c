@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 
 const char *const attempt_cause_names[CAUSE_COUNT + 1] = {
 #define X(symbol, word) word,
@@ -162,21 +163,6 @@ static int read_line(int fd, char *line, size_t size)
     return got < 0 && errno != EINTR ? -1 : 0;
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, bytes, length);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
-
 /* -- The claim ------------------------------------------------------------*/
 
 static void read_word(const char *path, char *word, size_t size)
@@ -264,7 +250,7 @@ static int claim_void(int fd, int64_t attempt, struct claim *claim,
     claim_identify(claim);
     claim->attempt = attempt;
     claim->time_ms = clock_wall_ms();
-    if (write_all(fd, line, claim_format(claim, line)) != 0)
+    if (fs_write_all(fd, line, claim_format(claim, line)) != 0)
         return err_set_errno(err, ERR_FAILED, errno,
                              "cannot write the claim of attempt %" PRId64,
                              attempt);
@@ -355,7 +341,7 @@ int exit_write(const char *directory, const struct attempt_exit *end,
     if (fd < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
                              errno, "cannot create '%s'", temporary);
-    result = write_all(fd, line, (size_t)length);
+    result = fs_write_all(fd, line, (size_t)length);
     if (result == 0)
         result = rename(temporary, path);
     if (result != 0)

@@ -11,7 +11,7 @@
 /*
  * The two small files by which an attempt is known, whoever started it and
  * whoever has died since: `claim` and `exit`, a line of JSON each, in the
- * attempt's directory. Needs nothing but libc, for the shim's sake.
+ * attempt's directory. Needs no library but libc, for the shim's sake.
  *
  * The claim is made with O_EXCL and flocked before anything is written to it.
  * The lock is inherited by the command and by all that it starts, so that it
