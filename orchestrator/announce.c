@@ -2,7 +2,6 @@
 #include "orchestrator/engine_impl.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +15,7 @@
 /* What the receivers of a run's messages are told, and when. `text` says it in
  * one line, under the name by which chat services look for it. */
 
-enum { DELIVER_MS = 10000, TURN_MS = 100 };
+enum { DELIVER_MS = 10000 };
 
 static json_t *values_json(const struct engine *engine, const double *values)
 {
@@ -181,28 +180,29 @@ void engine_record_answers(struct engine *engine)
         engine_break(engine, &err);
 }
 
-static void on_turn(uv_timer_t *handle)
+struct delivery {
+    struct engine *engine;
+    int signals; /* so far; one more ends it */
+};
+
+static int on_turn(void *user)
 {
-    (void)handle; /* the turn itself is what was wanted */
+    const struct delivery *delivery = user;
+    struct engine *engine = delivery->engine;
+
+    engine_record_answers(engine);
+    if (store_in_transaction(engine->store))
+        engine_commit(engine);
+    return engine->is_broken || engine->signals != delivery->signals;
 }
 
 void engine_deliver(struct engine *engine)
 {
-    int64_t end_ms = clock_monotonic_ms() + DELIVER_MS;
-    int signals = engine->signals;
+    struct delivery delivery = {engine, engine->signals};
 
     if (engine->notifier == NULL)
         return;
     engine->phase = PHASE_WAITING;
-    uv_timer_start(&engine->again, on_turn, 0, TURN_MS);
-    while (notifier_waiting(engine->notifier) > 0 &&
-           engine->signals == signals && clock_monotonic_ms() < end_ms) {
-        notifier_send(engine->notifier);
-        uv_run(&engine->loop, UV_RUN_ONCE);
-        engine_record_answers(engine);
-        if (store_in_transaction(engine->store) && !engine_commit(engine))
-            break;
-    }
-    uv_timer_stop(&engine->again);
+    notifier_deliver(engine->notifier, DELIVER_MS, on_turn, &delivery);
     engine->result->undelivered = (int64_t)notifier_waiting(engine->notifier);
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "orchestrator/notify.h"
 
-enum { PATIENCE_MS = 30000, TURN_MS = 100 };
+enum { PATIENCE_MS = 30000 };
 
 static int add_test(struct notifier *notifier, const struct run *run,
                     struct err *err)
@@ -29,36 +29,37 @@ static int add_test(struct notifier *notifier, const struct run *run,
     return result;
 }
 
-static void on_turn(uv_timer_t *handle)
-{
-    (void)handle; /* the turn itself is what was wanted */
-}
+struct delivery {
+    struct notifier *notifier;
+    struct store *store;
+    struct err *err;
+};
 
-static int turn(uv_loop_t *loop, struct notifier *notifier, struct store *store,
-                struct err *err)
+static int record_answers(void *user)
 {
-    notifier_send(notifier);
-    uv_run(loop, UV_RUN_ONCE);
-    if (!notifier_has_news(notifier))
+    const struct delivery *delivery = user;
+
+    if (!notifier_has_news(delivery->notifier))
         return 0;
-    if (store_begin(store, err) != 0 || notifier_record(notifier, err) != 0)
+    if (store_begin(delivery->store, delivery->err) != 0 ||
+        notifier_record(delivery->notifier, delivery->err) != 0)
         return -1;
-    return store_commit(store, err);
+    return store_commit(delivery->store, delivery->err);
 }
 
-static int deliver(uv_loop_t *loop, struct notifier *notifier, struct run *run,
-                   bool test, struct err *err)
+static int deliver(struct notifier *notifier, struct run *run, bool test,
+                   struct err *err)
 {
-    int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
+    struct delivery delivery = {notifier, run->store, err};
     int result = store_begin(run->store, err);
 
     if (result == 0 && test)
         result = add_test(notifier, run, err);
     if (result == 0)
         result = store_commit(run->store, err);
-    while (result == 0 && notifier_waiting(notifier) > 0 &&
-           clock_monotonic_ms() < end_ms)
-        result = turn(loop, notifier, run->store, err);
+    if (result == 0)
+        result =
+            notifier_deliver(notifier, PATIENCE_MS, record_answers, &delivery);
     if (result != 0)
         store_rollback(run->store);
     return result;
@@ -67,19 +68,15 @@ static int deliver(uv_loop_t *loop, struct notifier *notifier, struct run *run,
 int deliver_run(struct run *run, bool test, struct err *err)
 {
     struct notifier *notifier;
-    uv_timer_t turns;
     uv_loop_t loop;
     int result = -1;
 
     uv_loop_init(&loop);
-    uv_timer_init(&loop, &turns);
-    uv_timer_start(&turns, on_turn, TURN_MS, TURN_MS);
     notifier =
         notifier_create(&loop, run->store, run->id, run->experiment, err);
     if (notifier != NULL)
-        result = deliver(&loop, notifier, run, test, err);
+        result = deliver(notifier, run, test, err);
     notifier_destroy(notifier);
-    uv_close((uv_handle_t *)&turns, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     return result;

@@ -19,6 +19,7 @@ enum {
     FIRST_DELAY_MS = 1000,
     DELAY_FACTOR = 4,
     DELAY_MAX_MS = 3600 * 1000,
+    TURN_MS = 100,
     WAITING_MAX = 1000, /* messages to one receiver */
     DELIVERY_BYTES = 16,
     ERROR_SIZE = 256
@@ -56,14 +57,13 @@ struct notifier {
 /* ---- messages ---- */
 
 static struct message *add_message(struct notifier *notifier, size_t receiver,
-                                   const char *event, char *body)
+                                   const char *event)
 {
     struct message *message = mem_zero(sizeof(*message));
 
     message->notifier = notifier;
     message->receiver = receiver;
     message->event = mem_copy_string(event);
-    message->body = body;
     TAILQ_INSERT_TAIL(&notifier->messages, message, link);
     notifier->count++;
     return message;
@@ -217,6 +217,25 @@ void notifier_send(struct notifier *notifier)
     send_due(notifier);
 }
 
+/* Nothing else that the notifier waits for keeps a loop turning. */
+int notifier_deliver(struct notifier *notifier, int64_t patience_ms,
+                     int (*turn)(void *user), void *user)
+{
+    int64_t end_ms = clock_monotonic_ms() + patience_ms;
+    int result = 0;
+
+    uv_ref((uv_handle_t *)&notifier->due);
+    while (result == 0 && notifier->count > 0 &&
+           clock_monotonic_ms() < end_ms) {
+        notifier_send(notifier);
+        uv_timer_start(&notifier->due, on_due, TURN_MS, 0);
+        uv_run(notifier->loop, UV_RUN_ONCE);
+        result = turn(user);
+    }
+    uv_unref((uv_handle_t *)&notifier->due);
+    return result;
+}
+
 /* ---- the record ---- */
 
 bool notifier_wants(const struct notifier *notifier, enum notify_event event)
@@ -236,7 +255,7 @@ static int add_to(struct notifier *notifier, size_t receiver,
     struct buf body = BUF_INIT;
     struct message *message;
 
-    message = add_message(notifier, receiver, notify_event_names[event], NULL);
+    message = add_message(notifier, receiver, notify_event_names[event]);
     message->delivery = new_delivery();
     message->due_ms = clock_monotonic_ms();
     json_object_set_new(json, "delivery", json_from_text(message->delivery));
@@ -328,9 +347,9 @@ static int on_row(void *user, const struct notification_row *row)
     if (row->delivered_ms > 0 || row->given_up_ms > 0 ||
         (size_t)row->receiver >= notifier->experiment->receiver_count)
         return 0;
-    message = add_message(notifier, (size_t)row->receiver, row->event,
-                          mem_copy_string(row->body));
+    message = add_message(notifier, (size_t)row->receiver, row->event);
     message->id = row->id;
+    message->body = mem_copy_string(row->body);
     message->delivery = mem_copy_string(row->delivery);
     message->tries = row->tries;
     message->is_committed = true;

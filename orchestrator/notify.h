@@ -45,6 +45,14 @@ int notifier_add(struct notifier *notifier, enum notify_event event,
 /* After a commit: sends what may be sent. */
 void notifier_send(struct notifier *notifier);
 
+/*
+ * Turns the loop, and sends, until no message waits, `patience_ms` have passed
+ * or `turn` does not return 0. That is called after each turn, at least every
+ * 100 ms, and records what has been answered. Returns what it returned last.
+ */
+int notifier_deliver(struct notifier *notifier, int64_t patience_ms,
+                     int (*turn)(void *user), void *user);
+
 /* Whether a message has been answered since notifier_record. */
 bool notifier_has_news(const struct notifier *notifier);
 /* Records the answers, in the open transaction. */

@@ -191,6 +191,11 @@ int uv_signal_start(uv_signal_t *handle, uv_signal_cb run, int number)
     return set_active((uv_handle_t *)handle, true);
 }
 
+void uv_ref(uv_handle_t *handle)
+{
+    handle->flags &= ~FLAG_UNREFERENCED;
+}
+
 void uv_unref(uv_handle_t *handle)
 {
     handle->flags |= FLAG_UNREFERENCED;
