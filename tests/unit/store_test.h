@@ -15,29 +15,13 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/store_fill.h"
 
-/* A folder for each test, and opening and changing a store in it without
- * errors. Every test of a group that uses these has the folder as its state. */
+/* Opening and changing a store in a test's folder without errors. */
 
 #define STORE_TEST(name)                                                       \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-UNUSED static int make_folder(void **state)
-{
-    char *folder = mem_copy_string("/tmp/smtune-store-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) == NULL;
-}
-
-UNUSED static int remove_folder(void **state)
-{
-    int result = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return result;
-}
 
 #define must(result)                                                           \
     do {                                                                       \

@@ -14,24 +14,8 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/mem.h"
 #include "executors/attempt_file.h"
-
-static int make_folder(void **state)
-{
-    char *folder = mem_copy_string("/tmp/smtune-test-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    int result = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return result;
-}
+#include "tests/unit/folder.h"
 
 static void write_file(const char *folder, const char *name, const char *text)
 {

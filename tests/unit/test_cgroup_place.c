@@ -7,39 +7,11 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/mem.h"
 #include "executors/cgroup_site.h"
-
-static int make_folder(void **state)
-{
-    char *folder = mem_copy_string("/tmp/smtune-test-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    int result = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return result;
-}
-
-static void put(const char *root, const char *folder, const char *name,
-                const char *text)
-{
-    char *directory = fs_join(root, folder), *path = fs_join(directory, name);
-
-    assert_int_equal(fs_make_directories(directory, NULL), 0);
-    assert_int_equal(fs_write_atomic(path, text, strlen(text), 0600, NULL), 0);
-    free(directory);
-    free(path);
-}
+#include "tests/unit/folder.h"
 
 /* The place in a tree is root + path; there is none for NULL. */
 static void assert_place(const char *root, enum cgroup_tree tree,

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 #include <zlib.h>
@@ -14,6 +13,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/fs.h"
+#include "tests/unit/folder.h"
 
 static const char IMAGES[] = "train-images-idx3-ubyte";
 static const char LABELS[] = "train-labels-idx1-ubyte";
@@ -22,24 +22,8 @@ static const char LABELS[] = "train-labels-idx1-ubyte";
 #define IMAGES_HEADER "\0\0\10\3\0\0\0\3\0\0\0\2\0\0\0\2"
 #define LABELS_HEADER "\0\0\10\1\0\0\0\3"
 
-static int make_directory(void **state)
-{
-    char *directory = strdup("/tmp/smtune-test-data-XXXXXX");
-
-    *state = directory;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    int rc = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return rc;
-}
-
-static void put(const char *directory, const char *name, const void *bytes,
-                size_t length)
+static void put_bytes(const char *directory, const char *name,
+                      const void *bytes, size_t length)
 {
     char *path = fs_join(directory, name);
 
@@ -85,11 +69,11 @@ static void test_data__reads_plain_and_compressed_files(void **state)
 {
     const char *directory = *state;
 
-    put(directory, IMAGES, good_images, sizeof(good_images) - 1);
-    put(directory, LABELS, good_labels, sizeof(good_labels) - 1);
+    put_bytes(directory, IMAGES, good_images, sizeof(good_images) - 1);
+    put_bytes(directory, LABELS, good_labels, sizeof(good_labels) - 1);
     assert_good(directory);
     put_compressed(directory, LABELS, good_labels, sizeof(good_labels) - 1);
-    put(directory, LABELS, "", 0); /* the compressed one comes first */
+    put_bytes(directory, LABELS, "", 0); /* the compressed one comes first */
     assert_good(directory);
 }
 
@@ -111,7 +95,7 @@ static void test_data__names_the_missing_file(void **state)
     const char *directory = *state;
 
     assert_bad(directory, ERR_NOT_FOUND, IMAGES);
-    put(directory, IMAGES, good_images, sizeof(good_images) - 1);
+    put_bytes(directory, IMAGES, good_images, sizeof(good_images) - 1);
     assert_bad(directory, ERR_NOT_FOUND, LABELS);
 }
 
@@ -144,8 +128,8 @@ static void test_data__refuses_what_is_not_images_and_labels(void **state)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        put(*state, IMAGES, cases[i].images, cases[i].images_length);
-        put(*state, LABELS, cases[i].labels, cases[i].labels_length);
+        put_bytes(*state, IMAGES, cases[i].images, cases[i].images_length);
+        put_bytes(*state, LABELS, cases[i].labels, cases[i].labels_length);
         assert_bad(*state, ERR_FILE, cases[i].why);
     }
 #undef PIECE
@@ -158,7 +142,7 @@ static void test_data__refuses_damaged_compression(void **state)
     struct buf file = BUF_INIT;
 
     put_compressed(directory, IMAGES, good_images, sizeof(good_images) - 1);
-    put(directory, LABELS, good_labels, sizeof(good_labels) - 1);
+    put_bytes(directory, LABELS, good_labels, sizeof(good_labels) - 1);
     assert_good(directory);
     assert_int_equal(fs_read(path, 1000, &file, NULL), 0);
     for (size_t length = file.length - 9; length < file.length; length++) {
@@ -201,7 +185,7 @@ static void test_data__shuffle_is_a_permutation_of_its_own(void **state)
 int main(void)
 {
 #define IN_DIRECTORY(test)                                                     \
-    cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
+    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_data__reads_plain_and_compressed_files),
         IN_DIRECTORY(test_data__names_the_missing_file),

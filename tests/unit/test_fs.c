@@ -12,22 +12,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-
-static int make_directory(void **state)
-{
-    char *directory = strdup("/tmp/smtune-test-fs-XXXXXX");
-
-    *state = directory;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int remove_directory(void **state)
-{
-    int rc = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return rc;
-}
+#include "tests/unit/folder.h"
 
 static void test_fs__write_and_read_back(void **state)
 {
@@ -169,15 +154,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_fs__write_and_read_back,
-                                        make_directory, remove_directory),
+                                        make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__read_says_why_it_cannot,
-                                        make_directory, remove_directory),
+                                        make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__failed_write_leaves_nothing,
-                                        make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_fs__make_directories,
-                                        make_directory, remove_directory),
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_fs__make_directories, make_folder,
+                                        remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__remove_tree_follows_no_link,
-                                        make_directory, remove_directory),
+                                        make_folder, remove_folder),
         cmocka_unit_test(test_fs__paths),
         cmocka_unit_test(test_fs__program_directory_holds_this_program),
     };

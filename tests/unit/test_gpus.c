@@ -6,42 +6,13 @@
 
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
-#include "base/fs.h"
-#include "base/mem.h"
 #include "executors/gpus.h"
+#include "tests/unit/folder.h"
 
 /* Each test lays out the driver's files in a folder that stands for "/". */
-
-static int make_folder(void **state)
-{
-    char *folder = mem_copy_string("/tmp/smtune-test-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    int result = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return result;
-}
-
-static void put(const char *root, const char *folder, const char *name,
-                const char *text)
-{
-    char *directory = fs_join(root, folder), *path = fs_join(directory, name);
-
-    assert_int_equal(fs_make_directories(directory, NULL), 0);
-    assert_int_equal(fs_write_atomic(path, text, strlen(text), 0600, NULL), 0);
-    free(directory);
-    free(path);
-}
 
 static void put_gpu(const char *root, const char *address, int minor)
 {

@@ -16,22 +16,7 @@
 #include "base/mem.h"
 #include "executors/process_table.h"
 #include "executors/shim_spawn.h"
-
-static int make_folder(void **state)
-{
-    char *folder = mem_copy_string("/tmp/smtune-test-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    int result = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return result;
-}
+#include "tests/unit/folder.h"
 
 /* What `env` prints, sorted, when started with these variables and GPUs. */
 static char *environment_of(const char *folder, char *const *envp,

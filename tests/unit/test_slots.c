@@ -12,29 +12,13 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/mem.h"
 #include "executors/slots.h"
+#include "tests/unit/folder.h"
 
 /* Two users of the same slots behave as two processes do: each opens the
  * files for itself, and flock goes by open file. */
 
 static const struct gpu gpus[] = {{"0"}, {"1"}, {"GPU-ab12"}};
-
-static int make_folder(void **state)
-{
-    char *folder = mem_copy_string("/tmp/smtune-test-XXXXXX");
-
-    *state = folder;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    int result = fs_remove_tree(*state, NULL);
-
-    free(*state);
-    return result;
-}
 
 static void test_slots__are_limited(void **state)
 {
