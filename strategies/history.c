@@ -65,27 +65,52 @@ static void fill_nan(double *cells, size_t count)
         cells[i] = (double)NAN;
 }
 
-size_t history_ask(struct history *history, uint64_t number,
-                   const struct value *point)
+static void forget_values(struct history *history, size_t index)
 {
-    size_t index = history->count, width = history->dimension;
+    fill_nan(history->values + index * history->objective_count,
+             history->objective_count);
+    fill_nan(history->outcomes + index * history->outcome_count,
+             history->outcome_count);
+}
+
+/* All but its units. */
+static size_t add_row(struct history *history, uint64_t number, bool is_pending)
+{
+    size_t index = history->count;
 
     reserve(history);
     history->numbers[index] = number;
-    history->states[index] = HISTORY_PENDING;
+    history->states[index] = is_pending ? HISTORY_PENDING : HISTORY_ASIDE;
+    forget_values(history, index);
+    history->seen[index] = history->told_count;
+    if (is_pending)
+        history->pending[history->pending_count++] = index;
+    history->count++;
+    return index;
+}
+
+size_t history_ask(struct history *history, uint64_t number,
+                   const struct value *point)
+{
+    size_t index = add_row(history, number, true), width = history->dimension;
+
     for (size_t i = 0; i < width; i++)
         history->units[index * width + i] =
             point[i].type == VALUE_NULL
                 ? (double)NAN
                 : param_to_unit(space_param(history->space, i), &point[i]);
-    fill_nan(history->values + index * history->objective_count,
-             history->objective_count);
-    fill_nan(history->outcomes + index * history->outcome_count,
-             history->outcome_count);
-    history->seen[index] = history->told_count;
-    history->pending[history->pending_count++] = index;
-    history->count++;
     return index;
+}
+
+size_t history_add(struct history *history, const struct history *from,
+                   size_t index, bool is_pending)
+{
+    size_t mine = add_row(history, from->numbers[index], is_pending);
+
+    memcpy(history->units + mine * history->dimension,
+           history_unit(from, index),
+           history->dimension * sizeof(*history->units));
+    return mine;
 }
 
 static void remove_pending(struct history *history, size_t index)
@@ -111,10 +136,21 @@ static void forget_told(struct history *history, size_t index)
             (history->told_count - at) * sizeof(*history->told));
     history->told_count--;
     history->complete_count -= history->states[index] == HISTORY_COMPLETE;
-    fill_nan(history->values + index * history->objective_count,
-             history->objective_count);
-    fill_nan(history->outcomes + index * history->outcome_count,
-             history->outcome_count);
+    forget_values(history, index);
+}
+
+static void take_out(struct history *history, size_t index)
+{
+    if (history->states[index] == HISTORY_PENDING)
+        remove_pending(history, index);
+    else if (history->states[index] != HISTORY_ASIDE)
+        forget_told(history, index);
+}
+
+void history_set_aside(struct history *history, size_t index)
+{
+    take_out(history, index);
+    history->states[index] = HISTORY_ASIDE;
 }
 
 void history_tell(struct history *history, size_t index,
@@ -123,8 +159,7 @@ void history_tell(struct history *history, size_t index,
 {
     double *mine = history->values + index * history->objective_count;
 
-    if (history->states[index] != HISTORY_PENDING)
-        forget_told(history, index);
+    take_out(history, index);
     if (values != NULL)
         memcpy(mine, values, history->objective_count * sizeof(*mine));
     if (outcomes != NULL && history->outcome_count > 0)
@@ -133,7 +168,6 @@ void history_tell(struct history *history, size_t index,
     for (size_t i = 0; i < history->objective_count; i++)
         if (state == HISTORY_COMPLETE && !isfinite(mine[i]))
             state = HISTORY_FAILED;
-    remove_pending(history, index);
     history->states[index] = (unsigned char)state;
     history->told[history->told_count++] = index;
     history->complete_count += state == HISTORY_COMPLETE;

@@ -22,10 +22,11 @@ struct space;
 
 enum history_state {
     HISTORY_PENDING,
-    HISTORY_COMPLETE, /* all its values are finite */
-    HISTORY_FAILED,   /* no result, or one that is not finite */
-    HISTORY_STOPPED,  /* ended early; values are what it had reached, or NaN */
-    HISTORY_CANCELLED /* neither here nor there: as if never asked */
+    HISTORY_COMPLETE,  /* all its values are finite */
+    HISTORY_FAILED,    /* no result, or one that is not finite */
+    HISTORY_STOPPED,   /* ended early; values are what it had reached, or NaN */
+    HISTORY_CANCELLED, /* neither here nor there: as if never asked */
+    HISTORY_ASIDE      /* likewise, but neither told nor pending */
 };
 
 struct history {
@@ -68,6 +69,12 @@ size_t history_ask(struct history *history, uint64_t number,
 void history_tell(struct history *history, size_t index,
                   enum history_state state, const double *values,
                   const double *outcomes);
+
+/* Adds the trial of another history of this space, pending or set aside. */
+size_t history_add(struct history *history, const struct history *from,
+                   size_t index, bool is_pending);
+/* The trial is pending no more, and what was told of it is forgotten. */
+void history_set_aside(struct history *history, size_t index);
 
 /* The index of a trial; SIZE_MAX: there is none of that number. */
 size_t history_find(const struct history *history, uint64_t number);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "strategies/fidelity.h"
 #include "strategies/hash_set.h"
 #include "strategies/history.h"
 #include "strategies/lattice.h"
@@ -44,9 +45,9 @@ struct strategy {
     struct lattice *lattice; /* of a finite space, else NULL */
     struct hash_set given;   /* in this pass */
     uint64_t cursor;
-    struct history history; /* where the method learns */
-    struct value *base;     /* [space_count]: the point being replicated */
-    struct value *enqueued; /* [enqueued_count][space_count] */
+    struct fidelity fidelity; /* where the method learns */
+    struct value *base;       /* [space_count]: the point being replicated */
+    struct value *enqueued;   /* [enqueued_count][space_count] */
     size_t enqueued_count, enqueued_capacity;
     struct reusable *reusable; /* [reusable_count], trial 1 first */
     size_t reusable_count, reusable_capacity;
@@ -125,8 +126,8 @@ struct strategy *strategy_create(const struct strategy_options *options,
     strategy->options = fit;
     strategy->space = space;
     strategy->base = mem_array(space_count(space), sizeof(*strategy->base));
-    history_init(&strategy->history, space, fit.objective_count,
-                 fit.outcome_count);
+    fidelity_init(&strategy->fidelity, space, fit.objective_count,
+                  fit.outcome_count);
     if (space_cardinality(space) > 0)
         strategy->lattice = lattice_create(space, LATTICE_ALL, NULL);
     strategy->state = method->create(&fit, space, err);
@@ -144,7 +145,7 @@ void strategy_destroy(struct strategy *strategy)
     strategy->method->destroy(strategy->state);
     lattice_destroy(strategy->lattice);
     hash_set_clear(&strategy->given);
-    history_clear(&strategy->history);
+    fidelity_clear(&strategy->fidelity);
     buf_clear(&strategy->reason);
     free(strategy->base);
     free(strategy->enqueued);
@@ -169,7 +170,8 @@ bool strategy_learns(const struct strategy *strategy)
 
 const struct history *strategy_history(const struct strategy *strategy)
 {
-    return strategy->method->learns ? &strategy->history : NULL;
+    return strategy->method->learns ? fidelity_history(&strategy->fidelity)
+                                    : NULL;
 }
 
 bool ask_accepts(const struct ask *ask, const struct value *point)
@@ -179,9 +181,9 @@ bool ask_accepts(const struct ask *ask, const struct value *point)
             !hash_set_has(ask->given, space_hash(ask->space, point)));
 }
 
-/* Independent points of the trial's own, till one is accepted. */
+/* Independent points of the trial's own, till one is accepted. step: why. */
 static enum ask_result draw_random(struct strategy *strategy, struct ask *ask,
-                                   int tries)
+                                   int tries, const char *step)
 {
     size_t count = space_count(strategy->space);
     double *unit = mem_array(count, sizeof(*unit));
@@ -199,13 +201,22 @@ static enum ask_result draw_random(struct strategy *strategy, struct ask *ask,
     if (result == ASK_OK)
         *ask->reason = (struct reason){
             .method = "random",
-            .step = "in place of a suggestion that was not accepted",
+            .step = step,
             .acquisition = (double)NAN,
             .mean = (double)NAN,
             .deviation = (double)NAN,
         };
     free(unit);
     return result;
+}
+
+static bool is_random_turn(const struct strategy *strategy, uint64_t trial)
+{
+    struct rng rng;
+
+    rng_init(&rng, strategy->options.seed, trial, STREAM_TURN);
+    return strategy->method->learns &&
+           rng_uniform(&rng) < strategy->options.random_fraction;
 }
 
 /* ASK_EXHAUSTED: no candidate was both feasible and new. */
@@ -216,12 +227,18 @@ static enum ask_result try_candidates(struct strategy *strategy,
     int tries = strategy->lattice != NULL ? FINITE_TRIES : ENDLESS_TRIES;
     enum ask_result result;
 
+    if (is_random_turn(strategy, ask->trial))
+        return draw_random(strategy, ask, tries,
+                           "at random, so that nothing binds");
     if (method->learns) {
         result = method->next(strategy->state, ask, err);
         if (result == ASK_OK && !ask_accepts(ask, ask->point))
             result = ASK_EXHAUSTED;
-        return result == ASK_EXHAUSTED ? draw_random(strategy, ask, tries)
-                                       : result;
+        return result == ASK_EXHAUSTED
+                   ? draw_random(
+                         strategy, ask, tries,
+                         "in place of a suggestion that was not accepted")
+                   : result;
     }
     for (int i = 0; i < tries; i++) {
         result = method->next(strategy->state, ask, err);
@@ -392,7 +409,7 @@ enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
                    .acquisition = (double)NAN,
                    .mean = (double)NAN,
                    .deviation = (double)NAN},
-        .told = strategy->history.told_count,
+        .told = fidelity_history(&strategy->fidelity)->told_count,
     };
     struct ask ask = {
         .trial = trial,
@@ -447,7 +464,7 @@ void strategy_restore(struct strategy *strategy, uint64_t trial,
         memcpy(strategy->base, point,
                space_count(strategy->space) * sizeof(*point));
     if (strategy->method->learns)
-        history_ask(&strategy->history, trial, point);
+        fidelity_ask(&strategy->fidelity, trial, point);
 }
 
 static const enum history_state states_of_outcomes[] = {
@@ -478,19 +495,27 @@ void strategy_tell(struct strategy *strategy, uint64_t trial,
             result->outcome == OUTCOME_COMPLETE;
     if (!strategy->method->learns)
         return;
-    index = history_find(&strategy->history, trial);
-    if (index == SIZE_MAX)
-        return;
-    if (strategy->history.states[index] != HISTORY_PENDING)
+    index = history_find(&strategy->fidelity.full, trial);
+    if (index != SIZE_MAX && fidelity_tell(&strategy->fidelity, index,
+                                           states_of_outcomes[result->outcome],
+                                           result->values, result->outcomes))
         forget_state(strategy);
-    history_tell(&strategy->history, index, states_of_outcomes[result->outcome],
-                 result->values, result->outcomes);
+}
+
+void strategy_observe(struct strategy *strategy, uint64_t trial,
+                      const struct partial_result *result)
+{
+    size_t index = history_find(&strategy->fidelity.full, trial);
+
+    if (index != SIZE_MAX &&
+        fidelity_observe(&strategy->fidelity, index, result))
+        forget_state(strategy);
 }
 
 void strategy_add_earlier(struct strategy *strategy, const struct value *point,
                           const struct trial_result *result, bool binds)
 {
-    struct history *history = &strategy->history;
+    struct history *history = &strategy->fidelity.full;
 
     if (binds)
         hash_set_add(&strategy->given, space_hash(strategy->space, point));

@@ -35,6 +35,9 @@ struct strategy_options {
     size_t outcome_count;   /* constraints on outcomes */
     enum duplicate_policy duplicates;
     uint64_t replicates; /* for DUPLICATES_REPLICATE */
+    /* Of the suggestions of a method that learns, how many are drawn at random
+     * instead (BOHB has a third), so that nothing learnt too early binds. */
+    double random_fraction;
 };
 
 enum ask_result {
@@ -74,6 +77,14 @@ struct trial_result {
     const double *outcomes; /* [outcome_count], <= 0 is satisfied; or NULL */
 };
 
+/* What a trial had reached on its way, when a schedule had given it so much. */
+struct partial_result {
+    uint64_t resource;    /* 1 or more: a rung's, or of any point of its way */
+    const double *values; /* [objective_count], lower is better */
+    const double *outcomes; /* [outcome_count], <= 0 is satisfied; or NULL */
+    bool goes_on;           /* else it pauses or stops here */
+};
+
 struct strategy;
 struct history;
 
@@ -87,7 +98,8 @@ const char *strategy_method(const struct strategy *strategy);
 const char *strategy_reason(const struct strategy *strategy);
 /* Whether suggestions depend on results; if not, many may be asked ahead. */
 bool strategy_learns(const struct strategy *strategy);
-/* What it knows; NULL for a method that does not learn. */
+/* What it knows, at the level of resource that it models; NULL for a method
+ * that does not learn. */
 const struct history *strategy_history(const struct strategy *strategy);
 
 /*
@@ -131,6 +143,17 @@ void strategy_restore(struct strategy *strategy, uint64_t trial,
  */
 void strategy_tell(struct strategy *strategy, uint64_t trial,
                    const struct trial_result *result);
+
+/*
+ * A trial that was asked for has used so much of its schedule's resource. A
+ * method that learns models what trials had reached at one resource, the
+ * largest that enough of them came to, whatever became of them later: so a
+ * trial that was stopped early is compared with others at the same point of
+ * their way alone. strategies/fidelity.h says it exactly. The result of a trial
+ * that has come to its end is told besides.
+ */
+void strategy_observe(struct strategy *strategy, uint64_t trial,
+                      const struct partial_result *result);
 
 /* NULL-ended. */
 const char *const *strategy_method_names(void);

@@ -95,6 +95,7 @@ enum strategy_stream {
     STREAM_SCRAMBLE, /* sobol: number of the dimension */
     STREAM_SHUFFLE,  /* sobol: number of the window */
     STREAM_FALLBACK, /* wrapper: number of the trial */
+    STREAM_TURN,     /* wrapper: number of the trial */
     /* of the methods that learn: number of the trial, or as they say */
     STREAM_TPE = 16,
     STREAM_BAYESIAN = 32,

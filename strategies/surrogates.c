@@ -181,6 +181,7 @@ void surrogates_read(struct surrogates *surrogates,
             break;
         case HISTORY_PENDING:
         case HISTORY_CANCELLED:
+        case HISTORY_ASIDE:
             break;
         }
     }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STRATEGIES_FIDELITY_H
+#define SMTUNE_STRATEGIES_FIDELITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/history.h"
+
+/*
+ * What search methods make of a schedule, which gives trials their resource bit
+ * by bit: they model what trials had reached at one level of it, the same for
+ * all, whatever became of them later. So a trial that was stopped early is
+ * compared with the others at that point of their way, and one that was lucky
+ * early on with what became of it. As in BOHB (S. Falkner, A. Klein and F.
+ * Hutter, ICML 2018, section 3.2) that is the highest level which enough trials
+ * have come to: as many as there are parameters and 3 more, and at least 10,
+ * below which no method has a model. While none has enough, it is the level
+ * that most have come to.
+ *
+ * A level is a power of two, 2^k: a trial is at it with the first observation
+ * from 2^k on and below 2^(k+1). So each rung of a schedule is a level of its
+ * own, since a rung is at least twice the one below it, and curves that are
+ * observed at every point need few levels. Above all these is the full
+ * resource, with the results of trials that came to their end; those of earlier
+ * runs (warm start) count there.
+ *
+ * A trial that is not at the level is pending when it may be on its way to it,
+ * else set aside, as if it had never been asked for. One that has failed has
+ * failed at every level.
+ *
+ * Without observations this is a history and nothing more. Embedded:
+ * fidelity_init, fidelity_clear.
+ */
+
+struct partial_result;
+
+enum { FIDELITY_FULL = 64 };
+
+struct fidelity {
+    struct history full; /* every trial; its result at the full resource */
+
+    /* The rest is made by the first observation. */
+    int level;            /* in use: k, or FIDELITY_FULL */
+    struct history lower; /* at the level in use, where it is below the full */
+    uint64_t *reached; /* [reached_capacity] by trial: bit k, is at level k */
+    size_t reached_capacity;
+    struct partial *partials; /* [partial_count], as observed: one a level */
+    double *cells; /* [partial_count][objective_count + outcome_count] */
+    size_t partial_count, partial_capacity, cell_capacity;
+    size_t counts[FIDELITY_FULL]; /* trials with values at level k */
+    size_t enough;
+};
+
+void fidelity_init(struct fidelity *fidelity, struct space *space,
+                   size_t objective_count, size_t outcome_count);
+void fidelity_clear(struct fidelity *fidelity);
+
+/* At the level in use. */
+const struct history *fidelity_history(const struct fidelity *fidelity);
+
+/* As history_ask, but that index is the same at all levels. */
+size_t fidelity_ask(struct fidelity *fidelity, uint64_t number,
+                    const struct value *point);
+
+/*
+ * As history_tell. A stopped trial counts by its observations alone, once there
+ * are observations. Returns whether what was in the history in use holds no
+ * more: another level is in use, or a trial has come to another end.
+ */
+bool fidelity_tell(struct fidelity *fidelity, size_t index,
+                   enum history_state state, const double *values,
+                   const double *outcomes);
+
+/* The trial has come so far; true: as above. What is told of a trial that is
+ * over, or that has some of its values alone, counts for nothing. */
+bool fidelity_observe(struct fidelity *fidelity, size_t index,
+                      const struct partial_result *result);
+
+#endif
