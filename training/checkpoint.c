@@ -281,7 +281,7 @@ int checkpoint_restore(const struct checkpoint *checkpoint,
     int status;
 
     print_shapes(parts, &shapes);
-    status = check_lines(checkpoint, parts->settings, err);
+    status = check_lines(checkpoint, parts->required, err);
     if (status == 0)
         status = check_lines(checkpoint, buf_text(&shapes), err);
     buf_clear(&shapes);

@@ -29,8 +29,9 @@ struct position {
 
 /* What is saved and restored; all of it borrowed. */
 struct checkpoint_parts {
-    const char *settings; /* "name=value\n" lines: a checkpoint that has another
-                             value for one of the names does not fit */
+    const char *settings; /* "name=value\n" lines, which are saved */
+    const char *required; /* such lines: a checkpoint that has another value
+                             for one of the names does not fit */
     const struct params *params;
     const struct optim *optim;
     struct position *position;

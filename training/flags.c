@@ -153,6 +153,36 @@ static int unknown(const struct flag_set *sets, size_t count, const char *word,
     return -1;
 }
 
+static bool is_given(const struct flag *flag, int argc, char **argv)
+{
+    size_t length = strlen(flag->name);
+
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], "--", 2) == 0 &&
+            strcspn(argv[i] + 2, "=") == length &&
+            memcmp(argv[i] + 2, flag->name, length) == 0)
+            return true;
+    return false;
+}
+
+static int parse_environment(const struct flag_set *sets, size_t count,
+                             int argc, char **argv, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (const struct flag *flag = sets[i].flags; flag->name; flag++) {
+            const char *value =
+                flag->environment != NULL ? getenv(flag->environment) : NULL;
+            struct place place = {flag, (char *)sets[i].options + flag->offset};
+
+            if (value == NULL || *value == '\0' || is_given(flag, argc, argv))
+                continue;
+            if (assign(place, value, err) != 0)
+                return err_prefix(err, "$%s", flag->environment);
+        }
+    }
+    return 0;
+}
+
 int flags_parse(const struct flag_set *sets, size_t count, int argc,
                 char **argv, struct err *err)
 {
@@ -182,7 +212,7 @@ int flags_parse(const struct flag_set *sets, size_t count, int argc,
         if (assign(place, value, err) != 0)
             return -1;
     }
-    return 0;
+    return parse_environment(sets, count, argc, argv, err);
 }
 
 static void print_value(struct place place, struct buf *out)
@@ -209,12 +239,12 @@ static void print_value(struct place place, struct buf *out)
     }
 }
 
-void flags_print_kept(const struct flag_set *sets, size_t count,
-                      struct buf *out)
+static void print_flags(const struct flag_set *sets, size_t count,
+                        bool with_adaptable, struct buf *out)
 {
     for (size_t i = 0; i < count; i++) {
         for (const struct flag *flag = sets[i].flags; flag->name; flag++) {
-            if (!flag->kept)
+            if (!flag->kept || (flag->adaptable && !with_adaptable))
                 continue;
             buf_printf(out, "%s=", flag->name);
             print_value(
@@ -223,6 +253,18 @@ void flags_print_kept(const struct flag_set *sets, size_t count,
             buf_add_char(out, '\n');
         }
     }
+}
+
+void flags_print_kept(const struct flag_set *sets, size_t count,
+                      struct buf *out)
+{
+    print_flags(sets, count, true, out);
+}
+
+void flags_print_fixed(const struct flag_set *sets, size_t count,
+                       struct buf *out)
+{
+    print_flags(sets, count, false, out);
 }
 
 int flags_restore_kept(const struct flag_set *sets, size_t count,
@@ -260,6 +302,8 @@ void flags_print_help(const struct flag_set *sets, size_t count,
                 buf_add_char(out, ' ');
             while (out->length - start < HELP_COLUMN);
             buf_add_string(out, flag->doc);
+            if (flag->environment != NULL)
+                buf_printf(out, " ($%s)", flag->environment);
             if (flag->initial != NULL)
                 buf_printf(out, " (%s)", flag->initial);
             buf_add_char(out, '\n');

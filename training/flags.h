@@ -32,8 +32,11 @@ struct flag {
     const char *doc;      /* one line, lower case, no full stop */
     double min, max;
     const char *const *choices; /* NULL-ended */
-    bool kept; /* part of what is computed: a checkpoint made with another
-                  value does not fit */
+    const char *environment;    /* the variable that has a value where no word
+                                   does, or NULL */
+    bool kept;      /* part of what is computed: a checkpoint made with another
+                       value does not fit */
+    bool adaptable; /* of those kept: may change in the course of a run */
 };
 
 /* A table, and the options that it fills. */
@@ -44,12 +47,16 @@ struct flag_set {
 
 /* Gives every option its default. */
 void flags_reset(const struct flag_set *sets, size_t count);
-/* Reads argv[0..argc). ERR_USAGE names what is wrong, and the nearest flag. */
+/* Reads argv[0..argc), and the environment for what is not there. ERR_USAGE
+ * names what is wrong, and the nearest flag. */
 int flags_parse(const struct flag_set *sets, size_t count, int argc,
                 char **argv, struct err *err);
 /* Appends "name=value\n" for each kept flag. */
 void flags_print_kept(const struct flag_set *sets, size_t count,
                       struct buf *out);
+/* Likewise, without those that are adaptable. */
+void flags_print_fixed(const struct flag_set *sets, size_t count,
+                       struct buf *out);
 /* Sets the kept flags to what flags_print_kept wrote; lines of other names
  * among them are left out. */
 int flags_restore_kept(const struct flag_set *sets, size_t count,

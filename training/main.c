@@ -149,7 +149,7 @@ static int test(struct train_job *job, const struct flag_set *sets)
     status = flags_restore_kept(sets, 2, settings, &err);
     free(settings);
     flags_print_kept(sets, 2, &kept);
-    job->settings = buf_text(&kept);
+    job->settings = job->required = buf_text(&kept);
     if (status == 0)
         status = train_test(job, &loss, &error, &err);
     buf_clear(&kept);
@@ -173,7 +173,7 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
     void *model_options = mem_zero(kind->options_size);
     const struct flag_set sets[] = {{kind->flags, model_options},
                                     {train_flags, &options}};
-    struct buf kept = BUF_INIT;
+    struct buf kept = BUF_INIT, fixed = BUF_INIT;
     struct train_job job = {.kind = kind,
                             .model_options = model_options,
                             .options = &options,
@@ -185,7 +185,6 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
     int status;
 
     flags_reset(sets, ARRAY_LEN(sets));
-    options.checkpoint_dir = getenv("SMTUNE_CHECKPOINT_DIR");
     if (wants_help(argc, argv)) {
         print_model_help(kind, sets);
         status = EXIT_SUCCESS;
@@ -195,9 +194,12 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
         status = test(&job, sets);
     } else {
         flags_print_kept(sets, ARRAY_LEN(sets), &kept);
+        flags_print_fixed(sets, ARRAY_LEN(sets), &fixed);
         job.settings = buf_text(&kept);
+        job.required = buf_text(options.adopt ? &fixed : &kept);
         status = train(&job);
     }
+    buf_clear(&fixed);
     buf_clear(&kept);
     free(model_options);
     return finish_output(status);

@@ -52,7 +52,8 @@ static const struct flag mlp_flags[] = {
      .doc = "chance that a hidden unit is left out of a step",
      .min = 0,
      .max = 0.95,
-     .kept = true},
+     .kept = true,
+     .adaptable = true},
     {.name = NULL},
 };
 
@@ -233,6 +234,8 @@ const struct model_kind model_mlp = {
         "  smtrain mlp --optimizer adam --lr 0.001 --dropout 0.2\n"
         "  smtrain mlp --checkpoint-dir run1 --epochs 5\n"
         "  smtrain mlp --checkpoint-dir run1 --epochs 10   # goes on from 5\n"
+        "  smtrain mlp --checkpoint-dir run2 --epochs 3 --horizon 27 "
+        "--schedule cosine\n"
         "  smtrain mlp --checkpoint-dir run1 --test        # once, at the "
         "end\n",
     .flags = mlp_flags,

@@ -29,10 +29,11 @@ struct run {
     const struct train_job *job;
     const struct train_options *options;
     struct dataset data;
-    size_t train_count;          /* the first images of data */
-    size_t batches;              /* in an epoch */
-    size_t held_out, held_count; /* images held_out .. + held_count - 1 */
-    struct buf settings;
+    size_t train_count;            /* the first images of data */
+    size_t batches;                /* in an epoch */
+    size_t held_out, held_count;   /* images held_out .. + held_count - 1 */
+    struct buf settings, required; /* as of struct checkpoint_parts */
+    int64_t horizon;               /* epochs */
     struct model *model;
     struct optim optim;
     struct position at;
@@ -45,7 +46,8 @@ struct run {
 static struct checkpoint_parts parts_of(struct run *run)
 {
     return (struct checkpoint_parts){
-        buf_text(&run->settings), &run->model->params, &run->optim, &run->at};
+        buf_text(&run->settings), buf_text(&run->required), &run->model->params,
+        &run->optim, &run->at};
 }
 
 static void run_clear(struct run *run)
@@ -55,9 +57,17 @@ static void run_clear(struct run *run)
     optim_clear(&run->optim);
     data_clear(&run->data);
     buf_clear(&run->settings);
+    buf_clear(&run->required);
     free(run->order);
     free(run->rows);
     free(run->labels);
+}
+
+/* Lines of its own, beside those of the flags. */
+static void add_settings(struct run *run, const char *lines)
+{
+    buf_add_string(&run->settings, lines);
+    buf_add_string(&run->required, lines);
 }
 
 /* The model and its optimizer, for images of the size of the data's. */
@@ -86,6 +96,7 @@ static int run_init(struct run *run, const struct train_job *job,
     if (run->model == NULL)
         return -1;
     buf_printf(&run->settings, "model=%s\n%s", job->kind->name, job->settings);
+    buf_printf(&run->required, "model=%s\n%s", job->kind->name, job->required);
     return optim_init(&run->optim, &settings, &run->model->params, err);
 }
 
@@ -94,6 +105,7 @@ static int run_split(struct run *run, struct err *err)
     const struct dataset *data = &run->data;
     size_t batch = (size_t)run->options->batch;
     size_t limit = (size_t)run->options->limit;
+    char *lines;
 
     run->held_count = data->count / HELD_OUT_SHARE;
     run->held_out = data->count - run->held_count;
@@ -104,8 +116,30 @@ static int run_split(struct run *run, struct err *err)
         limit > 0 && limit < run->held_out ? limit : run->held_out;
     run->batches = (run->train_count + batch - 1) / batch;
     run->order = mem_array(run->train_count, sizeof(*run->order));
-    buf_printf(&run->settings, "images=%zu\nlabels_crc32=%08lx\n", data->count,
-               crc32_z(0, data->labels, data->count));
+    lines = mem_printf("images=%zu\nlabels_crc32=%08lx\n", data->count,
+                       crc32_z(0, data->labels, data->count));
+    add_settings(run, lines);
+    free(lines);
+    return 0;
+}
+
+/* Where a schedule has an end, a run that goes on needs the same one. */
+static int run_set_horizon(struct run *run, struct err *err)
+{
+    const struct train_options *options = run->options;
+    char *line;
+
+    run->horizon = options->horizon > 0 ? options->horizon : options->epochs;
+    if (!lr_schedule_has_end(options->schedule))
+        return 0;
+    if (options->epochs > run->horizon)
+        return err_set(err, ERR_USAGE,
+                       "--epochs %" PRId64 " is past --horizon %" PRId64
+                       ", the end of the schedule",
+                       options->epochs, run->horizon);
+    line = mem_printf("horizon=%" PRId64 "\n", run->horizon);
+    add_settings(run, line);
+    free(line);
     return 0;
 }
 
@@ -189,7 +223,7 @@ static int train_epoch(struct run *run, struct err *err)
 {
     const struct train_options *options = run->options;
     size_t size = (size_t)options->batch;
-    uint64_t total_steps = (uint64_t)options->epochs * run->batches;
+    uint64_t total_steps = (uint64_t)run->horizon * run->batches;
 
     data_shuffle(run->order, run->train_count, (uint64_t)options->seed,
                  (uint64_t)run->at.epoch);
@@ -250,13 +284,7 @@ static double trained_images(const struct run *run, int64_t from_batch)
 
 static int run_epochs(struct run *run, struct err *err)
 {
-    if (run->at.epoch > run->options->epochs)
-        return err_set(err, ERR_FAILED,
-                       "the checkpoint in '%s' is %" PRId64
-                       " epochs old, past --epochs %" PRId64,
-                       run->options->checkpoint_dir, run->at.epoch,
-                       run->options->epochs);
-    if (run->at.epoch == run->options->epochs)
+    if (run->at.epoch >= run->options->epochs)
         report_epoch(run, 0);
     while (run->at.epoch < run->options->epochs) {
         int64_t start_ms = clock_monotonic_ms(), from_batch = run->at.batch;
@@ -278,8 +306,12 @@ static void note_position(const struct run *run)
 {
     struct buf text = BUF_INIT;
 
-    buf_printf(&text, "going on at epoch %" PRId64 ", batch %" PRId64 "\n",
-               run->at.epoch + 1, run->at.batch + 1);
+    if (run->at.epoch < run->options->epochs)
+        buf_printf(&text, "going on at epoch %" PRId64 ", batch %" PRId64 "\n",
+                   run->at.epoch + 1, run->at.batch + 1);
+    else
+        buf_printf(&text, "the checkpoint has %" PRId64 " epochs already\n",
+                   run->at.epoch);
     note(run, buf_text(&text));
     buf_clear(&text);
 }
@@ -290,12 +322,13 @@ int train_run(const struct train_job *job, struct err *err)
     struct run run = {0};
     int end = -1;
 
-    if (run_init(&run, job, "train", err) != 0 || run_split(&run, err) != 0)
+    if (run_init(&run, job, "train", err) != 0 || run_split(&run, err) != 0 ||
+        run_set_horizon(&run, err) != 0)
         goto out;
     if (directory != NULL && (fs_make_directories(directory, err) != 0 ||
                               run_restore(&run, err) != 0))
         goto out;
-    if (run.at.step > 0 && run.at.epoch < job->options->epochs)
+    if (run.at.step > 0)
         note_position(&run);
     end = run_epochs(&run, err);
 out:

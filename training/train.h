@@ -33,6 +33,7 @@ struct train_job {
     const void *model_options;
     const struct train_options *options;
     const char *settings; /* flags_print_kept of both */
+    const char *required; /* those that a checkpoint must have been made with */
     /* Not 0: save and stop after this batch. Set by a signal handler. */
     const volatile sig_atomic_t *stop;
     void (*on_epoch)(void *user, const struct train_report *report);
@@ -45,9 +46,12 @@ enum train_end { TRAIN_DONE, TRAIN_STOPPED };
 
 /*
  * Trains up to options->epochs, from the newest checkpoint where there is one;
- * when that is already there, reports its last epoch again. An enum
- * train_end, or -1: ERR_NOT_FOUND and ERR_FILE for the data, ERR_USAGE for a
- * model that is too large, else ERR_FAILED, divergence among them.
+ * when that is already there or past it, reports its last epoch again. So a
+ * run in stages comes to what it would have come to at once, bit for bit, if
+ * all of them have the same horizon or a schedule that has no need of one. An
+ * enum train_end, or -1: ERR_NOT_FOUND and ERR_FILE for the data, ERR_USAGE
+ * for a model that is too large or epochs past the horizon, else ERR_FAILED,
+ * divergence among them.
  */
 int train_run(const struct train_job *job, struct err *err);
 

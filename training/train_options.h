@@ -13,9 +13,10 @@ struct train_options {
     int optimizer; /* index into optim_names */
     int schedule;  /* index into lr_schedule_names */
     int64_t batch, epochs, limit, seed, threads;
+    int64_t horizon;            /* epochs at the end of schedule; 0: epochs */
     const char *data;           /* directory */
     const char *checkpoint_dir; /* NULL: no checkpoints */
-    bool test, quiet;           /* for the caller of the loop */
+    bool adopt, test, quiet;    /* for the caller of the loop */
 };
 
 extern const struct flag train_flags[];

@@ -112,10 +112,91 @@ def test_goes_on_bit_for_bit(smtrain, tmp_path, optimizer):
 def test_an_ended_run_says_its_result_again(smtrain, tmp_path):
     flags = ("--checkpoint-dir", tmp_path / "run", "--epochs", 2)
     first = lines_of(smtrain(*flags))
-    assert lines_of(smtrain(*flags)) == first[-1:]
-    result = smtrain("--checkpoint-dir", tmp_path / "run", "--epochs", 1)
+    state = newest(tmp_path / "run").read_bytes()
+    for epochs in (2, 1):
+        result = smtrain("--checkpoint-dir", tmp_path / "run", "--epochs",
+                         epochs)
+        assert lines_of(result) == first[-1:]
+        assert "has 2 epochs already" in result.stderr
+    assert newest(tmp_path / "run").read_bytes() == state
+
+
+SCHEDULES = {"constant": (), "cosine": ("--schedule", "cosine",
+                                        "--horizon", 27)}
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_rungs_come_to_what_one_run_does(smtune, smtrain, images, tmp_path,
+                                         optimizer, schedule):
+    """3 epochs, then 9, then 27, stopped by SIGTERM in the middle of the
+    last: bit for bit what 27 at once are."""
+    flags = ("--optimizer", optimizer, "--lr", "0.005", "--dropout", "0.2",
+             "--batch", 4, *SCHEDULES[schedule], "--checkpoint-dir")
+    whole = lines_of(smtrain(*flags, tmp_path / "whole", "--epochs", 27))
+    seen = []
+    for epochs in (3, 9):
+        rung = smtrain(*flags, tmp_path / "rungs",
+                       env={"SMTUNE_RESOURCE": str(epochs)})
+        seen += lines_of(rung)
+        assert len(seen) == epochs
+    process = smtune.start("mlp", *FLAGS, "--data", images, *flags,
+                           tmp_path / "rungs", "--epochs", 27,
+                           program="smtrain")
+    out = process.stdout.readline()
+    process.terminate()
+    out += process.communicate(timeout=60)[0]
+    assert process.returncode == 75
+    seen += re.sub(r" images_per_s=\d+", "", out).splitlines()
+    assert 10 <= len(seen) < 27
+    last = smtrain(*flags, tmp_path / "rungs", "--epochs", 27)
+    assert f"going on at epoch {len(seen) + 1}, " in last.stderr
+    assert seen + lines_of(last) == whole
+    assert (newest(tmp_path / "rungs").read_bytes()
+            == newest(tmp_path / "whole").read_bytes())
+
+
+def test_the_end_of_a_schedule_stays_where_it_is(smtrain, tmp_path):
+    flags = ("--schedule", "cosine", "--checkpoint-dir", tmp_path / "run",
+             "--epochs")
+    lines_of(smtrain(*flags, 1))
+    result = smtrain(*flags, 2)
     assert lines_of(result, status=1) == []
-    assert "2 epochs" in result.stderr and "--epochs 1" in result.stderr
+    assert "made with horizon=1, not horizon=2" in result.stderr
+    result = smtrain(*flags, 3, "--horizon", 2)
+    assert lines_of(result, status=2) == []
+    assert "--epochs 3 is past --horizon 2" in result.stderr
+
+
+def test_the_resource_is_how_many_epochs(smtrain):
+    def epochs(resource, *flags):
+        return len(lines_of(smtrain(*flags, env={
+            "SMTUNE_RESOURCE": resource})))
+    assert epochs("3") == 3
+    assert epochs("3", "--epochs", 2) == epochs("3", "--epochs=2") == 2
+    assert epochs("60000000", "--epochs", 1) == 1  # of something else
+    assert epochs("") == 10
+    result = smtrain(env={"SMTUNE_RESOURCE": "many"})
+    assert lines_of(result, status=2) == []
+    assert ("$SMTUNE_RESOURCE: --epochs: 'many' is no whole number"
+            in result.stderr)
+
+
+def test_a_checkpoint_is_adopted_with_other_settings(smtrain, tmp_path):
+    """What may change is how it is trained, not what it is."""
+    flags = ("--checkpoint-dir", tmp_path / "run", "--epochs")
+    other = ("--lr", "0.01", "--momentum", "0.5", "--weight-decay", "0.001",
+             "--dropout", "0.1")
+    lines_of(smtrain(*flags, 2))
+    assert "with dropout=0, not dropout=0.1" in smtrain(*flags, 3,
+                                                        *other).stderr
+    result = smtrain(*flags, 3, *other, "--adopt")
+    assert len(lines_of(result)) == 1
+    assert "going on at epoch 3" in result.stderr
+    assert len(lines_of(smtrain(*flags, 4, *other))) == 1  # it is its own now
+    result = smtrain(*flags, 5, "--width", 17, "--adopt")
+    assert lines_of(result, status=1) == []
+    assert "with width=16, not width=17" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2],

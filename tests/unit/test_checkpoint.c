@@ -51,8 +51,8 @@ static int make_run(void **state)
         return -1;
     fill(run, 1);
     run->at = somewhere;
-    run->parts = (struct checkpoint_parts){SETTINGS, &run->params, &run->optim,
-                                           &run->at};
+    run->parts = (struct checkpoint_parts){SETTINGS, SETTINGS, &run->params,
+                                           &run->optim, &run->at};
     return 0;
 }
 
@@ -218,13 +218,13 @@ static void test_checkpoint__refuses_another_run(void **state)
     struct fixture *run = *state;
 
     save(run, 1, 1);
-    run->parts.settings = "lr=0.25\nbatch=7\n";
+    run->parts.required = "lr=0.25\nbatch=7\n";
     assert_refused(run, "made with lr=0.5, not lr=0.25");
-    run->parts.settings = "lr=0.5\nbatch=77\n";
+    run->parts.required = "lr=0.5\nbatch=77\n";
     assert_refused(run, "made with batch=7, not batch=77");
-    run->parts.settings = "lr=0.5\nwidth=1\n";
+    run->parts.required = "lr=0.5\nwidth=1\n";
     assert_refused(run, "made without width=1");
-    run->parts.settings = SETTINGS;
+    run->parts.required = "lr=0.5\n"; /* no matter what batch was */
     run->params.tensors[1].columns = 5;
     assert_refused(run, "made with tensor b=1x3, not tensor b=1x5");
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,7 +41,9 @@ static const struct flag model_flags[] = {
      .doc = "how fast",
      .min = 0,
      .max = 1,
-     .kept = true},
+     .environment = "TEST_FLAGS_RATE",
+     .kept = true,
+     .adaptable = true},
     {.name = NULL},
 };
 
@@ -178,7 +181,34 @@ static void test_flags__kept_ones_survive_a_round_trip(void **state)
     assert_memory_equal(&again.rate, &options.rate, sizeof(double));
     assert_int_equal(again.colour, 1);
     assert_true(again.quiet);
+    buf_truncate(&kept, 0);
+    flags_print_fixed(sets, 2, &kept);
+    assert_string_equal(buf_text(&kept), "width=7\ncolour=green\n");
     buf_clear(&kept);
+}
+
+static void test_flags__are_taken_from_the_environment(void **state)
+{
+    struct options options;
+    struct err err;
+
+    (void)state;
+    setenv("TEST_FLAGS_RATE", "0.75", 1);
+    assert_int_equal(parse(&options, (const char *[]){NULL}, NULL), 0);
+    assert_memory_equal(&options.rate, &(double){0.75}, sizeof(double));
+    assert_int_equal(
+        parse(&options, (const char *[]){"--rate=0.5", NULL}, NULL), 0);
+    assert_memory_equal(&options.rate, &(double){0.5}, sizeof(double));
+    setenv("TEST_FLAGS_RATE", "7", 1);
+    assert_int_equal(
+        parse(&options, (const char *[]){"--rate", "0.5", NULL}, NULL), 0);
+    assert_int_equal(
+        parse(&options, (const char *[]){"--colour=red", NULL}, &err), -1);
+    assert_string_equal(err.text,
+                        "$TEST_FLAGS_RATE: --rate: 7 is not in 0 .. 1");
+    setenv("TEST_FLAGS_RATE", "", 1);
+    assert_int_equal(parse(&options, (const char *[]){NULL}, NULL), 0);
+    unsetenv("TEST_FLAGS_RATE");
 }
 
 int main(void)
@@ -188,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_flags__reads_both_ways_to_write_a_value),
         cmocka_unit_test(test_flags__says_what_is_wrong),
         cmocka_unit_test(test_flags__kept_ones_survive_a_round_trip),
+        cmocka_unit_test(test_flags__are_taken_from_the_environment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
