@@ -121,15 +121,20 @@ const struct schema_key *schema_find(const struct schema_key *keys,
     return keys->name != NULL ? keys : NULL;
 }
 
-const char *const *schema_choices(const struct schema_key *key, size_t *count)
+size_t schema_choices(const struct schema_key *key, const char **words)
 {
-    const char *const *choices =
-        key->names != NULL ? key->names() : key->choices;
+    const char *const *const lists[] = {
+        key->names != NULL ? key->names() : NULL,
+        key->choices,
+    };
+    size_t count = 0;
 
-    *count = 0;
-    while (choices != NULL && choices[*count] != NULL)
-        ++*count;
-    return choices;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (const char *const *word = lists[i];
+             word != NULL && *word != NULL && count < SCHEMA_CHOICES_MAX;
+             word++)
+            words[count++] = *word;
+    return count;
 }
 
 /* The types of an item, with those that a shorthand adds. */
@@ -210,13 +215,13 @@ static int check_choice(const struct schema_key *key,
                         const struct conf_node *node, const char *label,
                         struct diags *diags)
 {
-    size_t count;
-    const char *const *choices = schema_choices(key, &count);
+    const char *choices[SCHEMA_CHOICES_MAX];
+    size_t count = schema_choices(key, choices);
 
     for (size_t i = 0; i < count; i++)
         if (strcmp(choices[i], node->text) == 0)
             return 0;
-    if (choices == NULL)
+    if (count == 0)
         return 0;
     return diags_add_unknown(diags, node->place, node->text, choices, count,
                              "%s cannot be '%s'", label, node->text);

@@ -35,7 +35,7 @@ struct schema_key {
     bool required;
     double min, max;            /* both 0: no limits; in seconds, bytes */
     const char *const *choices; /* NULL-ended; NULL: any */
-    const char *const *(*names)(void); /* the choices, from another part */
+    const char *const *(*names)(void); /* choices too, from another part */
     const struct schema_key *keys;     /* SCHEMA_MAP: the keys it may have */
     const struct schema_key *element;  /* SCHEMA_LIST, and maps of free keys;
                                           its name is a noun for messages */

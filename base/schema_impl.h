@@ -10,8 +10,11 @@
 const struct schema_key *schema_find(const struct schema_key *keys,
                                      const char *name);
 
-/* The words a text may be, or NULL for any text. */
-const char *const *schema_choices(const struct schema_key *key, size_t *count);
+enum { SCHEMA_CHOICES_MAX = 64 };
+
+/* Fills words[SCHEMA_CHOICES_MAX] with those that a text may be, and returns
+ * how many; 0: any text. */
+size_t schema_choices(const struct schema_key *key, const char **words);
 
 /* Appends "a whole number or 'auto'": what an item may be, in words. */
 void schema_describe(const struct schema_key *key, struct buf *out);

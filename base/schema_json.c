@@ -86,13 +86,13 @@ static json_t *bounded_json(const char *type, const struct schema_key *key)
 static json_t *text_json(const struct schema_key *key)
 {
     json_t *json = json_pack("{ss}", "type", "string");
-    size_t count;
-    const char *const *choices = schema_choices(key, &count);
+    const char *choices[SCHEMA_CHOICES_MAX];
+    size_t count = schema_choices(key, choices);
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_string(choices[i]));
-    if (choices != NULL)
+    if (count > 0)
         json_object_set(json, "enum", list);
     json_decref(list);
     return json;

@@ -33,10 +33,10 @@ static void add_bold(struct buf *out, const char *text)
 
 static void print_choices(const struct schema_key *key, struct buf *out)
 {
-    size_t count;
-    const char *const *choices = schema_choices(key, &count);
+    const char *choices[SCHEMA_CHOICES_MAX];
+    size_t count = schema_choices(key, choices);
 
-    if (choices == NULL)
+    if (count == 0)
         return;
     buf_add_string(out, count > 1 ? "One of" : "Only");
     for (size_t i = 0; i < count; i++) {

@@ -22,6 +22,17 @@ void template_destroy(struct template *template)
     free(template);
 }
 
+bool template_uses(const struct template *template, size_t index)
+{
+    for (size_t i = 0; i < template->part_count; i++) {
+        const struct expr *expr = template->parts[i].expr;
+
+        if (expr != NULL && expr_uses(expr, index))
+            return true;
+    }
+    return false;
+}
+
 static int expand_part(const struct template *template, const struct part *part,
                        const struct value *values, struct buf *out,
                        struct err *err)

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_BASE_TEMPLATE_H
 #define SMTUNE_BASE_TEMPLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -47,6 +48,9 @@ struct template *template_create_words(struct expr_env *env,
                                        const struct expr_table *tables,
                                        size_t table_count, struct err *err);
 void template_destroy(struct template *template);
+
+/* Whether any of its expressions reads column `index` (of all tables'). */
+bool template_uses(const struct template *template, size_t index);
 
 /* WORDS: a NULL-ended vector, freed with template_free_words. */
 char **template_expand_words(struct template *template,

@@ -12,7 +12,7 @@
 #include "orchestrator/experiment.h"
 
 /* What became of one file. */
-struct verdict {
+struct finding {
     const char *file;
     struct diags *diags;
     struct experiment *experiment; /* NULL: diags says why */
@@ -20,7 +20,7 @@ struct verdict {
     uint64_t settings; /* 0: a continuum */
 };
 
-/* One way to show verdicts: -o. */
+/* One way to show findings: -o. */
 struct report {
     const struct cli *cli;
     json_t *list;
@@ -28,23 +28,23 @@ struct report {
 };
 
 static void print_text(const struct report *report,
-                       const struct verdict *verdict)
+                       const struct finding *finding)
 {
-    const struct space_volume *volume = &verdict->volume;
+    const struct space_volume *volume = &finding->volume;
     size_t params;
 
-    if (verdict->experiment == NULL) {
-        drive_print_diags(report->cli, verdict->diags);
+    if (finding->experiment == NULL) {
+        drive_print_diags(report->cli, finding->diags);
         return;
     }
-    params = space_count(verdict->experiment->space);
-    printf("%s: ok: %zu parameter%s, ", verdict->file, params,
+    params = space_count(finding->experiment->space);
+    printf("%s: ok: %zu parameter%s, ", finding->file, params,
            params == 1 ? "" : "s");
     if (volume->exact)
         printf("%" PRIu64 " settings\n", volume->points);
-    else if (verdict->settings > 0)
+    else if (finding->settings > 0)
         printf("%" PRIu64 " settings, about %.3g%% of them feasible\n",
-               verdict->settings, 100 * volume->fraction);
+               finding->settings, 100 * volume->fraction);
     else
         printf("a continuum of settings, about %.3g%% of it feasible\n",
                100 * volume->fraction);
@@ -67,15 +67,15 @@ static json_t *errors_json(struct diags *diags)
     return list;
 }
 
-static json_t *verdict_json(const struct verdict *verdict)
+static json_t *finding_json(const struct finding *finding)
 {
-    const struct experiment *experiment = verdict->experiment;
+    const struct experiment *experiment = finding->experiment;
     json_t *json =
-        json_pack("{sosbsIso}", "file", json_from_text(verdict->file), "ok",
+        json_pack("{sosbsIso}", "file", json_from_text(finding->file), "ok",
                   experiment != NULL, "error_count",
-                  (json_int_t)diags_count(verdict->diags), "errors",
-                  errors_json(verdict->diags));
-    const struct space_volume *volume = &verdict->volume;
+                  (json_int_t)diags_count(finding->diags), "errors",
+                  errors_json(finding->diags));
+    const struct space_volume *volume = &finding->volume;
 
     if (experiment == NULL)
         return json;
@@ -83,34 +83,34 @@ static json_t *verdict_json(const struct verdict *verdict)
         json, "parameters",
         json_integer((json_int_t)space_count(experiment->space)));
     json_object_set_new(json, "settings",
-                        verdict->settings > 0
-                            ? json_integer((json_int_t)verdict->settings)
+                        finding->settings > 0
+                            ? json_integer((json_int_t)finding->settings)
                             : json_null());
     json_object_set_new(json, "feasible", json_from_real(volume->fraction));
     json_object_set_new(json, "feasible_exact", json_boolean(volume->exact));
     return json;
 }
 
-static int add_row(const struct report *report, const struct verdict *verdict,
+static int add_row(const struct report *report, const struct finding *finding,
                    struct err *err)
 {
-    bool ok = verdict->experiment != NULL;
+    bool ok = finding->experiment != NULL;
     struct value cells[] = {
-        value_text(verdict->file),
+        value_text(finding->file),
         value_bool(ok),
-        value_int((int64_t)diags_count(verdict->diags)),
+        value_int((int64_t)diags_count(finding->diags)),
         value_null(),
         value_null(),
     };
 
     if (ok) {
-        cells[3] = value_int((int64_t)space_count(verdict->experiment->space));
-        cells[4] = value_real(verdict->volume.fraction);
+        cells[3] = value_int((int64_t)space_count(finding->experiment->space));
+        cells[4] = value_real(finding->volume.fraction);
     }
     return output_row(report->rows, cells, err);
 }
 
-static int show(struct report *report, const struct verdict *verdict,
+static int show(struct report *report, const struct finding *finding,
                 struct err *err)
 {
     struct buf line = BUF_INIT;
@@ -118,15 +118,15 @@ static int show(struct report *report, const struct verdict *verdict,
 
     switch (report->cli->output) {
     case OUTPUT_TABLE:
-        print_text(report, verdict);
+        print_text(report, finding);
         return 0;
     case OUTPUT_CSV:
-        return add_row(report, verdict, err);
+        return add_row(report, finding, err);
     case OUTPUT_JSON:
-        json_array_append_new(report->list, verdict_json(verdict));
+        json_array_append_new(report->list, finding_json(finding));
         return 0;
     case OUTPUT_JSONL:
-        json = verdict_json(verdict);
+        json = finding_json(finding);
         json_print(json, &line);
         json_decref(json);
         puts(buf_text(&line));
@@ -139,22 +139,22 @@ static int show(struct report *report, const struct verdict *verdict,
 /* 0: right, 3: wrong, -1: cannot be read. */
 static int check_file(struct report *report, const char *file, struct err *err)
 {
-    struct verdict verdict = {.file = file, .diags = diags_create(file)};
+    struct finding finding = {.file = file, .diags = diags_create(file)};
     int status = -1;
 
-    verdict.experiment = experiment_load(file, NULL, 0, verdict.diags, err);
-    if (verdict.experiment != NULL) {
-        struct space *space = verdict.experiment->space;
+    finding.experiment = experiment_load(file, NULL, 0, finding.diags, err);
+    if (finding.experiment != NULL) {
+        struct space *space = finding.experiment->space;
 
-        verdict.settings = space_cardinality(space);
-        status = space_estimate_volume(space, &verdict.volume, err);
-    } else if (diags_count(verdict.diags) > 0) {
+        finding.settings = space_cardinality(space);
+        status = space_estimate_volume(space, &finding.volume, err);
+    } else if (diags_count(finding.diags) > 0) {
         status = err_exit_status(ERR_FILE);
     }
-    if (status >= 0 && show(report, &verdict, err) < 0)
+    if (status >= 0 && show(report, &finding, err) < 0)
         status = -1;
-    experiment_destroy(verdict.experiment);
-    diags_destroy(verdict.diags);
+    experiment_destroy(finding.experiment);
+    diags_destroy(finding.diags);
     return status;
 }
 

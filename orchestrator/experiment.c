@@ -14,6 +14,8 @@
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
 
+#define DEFAULT_IMPROVEMENT 0.01 /* as in SageMaker */
+
 const char *experiment_take_text(struct experiment_file *file, char *text)
 {
     file->texts = mem_grow(file->texts, file->text_count, &file->text_capacity,
@@ -70,6 +72,14 @@ int64_t experiment_int(const struct conf_node *map, const char *key,
     double number = experiment_number(map, key, (double)fallback);
 
     return fabs(number) <= 0x1p53 ? (int64_t)number : fallback;
+}
+
+bool experiment_bool(const struct conf_node *map, const char *key,
+                     bool fallback)
+{
+    const struct conf_node *node = conf_get(map, key);
+
+    return node != NULL && node->type == CONF_BOOL ? node->boolean : fallback;
 }
 
 int64_t experiment_ms(const struct conf_node *map, const char *key,
@@ -207,22 +217,49 @@ static void refuse_with_many(struct build *build,
                   "'budget.%s' has no meaning with several objectives", key);
 }
 
+/* Nobody can say beforehand what an attempt will take, without a max. */
+static void build_budget_resource(struct build *build,
+                                  const struct conf_node *node)
+{
+    const struct schedule *schedule = &build->experiment->schedule;
+    const struct conf_node *resource = conf_get(node, "resource");
+
+    build->experiment->budget.resource = experiment_int(node, "resource", 0);
+    if (resource == NULL)
+        return;
+    if (!schedule->is_on)
+        diags_add(build->diags, resource->place, NULL,
+                  "'budget.resource' needs a schedule, which says what a trial "
+                  "takes");
+    else if (schedule->options.max == SCHEDULE_NO_MAX)
+        diags_add(build->diags, resource->place, NULL,
+                  "'budget.resource' needs 'schedule.max', the most that a "
+                  "trial takes");
+}
+
 static void build_budget(struct build *build, const struct conf_node *node)
 {
     struct budget *budget = &build->experiment->budget;
     bool is_grid = strcmp(build->experiment->search.method, "grid") == 0;
+    bool is_limited;
 
+    build_budget_resource(build, node);
     budget->time_ms = experiment_ms(node, "time", 0);
-    budget->trials = experiment_int(
-        node, "trials", budget->time_ms > 0 || is_grid ? 0 : DEFAULT_TRIALS);
+    is_limited = budget->time_ms > 0 || budget->resource > 0 || is_grid;
+    budget->trials =
+        experiment_int(node, "trials", is_limited ? 0 : DEFAULT_TRIALS);
     budget->parallel = experiment_int(node, "parallel", 0);
     budget->target = experiment_number(node, "target", (double)NAN);
     budget->has_target = !isnan(budget->target);
     budget->no_improvement = experiment_int(node, "no_improvement", 0);
+    budget->improvement =
+        experiment_number(node, "improvement", DEFAULT_IMPROVEMENT);
+    budget->convergence = experiment_bool(node, "convergence", false);
     build->experiment->search.budget_trials = (uint64_t)budget->trials;
     build->experiment->search.parallel = (uint64_t)budget->parallel;
     refuse_with_many(build, node, "target");
     refuse_with_many(build, node, "no_improvement");
+    refuse_with_many(build, node, "convergence");
 }
 
 static void build_executor(struct build *build, const struct conf_node *node)
@@ -298,11 +335,13 @@ static void build_all(struct build *build)
     build_objectives(build, conf_get(root, "objective"));
     experiment_build_outcomes(build, conf_get(root, "outcomes"));
     build_search(build, conf_get(root, "search"));
+    experiment_build_schedule(build, root);
     build_budget(build, conf_get(root, "budget"));
     experiment_build_space(build, root);
     experiment_build_enqueue(build, conf_get(root, "enqueue"));
     experiment_build_warm_start(build, conf_get(root, "warm_start"));
     experiment_build_trial(build, conf_get(root, "trial"));
+    experiment_finish_schedule(build, root);
     experiment_build_notify(build, conf_get(root, "notify"));
     build_executor(build, conf_get(root, "executor"));
     check_slots(build, root);

@@ -12,6 +12,7 @@
 #include "base/schema.h"
 #include "base/template.h"
 #include "executors/executor.h"
+#include "strategies/scheduler.h"
 #include "strategies/space.h"
 #include "strategies/strategy.h"
 
@@ -38,6 +39,20 @@ struct budget {
     bool has_target;
     double target;
     int64_t no_improvement; /* trials in a row, 0: no limit */
+    double improvement;     /* relative to the best: what is less is none */
+    bool convergence;       /* ends when nothing better is to be expected */
+    int64_t resource;       /* of all attempts together, 0: no limit */
+};
+
+/* How trials are given their resource: see strategies/scheduler.h. */
+struct schedule {
+    bool is_on;
+    /* Where it is on. max is SCHEDULE_NO_MAX where trials run to an end of
+     * their own; bounds are in the terms that schedulers are told values in. */
+    struct schedule_options options;
+    const char *resource; /* its name, and that of its column */
+    size_t objective;     /* the one that decides */
+    bool is_read;         /* the command names the column, or SMTUNE_RESOURCE */
 };
 
 struct resources {
@@ -108,6 +123,8 @@ enum extra_column {
     EXTRA_RUN,            /* run: the run's name */
     EXTRA_DIR,            /* dir: the trial's directory */
     EXTRA_CHECKPOINT_DIR, /* checkpoint_dir */
+    EXTRA_RESOURCE, /* the schedule's name for it, where there is a schedule: up
+                       to which resource the attempt runs, null without a max */
     EXTRA_COUNT
 };
 
@@ -139,6 +156,8 @@ struct experiment {
                                null: left to the search */
     size_t enqueued_count;
     struct budget budget;
+    struct schedule schedule;
+    bool has_checkpoints; /* trials go on where an attempt before stopped */
     struct template *command;
     bool is_shell; /* command is a script for /bin/sh -c, else words */
     struct metric_rules *metrics;

@@ -33,6 +33,10 @@ struct build {
 extern const struct schema_key experiment_param;
 /* The keys of `trial`. */
 extern const struct schema_key experiment_trial_keys[];
+/* The keys of `schedule`. */
+extern const struct schema_key experiment_schedule_keys[];
+/* Search methods that stand for a schedule as well, NULL-ended. */
+extern const char *const experiment_search_shorthands[];
 /* One entry of `notify`, and its keys. */
 extern const struct schema_key experiment_receiver;
 extern const struct schema_key experiment_receiver_keys[];
@@ -54,6 +58,8 @@ int64_t experiment_int(const struct conf_node *map, const char *key,
                        int64_t fallback);
 double experiment_number(const struct conf_node *map, const char *key,
                          double fallback);
+bool experiment_bool(const struct conf_node *map, const char *key,
+                     bool fallback);
 int64_t experiment_ms(const struct conf_node *map, const char *key,
                       int64_t fallback);
 int64_t experiment_bytes(const struct conf_node *map, const char *key,
@@ -64,7 +70,17 @@ int64_t experiment_bytes(const struct conf_node *map, const char *key,
 int experiment_read_value(struct build *build, const struct conf_node *node,
                           struct value *value);
 
+/* Whether templates have a column of that name besides the parameters (of the
+ * schedule's resource aside). */
+bool experiment_is_own_column(const char *name);
+
 /* The parts. Errors go to build->diags. */
+/* After the search and before the columns are known. */
+void experiment_build_schedule(struct build *build,
+                               const struct conf_node *root);
+/* After the trial: what hangs on its checkpoints. */
+void experiment_finish_schedule(struct build *build,
+                                const struct conf_node *root);
 void experiment_build_space(struct build *build, const struct conf_node *root);
 void experiment_build_outcomes(struct build *build,
                                const struct conf_node *node);

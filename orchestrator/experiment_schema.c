@@ -18,7 +18,7 @@ static const char *const param_types[] = {"float",   "int",  "categorical",
 static const char *const cgroup_uses[] = {"auto", "off", NULL};
 static const char *const duplicates[] = {"skip", "reuse", NULL};
 static const char *const warm_start_modes[] = {"same", "transfer", NULL};
-static const char *const schedules[] = {"none", NULL};
+static const char *const early_stops[] = {"auto", "off", NULL};
 
 static const struct schema_key objective_keys[] = {
     {
@@ -193,7 +193,10 @@ static const struct schema_key search_keys[] = {
         .name = "method",
         .type = SCHEMA_TEXT,
         .names = strategy_method_names,
-        .doc = "How settings are chosen.",
+        .choices = experiment_search_shorthands,
+        .doc = "How settings are chosen. hyperband stands for random and bohb "
+               "for tpe with a third of its settings drawn at random, both "
+               "with the schedule hyperband.",
         .fallback = "auto",
         .example = "sobol",
     },
@@ -261,18 +264,6 @@ static const struct schema_key setting_element = {
     .element = &value_element,
 };
 
-static const struct schema_key schedule_keys[] = {
-    {
-        .name = "method",
-        .type = SCHEMA_TEXT,
-        .choices = schedules,
-        .doc = "How trials are stopped early.",
-        .fallback = "none",
-        .example = "none",
-    },
-    {.name = NULL},
-};
-
 static const struct schema_key budget_keys[] = {
     {
         .name = "trials",
@@ -280,8 +271,8 @@ static const struct schema_key budget_keys[] = {
         .min = 1,
         .max = COUNT_MAX,
         .doc = "How many trials at most.",
-        .fallback = "50; without limit where `time` is given or the search "
-                    "is a grid",
+        .fallback = "50; without limit where `time` or `resource` is given or "
+                    "the search is a grid",
         .example = "60",
     },
     {
@@ -318,6 +309,35 @@ static const struct schema_key budget_keys[] = {
                "one.",
         .fallback = "no limit",
         .example = "30",
+    },
+    {
+        .name = "improvement",
+        .type = SCHEMA_NUMBER,
+        .min = 0,
+        .max = 1,
+        .doc = "How much better a trial must be to count as better for "
+               "`no_improvement` and `convergence`, as a share of the best "
+               "value.",
+        .fallback = "0.01",
+        .example = "0.001",
+    },
+    {
+        .name = "convergence",
+        .type = SCHEMA_BOOL,
+        .doc = "The run ends when a model of its results holds it for very "
+               "unlikely that a trial could still be better.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
+        .name = "resource",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = COUNT_MAX,
+        .doc = "How much of the schedule's resource all trials get together, "
+               "in all their attempts.",
+        .fallback = "no limit",
+        .example = "2000",
     },
     {.name = NULL},
 };
@@ -464,11 +484,20 @@ const struct schema_key experiment_schema[] = {
     {
         .name = "schedule",
         .type = SCHEMA_MAP,
-        .keys = schedule_keys,
+        .keys = experiment_schedule_keys,
         .shorthand = "method",
-        .doc = "How trials are stopped early.",
+        .doc = "How much of a resource, such as epochs, each trial gets.",
         .fallback = "none",
-        .example = "none",
+        .example = "{method: asha, max: 27}",
+    },
+    {
+        .name = "early_stopping",
+        .type = SCHEMA_TEXT,
+        .choices = early_stops,
+        .doc = "auto is short for `schedule: median`: trials that do worse "
+               "than the others did are stopped.",
+        .fallback = "off",
+        .example = "auto",
     },
     {
         .name = "budget",

@@ -327,6 +327,15 @@ const struct schema_key experiment_trial_keys[] = {
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
     },
     {
+        .name = "checkpoints",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether a trial that is started again goes on where it was, "
+               "from a checkpoint in its checkpoint directory.",
+        .fallback = "whether `command`, `shell` or `env` name "
+                    "checkpoint_dir or SMTUNE_CHECKPOINT_DIR",
+        .example = "true",
+    },
+    {
         .name = "channels",
         .type = SCHEMA_MAP,
         .element = &channel_element,

@@ -190,12 +190,21 @@ static int read_param(struct build *build, const struct conf_node *node,
     return 0;
 }
 
+/* The names of those that have one of their own. */
+static const char *const extra_names[] = {
+    [EXTRA_TRIAL] = "trial", [EXTRA_RUN] = "run",
+    [EXTRA_DIR] = "dir",     [EXTRA_CHECKPOINT_DIR] = "checkpoint_dir",
+    [EXTRA_RESOURCE] = NULL,
+};
+
+bool experiment_is_own_column(const char *name)
+{
+    return is_among(name, extra_names);
+}
+
 static int check_name(struct build *build, const struct conf_node *key)
 {
-    static const char *const extras[] = {"trial", "run", "dir",
-                                         "checkpoint_dir", NULL};
-
-    if (is_among(key->text, extras))
+    if (experiment_is_own_column(key->text))
         return diags_add(build->diags, key->place, NULL,
                          "a parameter cannot be called '%s': in a command "
                          "that is smtune's own",
@@ -281,20 +290,22 @@ static void add_constraints(struct build *build, const struct conf_node *node)
 
 static void list_columns(struct build *build)
 {
-    static const char *const extras[EXTRA_COUNT] = {
-        [EXTRA_TRIAL] = "trial",
-        [EXTRA_RUN] = "run",
-        [EXTRA_DIR] = "dir",
-        [EXTRA_CHECKPOINT_DIR] = "checkpoint_dir",
-    };
     const struct space *space = build->experiment->space;
+    const char *resource = build->experiment->schedule.resource;
 
     build->columns =
         mem_array(space_count(space) + EXTRA_COUNT, sizeof(const char *));
-    for (size_t i = 0; i < space_count(space); i++)
-        build->columns[build->column_count++] = space_param(space, i)->name;
-    for (size_t i = 0; i < EXTRA_COUNT; i++)
-        build->columns[build->column_count++] = extras[i];
+    for (size_t i = 0; i < space_count(space); i++) {
+        const char *name = space_param(space, i)->name;
+        bool is_resource = resource != NULL && strcmp(name, resource) == 0;
+
+        /* A constant of the resource's name is the most of it, and hidden. */
+        build->columns[build->column_count++] = is_resource ? "" : name;
+    }
+    for (size_t i = 0; extra_names[i] != NULL; i++)
+        build->columns[build->column_count++] = extra_names[i];
+    if (resource != NULL)
+        build->columns[build->column_count++] = resource;
 }
 
 void experiment_build_space(struct build *build, const struct conf_node *root)

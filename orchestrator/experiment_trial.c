@@ -235,6 +235,60 @@ static void build_resources(struct build *build, const struct conf_node *map)
     resources->grace_ms = experiment_ms(map, "grace", 30000);
 }
 
+/* ---- what the command makes use of ---- */
+
+static bool is_used(const struct build *build, const char *column)
+{
+    const struct experiment *experiment = build->experiment;
+    size_t index = 0;
+
+    while (index < build->column_count &&
+           strcmp(build->columns[index], column) != 0)
+        index++;
+    if (experiment->command != NULL &&
+        template_uses(experiment->command, index))
+        return true;
+    for (size_t i = 0; i < experiment->environment_count; i++)
+        if (template_uses(experiment->environment[i].value, index))
+            return true;
+    return false;
+}
+
+/* Whether a text of the map says the word. */
+static bool is_said(const struct conf_node *node, const char *word)
+{
+    if (node == NULL)
+        return false;
+    if (node->type == CONF_TEXT)
+        return strstr(node->text, word) != NULL;
+    for (size_t i = 0; i < node->count; i++)
+        if (is_said(node->items[i], word))
+            return true;
+    return false;
+}
+
+/* A column in a template, or a variable in the command's text. */
+static bool is_read(const struct build *build, const struct conf_node *trial,
+                    const char *column, const char *variable)
+{
+    return is_used(build, column) ||
+           is_said(conf_get(trial, "command"), variable) ||
+           is_said(conf_get(trial, "shell"), variable);
+}
+
+static void find_uses(struct build *build, const struct conf_node *trial)
+{
+    struct experiment *experiment = build->experiment;
+    struct schedule *schedule = &experiment->schedule;
+
+    experiment->has_checkpoints = experiment_bool(
+        trial, "checkpoints",
+        is_read(build, trial, "checkpoint_dir", "SMTUNE_CHECKPOINT_DIR"));
+    if (schedule->is_on)
+        schedule->is_read =
+            is_read(build, trial, schedule->resource, "SMTUNE_RESOURCE");
+}
+
 void experiment_build_trial(struct build *build, const struct conf_node *trial)
 {
     const struct conf_node *metrics = conf_get(trial, "metrics");
@@ -247,6 +301,7 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
     if (metrics == NULL || metrics->type == CONF_LIST ||
         metrics->type == CONF_MAP)
         build_metrics(build, metrics);
+    find_uses(build, trial);
     build_resources(build, conf_get(trial, "resources"));
     experiment_build_retries(build, conf_get(trial, "retry"));
 }

@@ -88,6 +88,7 @@ static int print_command(struct plan *plan, const struct value *values,
 static int expand_command(struct plan *plan, struct err *err)
 {
     const struct experiment *experiment = plan->experiment;
+    const struct schedule *schedule = &experiment->schedule;
     size_t count = space_count(experiment->space);
     struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
     char *directory =
@@ -100,6 +101,9 @@ static int expand_command(struct plan *plan, struct err *err)
     values[count + EXTRA_RUN] = value_text(experiment->name);
     values[count + EXTRA_DIR] = value_text(directory);
     values[count + EXTRA_CHECKPOINT_DIR] = value_text(checkpoints);
+    if (schedule->is_on && schedule->options.max != SCHEDULE_NO_MAX)
+        values[count + EXTRA_RESOURCE] =
+            value_int((int64_t)schedule->options.max);
     result = print_command(plan, values, err);
     free(values);
     free(directory);

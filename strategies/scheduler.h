@@ -30,6 +30,9 @@ enum schedule_type {
     SCHEDULE_STOPPING
 };
 
+/* As max, of a method without pauses: a trial ends where it wants to. */
+#define SCHEDULE_NO_MAX ((uint64_t)INT64_MAX)
+
 struct schedule_options {
     const char *method; /* a name of scheduler_method_names() */
     uint64_t seed;
