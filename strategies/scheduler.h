@@ -40,14 +40,15 @@ struct schedule_options {
     uint64_t eta;      /* one in eta goes on: 2 or more */
     uint64_t brackets; /* asha, hyperband: how many; 0: the method's default */
     enum schedule_type type; /* of a method that has both */
-    uint64_t min_trials;     /* median: as many curves before it stops any */
-    const char *rule;        /* median: "sagemaker" or "vizier" */
-    uint64_t patience;       /* patient: so much resource without improvement */
-    double min_delta;        /* patient: what less is none */
-    double lower, upper;     /* threshold: outside is stopped; NaN: no bound */
-    uint64_t population;     /* pbt: trials that live at once */
-    double quantile;         /* pbt: so many of them give way, as many lead */
-    double resample;         /* pbt: the chance of a fresh value */
+    bool maximize; /* reasons show values negated, as their user knows them */
+    uint64_t min_trials; /* median: as many curves before it stops any */
+    const char *rule;    /* median: "sagemaker" or "vizier" */
+    uint64_t patience;   /* patient: so much resource without improvement */
+    double min_delta;    /* patient: what less is none */
+    double lower, upper; /* threshold: outside is stopped; NaN: no bound */
+    uint64_t population; /* pbt: trials that live at once */
+    double quantile;     /* pbt: so many of them give way, as many lead */
+    double resample;     /* pbt: the chance of a fresh value */
 };
 
 /* What a trial had reached when it had used so much resource. */

@@ -9,13 +9,19 @@
  * new one is a file with one const struct scheduler_method named
  * scheduler_method_NAME, and its NAME below.
  */
-#define SCHEDULER_METHODS(X)                                                   \
-    X(asha)                                                                    \
-    X(hyperband)                                                               \
-    X(median)                                                                  \
-    X(patient)                                                                 \
-    X(threshold)                                                               \
-    X(pbt)
+#define SCHEDULER_METHODS(X) X(asha)
+
+/* A value as the user knows it: options.maximize negates what is told. */
+static inline double schedule_shown(const struct schedule_options *options,
+                                    double value)
+{
+    return options->maximize ? 0.0 - value : value;
+}
+
+/* Adds a rung to a plan, with what its trials use. Those of a bracket come in
+ * a row, from rung 0 on. trials may be 0. ERR_FILE: the plan is too large. */
+int schedule_plan_add(struct schedule_plan *plan,
+                      const struct schedule_rung *rung, struct err *err);
 
 /* The slots do what the functions of their names in scheduler.h do. */
 struct scheduler_method {
@@ -24,8 +30,8 @@ struct scheduler_method {
 
     /* The method's own state, or NULL with err. Options are checked as far as
      * their comments go; space outlives it. */
-    void *(*create)(const struct schedule_options *options,
-                    struct space *space, struct err *err);
+    void *(*create)(const struct schedule_options *options, struct space *space,
+                    struct err *err);
     void (*destroy)(void *state); /* NULL is no state */
 
     bool (*pauses)(const void *state);
@@ -40,6 +46,7 @@ struct scheduler_method {
                     struct verdict *verdict);
     void (*end)(void *state, uint64_t trial, enum trial_outcome outcome);
 
+    /* plan is empty; it need not be cleared after an error. */
     int (*plan)(const struct schedule_options *options, uint64_t trials,
                 struct schedule_plan *plan, struct err *err);
 };
