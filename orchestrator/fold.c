@@ -119,6 +119,9 @@ int64_t fold_trial(struct fold *fold, enum image image,
     if (image == IMAGE_ATTEMPT)
         row =
             fold_find(fold, IMAGE_JOB, row->cells[ATTEMPT_CELL_JOB_ID].integer);
+    if (image == IMAGE_OBSERVATION)
+        row = fold_find(fold, IMAGE_JOB,
+                        row->cells[OBSERVATION_CELL_JOB_ID].integer);
     if (image == IMAGE_SUPERSEDED)
         return row->cells[SUPERSEDED_CELL_NUMBER].integer;
     if (image == IMAGE_RUN || row == NULL ||

@@ -23,6 +23,7 @@ struct fold_row {
     uint64_t said;       /* bits 1 << cell: the events told of it */
     int64_t attempts;    /* of a job: how many it had */
     int64_t active;      /* of a job: the id of the one that has not ended */
+    int64_t observed;    /* of a job: the place of its last observation */
     bool is_recorded;    /* the caller's: the tables have such a row */
 };
 
@@ -48,7 +49,7 @@ struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id);
  * cells in the tables. */
 void fold_take_unsaid(struct fold *fold, enum image image, struct fold_row *row,
                       const struct value *recorded);
-/* The trial's number of a row of a job or an attempt; 0: not known. */
+/* The trial's number of a row of anything of a trial; 0: not known. */
 int64_t fold_trial(struct fold *fold, enum image image,
                    const struct fold_row *row);
 

@@ -48,10 +48,25 @@ static struct value take_text(struct fold *fold, char *text)
     return kept;
 }
 
+/* A real stands as a list of one, so that it may be a word. */
+static bool is_real(enum image image, size_t cell)
+{
+    return (image == IMAGE_JOB && cell == JOB_CELL_VIOLATION) ||
+           (image == IMAGE_OBSERVATION &&
+            (cell == OBSERVATION_CELL_LAST || cell == OBSERVATION_CELL_BEST));
+}
+
+static bool is_reals(enum image image, size_t cell)
+{
+    return (image == IMAGE_JOB &&
+            (cell == JOB_CELL_VALUES || cell == JOB_CELL_OUTCOMES)) ||
+           (image == IMAGE_OBSERVATION && (cell == OBSERVATION_CELL_VALUES ||
+                                           cell == OBSERVATION_CELL_OUTCOMES));
+}
+
 static struct value cell_of(struct fold *fold, enum image image, size_t cell,
                             const json_t *item)
 {
-    bool is_job = image == IMAGE_JOB;
     struct buf text = BUF_INIT;
 
     if (json_is_integer(item))
@@ -60,9 +75,9 @@ static struct value cell_of(struct fold *fold, enum image image, size_t cell,
         return fold_keep_text(fold, json_string_value(item));
     if (!json_is_array(item))
         return value_null();
-    if (is_job && cell == JOB_CELL_VIOLATION)
+    if (is_real(image, cell))
         return value_real(json_to_real(json_array_get(item, 0)));
-    if (is_job && (cell == JOB_CELL_VALUES || cell == JOB_CELL_OUTCOMES))
+    if (is_reals(image, cell))
         return take_text(fold, image_reals(item));
     json_print(item, &text);
     return take_text(fold, buf_take(&text));
@@ -119,6 +134,8 @@ static void run_created(struct fold *fold, json_t *detail)
     fold_set(row, RUN_CELL_REASON, value_text(""));
     fold_set(row, RUN_CELL_ENGINE_PID, value_int(0));
     fold_set(row, RUN_CELL_BOOT_ID, value_text(""));
+    if (json_object_get(detail, "rungs") == NULL)
+        fold_set(row, RUN_CELL_RUNGS, value_text("[]"));
 }
 
 static void run_state(struct fold *fold, json_t *detail)
@@ -192,6 +209,7 @@ static void job_suggested(struct fold *fold, json_t *detail)
     set_from_detail(fold, IMAGE_JOB, row, detail);
     fold_set(row, JOB_CELL_STATE, state_text(fold, text_of(detail, "state")));
     fold_set(row, JOB_CELL_CREATED_MS, value_int(event->time_ms));
+    fold_set(row, JOB_CELL_FIRST_RESOURCE, row->cells[JOB_CELL_RESOURCE]);
     if (fold->is_complete) {
         fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
         number = row->cells[JOB_CELL_NUMBER].integer;
@@ -257,7 +275,8 @@ static void job_reopened(struct fold *fold, struct fold_row *row,
                          const json_t *detail)
 {
     static const enum job_cell nulled[] = {JOB_CELL_STARTED_MS, JOB_CELL_TOLD,
-                                           JOB_CELL_VALUES, JOB_CELL_OUTCOMES};
+                                           JOB_CELL_VALUES, JOB_CELL_OUTCOMES,
+                                           JOB_CELL_RESOURCE};
     static const struct {
         enum superseded_cell to;
         enum job_cell from;
@@ -284,6 +303,41 @@ static void job_reopened(struct fold *fold, struct fold_row *row,
         fold_set(row, nulled[i], value_null());
 }
 
+/* Where it waits for more: its last observation, if that had it paused and
+ * nothing came of it yet. */
+static struct fold_row *find_pause(struct fold *fold,
+                                   const struct fold_row *row)
+{
+    struct fold_row *last = fold_find(fold, IMAGE_OBSERVATION, row->observed);
+
+    return last != NULL &&
+                   last->cells[OBSERVATION_CELL_PROMOTED].type == VALUE_NULL &&
+                   last->cells[OBSERVATION_CELL_DECISION].type == VALUE_TEXT &&
+                   strcmp(last->cells[OBSERVATION_CELL_DECISION].text,
+                          "pause") == 0
+               ? last
+               : NULL;
+}
+
+/* Its keys are named for the promotion; its job keeps what it had, but for the
+ * resource. */
+static void job_promoted(struct fold *fold, struct fold_row *row,
+                         const json_t *detail)
+{
+    struct fold_row *pause = find_pause(fold, row);
+    int64_t told = json_integer_value(json_object_get(detail, "told"));
+    int64_t resource = json_integer_value(json_object_get(detail, "resource"));
+
+    fold_set(row, JOB_CELL_RESOURCE, value_int(resource));
+    if (pause == NULL)
+        return;
+    if (resource <= pause->cells[OBSERVATION_CELL_RESOURCE].integer)
+        complain(fold, "it is given %" PRId64 ", and had used as much",
+                 resource);
+    fold_set(pause, OBSERVATION_CELL_PROMOTED, value_int(told));
+    fold_set(pause, OBSERVATION_CELL_PROMOTED_TO, value_int(resource));
+}
+
 static void job_event(struct fold *fold, enum job_event event, json_t *detail)
 {
     static const enum job_cell nulled[] = {JOB_CELL_CAUSE, JOB_CELL_DUE_MS};
@@ -299,12 +353,46 @@ static void job_event(struct fold *fold, enum job_event event, json_t *detail)
         fold_set(row, JOB_CELL_ENDED_MS, value_null());
         fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
     }
-    set_from_detail(fold, IMAGE_JOB, row, detail);
+    if ((event == EVENT_PAUSED || event == EVENT_PROMOTED) &&
+        find_pause(fold, row) == NULL)
+        complain(fold, "'%s' without an observation that had it paused",
+                 job_event_names[event]);
+    if (event == EVENT_PROMOTED)
+        job_promoted(fold, row, detail);
+    else
+        set_from_detail(fold, IMAGE_JOB, row, detail);
     if (event == EVENT_REOPENED)
         job_reopened(fold, row, detail);
     check_attempts(fold, row, event);
     next_state(fold, row, event, text_of(detail, "state"));
     check_told(fold, detail);
+}
+
+static void job_observed(struct fold *fold, json_t *detail)
+{
+    int64_t told = json_integer_value(json_object_get(detail, "told"));
+    struct fold_row *job = fold_find(fold, IMAGE_JOB, fold->event->job);
+    struct fold_row *row, *before;
+
+    check_told(fold, detail);
+    if (job == NULL) {
+        complain(fold, "the trial was never suggested");
+        return;
+    }
+    if (job->cells[JOB_CELL_RESOURCE].type == VALUE_NULL)
+        complain(fold, "it is in no schedule");
+    if (fold_find(fold, IMAGE_OBSERVATION, told) != NULL)
+        return;
+    row = fold_add_row(fold, IMAGE_OBSERVATION, told);
+    set_from_detail(fold, IMAGE_OBSERVATION, row, detail);
+    fold_set(row, OBSERVATION_CELL_JOB_ID, value_int(fold->event->job));
+    fold_set(row, OBSERVATION_CELL_ATTEMPT_ID, value_int(fold->event->attempt));
+    fold_set(row, OBSERVATION_CELL_TIME_MS, value_int(fold->event->time_ms));
+    before = fold_find(fold, IMAGE_OBSERVATION, job->observed);
+    if (before != NULL && before->cells[OBSERVATION_CELL_RESOURCE].integer >
+                              row->cells[OBSERVATION_CELL_RESOURCE].integer)
+        complain(fold, "it had used more before");
+    job->observed = told;
 }
 
 /* ---- an attempt's events ---- */
@@ -386,6 +474,7 @@ static const struct handler {
     const char *event;
     void (*apply)(struct fold *fold, json_t *detail);
 } handlers[] = {
+    {"observed", job_observed},
     {"attempt_starting", attempt_starting},
     {"attempt_running", attempt_running},
     {"attempt_ended", attempt_ended},

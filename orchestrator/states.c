@@ -34,10 +34,16 @@ static const unsigned char transitions[JOB_STATE_COUNT][JOB_EVENT_COUNT] = {
         {
             [EVENT_SUCCEEDED] = TO(JOB_SUCCEEDED),
             [EVENT_FAILED] = TO(JOB_FAILED),
+            [EVENT_PAUSED] = TO(JOB_PAUSED),
             [EVENT_RETRY] = TO(JOB_WAITING),
             [EVENT_INTERRUPTED] = TO(JOB_READY),
             [EVENT_STOPPED] = TO(JOB_STOPPED),
             [EVENT_CANCELLED] = TO(JOB_CANCELLED),
+        },
+    [JOB_PAUSED] =
+        {
+            [EVENT_PROMOTED] = TO(JOB_READY),
+            [EVENT_STOPPED] = TO(JOB_STOPPED),
         },
     [JOB_SUCCEEDED] = {[EVENT_REOPENED] = TO(JOB_READY)},
     [JOB_FAILED] = {[EVENT_REOPENED] = TO(JOB_READY)},

@@ -35,6 +35,8 @@
     X(EVENT_SUCCEEDED, "succeeded") /* ended well, metric and all */           \
     X(EVENT_REUSED, "reused")       /* takes over another one's result */      \
     X(EVENT_FAILED, "failed")       /* ended badly, and no retry is left */    \
+    X(EVENT_PAUSED, "paused")       /* used the resource it was given */       \
+    X(EVENT_PROMOTED, "promoted")   /* its schedule gives it more */           \
     X(EVENT_RETRY, "retry")         /* ended badly, and will try again */      \
     X(EVENT_DUE, "due")             /* the retry's time has come */            \
     X(EVENT_INTERRUPTED, "interrupted") /* by the user's stop; starts again */ \

@@ -16,6 +16,11 @@ static const char *const checks[] = {
     " LEFT JOIN attempt ON attempt.id = attempt_id"
     " WHERE attempt.job_id IS NOT metric.job_id"
     " GROUP BY metric.job_id, attempt_id",
+    "SELECT 'table observation: place ' || o.told || ' of run '"
+    " || o.run_id || ' has no attempt ' || attempt_id"
+    " FROM observation AS o LEFT JOIN attempt ON attempt.id = o.attempt_id"
+    " LEFT JOIN job ON job.id = o.job_id"
+    " WHERE attempt.job_id IS NOT job.id OR job.run_id IS NOT o.run_id",
     "SELECT 'event ' || seq || ': its job ' || event.job_id"
     " || ' is another run''s' FROM event JOIN job ON job.id = event.job_id"
     " WHERE job.run_id <> event.run_id",

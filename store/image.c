@@ -15,7 +15,11 @@ static const char *const run_cells[] = {RUN_CELLS(X)};
 static const char *const job_cells[] = {JOB_CELLS(X)};
 static const char *const attempt_cells[] = {ATTEMPT_CELLS(X)};
 static const char *const superseded_cells[] = {SUPERSEDED_CELLS(X)};
+static const char *const observation_cells[] = {OBSERVATION_CELLS(X)};
 #undef X
+
+_Static_assert((int)RUN_CELL_COUNT <= (int)IMAGE_MAX_CELLS,
+               "a row of any table has room");
 
 const struct image_table image_tables[IMAGE_COUNT] = {
     [IMAGE_RUN] = {"run", run_cells, RUN_CELL_COUNT, RUN_COLUMN_COUNT},
@@ -24,6 +28,8 @@ const struct image_table image_tables[IMAGE_COUNT] = {
                        ATTEMPT_COLUMN_COUNT},
     [IMAGE_SUPERSEDED] = {"superseded_result", superseded_cells,
                           SUPERSEDED_CELL_COUNT, SUPERSEDED_CELL_COUNT},
+    [IMAGE_OBSERVATION] = {"observation", observation_cells,
+                           OBSERVATION_CELL_COUNT, OBSERVATION_CELL_COUNT},
 };
 
 /* ---- lists ---- */
@@ -95,6 +101,9 @@ static const struct list run_lists[] = {
     {"SELECT idx, metric, min, max FROM run_outcome WHERE run_id = ?1"
      " ORDER BY idx",
      any_item, 3, false, false},
+    {"SELECT 0, bracket, rung, resource, trials FROM run_rung"
+     " WHERE run_id = ?1 ORDER BY bracket, rung",
+     any_item, 4, false, false},
 };
 
 static const struct list job_lists[] = {
@@ -133,6 +142,7 @@ static char *select_rows(enum image image)
         [IMAGE_ATTEMPT] = "WHERE job_id IN"
                           " (SELECT id FROM job WHERE run_id = ?1)",
         [IMAGE_SUPERSEDED] = "WHERE run_id = ?1",
+        [IMAGE_OBSERVATION] = "WHERE run_id = ?1",
     };
     const struct image_table *table = &image_tables[image];
     struct buf sql = BUF_INIT;

@@ -38,8 +38,8 @@ struct store;
     X(RUN_CELL_METRICS, "metrics")                                             \
     X(RUN_CELL_GOALS, "goals")                                                 \
     X(RUN_CELL_PARAMS, "params")                                               \
-    X(RUN_CELL_OUTCOMES, "outcomes") /* metric, min, max; the next three ...   \
-                                      */
+    X(RUN_CELL_OUTCOMES, "outcomes") /* metric, min, max; the next ... */      \
+    X(RUN_CELL_RUNGS, "rungs") /* bracket, rung, resource, trials; the ... */
 
 #define JOB_CELLS(X)                                                           \
     X(JOB_CELL_ID, "id")                                                       \
@@ -56,6 +56,11 @@ struct store;
     X(JOB_CELL_SEEN, "seen")                                                   \
     X(JOB_CELL_REASON, "reason")                                               \
     X(JOB_CELL_SAME_AS, "same_as")                                             \
+    X(JOB_CELL_BRACKET, "bracket")                                             \
+    X(JOB_CELL_RUNG, "rung")                                                   \
+    X(JOB_CELL_FIRST_RESOURCE, "first_resource")                               \
+    X(JOB_CELL_RESOURCE, "resource")                                           \
+    X(JOB_CELL_PARENT, "parent")                                               \
     X(JOB_CELL_PARAMS, "params")                                               \
     X(JOB_CELL_VALUES, "values")     /* NULL: has none */                      \
     X(JOB_CELL_OUTCOMES, "outcomes") /* NULL: has none */
@@ -76,7 +81,9 @@ struct store;
     X(ATTEMPT_CELL_CPU_MS, "cpu_ms")                                           \
     X(ATTEMPT_CELL_MAX_RSS_BYTES, "max_rss_bytes")                             \
     X(ATTEMPT_CELL_TEXT, "text")                                               \
-    X(ATTEMPT_CELL_RULE, "rule")
+    X(ATTEMPT_CELL_RULE, "rule")                                               \
+    X(ATTEMPT_CELL_RESOURCE, "resource")                                       \
+    X(ATTEMPT_CELL_RESOURCE_USED, "resource_used")
 
 #define SUPERSEDED_CELLS(X)                                                    \
     X(SUPERSEDED_CELL_TOLD, "told") /* stands for an id */                     \
@@ -86,18 +93,35 @@ struct store;
     X(SUPERSEDED_CELL_OUTCOMES, "outcomes")                                    \
     X(SUPERSEDED_CELL_ATTEMPTS, "attempts")
 
+#define OBSERVATION_CELLS(X)                                                   \
+    X(OBSERVATION_CELL_TOLD, "told") /* stands for an id */                    \
+    X(OBSERVATION_CELL_JOB_ID, "job_id")                                       \
+    X(OBSERVATION_CELL_RESOURCE, "resource")                                   \
+    X(OBSERVATION_CELL_ATTEMPT_ID, "attempt_id")                               \
+    X(OBSERVATION_CELL_RUNG, "rung")                                           \
+    X(OBSERVATION_CELL_VALUES, "values")                                       \
+    X(OBSERVATION_CELL_OUTCOMES, "outcomes")                                   \
+    X(OBSERVATION_CELL_LAST, "last")                                           \
+    X(OBSERVATION_CELL_BEST, "best")                                           \
+    X(OBSERVATION_CELL_DECISION, "decision")                                   \
+    X(OBSERVATION_CELL_REASON, "reason")                                       \
+    X(OBSERVATION_CELL_PROMOTED, "promoted")                                   \
+    X(OBSERVATION_CELL_PROMOTED_TO, "promoted_to")                             \
+    X(OBSERVATION_CELL_TIME_MS, "time_ms")
+
 #define X(symbol, name) symbol,
 enum run_cell { RUN_CELLS(X) RUN_CELL_COUNT };
 enum job_cell { JOB_CELLS(X) JOB_CELL_COUNT };
 enum attempt_cell { ATTEMPT_CELLS(X) ATTEMPT_CELL_COUNT };
 enum superseded_cell { SUPERSEDED_CELLS(X) SUPERSEDED_CELL_COUNT };
+enum observation_cell { OBSERVATION_CELLS(X) OBSERVATION_CELL_COUNT };
 #undef X
 
 enum {
     RUN_COLUMN_COUNT = RUN_CELL_METRICS,
     JOB_COLUMN_COUNT = JOB_CELL_PARAMS,
     ATTEMPT_COLUMN_COUNT = ATTEMPT_CELL_COUNT,
-    IMAGE_MAX_CELLS = RUN_CELL_COUNT
+    IMAGE_MAX_CELLS = JOB_CELL_COUNT
 };
 
 enum image {
@@ -105,6 +129,7 @@ enum image {
     IMAGE_JOB,
     IMAGE_ATTEMPT,
     IMAGE_SUPERSEDED,
+    IMAGE_OBSERVATION,
     IMAGE_COUNT
 };
 

@@ -51,6 +51,11 @@ static const struct target run_targets[] = {
      .first = RUN_CELL_OUTCOMES,
      .cells = 1,
      .items = 3},
+    {.drop = "DELETE FROM run_rung WHERE run_id = ?1",
+     .insert = "INSERT INTO run_rung VALUES (?1, ?3, ?4, ?5, ?6)",
+     .first = RUN_CELL_RUNGS,
+     .cells = 1,
+     .items = 4},
     {.drop = NULL},
 };
 
@@ -82,10 +87,9 @@ static const struct target job_targets[] = {
 static const struct target no_targets[] = {{.drop = NULL}};
 
 static const struct target *const targets[IMAGE_COUNT] = {
-    [IMAGE_RUN] = run_targets,
-    [IMAGE_JOB] = job_targets,
-    [IMAGE_ATTEMPT] = no_targets,
-    [IMAGE_SUPERSEDED] = no_targets,
+    [IMAGE_RUN] = run_targets,        [IMAGE_JOB] = job_targets,
+    [IMAGE_ATTEMPT] = no_targets,     [IMAGE_SUPERSEDED] = no_targets,
+    [IMAGE_OBSERVATION] = no_targets,
 };
 
 enum { MAX_LISTS_BESIDE = 2, MAX_BOUND = 6 };
@@ -142,6 +146,12 @@ static int put_lists(struct store *store, const struct target *target,
 
 /* ---- rows ---- */
 
+/* Among those of its run; others have an id. */
+static bool is_known_by_place(enum image image)
+{
+    return image == IMAGE_SUPERSEDED || image == IMAGE_OBSERVATION;
+}
+
 /* Its children stay where there is such a row already. */
 static char *upsert(enum image image, bool has_run)
 {
@@ -155,7 +165,7 @@ static char *upsert(enum image image, bool has_run)
     for (size_t i = 0; i < table->column_count + has_run; i++)
         buf_printf(&sql, "%s?%zu", i == 0 ? "" : ", ", i + 1);
     buf_printf(&sql, ") ON CONFLICT (%s) DO UPDATE SET ",
-               image == IMAGE_SUPERSEDED ? "run_id, told" : "id");
+               is_known_by_place(image) ? "run_id, told" : "id");
     for (size_t i = 1; i < table->column_count; i++)
         buf_printf(&sql, "%s\"%s\" = excluded.\"%s\"", i == 1 ? "" : ", ",
                    table->cells[i], table->cells[i]);
@@ -166,8 +176,8 @@ int store_put_image(struct store *store, enum image image, int64_t run,
                     const struct value *cells, struct err *err)
 {
     const struct image_table *table = &image_tables[image];
-    bool has_run = image == IMAGE_JOB || image == IMAGE_SUPERSEDED;
-    struct value bound[IMAGE_MAX_CELLS];
+    bool has_run = image == IMAGE_JOB || is_known_by_place(image);
+    struct value bound[IMAGE_MAX_CELLS + 1];
     char *sql = upsert(image, has_run);
     int result;
 
@@ -190,9 +200,11 @@ int store_drop_image(struct store *store, enum image image, int64_t run,
         [IMAGE_ATTEMPT] = "DELETE FROM attempt WHERE id = ?1",
         [IMAGE_SUPERSEDED] = "DELETE FROM superseded_result"
                              " WHERE told = ?1 AND run_id = ?2",
+        [IMAGE_OBSERVATION] = "DELETE FROM observation"
+                              " WHERE told = ?1 AND run_id = ?2",
     };
     const struct value key[] = {value_int(id), value_int(run)};
 
-    return run_once(store, texts[image], key, image == IMAGE_SUPERSEDED ? 2 : 1,
+    return run_once(store, texts[image], key, is_known_by_place(image) ? 2 : 1,
                     err);
 }

@@ -25,7 +25,9 @@
     "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
     " job.started_ms, job.ended_ms, job.due_ms, job.cursor, job.violation,"    \
     " job.told, job.seen, job.reason, job.same_as,"                            \
-    " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)) FROM "
+    " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)),"       \
+    " ifnull(job.bracket, -1), ifnull(job.rung, -1), job.first_resource,"      \
+    " job.resource, job.parent FROM "
 
 #define OF_QUERY                                                               \
     " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"
@@ -176,6 +178,11 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .reason = (const char *)sqlite3_column_text(jobs, 12),
         .same_as = sqlite3_column_int64(jobs, 13),
         .attempts = sqlite3_column_int64(jobs, 14),
+        .bracket = sqlite3_column_int64(jobs, 15),
+        .rung = sqlite3_column_int64(jobs, 16),
+        .first_resource = sqlite3_column_int64(jobs, 17),
+        .resource = sqlite3_column_int64(jobs, 18),
+        .parent = sqlite3_column_int64(jobs, 19),
     };
 
     if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||

@@ -19,6 +19,7 @@ static const char *const texts[STATEMENT_COUNT] = {
     [INSERT_RUN_OUTCOME] =
         "INSERT INTO run_outcome VALUES (?1, ?2, ?3, ?4, ?5)",
     [INSERT_RUN_PARAM] = "INSERT INTO run_param VALUES (?1, ?2, ?3)",
+    [INSERT_RUN_RUNG] = "INSERT INTO run_rung VALUES (?1, ?2, ?3, ?4, ?5)",
     [UPDATE_RUN_STATE] =
         "UPDATE run SET state = ?2, reason = ?3,"
         " ended_ms = iif(?2 = 'running', NULL, ?4) WHERE id = ?1",
@@ -29,31 +30,44 @@ static const char *const texts[STATEMENT_COUNT] = {
                           " WHERE id = ?1 AND paused_ms IS NOT ?2",
     [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
     [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
-                   " seen, reason, same_as)"
-                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                   " seen, reason, same_as, bracket, rung, first_resource,"
+                   " resource, parent) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+                   " ?9, ?10, ?11, ?11, ?12)",
     [INSERT_PARAM_VALUE] = "INSERT INTO param_value VALUES (?1, ?2, ?3, ?4)",
     [UPDATE_JOB] = "UPDATE job SET state = ?3, cause = ?4,"
                    " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
                    " due_ms = ?7, violation = ?8, told = coalesce(?9, told)"
                    " WHERE id = ?1 AND run_id = ?2",
+    [PROMOTE_JOB] = "UPDATE job SET state = ?3, resource = ?4, cause = NULL,"
+                    " due_ms = NULL WHERE id = ?1 AND run_id = ?2",
     [REOPEN_JOB] = "UPDATE job SET state = ?2, cause = NULL,"
                    " started_ms = NULL, ended_ms = NULL, due_ms = NULL,"
-                   " violation = 0, told = NULL WHERE id = ?1",
+                   " violation = 0, told = NULL, resource = NULL"
+                   " WHERE id = ?1",
     [INSERT_SUPERSEDED_RESULT] = "INSERT INTO superseded_result VALUES"
                                  " (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [DELETE_JOB_VALUES] = "DELETE FROM job_value WHERE job_id = ?1",
     [DELETE_JOB_OUTCOMES] = "DELETE FROM job_outcome WHERE job_id = ?1",
     [REPLACE_JOB_VALUE] = "REPLACE INTO job_value VALUES (?1, ?2, ?3, ?4)",
     [REPLACE_JOB_OUTCOME] = "REPLACE INTO job_outcome VALUES (?1, ?2, ?3)",
+    [INSERT_OBSERVATION] =
+        "INSERT INTO observation (run_id, told, job_id, resource, attempt_id,"
+        " rung, \"values\", outcomes, last, best, decision, reason, time_ms)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [UPDATE_OBSERVATION_PROMOTED] =
+        "UPDATE observation SET promoted = ?4, promoted_to = ?5"
+        " WHERE run_id = ?1 AND told = (SELECT max(told) FROM observation"
+        " WHERE job_id = ?2) AND resource = ?3 AND promoted IS NULL",
     [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"
-                       " created_ms) VALUES (?1, ?2, ?3, ?4)",
+                       " created_ms, resource) VALUES (?1, ?2, ?3, ?4, ?5)",
     [UPDATE_ATTEMPT_RUNNING] =
         "UPDATE attempt SET state = 'running', pid = ?2, started_ms = ?3"
         " WHERE id = ?1 AND state = 'starting'",
     [UPDATE_ATTEMPT_ENDED] =
         "UPDATE attempt SET state = 'ended', cause = ?2, exit_code = ?3,"
         " signal = ?4, started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
-        " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10"
+        " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10,"
+        " resource_used = ?11"
         " WHERE id = ?1 AND state <> 'ended'",
     [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
     [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",

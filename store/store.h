@@ -62,6 +62,13 @@ struct outcome_bounds {
     double min, max; /* infinite: no such bound */
 };
 
+/* A rung of a run's schedule as it is planned. */
+struct rung_new {
+    int64_t bracket, rung; /* 0, 1, 2 ... */
+    int64_t resource;
+    int64_t trials; /* that reach it, at most; 0: there is no such limit */
+};
+
 struct run_new {
     const char *name;      /* unique in the store */
     const char *kind;      /* "experiment" */
@@ -77,6 +84,8 @@ struct run_new {
     size_t outcome_count;
     const char *const *params; /* in order */
     size_t param_count;
+    const struct rung_new *rungs; /* by bracket, then rung */
+    size_t rung_count;
     int64_t time_ms;
 };
 
@@ -114,6 +123,10 @@ struct job_new {
     int64_t same_as;    /* number of the job whose values it takes; 0: none */
     const struct value *params; /* [param_count] of the run; null: inactive */
     size_t param_count;
+    /* How its schedule has it begin; resource 0: it has none, and the others
+     * are nothing. */
+    int64_t bracket, rung, resource;
+    int64_t parent; /* number of the job whose checkpoint it takes; 0: none */
     int64_t time_ms;
 };
 
@@ -141,10 +154,47 @@ struct job_change {
 int store_change_job(struct store *store, const struct job_change *change,
                      struct err *err);
 
+/* What a job had reached on its way, and what its schedule decided. */
+struct observation_new {
+    int64_t run, job;
+    int64_t attempt; /* its id */
+    int64_t resource;
+    int64_t told;         /* its place among what the strategy is told */
+    int64_t rung;         /* that it belongs to; -1: none */
+    const double *values; /* [value_count], as job_change's */
+    size_t value_count;
+    const double *outcomes; /* [outcome_count] */
+    size_t outcome_count;
+    double last, best; /* of the metric that decides; NaN: none */
+    const char *decision, *reason;
+    int64_t time_ms;
+};
+
+/* Event "observed". */
+int store_add_observation(struct store *store,
+                          const struct observation_new *observation,
+                          struct err *err);
+
+/* A paused job is given more. */
+struct job_promotion {
+    int64_t run, job;
+    int64_t at_resource; /* of its last observation, from which this follows */
+    int64_t resource;    /* up to which it may run now */
+    int64_t told;        /* as that of an observation */
+    int64_t rung;        /* to which it goes */
+    const char *reason, *state, *event;
+    int64_t time_ms;
+};
+
+int store_promote_job(struct store *store,
+                      const struct job_promotion *promotion, struct err *err);
+
 /*
  * A job that is over is put back into a state in which it is not: what came of
  * it, and its place in what the strategy was told, go to the superseded
- * results (store_each_superseded). Its attempts and metrics stay.
+ * results (store_each_superseded). Its attempts, metrics and observations stay,
+ * and where its schedule had it begin; but it has left that, and its resource
+ * is 0.
  */
 int store_reopen_job(struct store *store, int64_t job, const char *state,
                      const char *event, int64_t time_ms, struct err *err);
@@ -157,6 +207,7 @@ struct attempt_new {
     int64_t run, job;
     int64_t number;        /* 1, 2, 3 ... in its job */
     const char *directory; /* relative to the store's directory */
+    int64_t resource;      /* up to which it may run; 0: no schedule */
     int64_t time_ms;
 };
 
@@ -174,8 +225,9 @@ struct attempt_end {
     int exit_code; /* -1: none */
     int signal;    /* 0: none */
     int64_t started_ms, ended_ms, cpu_ms, max_rss_bytes;
-    const char *text; /* NULL or why */
-    int rule;         /* the retry rule that matched, from 0; -1: none */
+    const char *text;      /* NULL or why */
+    int rule;              /* the retry rule that matched, from 0; -1: none */
+    int64_t resource_used; /* 0: none, or not known */
 };
 
 int store_end_attempt(struct store *store, const struct attempt_end *end,
@@ -303,6 +355,11 @@ struct trial_row {
     int64_t seen; /* how many results the strategy had when it suggested it */
     const char *reason; /* why it suggested it, JSON; NULL: not said */
     int64_t same_as;    /* number of the job whose values it took; 0: none */
+    /* Where its schedule had it begin, and up to which resource; -1, -1 and 0
+     * without a schedule. */
+    int64_t bracket, rung, first_resource;
+    int64_t resource; /* up to which it may run now; 0: it is in no schedule */
+    int64_t parent;   /* number of the job whose checkpoint it took; 0: none */
 };
 
 /* ORDER_BEST: by the first objective and its goal, best first; then those that
@@ -330,6 +387,7 @@ struct attempt_row {
     int64_t pid, exit_code, signal, started_ms, ended_ms;
     int64_t cpu_ms, max_rss_bytes, created_ms;
     int64_t rule; /* the retry rule that matched its end; -1: none */
+    int64_t resource, resource_used; /* 0: none, or not known */
 };
 
 /* Attempts of one job, or (job 0) all of the run that have not ended. */
@@ -373,6 +431,32 @@ int store_each_superseded(struct store *store, int64_t run,
                           int (*row)(void *user,
                                      const struct superseded_row *superseded),
                           void *user, struct err *err);
+
+int store_each_rung(struct store *store, int64_t run,
+                    int (*row)(void *user, const struct rung_new *rung),
+                    void *user, struct err *err);
+
+struct observation_row {
+    int64_t told; /* its place */
+    int64_t job, number, attempt, attempt_number;
+    int64_t resource;
+    int64_t bracket;    /* of the job */
+    int64_t rung;       /* -1: none */
+    const char *values; /* JSON lists; NaN and infinities as words */
+    const char *outcomes;
+    double last, best;    /* NaN: none */
+    const char *decision; /* "continue", "pause" or "stop" */
+    const char *reason;   /* one sentence */
+    int64_t promoted;     /* in which place; 0: it was not */
+    int64_t promoted_to;  /* which resource */
+    int64_t time_ms;
+};
+
+/* By place: those of one job, or (job 0) of the whole run. */
+int store_each_observation(struct store *store, int64_t run, int64_t job,
+                           int (*row)(void *user,
+                                      const struct observation_row *row),
+                           void *user, struct err *err);
 
 /* How often a trial was put back, and how many attempts it had had by the last
  * time, and by the last time that it had succeeded. */

@@ -69,6 +69,37 @@ static int add_params(struct store *store, const struct run_new *run,
     return 0;
 }
 
+static int add_rungs(struct store *store, const struct run_new *run, int64_t id,
+                     struct err *err)
+{
+    for (size_t i = 0; i < run->rung_count; i++) {
+        const struct rung_new *rung = &run->rungs[i];
+
+        if (store_change(store, INSERT_RUN_RUNG,
+                         VALUES(value_int(id), value_int(rung->bracket),
+                                value_int(rung->rung),
+                                value_int(rung->resource),
+                                int_unless(rung->trials, 0)),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void detail_rungs(struct buf *detail, const struct run_new *run)
+{
+    struct value *rungs = mem_array(4 * run->rung_count, sizeof(*rungs));
+
+    for (size_t i = 0; i < run->rung_count; i++) {
+        rungs[4 * i] = value_int(run->rungs[i].bracket);
+        rungs[4 * i + 1] = value_int(run->rungs[i].rung);
+        rungs[4 * i + 2] = value_int(run->rungs[i].resource);
+        rungs[4 * i + 3] = int_unless(run->rungs[i].trials, 0);
+    }
+    detail_values(detail, "rungs", rungs, 4 * run->rung_count);
+    free(rungs);
+}
+
 /* All that defines the run: with it, the log alone tells what the run is. */
 static const char *run_detail(struct store *store, const struct run_new *run)
 {
@@ -93,6 +124,8 @@ static const char *run_detail(struct store *store, const struct run_new *run)
     detail_texts(detail, "goals", run->goals, run->objective_count);
     detail_texts(detail, "params", run->params, run->param_count);
     detail_values(detail, "outcomes", outcomes, 3 * run->outcome_count);
+    if (run->rung_count > 0)
+        detail_rungs(detail, run);
     free(outcomes);
     return detail_end(detail);
 }
@@ -114,7 +147,8 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
     *id = sqlite3_last_insert_rowid(store->db);
     if (add_objectives(store, run, *id, err) < 0 ||
         add_outcomes(store, run, *id, err) < 0 ||
-        add_params(store, run, *id, err) < 0)
+        add_params(store, run, *id, err) < 0 ||
+        add_rungs(store, run, *id, err) < 0)
         return -1;
     return event_add(store,
                      &(struct event){.run = *id,
@@ -229,9 +263,20 @@ static int add_param_values(struct store *store, const struct job_new *job,
     return 0;
 }
 
+static void detail_assignment(struct buf *detail, const struct job_new *job)
+{
+    if (job->resource == 0)
+        return;
+    detail_int(detail, "bracket", job->bracket);
+    detail_int(detail, "rung", job->rung);
+    detail_int(detail, "resource", job->resource);
+    detail_int_unless_0(detail, "parent", job->parent);
+}
+
 int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
                   struct err *err)
 {
+    bool is_assigned = job->resource != 0;
     struct buf *detail;
 
     if (store_change(
@@ -239,7 +284,10 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
             VALUES(value_int(job->run), value_int(job->number),
                    value_text(job->state), value_int((int64_t)job->cursor),
                    value_int(job->time_ms), value_int(job->seen),
-                   value_text(job->reason), int_unless(job->same_as, 0)),
+                   value_text(job->reason), int_unless(job->same_as, 0),
+                   is_assigned ? value_int(job->bracket) : value_null(),
+                   is_assigned ? value_int(job->rung) : value_null(),
+                   int_unless(job->resource, 0), int_unless(job->parent, 0)),
             err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
@@ -251,6 +299,7 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
     detail_int(detail, "cursor", (int64_t)job->cursor);
     detail_int(detail, "seen", job->seen);
     detail_int_unless_0(detail, "same_as", job->same_as);
+    detail_assignment(detail, job);
     detail_text(detail, "reason", job->reason);
     detail_values(detail, "params", job->params, job->param_count);
     return event_add(store,
@@ -341,13 +390,15 @@ int store_add_attempt(struct store *store, const struct attempt_new *attempt,
     if (store_change(store, INSERT_ATTEMPT,
                      VALUES(value_int(attempt->job), value_int(attempt->number),
                             value_text(attempt->directory),
-                            value_int(attempt->time_ms)),
+                            value_int(attempt->time_ms),
+                            int_unless(attempt->resource, 0)),
                      err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
     detail = detail_start(store);
     detail_int(detail, "number", attempt->number);
     detail_text(detail, "directory", attempt->directory);
+    detail_int_unless_0(detail, "resource", attempt->resource);
     return event_add(store,
                      &(struct event){.run = attempt->run,
                                      .job = attempt->job,
@@ -398,6 +449,7 @@ static const char *end_detail(struct store *store,
     detail_text(detail, "text", end->text);
     if (end->rule >= 0)
         detail_int(detail, "rule", end->rule);
+    detail_int_unless_0(detail, "resource_used", end->resource_used);
     return detail_end(detail);
 }
 
@@ -410,7 +462,8 @@ int store_end_attempt(struct store *store, const struct attempt_end *end,
                    int_unless(end->exit_code, -1), int_unless(end->signal, 0),
                    int_unless(end->started_ms, 0), value_int(end->ended_ms),
                    value_int(end->cpu_ms), value_int(end->max_rss_bytes),
-                   value_text(end->text), int_unless(end->rule, -1)),
+                   value_text(end->text), int_unless(end->rule, -1),
+                   int_unless(end->resource_used, 0)),
             err) < 0 ||
         expect_change(store, "attempt in progress", end->attempt, err) < 0)
         return -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fill_store DIRECTORY RUN GOAL TRIALS: adds a finished run to a store, as if
  * an engine had run it. Trial n's value falls from 1 towards 0; each tenth
- * trial failed at its first attempt, and again at its second. */
+ * trial failed at its first attempt, and again at its second; the first one was
+ * seen at a rung. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,6 +45,32 @@ static int fill_failed(struct store *store, int64_t run, int64_t number,
     return store_change_job(store, &change, err);
 }
 
+static int observe(void *user, const struct trial_row *trial)
+{
+    struct observation_new *observation = user;
+
+    observation->job = trial->job;
+    return 0;
+}
+
+static int fill_observation(struct store *store, int64_t run, struct err *err)
+{
+    struct trial_query query = {.run = run, .number = 1};
+    struct observation_new observation = {.run = run,
+                                          .attempt = 1,
+                                          .resource = 3,
+                                          .told = 1,
+                                          .last = 1,
+                                          .best = 1,
+                                          .decision = "continue",
+                                          .reason = "rung 0: it is the first",
+                                          .time_ms = fill_start_ms};
+
+    return store_each_trial(store, &query, observe, &observation, err) < 0
+               ? -1
+               : store_add_observation(store, &observation, err);
+}
+
 static int fill(struct store *store, char **words, struct err *err)
 {
     int64_t trials = atoll(words[2]);
@@ -61,7 +88,7 @@ static int fill(struct store *store, char **words, struct err *err)
             (n % BATCH == 0 && store_commit(store, err) < 0))
             return -1;
     }
-    if (store_begin(store, err) < 0 ||
+    if (store_begin(store, err) < 0 || fill_observation(store, run, err) < 0 ||
         store_set_run_engine(store, run, 0, "", fill_start_ms, err) < 0 ||
         store_set_run_state(store, run, "succeeded", "budget used",
                             fill_start_ms + (trials + 2) * 1000, err) < 0)

@@ -246,6 +246,108 @@ static void test_fold__a_trial_that_is_put_back_starts_anew(void **state)
     fold_destroy(fold);
 }
 
+static const struct line scheduled[] = {
+    {4, 0, "suggested",
+     "{\"state\":\"ready\",\"number\":1,\"seen\":0,\"bracket\":1,"
+     "\"rung\":0,\"resource\":1,\"parent\":3}"},
+    {4, 9, "attempt_starting",
+     "{\"number\":1,\"directory\":\"d\",\"resource\":1}"},
+    {4, 9, "attempt_running", "{\"pid\":70}"},
+    {4, 0, "started", "{\"state\":\"running\"}"},
+    {4, 9, "attempt_ended", "{\"cause\":\"ok\",\"resource_used\":1}"},
+    {4, 9, "observed",
+     "{\"told\":1,\"resource\":1,\"rung\":0,\"values\":[3,\"nan\"],"
+     "\"outcomes\":[],\"best\":[\"-inf\"],\"decision\":\"pause\","
+     "\"reason\":\"why\"}"},
+    {4, 0, "paused", "{\"state\":\"paused\",\"cause\":\"ok\"}"},
+    {4, 0, "promoted",
+     "{\"state\":\"ready\",\"told\":2,\"resource\":3,\"rung\":1,"
+     "\"reason\":\"best\"}"},
+};
+
+static void test_fold__a_trial_pauses_and_goes_on(void **state)
+{
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+
+    (void)state;
+    add(fold, begin, 1);
+    add(fold, scheduled, ARRAY_LEN(scheduled));
+    assert_int_equal(said.count, 0);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_RUNGS, "[]");
+    row = fold_find(fold, IMAGE_JOB, 4);
+    must_be(row, JOB_CELL_STATE, "ready");
+    must_be(row, JOB_CELL_BRACKET, "1");
+    must_be(row, JOB_CELL_RUNG, "0");
+    must_be(row, JOB_CELL_FIRST_RESOURCE, "1");
+    must_be(row, JOB_CELL_RESOURCE, "3");
+    must_be(row, JOB_CELL_PARENT, "3");
+    must_be(row, JOB_CELL_TOLD, "NULL");
+    must_be(row, JOB_CELL_REASON, "NULL");
+    must_be(row, JOB_CELL_CAUSE, "NULL");
+    row = fold_find(fold, IMAGE_OBSERVATION, 1);
+    assert_int_equal(fold_trial(fold, IMAGE_OBSERVATION, row), 1);
+    must_be(row, OBSERVATION_CELL_ATTEMPT_ID, "9");
+    must_be(row, OBSERVATION_CELL_VALUES, "[3,\"nan\"]");
+    must_be(row, OBSERVATION_CELL_OUTCOMES, "[]");
+    must_be(row, OBSERVATION_CELL_LAST, "NULL");
+    must_be(row, OBSERVATION_CELL_BEST, "-inf");
+    must_be(row, OBSERVATION_CELL_REASON, "why");
+    must_be(row, OBSERVATION_CELL_PROMOTED, "2");
+    must_be(row, OBSERVATION_CELL_PROMOTED_TO, "3");
+    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    must_be(row, ATTEMPT_CELL_RESOURCE, "1");
+    must_be(row, ATTEMPT_CELL_RESOURCE_USED, "1");
+    fold_destroy(fold);
+}
+
+/* After the first so many of the lines above. */
+static const struct {
+    size_t lines;
+    struct line line;
+    const char *text;
+} impossible_here[] = {
+    {0,
+     {4, 0, "observed", "{\"told\":1}"},
+     "0/0 the trial was never suggested"},
+    {5,
+     {4, 9, "observed", "{\"told\":3,\"resource\":1}"},
+     "1/1 its result has place 3 after place 0"},
+    {5,
+     {4, 0, "paused", "{\"state\":\"paused\"}"},
+     "1/0 'paused' without an observation that had it paused"},
+    {7,
+     {4, 9, "observed", "{\"told\":2,\"resource\":0}"},
+     "1/1 it had used more before"},
+    {7,
+     {4, 0, "promoted", "{\"state\":\"ready\",\"told\":2,\"resource\":1}"},
+     "1/0 it is given 1, and had used as much"},
+    {7,
+     {4, 0, "promoted", "{\"state\":\"paused\",\"told\":2,\"resource\":3}"},
+     "1/0 'promoted' makes a trial that is paused ready, not paused"},
+    {8,
+     {4, 0, "promoted", "{\"state\":\"ready\",\"told\":3,\"resource\":9}"},
+     "1/0 'promoted' cannot happen while it is ready"},
+};
+
+static void test_fold__a_schedule_gives_what_it_can(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(impossible_here); i++) {
+        struct said said = {0};
+        struct fold *fold = fold_create(1, on_wrong, &said);
+
+        add(fold, begin, 1);
+        add(fold, scheduled, impossible_here[i].lines);
+        assert_int_equal(said.count, 0);
+        add(fold, &impossible_here[i].line, 1);
+        assert_true(said.count > 0);
+        assert_string_equal(said.last, impossible_here[i].text);
+        fold_destroy(fold);
+    }
+}
+
 static void test_fold__a_run_is_paused_and_goes_on(void **state)
 {
     static const struct line jumped = {0, 0, "clock_jumped", "{\"by_ms\":-9}"};
@@ -344,6 +446,8 @@ int main(void)
         cmocka_unit_test(test_fold__what_cannot_be_is_said),
         cmocka_unit_test(test_fold__a_state_that_does_not_follow_is_said),
         cmocka_unit_test(test_fold__a_trial_that_is_put_back_starts_anew),
+        cmocka_unit_test(test_fold__a_trial_pauses_and_goes_on),
+        cmocka_unit_test(test_fold__a_schedule_gives_what_it_can),
         cmocka_unit_test(test_fold__a_run_is_paused_and_goes_on),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),

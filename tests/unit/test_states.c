@@ -33,6 +33,12 @@ static void test_states__every_cell_is_as_documented(void **state)
         {JOB_RUNNING, EVENT_INTERRUPTED, JOB_READY},
         {JOB_RUNNING, EVENT_STOPPED, JOB_STOPPED},
         {JOB_RUNNING, EVENT_DUE, -1},
+        {JOB_RUNNING, EVENT_PAUSED, JOB_PAUSED},
+        {JOB_RUNNING, EVENT_PROMOTED, -1},
+        {JOB_READY, EVENT_PAUSED, -1},
+        {JOB_PAUSED, EVENT_PROMOTED, JOB_READY},
+        {JOB_PAUSED, EVENT_STOPPED, JOB_STOPPED},
+        {JOB_PAUSED, EVENT_STARTED, -1},
         {JOB_RUNNING, EVENT_REOPENED, -1},
         {JOB_FAILED, EVENT_REOPENED, JOB_READY},
         {JOB_STOPPED, EVENT_REOPENED, JOB_READY},
@@ -69,6 +75,7 @@ static void test_states__only_the_user_goes_on_from_a_final_state(void **state)
     assert_false(job_is_final(JOB_WAITING));
     assert_false(job_is_final(JOB_READY));
     assert_false(job_is_final(JOB_RUNNING));
+    assert_false(job_is_final(JOB_PAUSED));
 }
 
 static void test_states__words_are_found_again(void **state)
