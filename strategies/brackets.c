@@ -117,7 +117,6 @@ void brackets_promote(struct brackets *brackets, uint64_t trial)
 
     if (climber == NULL || climber->state != CLIMBER_WAITING)
         return;
-    rung_of(brackets, climber)->promoted++;
     move(brackets, climber, CLIMBER_RUNNING, climber->rung + 1);
 }
 

@@ -22,7 +22,6 @@
 struct bracket_rung {
     struct rung results; /* open: trials that wait here */
     uint64_t running;    /* trials on their way here */
-    uint64_t promoted;   /* trials that went on from here */
 };
 
 struct bracket {

@@ -9,7 +9,7 @@
  * new one is a file with one const struct scheduler_method named
  * scheduler_method_NAME, and its NAME below.
  */
-#define SCHEDULER_METHODS(X) X(asha)
+#define SCHEDULER_METHODS(X) X(asha) X(hyperband)
 
 /* A value as the user knows it: options.maximize negates what is told. */
 static inline double schedule_shown(const struct schedule_options *options,
