@@ -9,7 +9,7 @@
 #include "strategies/space.h"
 #include "strategies/strategy.h"
 
-enum { RESULTS_MIN = 10, RESULTS_MORE = 3 };
+enum { RESULTS_MIN = 10, RESULTS_EACH = 3 };
 
 struct partial {
     size_t index;
@@ -20,10 +20,11 @@ void fidelity_init(struct fidelity *fidelity, struct space *space,
                    size_t objective_count, size_t outcome_count)
 {
     *fidelity =
-        (struct fidelity){.level = FIDELITY_FULL, .enough = RESULTS_MORE};
+        (struct fidelity){.level = FIDELITY_FULL, .enough = RESULTS_EACH};
     history_init(&fidelity->full, space, objective_count, outcome_count);
     for (size_t i = 0; i < space_count(space); i++)
-        fidelity->enough += space_param(space, i)->kind != PARAM_CONST;
+        if (space_param(space, i)->kind != PARAM_CONST)
+            fidelity->enough += RESULTS_EACH;
     if (fidelity->enough < RESULTS_MIN)
         fidelity->enough = RESULTS_MIN;
 }
@@ -49,6 +50,13 @@ const struct history *fidelity_history(const struct fidelity *fidelity)
 {
     return fidelity->level == FIDELITY_FULL ? &fidelity->full
                                             : &fidelity->lower;
+}
+
+uint64_t fidelity_resource(const struct fidelity *fidelity)
+{
+    return fidelity->level == FIDELITY_FULL
+               ? 0
+               : fidelity->resources[fidelity->level];
 }
 
 /* ---- what was observed ---- */
@@ -135,6 +143,19 @@ static void take_partial(struct fidelity *fidelity, size_t i)
                  cells + fidelity->full.objective_count);
 }
 
+/* What a trial is at a lower level before what was observed there. */
+static enum history_state find_state(const struct fidelity *fidelity,
+                                     size_t index)
+{
+    unsigned char state = fidelity->full.states[index];
+
+    if (reached(fidelity, index) >> fidelity->level != 0)
+        return HISTORY_ASIDE;
+    return state == HISTORY_PENDING || state == HISTORY_BEHIND
+               ? (enum history_state)state
+               : HISTORY_ASIDE;
+}
+
 /* The history at a lower level. */
 static void rebuild(struct fidelity *fidelity)
 {
@@ -148,9 +169,7 @@ static void rebuild(struct fidelity *fidelity)
                  full->outcome_count);
     lower->transfer = full->transfer;
     for (size_t i = 0; i < full->count; i++)
-        history_add(lower, full, i,
-                    full->states[i] == HISTORY_PENDING &&
-                        reached(fidelity, i) >> fidelity->level == 0);
+        history_add(lower, full, i, find_state(fidelity, i));
     for (size_t i = 0; i < full->told_count; i++)
         if (is_void(fidelity, full->told[i]))
             history_tell(lower, full->told[i],
@@ -193,14 +212,36 @@ size_t fidelity_ask(struct fidelity *fidelity, uint64_t number,
     size_t index = history_ask(&fidelity->full, number, point);
 
     if (fidelity->level != FIDELITY_FULL)
-        history_add(&fidelity->lower, &fidelity->full, index, true);
+        history_add(&fidelity->lower, &fidelity->full, index, HISTORY_PENDING);
     return index;
 }
 
-static void set_aside_if_pending(struct history *history, size_t index)
+/* Whether nothing is known of the trial at the level. */
+static bool is_open(const struct history *history, size_t index)
 {
-    if (history->states[index] == HISTORY_PENDING)
-        history_set_aside(history, index);
+    unsigned char state = history->states[index];
+
+    return state == HISTORY_PENDING || state == HISTORY_ASIDE ||
+           state == HISTORY_BEHIND;
+}
+
+/* The trial goes no further for now. */
+static void halt(struct fidelity *fidelity, size_t index)
+{
+    history_set(&fidelity->full, index,
+                reached(fidelity, index) != 0 ? HISTORY_BEHIND : HISTORY_ASIDE);
+}
+
+static void update_lower(struct fidelity *fidelity, size_t index)
+{
+    if (fidelity->level == FIDELITY_FULL)
+        return;
+    if (is_void(fidelity, index))
+        history_tell(&fidelity->lower, index,
+                     (enum history_state)fidelity->full.states[index], NULL,
+                     NULL);
+    else if (is_open(&fidelity->lower, index))
+        history_set(&fidelity->lower, index, find_state(fidelity, index));
 }
 
 bool fidelity_tell(struct fidelity *fidelity, size_t index,
@@ -208,11 +249,10 @@ bool fidelity_tell(struct fidelity *fidelity, size_t index,
                    const double *outcomes)
 {
     struct history *full = &fidelity->full;
-    bool is_over = full->states[index] != HISTORY_PENDING &&
-                   full->states[index] != HISTORY_ASIDE;
+    bool is_over = !is_open(full, index);
 
     if (fidelity->partial_count > 0 && state == HISTORY_STOPPED)
-        history_set_aside(full, index);
+        halt(fidelity, index);
     else
         history_tell(full, index, state, values, outcomes);
     if (fidelity->partial_count == 0)
@@ -222,11 +262,7 @@ bool fidelity_tell(struct fidelity *fidelity, size_t index,
         start_over(fidelity);
         return true;
     }
-    if (fidelity->level != FIDELITY_FULL && is_void(fidelity, index))
-        history_tell(&fidelity->lower, index,
-                     (enum history_state)full->states[index], NULL, NULL);
-    else if (fidelity->level != FIDELITY_FULL)
-        set_aside_if_pending(&fidelity->lower, index);
+    update_lower(fidelity, index);
     return change_level(fidelity);
 }
 
@@ -249,6 +285,8 @@ static void add_partial(struct fidelity *fidelity, size_t index, int level,
         cells[count + k] =
             result->outcomes != NULL ? result->outcomes[k] : (double)NAN;
     fidelity->partial_count++;
+    if (fidelity->resources[level] == 0)
+        fidelity->resources[level] = result->resource;
     count_partial(fidelity, i);
     set_reached(fidelity, index, level);
 }
@@ -272,23 +310,20 @@ static bool is_news(const struct fidelity *fidelity, size_t index, int level,
 bool fidelity_observe(struct fidelity *fidelity, size_t index,
                       const struct partial_result *result)
 {
-    struct history *full = &fidelity->full, *lower = &fidelity->lower;
     int level = level_of(result->resource);
+    bool has_news = is_news(fidelity, index, level, result);
 
-    if (full->states[index] != HISTORY_PENDING &&
-        full->states[index] != HISTORY_ASIDE)
+    if (!is_open(&fidelity->full, index))
         return false;
+    if (has_news)
+        add_partial(fidelity, index, level, result);
     if (!result->goes_on)
-        set_aside_if_pending(full, index);
-    if (fidelity->level != FIDELITY_FULL &&
-        (!result->goes_on || level >= fidelity->level))
-        set_aside_if_pending(lower, index);
-    if (!is_news(fidelity, index, level, result))
-        return false;
-    add_partial(fidelity, index, level, result);
-    if (change_level(fidelity))
+        halt(fidelity, index);
+    if (has_news && change_level(fidelity))
         return true;
-    if (level == fidelity->level)
+    if (has_news && level == fidelity->level)
         take_partial(fidelity, fidelity->partial_count - 1);
+    else
+        update_lower(fidelity, index);
     return false;
 }

@@ -15,9 +15,10 @@
  * compared with the others at that point of their way, and one that was lucky
  * early on with what became of it. As in BOHB (S. Falkner, A. Klein and F.
  * Hutter, ICML 2018, section 3.2) that is the highest level which enough trials
- * have come to: as many as there are parameters and 3 more, and at least 10,
- * below which no method has a model. While none has enough, it is the level
- * that most have come to.
+ * have come to. Enough is three for each parameter and three more, and at least
+ * 10; in place of BOHB's one for each parameter and three more, with which a
+ * model of few results takes over from one of many too early. While no level
+ * has enough, it is the one that most have come to.
  *
  * A level is a power of two, 2^k: a trial is at it with the first observation
  * from 2^k on and below 2^(k+1). So each rung of a schedule is a level of its
@@ -27,8 +28,9 @@
  * runs (warm start) count there.
  *
  * A trial that is not at the level is pending when it may be on its way to it,
- * else set aside, as if it had never been asked for. One that has failed has
- * failed at every level.
+ * and behind when it was paused or stopped below: all that says is that the
+ * schedule saw better ones there. Else it is set aside, as if it had never been
+ * asked for. One that has failed has failed at every level.
  *
  * Without observations this is a history and nothing more. Embedded:
  * fidelity_init, fidelity_clear.
@@ -49,7 +51,8 @@ struct fidelity {
     struct partial *partials; /* [partial_count], as observed: one a level */
     double *cells; /* [partial_count][objective_count + outcome_count] */
     size_t partial_count, partial_capacity, cell_capacity;
-    size_t counts[FIDELITY_FULL]; /* trials with values at level k */
+    size_t counts[FIDELITY_FULL];      /* trials with values at level k */
+    uint64_t resources[FIDELITY_FULL]; /* the first trial's at level k */
     size_t enough;
 };
 
@@ -59,6 +62,10 @@ void fidelity_clear(struct fidelity *fidelity);
 
 /* At the level in use. */
 const struct history *fidelity_history(const struct fidelity *fidelity);
+
+/* Where that level begins: the resource of the first trial at it; 0: it is the
+ * full one. */
+uint64_t fidelity_resource(const struct fidelity *fidelity);
 
 /* As history_ask, but that index is the same at all levels. */
 size_t fidelity_ask(struct fidelity *fidelity, uint64_t number,

@@ -32,6 +32,7 @@ void history_clear(struct history *history)
     free(history->seen);
     free(history->told);
     free(history->pending);
+    free(history->behind);
     *history = (struct history){0};
 }
 
@@ -56,6 +57,7 @@ static void reserve(struct history *history)
     history->seen = grow(history->seen, n, sizeof(*history->seen));
     history->told = grow(history->told, n, sizeof(*history->told));
     history->pending = grow(history->pending, n, sizeof(*history->pending));
+    history->behind = grow(history->behind, n, sizeof(*history->behind));
     history->capacity = n;
 }
 
@@ -73,57 +75,16 @@ static void forget_values(struct history *history, size_t index)
              history->outcome_count);
 }
 
-/* All but its units. */
-static size_t add_row(struct history *history, uint64_t number, bool is_pending)
+static void remove_from(size_t *list, size_t *count, size_t index)
 {
-    size_t index = history->count;
+    size_t at = *count;
 
-    reserve(history);
-    history->numbers[index] = number;
-    history->states[index] = is_pending ? HISTORY_PENDING : HISTORY_ASIDE;
-    forget_values(history, index);
-    history->seen[index] = history->told_count;
-    if (is_pending)
-        history->pending[history->pending_count++] = index;
-    history->count++;
-    return index;
-}
-
-size_t history_ask(struct history *history, uint64_t number,
-                   const struct value *point)
-{
-    size_t index = add_row(history, number, true), width = history->dimension;
-
-    for (size_t i = 0; i < width; i++)
-        history->units[index * width + i] =
-            point[i].type == VALUE_NULL
-                ? (double)NAN
-                : param_to_unit(space_param(history->space, i), &point[i]);
-    return index;
-}
-
-size_t history_add(struct history *history, const struct history *from,
-                   size_t index, bool is_pending)
-{
-    size_t mine = add_row(history, from->numbers[index], is_pending);
-
-    memcpy(history->units + mine * history->dimension,
-           history_unit(from, index),
-           history->dimension * sizeof(*history->units));
-    return mine;
-}
-
-static void remove_pending(struct history *history, size_t index)
-{
-    size_t at = history->pending_count;
-
-    while (at > 0 && history->pending[at - 1] != index)
+    while (at > 0 && list[at - 1] != index)
         at--;
     if (at == 0)
         return;
-    memmove(&history->pending[at - 1], &history->pending[at],
-            (history->pending_count - at) * sizeof(*history->pending));
-    history->pending_count--;
+    memmove(&list[at - 1], &list[at], (*count - at) * sizeof(*list));
+    --*count;
 }
 
 static void forget_told(struct history *history, size_t index)
@@ -141,16 +102,81 @@ static void forget_told(struct history *history, size_t index)
 
 static void take_out(struct history *history, size_t index)
 {
-    if (history->states[index] == HISTORY_PENDING)
-        remove_pending(history, index);
-    else if (history->states[index] != HISTORY_ASIDE)
+    switch ((enum history_state)history->states[index]) {
+    case HISTORY_PENDING:
+        remove_from(history->pending, &history->pending_count, index);
+        break;
+    case HISTORY_BEHIND:
+        remove_from(history->behind, &history->behind_count, index);
+        break;
+    case HISTORY_ASIDE:
+        break;
+    case HISTORY_COMPLETE:
+    case HISTORY_FAILED:
+    case HISTORY_STOPPED:
+    case HISTORY_CANCELLED:
         forget_told(history, index);
+        break;
+    }
 }
 
-void history_set_aside(struct history *history, size_t index)
+static void put_in(struct history *history, size_t index,
+                   enum history_state state)
 {
+    history->states[index] = (unsigned char)state;
+    if (state == HISTORY_PENDING)
+        history->pending[history->pending_count++] = index;
+    if (state == HISTORY_BEHIND)
+        history->behind[history->behind_count++] = index;
+}
+
+void history_set(struct history *history, size_t index,
+                 enum history_state state)
+{
+    if (history->states[index] == state)
+        return;
     take_out(history, index);
-    history->states[index] = HISTORY_ASIDE;
+    put_in(history, index, state);
+}
+
+/* All but its units. */
+static size_t add_row(struct history *history, uint64_t number,
+                      enum history_state state)
+{
+    size_t index = history->count;
+
+    reserve(history);
+    history->numbers[index] = number;
+    forget_values(history, index);
+    history->seen[index] = history->told_count;
+    history->count++;
+    put_in(history, index, state);
+    return index;
+}
+
+size_t history_ask(struct history *history, uint64_t number,
+                   const struct value *point)
+{
+    size_t index = add_row(history, number, HISTORY_PENDING);
+    size_t width = history->dimension;
+
+    for (size_t i = 0; i < width; i++)
+        history->units[index * width + i] =
+            point[i].type == VALUE_NULL
+                ? (double)NAN
+                : param_to_unit(space_param(history->space, i), &point[i]);
+    return index;
+}
+
+size_t history_add(struct history *history, const struct history *from,
+                   size_t index, enum history_state state)
+{
+    size_t mine = add_row(history, from->numbers[index], state);
+
+    memcpy(history->units + mine * history->dimension,
+           history_unit(from, index),
+           history->dimension * sizeof(*history->units));
+    return mine;
 }
 
 void history_tell(struct history *history, size_t index,

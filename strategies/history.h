@@ -26,7 +26,8 @@ enum history_state {
     HISTORY_FAILED,    /* no result, or one that is not finite */
     HISTORY_STOPPED,   /* ended early; values are what it had reached, or NaN */
     HISTORY_CANCELLED, /* neither here nor there: as if never asked */
-    HISTORY_ASIDE      /* likewise, but neither told nor pending */
+    HISTORY_ASIDE,     /* likewise, but neither told nor pending */
+    HISTORY_BEHIND     /* paused or stopped before it came so far; not told */
 };
 
 struct history {
@@ -48,6 +49,8 @@ struct history {
     size_t *pending; /* [pending_count]: indices, ascending */
     size_t pending_count;
     size_t complete_count; /* of the told ones */
+    size_t *behind; /* [behind_count]: indices, in no order that says much */
+    size_t behind_count;
 
     /* Results of earlier runs that guide but do not bind (warm start, mode
      * transfer), values standardised a run; NULL: none. */
@@ -70,11 +73,14 @@ void history_tell(struct history *history, size_t index,
                   enum history_state state, const double *values,
                   const double *outcomes);
 
-/* Adds the trial of another history of this space, pending or set aside. */
+/* Adds the trial of another history of this space, with nothing told: pending,
+ * aside or behind. */
 size_t history_add(struct history *history, const struct history *from,
-                   size_t index, bool is_pending);
-/* The trial is pending no more, and what was told of it is forgotten. */
-void history_set_aside(struct history *history, size_t index);
+                   size_t index, enum history_state state);
+/* The trial is aside or behind from now on; what was told of it is forgotten.
+ */
+void history_set(struct history *history, size_t index,
+                 enum history_state state);
 
 /* The index of a trial; SIZE_MAX: there is none of that number. */
 size_t history_find(const struct history *history, uint64_t number);

@@ -17,6 +17,7 @@ struct key {
 static const unsigned char groups[] = {
     [HISTORY_PENDING] = 3, [HISTORY_COMPLETE] = 0,  [HISTORY_FAILED] = 2,
     [HISTORY_STOPPED] = 1, [HISTORY_CANCELLED] = 3, [HISTORY_ASIDE] = 3,
+    [HISTORY_BEHIND] = 3,
 };
 
 static int compare_keys(const struct key *a, const struct key *b)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,18 @@ static bool is_random_turn(const struct strategy *strategy, uint64_t trial)
            rng_uniform(&rng) < strategy->options.random_fraction;
 }
 
+/* Of a model of what trials had reached on their way. */
+static void add_resource(const struct strategy *strategy, char *note,
+                         size_t size)
+{
+    uint64_t resource = fidelity_resource(&strategy->fidelity);
+    size_t length = strlen(note);
+
+    if (resource > 0)
+        snprintf(note + length, size - length, "%sas of resource %" PRIu64,
+                 length > 0 ? "; " : "", resource);
+}
+
 /* ASK_EXHAUSTED: no candidate was both feasible and new. */
 static enum ask_result try_candidates(struct strategy *strategy,
                                       struct ask *ask, struct err *err)
@@ -234,6 +247,7 @@ static enum ask_result try_candidates(struct strategy *strategy,
         result = method->next(strategy->state, ask, err);
         if (result == ASK_OK && !ask_accepts(ask, ask->point))
             result = ASK_EXHAUSTED;
+        add_resource(strategy, ask->reason->note, sizeof(ask->reason->note));
         return result == ASK_EXHAUSTED
                    ? draw_random(
                          strategy, ask, tries,

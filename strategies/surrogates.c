@@ -182,6 +182,7 @@ void surrogates_read(struct surrogates *surrogates,
         case HISTORY_PENDING:
         case HISTORY_CANCELLED:
         case HISTORY_ASIDE:
+        case HISTORY_BEHIND:
             break;
         }
     }

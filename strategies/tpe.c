@@ -25,7 +25,8 @@
  * points drawn from l, the one with the largest l / g is tried. The density is
  * strategies/parzen.h, one kernel a trial, even along inactive axes; so that
  * conditional spaces need no models apart. Trials that are pending, failed or
- * break constraints on outcomes count in g.
+ * break constraints on outcomes count in g; so do those that a schedule let go
+ * less far than those it compares.
  *
  * Each suggestion makes both densities anew from the history. Only the order of
  * the trials is kept (strategies/standings.h).
@@ -212,6 +213,10 @@ static void split_trials(struct tpe *tpe, const struct history *history)
     add_thinned(
         bad,
         (struct trials){history, standings->lost, standings->lost_count, 1},
+        most);
+    add_thinned(
+        bad,
+        (struct trials){history, history->behind, history->behind_count, 1},
         most);
     add_thinned(bad,
                 (struct trials){history, history->pending,

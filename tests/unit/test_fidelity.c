@@ -18,7 +18,7 @@
 /* What methods that learn are shown of trials that a schedule stops, pauses and
  * lets go on. */
 
-enum { ENOUGH = 10, VALUES_MAX = 64, TRIALS = 60 };
+enum { ENOUGH = 15, VALUES_MAX = 64 }; /* of 4 parameters */
 
 static struct expr_env *env;
 
@@ -142,20 +142,22 @@ static void test_fidelity__the_highest_level_with_enough_counts(void **state)
     ask(&search, 20);
     for (uint64_t trial = 1; trial <= 20; trial++)
         observe(&search, trial, 3, (double)trial, false);
-    for (uint64_t trial = 11; trial <= 20; trial++)
+    for (uint64_t trial = 6; trial <= 20; trial++)
         observe(&search, trial, 9, -(double)trial, false);
     history = strategy_history(search.strategy);
     assert_int_equal(history->complete_count, ENOUGH);
     assert_int_equal(history->numbers[history_best(history)], 20);
-    assert_int_equal(state_of(&search, 1), HISTORY_ASIDE);
+    assert_int_equal(state_of(&search, 1), HISTORY_BEHIND);
+    assert_int_equal(history->behind_count, 5);
     assert_int_equal(history->pending_count, 0);
 
     ask(&search, 1);
     assert_int_equal(search.reason.incumbent, 20);
-    for (uint64_t trial = 11; trial <= 20; trial++)
+    assert_non_null(strstr(search.reason.note, "as of resource 9"));
+    for (uint64_t trial = 6; trial <= 20; trial++)
         tell(&search, trial, OUTCOME_COMPLETE, (double)trial);
     history = strategy_history(search.strategy);
-    assert_int_equal(history->numbers[history_best(history)], 11);
+    assert_int_equal(history->numbers[history_best(history)], 6);
     assert_int_equal(history->complete_count, ENOUGH);
     search_close(&search);
 }
@@ -175,12 +177,12 @@ static void test_fidelity__a_stopped_trial_is_no_complete_one(void **state)
     tell(&search, 20, OUTCOME_STOPPED, -9);
     assert_int_equal(state_of(&search, 20), HISTORY_COMPLETE);
     assert_int_equal(strategy_history(search.strategy)->told_count, 20);
-    for (uint64_t trial = 1; trial <= 12; trial++)
+    for (uint64_t trial = 1; trial <= ENOUGH; trial++)
         tell(&search, trial, OUTCOME_COMPLETE, (double)trial);
     history = strategy_history(search.strategy);
-    assert_int_equal(history->told_count, 12);
+    assert_int_equal(history->told_count, ENOUGH);
     assert_int_equal(history->numbers[history_best(history)], 1);
-    assert_int_equal(state_of(&search, 20), HISTORY_ASIDE);
+    assert_int_equal(state_of(&search, 20), HISTORY_BEHIND);
     search_close(&search);
 }
 
@@ -191,23 +193,26 @@ static void test_fidelity__pending_trials_are_those_on_their_way(void **state)
 
     (void)state;
     search_open(&search, "tpe", 0, 1);
-    ask(&search, 16);
-    for (uint64_t trial = 1; trial <= 12; trial++)
+    ask(&search, 20);
+    for (uint64_t trial = 1; trial <= 16; trial++)
         observe(&search, trial, 4, 1, true);
-    observe(&search, 13, 2, 1, true);
-    observe(&search, 14, 2, 1, false);
-    observe(&search, 15, 8, 1, true);
+    observe(&search, 17, 2, 1, true);
+    observe(&search, 18, 2, 1, false);
+    observe(&search, 19, 8, 1, true);
     assert_int_equal(state_of(&search, 1), HISTORY_COMPLETE);
-    assert_int_equal(state_of(&search, 13), HISTORY_PENDING);
-    assert_int_equal(state_of(&search, 14), HISTORY_ASIDE);
-    assert_int_equal(state_of(&search, 15), HISTORY_ASIDE);
-    assert_int_equal(state_of(&search, 16), HISTORY_PENDING);
-    ask(&search, 1);
     assert_int_equal(state_of(&search, 17), HISTORY_PENDING);
-    tell(&search, 13, OUTCOME_STOPPED, 1);
-    assert_int_equal(state_of(&search, 13), HISTORY_ASIDE);
-    observe(&search, 14, 4, 3, false); /* went on after all */
-    assert_true(value_of(&search, 14) == 3);
+    assert_int_equal(state_of(&search, 18), HISTORY_BEHIND);
+    assert_int_equal(state_of(&search, 19), HISTORY_ASIDE);
+    assert_int_equal(state_of(&search, 20), HISTORY_PENDING);
+    ask(&search, 1);
+    assert_int_equal(state_of(&search, 21), HISTORY_PENDING);
+    tell(&search, 17, OUTCOME_STOPPED, 1);
+    assert_int_equal(state_of(&search, 17), HISTORY_BEHIND);
+    tell(&search, 20, OUTCOME_STOPPED, 1); /* before anything was observed */
+    assert_int_equal(state_of(&search, 20), HISTORY_ASIDE);
+    observe(&search, 18, 4, 3, false); /* went on after all */
+    assert_true(value_of(&search, 18) == 3);
+    assert_int_equal(strategy_history(search.strategy)->behind_count, 1);
     search_close(&search);
 }
 
@@ -241,18 +246,20 @@ static void test_fidelity__curves_are_compared_at_the_same_point(void **state)
 
     (void)state;
     search_open(&search, "tpe", 0, 2);
-    ask(&search, 12);
-    for (uint64_t trial = 1; trial <= 12; trial++)
+    ask(&search, 18);
+    for (uint64_t trial = 1; trial <= 18; trial++)
         for (uint64_t step = 1; step <= trial; step++)
             observe(&search, trial, step, 100 * (double)step, step < trial);
-    /* 1, 2 .. 3, 4 .. 7: of these 12, 11, 9 and more came so far */
-    assert_int_equal(strategy_history(search.strategy)->complete_count, 11);
-    for (uint64_t trial = 2; trial <= 12; trial++)
-        assert_true(value_of(&search, trial) == 200);
-    strategy_observe(search.strategy, 1,
+    /* 1, 2 .. 3, 4 .. 7, 8 .. 15: of these 18, 17, 15 and 11 came so far */
+    assert_int_equal(strategy_history(search.strategy)->told_count, 15);
+    for (uint64_t trial = 4; trial <= 18; trial++)
+        assert_true(value_of(&search, trial) == 400);
+    assert_int_equal(state_of(&search, 3), HISTORY_BEHIND);
+    strategy_observe(/* half of what it is to be judged by */
+                     search.strategy, 3,
                      &(struct partial_result){
-                         .resource = 2, .values = (double[]){1, (double)NAN}});
-    assert_int_equal(strategy_history(search.strategy)->told_count, 11);
+                         .resource = 4, .values = (double[]){1, (double)NAN}});
+    assert_int_equal(strategy_history(search.strategy)->told_count, 15);
     search_close(&search);
 }
 
@@ -296,6 +303,113 @@ static void test_fidelity__a_share_is_tried_at_random(void **state)
     search_close(&search);
 }
 
+/* ---- replay ---- */
+
+enum { CALLS = 150 };
+
+struct call {
+    uint64_t trial, resource; /* 0: it is asked for */
+    double value;
+    enum trial_outcome outcome;
+    bool is_end, goes_on;
+};
+
+/* A schedule by chance: trials come, run to 1, 3, 9 and 27, go on or pause
+ * there, end in all ways, and some are run again after their end. */
+static void draw_calls(struct call *calls)
+{
+    uint64_t asked = 0, used[CALLS + 1] = {0};
+    struct rng rng;
+
+    rng_init(&rng, 11, 0, 0);
+    for (size_t i = 0; i < CALLS; i++) {
+        uint64_t trial = asked > 0 ? 1 + rng_below(&rng, asked) : 0;
+        uint64_t chance = rng_below(&rng, 100);
+
+        if (asked == 0 || chance < 35) {
+            calls[i] = (struct call){.trial = ++asked};
+            continue;
+        }
+        used[trial] = used[trial] == 0 ? 1 : 3 * used[trial];
+        calls[i] = (struct call){.trial = trial,
+                                 .resource = used[trial],
+                                 .value = (double)(chance * trial % 17),
+                                 .is_end = used[trial] > 9 || chance > 92,
+                                 .goes_on = chance % 3 == 0,
+                                 .outcome = (enum trial_outcome)(
+                                     chance > 92 ? rng_below(&rng, 4) : 0)};
+    }
+}
+
+static void make_call(struct strategy *strategy, const struct call *call)
+{
+    if (call->is_end)
+        strategy_tell(strategy, call->trial,
+                      &(struct trial_result){.outcome = call->outcome,
+                                             .values = &call->value});
+    else
+        strategy_observe(strategy, call->trial,
+                         &(struct partial_result){.resource = call->resource,
+                                                  .values = &call->value,
+                                                  .goes_on = call->goes_on});
+}
+
+struct asked {
+    struct value point[4];
+    uint64_t cursor;
+};
+
+/* The first calls from the record in place of asking: the rest is the same. */
+static void play(const char *method, const struct call *calls, size_t recorded,
+                 struct asked *asked, struct asked *again)
+{
+    struct suggestion suggestion;
+    struct search search;
+
+    search_open(&search, method, 0.2, 1);
+    for (size_t i = 0; i < CALLS; i++) {
+        uint64_t trial = calls[i].trial;
+
+        if (calls[i].resource > 0) {
+            make_call(search.strategy, &calls[i]);
+        } else if (i < recorded) {
+            strategy_restore(search.strategy, trial, asked[trial].point,
+                             asked[trial].cursor);
+        } else {
+            assert_int_equal(strategy_ask(search.strategy, trial,
+                                          again[trial].point, &suggestion,
+                                          NULL),
+                             ASK_OK);
+            again[trial].cursor = suggestion.cursor;
+        }
+    }
+    search_close(&search);
+}
+
+static void test_fidelity__goes_on_the_same_after_a_restart(void **state)
+{
+    static const char *const methods[] = {"tpe", "bayesian", "auto", "cmaes",
+                                          "nsga2"};
+    static const size_t cuts[] = {20, 61, 97, 140};
+    struct asked asked[CALLS + 1], again[CALLS + 1];
+    struct call calls[CALLS];
+
+    (void)state;
+    draw_calls(calls);
+    for (size_t m = 0; m < ARRAY_LEN(methods); m++) {
+        play(methods[m], calls, 0, NULL, asked);
+        for (size_t c = 0; c < ARRAY_LEN(cuts); c++) {
+            play(methods[m], calls, cuts[c], asked, again);
+            for (size_t i = cuts[c]; i < CALLS; i++)
+                for (size_t k = 0; k < 4 && calls[i].resource == 0; k++)
+                    if (!value_equal(&asked[calls[i].trial].point[k],
+                                     &again[calls[i].trial].point[k]))
+                        fail_msg("%s: trial %d differs after a restart",
+                                 methods[m], (int)calls[i].trial);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_fidelity__curves_are_compared_at_the_same_point),
         cmocka_unit_test(test_fidelity__results_of_earlier_runs_are_at_the_top),
         cmocka_unit_test(test_fidelity__a_share_is_tried_at_random),
+        cmocka_unit_test(test_fidelity__goes_on_the_same_after_a_restart),
     };
 
     return cmocka_run_group_tests_name("fidelity", tests, open_env, close_env);
