@@ -80,7 +80,6 @@ static int recount(struct engine *engine, struct err *err)
                             err),
         .err = err,
     };
-    int64_t suggested = engine->tally.suggested;
     const struct told_trial *trial;
     int result = -1;
 
@@ -88,8 +87,7 @@ static int recount(struct engine *engine, struct err *err)
         result =
             store_each_trial(engine->store, &query, add_told, &counting, err);
     if (result == 0) {
-        tally_init(&engine->tally);
-        engine->tally.suggested = suggested;
+        tally_forget(&engine->tally);
         while ((trial = told_next(counting.told, INT64_MAX)) != NULL)
             count_result(engine, trial);
     }
@@ -100,7 +98,9 @@ static int recount(struct engine *engine, struct err *err)
 int engine_account_reopened(struct engine *engine,
                             const struct reopening *reopening, struct err *err)
 {
-    if (reopening->number == engine->tally.best_trial)
+    if (tally_hangs_on(&engine->tally, reopening->state,
+                       reopening->is_infeasible, reopening->number,
+                       reopening->told))
         return recount(engine, err);
     tally_remove(&engine->tally, reopening->state, reopening->is_infeasible,
                  reopening->told);

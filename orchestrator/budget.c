@@ -8,23 +8,42 @@ static bool is_better(const struct objective *objective, double a, double b)
     return objective->maximize ? a > b : a < b;
 }
 
-void tally_init(struct tally *tally)
+void tally_init(struct tally *tally, double improvement)
 {
-    *tally = (struct tally){.best = NAN};
+    *tally = (struct tally){
+        .best = NAN, .improvement = improvement, .improved = NAN};
+}
+
+void tally_forget(struct tally *tally)
+{
+    struct tally before = *tally;
+
+    tally_init(tally, before.improvement);
+    tally->suggested = before.suggested;
+    tally->resource_used = before.resource_used;
+}
+
+static bool is_improvement(const struct tally *tally, double value)
+{
+    return tally->improved_place == 0 ||
+           fabs(value - tally->improved) >=
+               tally->improvement * fabs(tally->improved);
 }
 
 bool tally_add_result(struct tally *tally, const struct objective *objective,
                       int64_t trial, int64_t place, double value)
 {
     tally->succeeded++;
+    tally->since_best++;
     if (!isfinite(value) ||
-        (tally->best_trial > 0 && !is_better(objective, value, tally->best))) {
-        tally->since_best++;
+        (tally->best_trial > 0 && !is_better(objective, value, tally->best)))
         return false;
-    }
     tally->best_trial = trial;
     tally->best = value;
-    tally->best_place = place;
+    if (!is_improvement(tally, value))
+        return true;
+    tally->improved = value;
+    tally->improved_place = place;
     tally->since_best = 0;
     return true;
 }
@@ -39,9 +58,16 @@ void tally_add_infeasible(struct tally *tally)
 void tally_add_other(struct tally *tally, enum job_state state)
 {
     tally->failed += state == JOB_FAILED;
-    tally->since_best += state == JOB_FAILED;
+    tally->since_best += state == JOB_FAILED || state == JOB_STOPPED;
     tally->stopped += state == JOB_STOPPED;
     tally->cancelled += state != JOB_FAILED && state != JOB_STOPPED;
+}
+
+bool tally_hangs_on(const struct tally *tally, enum job_state state,
+                    bool is_infeasible, int64_t trial, int64_t place)
+{
+    return state == JOB_SUCCEEDED && !is_infeasible &&
+           (trial == tally->best_trial || place <= tally->improved_place);
 }
 
 void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
@@ -52,14 +78,21 @@ void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
     tally->failed -= state == JOB_FAILED;
     tally->stopped -= state == JOB_STOPPED;
     tally->cancelled -= state == JOB_CANCELLED;
-    if ((state == JOB_SUCCEEDED || state == JOB_FAILED) &&
-        place > tally->best_place)
+    if (state != JOB_CANCELLED && place > tally->improved_place)
         tally->since_best--;
 }
 
 int64_t tally_ended(const struct tally *tally)
 {
     return tally->succeeded + tally->failed + tally->stopped + tally->cancelled;
+}
+
+int64_t budget_resource_left(const struct budget *budget,
+                             const struct tally *tally, int64_t outstanding)
+{
+    if (budget->resource == 0)
+        return INT64_MAX;
+    return budget->resource - tally->resource_used - outstanding;
 }
 
 enum budget_verdict budget_check(const struct budget *budget,
@@ -76,7 +109,14 @@ enum budget_verdict budget_check(const struct budget *budget,
         return BUDGET_NO_IMPROVEMENT;
     if (budget->trials > 0 && tally->suggested >= budget->trials)
         return BUDGET_TRIALS;
+    if (budget_resource_left(budget, tally, 0) <= 0)
+        return BUDGET_RESOURCE;
     return BUDGET_GO_ON;
+}
+
+bool budget_verdict_ends_all(enum budget_verdict verdict)
+{
+    return verdict > BUDGET_RESOURCE;
 }
 
 const char *budget_verdict_text(enum budget_verdict verdict)
@@ -84,6 +124,7 @@ const char *budget_verdict_text(enum budget_verdict verdict)
     static const char *const texts[] = {
         [BUDGET_GO_ON] = "",
         [BUDGET_TRIALS] = "all trials of the budget ended",
+        [BUDGET_RESOURCE] = "the resource of the budget is used up",
         [BUDGET_TIME] = "the time budget is used up",
         [BUDGET_TARGET] = "the target was reached",
         [BUDGET_NO_IMPROVEMENT] = "no improvement for as many trials as the "

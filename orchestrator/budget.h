@@ -18,11 +18,20 @@ struct tally {
     int64_t infeasible; /* of those that succeeded */
     int64_t best_trial; /* number, 0: none yet; it is feasible */
     double best;        /* of the first objective; NaN: none yet */
-    int64_t since_best; /* results since the best one */
-    int64_t best_place; /* of the best among the results told; 0: none yet */
+    int64_t since_best; /* results since the last improvement */
+    /* An improvement is a best result that differs from the improvement before
+     * it by at least that share of the latter's size: many small steps add up
+     * to one. Where that one is 0, any better result is one. */
+    double improvement;
+    double improved;        /* the last improvement; NaN: none yet */
+    int64_t improved_place; /* its place among the results told; 0: none yet */
+    int64_t resource_used;  /* by all attempts that ended */
 };
 
-void tally_init(struct tally *tally);
+/* improvement: of the budget. */
+void tally_init(struct tally *tally, double improvement);
+/* Forgets the results, which will be added anew. */
+void tally_forget(struct tally *tally);
 
 /* A feasible trial succeeded with that value of the first objective, as the
  * result in that place. NaN and infinities are never best. Returns whether it
@@ -33,23 +42,39 @@ bool tally_add_result(struct tally *tally, const struct objective *objective,
 /* A trial succeeded and broke a constraint on outcomes: no improvement. */
 void tally_add_infeasible(struct tally *tally);
 
-/* A trial failed, was stopped or cancelled. Failing is no improvement. */
+/* A trial failed, was stopped or cancelled. The first two are no improvement.
+ */
 void tally_add_other(struct tally *tally, enum job_state state);
 
-/* Takes the result in that place back, of a trial that is not the best. */
+/* Whether taking back the result in that place may change what counted as best
+ * or as an improvement: the results must be added anew then. */
+bool tally_hangs_on(const struct tally *tally, enum job_state state,
+                    bool is_infeasible, int64_t trial, int64_t place);
+
+/* Takes the result in that place back, on which nothing hangs. */
 void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
                   int64_t place);
 
 /* Trials that will not change any more. */
 int64_t tally_ended(const struct tally *tally);
 
+/* How much of the resource may be given out yet, where attempts that have not
+ * ended may use so much; INT64_MAX: there is no limit. */
+int64_t budget_resource_left(const struct budget *budget,
+                             const struct tally *tally, int64_t outstanding);
+
 enum budget_verdict {
     BUDGET_GO_ON,
-    BUDGET_TRIALS, /* no more to suggest: let those that run end */
-    BUDGET_TIME,   /* the others end everything at once */
+    BUDGET_TRIALS,   /* no more to suggest: let those that run end */
+    BUDGET_RESOURCE, /* no more to start, likewise */
+    BUDGET_TIME,     /* the others end everything at once */
     BUDGET_TARGET,
-    BUDGET_NO_IMPROVEMENT
+    BUDGET_NO_IMPROVEMENT,
+    BUDGET_VERDICT_COUNT
 };
+
+/* Whether it ends those that run, too. */
+bool budget_verdict_ends_all(enum budget_verdict verdict);
 
 /* elapsed_ms: the run's time so far. */
 enum budget_verdict budget_check(const struct budget *budget,

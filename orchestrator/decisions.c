@@ -168,17 +168,11 @@ static enum budget_verdict verdict(const struct deciding *deciding,
                         elapsed);
 }
 
-static bool ends_all(enum budget_verdict verdict)
-{
-    return verdict == BUDGET_TARGET || verdict == BUDGET_TIME ||
-           verdict == BUDGET_NO_IMPROVEMENT;
-}
-
 static void note_verdict(struct deciding *deciding)
 {
     enum budget_verdict now = verdict(deciding, 0);
 
-    deciding->is_over = ends_all(now);
+    deciding->is_over = budget_verdict_ends_all(now);
     if (deciding->is_over)
         deciding->verdicts |= 1u << now;
 }
@@ -236,6 +230,7 @@ static void keep_end(struct deciding *deciding, struct job *job,
     };
     job->rule = (int)integer_of(detail, "rule", -1);
     job->has_end = true;
+    deciding->tally.resource_used += integer_of(detail, "resource_used", 0);
     if (job->end.cause == CAUSE_LAUNCH_ERROR)
         deciding->launch_errors++;
     else
@@ -391,10 +386,9 @@ static void account_all(struct deciding *deciding)
             results[count++] = (struct result){job->place, job};
     }
     qsort(results, count, sizeof(*results), compare_places);
-    tally_init(&deciding->tally);
+    tally_forget(&deciding->tally);
     for (size_t i = 0; i < count; i++)
         account(deciding, results[i].job);
-    deciding->tally.suggested = (int64_t)deciding->job_count;
     deciding->is_over = false;
     free(results);
 }
@@ -455,12 +449,22 @@ static int decide(struct deciding *deciding, struct job *job,
 
 static bool was_verdict(const struct deciding *deciding, const char *reason)
 {
-    for (int v = BUDGET_GO_ON; v <= BUDGET_NO_IMPROVEMENT; v++) {
+    for (int v = BUDGET_GO_ON; v < BUDGET_VERDICT_COUNT; v++) {
         if ((deciding->verdicts & 1u << v) &&
             strcmp(reason, budget_verdict_text((enum budget_verdict)v)) == 0)
             return true;
     }
     return false;
+}
+
+/* No attempt needs more than the max. */
+static bool lacks_resource(const struct deciding *deciding)
+{
+    const struct experiment *experiment = deciding->experiment;
+    int64_t left =
+        budget_resource_left(&experiment->budget, &deciding->tally, 0);
+
+    return left < 0 || (uint64_t)left < experiment->schedule.options.max;
 }
 
 /* Whether the reason is one that holds. */
@@ -473,13 +477,15 @@ static bool reason_holds(const struct deciding *deciding,
 
     if (was_verdict(deciding, reason))
         return true;
-    if (ends_all(now))
+    if (budget_verdict_ends_all(now))
         return (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0 &&
                 verdict(deciding, elapsed) == BUDGET_TIME);
     if (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0)
         return verdict(deciding, elapsed) == BUDGET_TIME;
     if (strcmp(reason, budget_verdict_text(BUDGET_TRIALS)) == 0)
         return all_ended && now == BUDGET_TRIALS;
+    if (strcmp(reason, budget_verdict_text(BUDGET_RESOURCE)) == 0)
+        return all_ended && lacks_resource(deciding);
     return all_ended; /* the search has nothing left to try */
 }
 
@@ -572,7 +578,7 @@ int decisions_replay(struct store *store, int64_t run,
     int result;
 
     *decisions = (struct decisions){0};
-    tally_init(&deciding.tally);
+    tally_init(&deciding.tally, experiment->budget.improvement);
     result = store_each_event(store, run, on_session_event, &deciding, err);
     if (result == 0)
         result = store_each_event(store, run, on_event, &deciding, err);

@@ -83,7 +83,7 @@ static void check_budget(struct engine *engine)
         return;
     verdict = budget_check(&experiment->budget, &experiment->objectives[0],
                            &engine->tally, elapsed_ms(engine));
-    if (verdict != BUDGET_GO_ON && verdict != BUDGET_TRIALS)
+    if (budget_verdict_ends_all(verdict))
         engine_use_up_budget(engine, verdict);
     else if (engine->launch_errors >= HOPELESS_LAUNCHES &&
              engine->tally.succeeded == 0)
@@ -377,7 +377,7 @@ static void engine_init(struct engine *engine, struct run *run,
         .program_path = engine->program_path,
         .environment = environ,
     };
-    tally_init(&engine->tally);
+    tally_init(&engine->tally, run->experiment->budget.improvement);
     TAILQ_INIT(&engine->ready);
     TAILQ_INIT(&engine->waiting);
     TAILQ_INIT(&engine->prepared);

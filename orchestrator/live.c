@@ -72,7 +72,7 @@ static json_t *from_tally(const struct tally *tally)
 
 static void to_tally(const json_t *json, struct tally *tally)
 {
-    tally_init(tally);
+    tally_init(tally, 0.0);
     for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
         int64_t count = to_integer(json, counts[i].key);
 

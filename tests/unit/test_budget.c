@@ -18,8 +18,8 @@ static void test_budget__best_follows_the_goal(void **state)
     struct tally low, high;
 
     (void)state;
-    tally_init(&low);
-    tally_init(&high);
+    tally_init(&low, 0.01);
+    tally_init(&high, 0.01);
     for (int i = 0; i < 5; i++) {
         tally_add_result(&low, &minimize, i + 1, i + 1, values[i]);
         tally_add_result(&high, &maximize, i + 1, i + 1, values[i]);
@@ -36,7 +36,7 @@ static void test_budget__what_is_not_finite_is_never_best(void **state)
     struct tally tally;
 
     (void)state;
-    tally_init(&tally);
+    tally_init(&tally, 0.01);
     assert_false(tally_add_result(&tally, &maximize, 1, 1, (double)INFINITY));
     assert_false(tally_add_result(&tally, &minimize, 2, 2, (double)-INFINITY));
     assert_false(tally_add_result(&tally, &minimize, 3, 3, (double)NAN));
@@ -56,7 +56,7 @@ static void test_budget__limits(void **state)
     struct tally tally;
 
     (void)state;
-    tally_init(&tally);
+    tally_init(&tally, 0.01);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 1000),
                      BUDGET_TIME);
@@ -81,7 +81,7 @@ static void test_budget__target_of_a_maximum(void **state)
     struct tally tally;
 
     (void)state;
-    tally_init(&tally);
+    tally_init(&tally, 0.01);
     tally_add_result(&tally, &maximize, 1, 1, 0.89);
     assert_int_equal(budget_check(&budget, &maximize, &tally, 0), BUDGET_GO_ON);
     tally_add_result(&tally, &maximize, 2, 2, 0.91);
@@ -96,12 +96,12 @@ static void test_budget__what_is_infeasible_is_no_improvement(void **state)
     struct tally tally;
 
     (void)state;
-    tally_init(&tally);
+    tally_init(&tally, 0.01);
     tally_add_infeasible(&tally);
     assert_int_equal(tally.best_trial, 0);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
     tally_add_other(&tally, JOB_FAILED);
-    tally_add_other(&tally, JOB_STOPPED);
+    tally_add_other(&tally, JOB_CANCELLED);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
     tally_add_infeasible(&tally);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
@@ -119,16 +119,16 @@ static void test_budget__a_result_is_taken_back(void **state)
     struct tally tally;
 
     (void)state;
-    tally_init(&tally);
+    tally_init(&tally, 0.01);
     tally_add_other(&tally, JOB_FAILED); /* place 1 */
     tally_add_result(&tally, &minimize, 2, 2, 5.0);
     tally_add_other(&tally, JOB_FAILED);
     tally_add_infeasible(&tally);
     tally_add_other(&tally, JOB_STOPPED);
     tally_add_other(&tally, JOB_CANCELLED);
-    assert_int_equal(tally.since_best, 2);
+    assert_int_equal(tally.since_best, 3);
     tally_remove(&tally, JOB_FAILED, false, 1);
-    assert_int_equal(tally.since_best, 2);
+    assert_int_equal(tally.since_best, 3);
     tally_remove(&tally, JOB_FAILED, false, 3);
     tally_remove(&tally, JOB_SUCCEEDED, true, 4);
     tally_remove(&tally, JOB_STOPPED, false, 5);
@@ -137,6 +137,90 @@ static void test_budget__a_result_is_taken_back(void **state)
     assert_int_equal(tally_ended(&tally), 1);
     assert_int_equal(tally.infeasible, 0);
     assert_int_equal(tally.best_trial, 2);
+}
+
+/* Results in that order; how many have come since the last improvement. */
+static int64_t since(const struct objective *objective, double improvement,
+                     const double *values, size_t count)
+{
+    struct tally tally;
+
+    tally_init(&tally, improvement);
+    for (size_t i = 0; i < count; i++)
+        tally_add_result(&tally, objective, (int64_t)i + 1, (int64_t)i + 1,
+                         values[i]);
+    return tally.since_best;
+}
+
+#define SINCE(objective, improvement, ...)                                     \
+    since(objective, improvement, (const double[]){__VA_ARGS__},               \
+          sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+
+static void test_budget__improvement_is_relative(void **state)
+{
+    (void)state;
+    assert_int_equal(SINCE(&minimize, 0.01, 100, 99.5), 1);
+    assert_int_equal(SINCE(&minimize, 0.01, 100, 99), 0);
+    assert_int_equal(SINCE(&minimize, 0, 100, 99.999), 0);
+    assert_int_equal(SINCE(&minimize, 0, 100, 100), 1);
+    assert_int_equal(SINCE(&maximize, 0.01, 100, 100.5, 101), 0);
+    /* small steps add up, and a better result that is none is still best */
+    assert_int_equal(SINCE(&minimize, 0.01, 100, 99.6, 99.2, 98.9), 0);
+    assert_int_equal(SINCE(&minimize, 0.01, 100, 99.6, 99.2), 2);
+    /* across and at 0 */
+    assert_int_equal(SINCE(&minimize, 0.01, -100, -100.5), 1);
+    assert_int_equal(SINCE(&minimize, 0.01, -100, -101), 0);
+    assert_int_equal(SINCE(&minimize, 0.01, 0.001, -0.001), 0);
+    assert_int_equal(SINCE(&minimize, 0.01, 0, -1e-300), 0);
+    assert_int_equal(SINCE(&maximize, 0.5, 0, 0), 1);
+}
+
+/* Which results a run must count anew to do without one of them. */
+static void test_budget__what_hangs_on_a_result(void **state)
+{
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, 0.01);
+    tally_add_result(&tally, &minimize, 1, 1, 100);
+    tally_add_result(&tally, &minimize, 2, 2, 200);
+    tally_add_result(&tally, &minimize, 3, 3, 90);
+    tally_add_result(&tally, &minimize, 4, 4, 95);
+    tally_add_result(&tally, &minimize, 5, 5, 89.9);
+    assert_int_equal(tally.since_best, 2);
+    assert_true(tally_hangs_on(&tally, JOB_SUCCEEDED, false, 2, 2));
+    assert_false(tally_hangs_on(&tally, JOB_SUCCEEDED, true, 2, 2));
+    assert_false(tally_hangs_on(&tally, JOB_FAILED, false, 2, 2));
+    assert_false(tally_hangs_on(&tally, JOB_SUCCEEDED, false, 4, 4));
+    assert_true(tally_hangs_on(&tally, JOB_SUCCEEDED, false, 5, 5));
+    tally.suggested = 7;
+    tally.resource_used = 30;
+    tally_forget(&tally);
+    assert_int_equal(tally.suggested, 7);
+    assert_int_equal(tally.resource_used, 30);
+    assert_int_equal(tally_ended(&tally), 0);
+    assert_true(tally.improvement == 0.01);
+    assert_true(tally_add_result(&tally, &minimize, 6, 6, 1e9));
+}
+
+static void test_budget__resource(void **state)
+{
+    struct budget budget = {.trials = 10, .resource = 100};
+    const struct budget without = {.trials = 10};
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, 0.01);
+    tally.resource_used = 60;
+    assert_int_equal(budget_resource_left(&budget, &tally, 27), 13);
+    assert_true(budget_resource_left(&without, &tally, 27) == INT64_MAX);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally.resource_used = 100;
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
+                     BUDGET_RESOURCE);
+    assert_false(budget_verdict_ends_all(BUDGET_RESOURCE));
+    assert_false(budget_verdict_ends_all(BUDGET_GO_ON));
+    assert_true(budget_verdict_ends_all(BUDGET_TIME));
 }
 
 int main(void)
@@ -148,6 +232,9 @@ int main(void)
         cmocka_unit_test(test_budget__target_of_a_maximum),
         cmocka_unit_test(test_budget__what_is_infeasible_is_no_improvement),
         cmocka_unit_test(test_budget__a_result_is_taken_back),
+        cmocka_unit_test(test_budget__improvement_is_relative),
+        cmocka_unit_test(test_budget__what_hangs_on_a_result),
+        cmocka_unit_test(test_budget__resource),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
