@@ -6,7 +6,7 @@
 
 #include "orchestrator/outcome.h"
 
-static bool add_success(struct engine *engine, const struct told_trial *trial)
+static bool add_success(struct engine *engine, const struct told_item *trial)
 {
     const struct experiment *experiment = engine->experiment;
 
@@ -21,9 +21,9 @@ static bool add_success(struct engine *engine, const struct told_trial *trial)
 }
 
 /* Whether it is the new best. */
-static bool count_result(struct engine *engine, const struct told_trial *trial)
+static bool count_result(struct engine *engine, const struct told_item *trial)
 {
-    if (trial->is_superseded)
+    if (trial->kind != TOLD_RESULT || trial->is_superseded)
         return false; /* what the trial came to since counts */
     if (trial->state == JOB_SUCCEEDED)
         return add_success(engine, trial);
@@ -31,20 +31,20 @@ static bool count_result(struct engine *engine, const struct told_trial *trial)
     return false;
 }
 
-bool engine_account(struct engine *engine, const struct told_trial *trial)
+bool engine_account(struct engine *engine, const struct told_item *item)
 {
-    bool is_best = count_result(engine, trial);
+    bool is_best = count_result(engine, item);
 
-    told_tell(engine->strategy, engine->experiment, trial);
-    engine->told_count = trial->place;
+    told_tell(engine->strategy, NULL, engine->experiment, item, NULL);
+    engine->told_count = item->place;
     return is_best;
 }
 
 void engine_account_ended(struct engine *engine, struct trial *trial)
 {
-    struct told_trial account = {.number = trial->number,
-                                 .place = engine->told_count + 1,
-                                 .state = trial->state};
+    struct told_item account = {.number = trial->number,
+                                .place = engine->told_count + 1,
+                                .state = trial->state};
     double *values = NULL;
 
     if (trial_has_objectives(trial, engine->experiment)) {
@@ -80,7 +80,7 @@ static int recount(struct engine *engine, struct err *err)
                             err),
         .err = err,
     };
-    const struct told_trial *trial;
+    const struct told_item *trial;
     int result = -1;
 
     if (counting.told != NULL)

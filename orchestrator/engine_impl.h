@@ -145,7 +145,7 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
 /* account.c */
 /* Puts a trial that is over into the tally and tells the strategy, in its
  * place. Whether it is the new best. */
-bool engine_account(struct engine *engine, const struct told_trial *trial);
+bool engine_account(struct engine *engine, const struct told_item *item);
 /* The same for one that has just come to its end. */
 void engine_account_ended(struct engine *engine, struct trial *trial);
 /* Takes one that has been put back out of the tally; the strategy learns of it

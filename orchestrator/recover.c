@@ -41,7 +41,7 @@ struct recovery {
 /* What was told up to that place. */
 static void tell_until(struct recovery *recovery, int64_t place)
 {
-    const struct told_trial *trial;
+    const struct told_item *trial;
 
     while ((trial = told_next(recovery->told, place)) != NULL)
         engine_account(recovery->engine, trial);

@@ -61,12 +61,13 @@ static int compare(struct replaying *replaying, int64_t number)
 static int on_trial(void *user, const struct trial_row *row)
 {
     struct replaying *replaying = user;
-    const struct told_trial *trial;
+    const struct told_item *trial;
 
     if (told_add(replaying->told, row, replaying->err) != 0)
         return -1;
     while ((trial = told_next(replaying->told, row->seen)) != NULL) {
-        told_tell(replaying->strategy, replaying->experiment, trial);
+        told_tell(replaying->strategy, NULL, replaying->experiment, trial,
+                  NULL);
         replaying->place = trial->place;
     }
     if (replaying->place != row->seen)
