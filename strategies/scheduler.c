@@ -81,7 +81,9 @@ static const struct scheduler_method *check(
     } else if (options->max <= options->min) {
         err_set(err, ERR_FILE, "max %" PRIu64 " is not more than min %" PRIu64,
                 options->max, options->min);
-    } else if (options->max > resource_max) {
+    } else if (options->max > resource_max &&
+               !(options->max == SCHEDULE_NO_MAX &&
+                 method->lives_without_max)) {
         err_set(err, ERR_FILE, "max %" PRIu64 " is more than %" PRIu64,
                 options->max, resource_max);
     } else {

@@ -2,6 +2,8 @@
 #ifndef SMTUNE_STRATEGIES_SCHEDULER_IMPL_H
 #define SMTUNE_STRATEGIES_SCHEDULER_IMPL_H
 
+#include <math.h>
+
 #include "strategies/scheduler.h"
 
 /*
@@ -9,14 +11,26 @@
  * new one is a file with one const struct scheduler_method named
  * scheduler_method_NAME, and its NAME below.
  */
-#define SCHEDULER_METHODS(X) X(asha) X(hyperband)
+#define SCHEDULER_METHODS(X)                                                   \
+    X(asha)                                                                    \
+    X(hyperband)                                                               \
+    X(median)                                                                  \
+    X(patient)                                                                 \
+    X(threshold)                                                               \
+    X(pbt)
 
 /* A value as the user knows it: options.maximize negates what is told. */
 static inline double schedule_shown(const struct schedule_options *options,
                                     double value)
 {
+    if (isnan(value))
+        return (double)NAN; /* without a sign */
     return options->maximize ? 0.0 - value : value;
 }
+
+/* Streams of the generator, beside those of strategy_impl.h: a scheduler may
+ * have the seed of a search method. */
+enum scheduler_stream { STREAM_PBT_PARENT = 128, STREAM_PBT_EXPLORE };
 
 /* Adds a rung to a plan, with what its trials use. Those of a bracket come in
  * a row, from rung 0 on. trials may be 0. ERR_FILE: the plan is too large. */
@@ -27,6 +41,9 @@ int schedule_plan_add(struct schedule_plan *plan,
 struct scheduler_method {
     const char *name;
     const char *doc; /* one sentence, for manuals and editors */
+
+    /* max may be SCHEDULE_NO_MAX. */
+    bool lives_without_max;
 
     /* The method's own state, or NULL with err. Options are checked as far as
      * their comments go; space outlives it. */

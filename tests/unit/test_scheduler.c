@@ -24,6 +24,8 @@ static void test_scheduler__options_are_checked(void **state)
          "max 9 is not more than min 9"},
         {{.method = "asha", .min = 1, .max = UINT64_C(1000000000001), .eta = 3},
          "max 1000000000001 is more than 1000000000000"},
+        {{.method = "asha", .min = 1, .max = SCHEDULE_NO_MAX, .eta = 3},
+         "max 9223372036854775807 is more than 1000000000000"},
         {{.method = "asha", .min = 1, .max = 9, .eta = 1},
          "eta 1 is not 2 to 1000"},
     };
