@@ -21,79 +21,79 @@ static const struct schedule_options promotion = {
     }
 
 /* Li et al., MLSys 2020, algorithm 2: with ties, NaN, and failures. */
+static const struct step recorded[] = {
+    {STEP_NEW, 1, .next = NEW_NEXT},
+    {STEP_NEW, 2, .next = NEW_NEXT},
+    {STEP_NEW, 3, .next = NEW_NEXT},
+    {STEP_NEW, 4, .next = NEW_NEXT},
+    {STEP_RESULT, 1, 0.5, .next = NEW_NEXT, .decision = DECIDE_PAUSE,
+     .reason = "0.5 is one of 1 at 1, where it takes 3 to compare"},
+    {STEP_RESULT, 2, 0.3, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
+    /* of equals, the one told first */
+    {STEP_RESULT, 3, 0.3, .decision = DECIDE_PAUSE,
+     .reason = "0.3 is not among the best 1 of 3 at 1 (0.3 is the last "
+               "that is)",
+     .next = {NEXT_PROMOTE, 2, 3, "0.3 is among the best 1 of 3 at 1"}},
+    {STEP_PROMOTE, 2, .next = NEW_NEXT},
+    {STEP_RESULT, 4, (double)NAN, .next = NEW_NEXT, .decision = DECIDE_PAUSE,
+     .reason = "it has no value at 1"},
+    {STEP_NEW, 5, .next = NEW_NEXT},
+    {STEP_NEW, 6, .next = NEW_NEXT},
+    /* better than the one that went: the best third of 5 is 1 */
+    {STEP_RESULT, 5, 0.2, .decision = DECIDE_PAUSE,
+     .reason = "0.2 is among the best 1 of 5 at 1",
+     .next = {NEXT_PROMOTE, 5, 3}},
+    {STEP_PROMOTE, 5, .next = NEW_NEXT},
+    {STEP_END, 6, .outcome = OUTCOME_FAILED, .next = NEW_NEXT},
+    {STEP_RESULT, 2, 0.25, .next = NEW_NEXT, .decision = DECIDE_PAUSE,
+     .reason = "0.25 is one of 1 at 3, where it takes 3 to compare"},
+    {STEP_RESULT, 5, 0.21, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
+    {STEP_NEW, 7, .next = NEW_NEXT},
+    {STEP_NEW, 8, .next = NEW_NEXT},
+    {STEP_NEW, 9, .next = NEW_NEXT},
+    {STEP_RESULT, 7, 0.35, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 8, 0.9, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 9, 0.1, .decision = DECIDE_PAUSE,
+     .next = {NEXT_PROMOTE, 9, 3, "0.1 is among the best 3 of 9 at 1"}},
+    {STEP_PROMOTE, 9, .next = NEW_NEXT},
+    {STEP_RESULT, 9, 0.15, .decision = DECIDE_PAUSE,
+     .next = {NEXT_PROMOTE, 9, 9, "0.15 is among the best 1 of 3 at 3"}},
+    {STEP_PROMOTE, 9, .next = NEW_NEXT},
+    {STEP_RESULT, 9, 0.12, .next = NEW_NEXT, .decision = DECIDE_CONTINUE,
+     .reason = "it has come to its end at 9"},
+    {STEP_END, 9, .outcome = OUTCOME_COMPLETE, .next = NEW_NEXT},
+    {STEP_NEW, 10, .next = NEW_NEXT},
+    {STEP_NEW, 11, .next = NEW_NEXT},
+    {STEP_NEW, 12, .next = NEW_NEXT},
+    {STEP_NEW, 13, .next = NEW_NEXT},
+    {STEP_RESULT, 10, 0.3, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
+    /* as if it had never been */
+    {STEP_END, 13, .outcome = OUTCOME_CANCELLED, .next = NEW_NEXT},
+    {STEP_RESULT, 11, 0.8, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 12, 0.3, .decision = DECIDE_PAUSE,
+     .next = {NEXT_PROMOTE, 3, 3, "0.3 is among the best 4 of 12 at 1"}},
+    /* from now on no new ones come */
+    {STEP_PROMOTE, 3, .is_closed = true, .next = {NEXT_NONE}},
+    {STEP_END, 3, .outcome = OUTCOME_FAILED, .is_closed = true,
+     .next = {NEXT_STOP, 10, 1,
+              "0.3 is not among the best 4 of 12 at 1 (0.3 is the last "
+              "that is)"}},
+    {STEP_STOP, 10, .is_closed = true, .next = {NEXT_STOP, 12}},
+    {STEP_STOP, 12, .is_closed = true, .next = {NEXT_STOP, 7}},
+    {STEP_STOP, 7, .is_closed = true, .next = {NEXT_STOP, 1}},
+    {STEP_STOP, 1, .is_closed = true, .next = {NEXT_STOP, 11}},
+    {STEP_STOP, 11, .is_closed = true, .next = {NEXT_STOP, 8}},
+    {STEP_STOP, 8, .is_closed = true,
+     .next = {NEXT_STOP, 4, 1, "it has no value at 1"}},
+    {STEP_STOP, 4, .is_closed = true, .next = {NEXT_STOP, 5, 3}},
+    {STEP_STOP, 5, .is_closed = true, .next = {NEXT_STOP, 2, 3}},
+    {STEP_STOP, 2, .is_closed = true, .next = {NEXT_NONE}},
+};
+
 static void test_asha__promotes_as_the_paper_does(void **state)
 {
-    static const struct step steps[] = {
-        {STEP_NEW, 1, .next = NEW_NEXT},
-        {STEP_NEW, 2, .next = NEW_NEXT},
-        {STEP_NEW, 3, .next = NEW_NEXT},
-        {STEP_NEW, 4, .next = NEW_NEXT},
-        {STEP_RESULT, 1, 0.5, .next = NEW_NEXT, .decision = DECIDE_PAUSE,
-         .reason = "0.5 is one of 1 at 1, where it takes 3 to compare"},
-        {STEP_RESULT, 2, 0.3, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
-        /* of equals, the one told first */
-        {STEP_RESULT, 3, 0.3, .decision = DECIDE_PAUSE,
-         .reason = "0.3 is not among the best 1 of 3 at 1 (0.3 is the last "
-                   "that is)",
-         .next = {NEXT_PROMOTE, 2, 3, "0.3 is among the best 1 of 3 at 1"}},
-        {STEP_PROMOTE, 2, .next = NEW_NEXT},
-        {STEP_RESULT, 4, (double)NAN, .next = NEW_NEXT,
-         .decision = DECIDE_PAUSE, .reason = "it has no value at 1"},
-        {STEP_NEW, 5, .next = NEW_NEXT},
-        {STEP_NEW, 6, .next = NEW_NEXT},
-        /* better than the one that went: the best third of 5 is 1 */
-        {STEP_RESULT, 5, 0.2, .decision = DECIDE_PAUSE,
-         .reason = "0.2 is among the best 1 of 5 at 1",
-         .next = {NEXT_PROMOTE, 5, 3}},
-        {STEP_PROMOTE, 5, .next = NEW_NEXT},
-        {STEP_END, 6, .outcome = OUTCOME_FAILED, .next = NEW_NEXT},
-        {STEP_RESULT, 2, 0.25, .next = NEW_NEXT, .decision = DECIDE_PAUSE,
-         .reason = "0.25 is one of 1 at 3, where it takes 3 to compare"},
-        {STEP_RESULT, 5, 0.21, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
-        {STEP_NEW, 7, .next = NEW_NEXT},
-        {STEP_NEW, 8, .next = NEW_NEXT},
-        {STEP_NEW, 9, .next = NEW_NEXT},
-        {STEP_RESULT, 7, 0.35, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 8, 0.9, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 9, 0.1, .decision = DECIDE_PAUSE,
-         .next = {NEXT_PROMOTE, 9, 3, "0.1 is among the best 3 of 9 at 1"}},
-        {STEP_PROMOTE, 9, .next = NEW_NEXT},
-        {STEP_RESULT, 9, 0.15, .decision = DECIDE_PAUSE,
-         .next = {NEXT_PROMOTE, 9, 9, "0.15 is among the best 1 of 3 at 3"}},
-        {STEP_PROMOTE, 9, .next = NEW_NEXT},
-        {STEP_RESULT, 9, 0.12, .next = NEW_NEXT, .decision = DECIDE_CONTINUE,
-         .reason = "it has come to its end at 9"},
-        {STEP_END, 9, .outcome = OUTCOME_COMPLETE, .next = NEW_NEXT},
-        {STEP_NEW, 10, .next = NEW_NEXT},
-        {STEP_NEW, 11, .next = NEW_NEXT},
-        {STEP_NEW, 12, .next = NEW_NEXT},
-        {STEP_NEW, 13, .next = NEW_NEXT},
-        {STEP_RESULT, 10, 0.3, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
-        /* as if it had never been */
-        {STEP_END, 13, .outcome = OUTCOME_CANCELLED, .next = NEW_NEXT},
-        {STEP_RESULT, 11, 0.8, .next = NEW_NEXT, .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 12, 0.3, .decision = DECIDE_PAUSE,
-         .next = {NEXT_PROMOTE, 3, 3, "0.3 is among the best 4 of 12 at 1"}},
-        /* from now on no new ones come */
-        {STEP_PROMOTE, 3, .is_closed = true, .next = {NEXT_NONE}},
-        {STEP_END, 3, .outcome = OUTCOME_FAILED, .is_closed = true,
-         .next = {NEXT_STOP, 10, 1,
-                  "0.3 is not among the best 4 of 12 at 1 (0.3 is the last "
-                  "that is)"}},
-        {STEP_STOP, 10, .is_closed = true, .next = {NEXT_STOP, 12}},
-        {STEP_STOP, 12, .is_closed = true, .next = {NEXT_STOP, 7}},
-        {STEP_STOP, 7, .is_closed = true, .next = {NEXT_STOP, 1}},
-        {STEP_STOP, 1, .is_closed = true, .next = {NEXT_STOP, 11}},
-        {STEP_STOP, 11, .is_closed = true, .next = {NEXT_STOP, 8}},
-        {STEP_STOP, 8, .is_closed = true,
-         .next = {NEXT_STOP, 4, 1, "it has no value at 1"}},
-        {STEP_STOP, 4, .is_closed = true, .next = {NEXT_STOP, 5, 3}},
-        {STEP_STOP, 5, .is_closed = true, .next = {NEXT_STOP, 2, 3}},
-        {STEP_STOP, 2, .is_closed = true, .next = {NEXT_NONE}},
-    };
-
     (void)state;
-    take_steps(&promotion, steps, ARRAY_LEN(steps));
+    take_steps(&promotion, recorded, ARRAY_LEN(recorded));
 }
 
 static void test_asha__one_comes_to_max_at_the_end(void **state)
