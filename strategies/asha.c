@@ -66,10 +66,11 @@ static const struct climber *find_leader(const struct brackets *brackets)
 {
     for (size_t level = brackets->ladder.count - 1; level-- > 0;)
         for (size_t i = 0; i < brackets->count && i <= level; i++) {
-            const struct climber *best = brackets_best(brackets, i, level - i);
+            const struct climber *leader =
+                brackets_leader(brackets, i, level - i);
 
-            if (best != NULL && brackets_leads(brackets, best))
-                return best;
+            if (leader != NULL)
+                return leader;
         }
     return NULL;
 }

@@ -185,25 +185,32 @@ bool brackets_leads(const struct brackets *brackets,
                results->count / brackets->ladder.eta;
 }
 
-const struct climber *brackets_best(const struct brackets *brackets,
-                                    size_t bracket, size_t rung)
+const struct climber *brackets_leader(const struct brackets *brackets,
+                                      size_t bracket, size_t rung)
 {
-    const struct rung_result *best =
-        rung_best_open(&brackets->all[bracket].rungs[rung].results);
+    const struct rung *results = &brackets->all[bracket].rungs[rung].results;
+    size_t rank;
+    const struct rung_result *best = rung_best_open(results, &rank);
 
-    return best != NULL && !isnan(best->value) ? find(brackets, best->trial)
-                                               : NULL;
+    return best != NULL && !isnan(best->value) &&
+                   rank < results->count / brackets->ladder.eta
+               ? find(brackets, best->trial)
+               : NULL;
 }
 
 const struct climber *brackets_highest(const struct brackets *brackets,
                                        size_t bracket)
 {
-    const struct climber *best = NULL;
+    const struct bracket_rung *rungs = brackets->all[bracket].rungs;
 
-    for (size_t rung = brackets->all[bracket].rung_count;
-         rung-- > 0 && best == NULL;)
-        best = brackets_best(brackets, bracket, rung);
-    return best;
+    for (size_t rung = brackets->all[bracket].rung_count; rung-- > 0;) {
+        const struct rung_result *best =
+            rung_best_open(&rungs[rung].results, NULL);
+
+        if (best != NULL && !isnan(best->value))
+            return find(brackets, best->trial);
+    }
+    return NULL;
 }
 
 const struct climber *brackets_waiting(const struct brackets *brackets,
@@ -215,7 +222,7 @@ const struct climber *brackets_waiting(const struct brackets *brackets,
     if (brackets->all[bracket].waiting == 0)
         return NULL;
     for (size_t rung = 0; result == NULL; rung++)
-        result = rung_best_open(&rungs[rung].results);
+        result = rung_best_open(&rungs[rung].results, NULL);
     return find(brackets, result->trial);
 }
 

@@ -93,9 +93,10 @@ void brackets_end(struct brackets *brackets, uint64_t trial,
  * floor(n / eta) of the n results there. */
 bool brackets_leads(const struct brackets *brackets,
                     const struct climber *climber);
-/* The best trial that waits at a rung with a number, or NULL. */
-const struct climber *brackets_best(const struct brackets *brackets,
-                                    size_t bracket, size_t rung);
+/* The best trial that waits at a rung, if it is among the best floor(n / eta)
+ * of the n results there; or NULL. */
+const struct climber *brackets_leader(const struct brackets *brackets,
+                                      size_t bracket, size_t rung);
 /* The best trial that waits at the highest rung of a bracket at which any
  * waits with a number, or NULL. */
 const struct climber *brackets_highest(const struct brackets *brackets,

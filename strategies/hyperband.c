@@ -76,12 +76,13 @@ static const struct climber *find_winner(const struct brackets *brackets,
     const struct bracket *bracket = &brackets->all[i];
 
     for (size_t rung = 0; rung < bracket->rung_count; rung++) {
-        const struct climber *best = brackets_best(brackets, i, rung);
+        const struct climber *leader;
 
         if (bracket->rungs[rung].running > 0)
             return NULL;
-        if (best != NULL && brackets_leads(brackets, best))
-            return best;
+        leader = brackets_leader(brackets, i, rung);
+        if (leader != NULL)
+            return leader;
     }
     return bracket->finished == 0 ? brackets_highest(brackets, i) : NULL;
 }

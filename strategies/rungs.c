@@ -200,19 +200,26 @@ const struct rung_result *rung_at(const struct rung *rung, size_t rank)
     }
 }
 
-const struct rung_result *rung_best_open(const struct rung *rung)
+const struct rung_result *rung_best_open(const struct rung *rung, size_t *rank)
 {
     uint32_t link = rung_open_count(rung) > 0 ? rung->root : 0;
+    size_t better = 0;
 
     while (link != 0) {
         const struct rung_result *node = node_of(rung, link);
 
-        if (node->left != 0 && node_of(rung, node->left)->open > 0)
+        if (node->left != 0 && node_of(rung, node->left)->open > 0) {
             link = node->left;
-        else if (node->is_open)
+            continue;
+        }
+        better += size_of(rung, node->left);
+        if (node->is_open) {
+            if (rank != NULL)
+                *rank = better;
             return node;
-        else
-            link = node->right;
+        }
+        better++;
+        link = node->right;
     }
     return NULL;
 }

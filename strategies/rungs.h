@@ -69,7 +69,7 @@ size_t rung_open_count(const struct rung *rung);
 size_t rung_rank(const struct rung *rung, size_t index);
 /* The result of a rank below count. */
 const struct rung_result *rung_at(const struct rung *rung, size_t rank);
-/* The best open one, or NULL. */
-const struct rung_result *rung_best_open(const struct rung *rung);
+/* The best open one, and its rank; or NULL. rank may be NULL. */
+const struct rung_result *rung_best_open(const struct rung *rung, size_t *rank);
 
 #endif

@@ -137,7 +137,7 @@ void scheduler_end(struct scheduler *scheduler, uint64_t trial,
 
 struct schedule_rung {
     uint64_t bracket, rung;
-    uint64_t trials; /* that reach it, at most */
+    uint64_t trials; /* that reach it; see schedule_plan_init() */
     uint64_t resource;
 };
 
@@ -149,7 +149,12 @@ struct schedule_plan {
     uint64_t total_restarted; /* where trials keep no checkpoints */
 };
 
-/* What `trials` new trials (0: one round of all brackets) come to. */
+/*
+ * What `trials` new trials (0: one round of all brackets) come to, at most.
+ * asha decides before it knows all results: where good trials come late, more
+ * go on than the share of eta that is planned. ERR_FILE as scheduler_create(),
+ * or more than can be counted.
+ */
 int schedule_plan_init(struct schedule_plan *plan,
                        const struct schedule_options *options, uint64_t trials,
                        struct err *err);

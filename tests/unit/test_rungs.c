@@ -133,11 +133,10 @@ static bool is_better(const struct rung *rung, size_t a, size_t b)
 static void check_rung(const struct rung *rung, const bool *is_open)
 {
     const struct rung_result *best_open = NULL;
-    size_t open = 0;
+    size_t open = 0, rank = 0;
 
     for (size_t i = 0; i < rung->count; i++) {
-        size_t rank = 0;
-
+        rank = 0;
         for (size_t k = 0; k < rung->count; k++)
             rank += is_better(rung, k, i);
         assert_int_equal(rung_rank(rung, i), rank);
@@ -150,7 +149,11 @@ static void check_rung(const struct rung *rung, const bool *is_open)
             best_open = &rung->results[i];
     }
     assert_int_equal(rung_open_count(rung), open);
-    assert_ptr_equal(rung_best_open(rung), best_open);
+    assert_ptr_equal(rung_best_open(rung, &rank), best_open);
+    assert_ptr_equal(rung_best_open(rung, NULL), best_open);
+    if (best_open != NULL)
+        assert_int_equal(rank,
+                         rung_rank(rung, (size_t)(best_open - rung->results)));
 }
 
 /* Values of which many are the same, and some NaN or infinite. */
