@@ -20,6 +20,15 @@ static json_t *difference_json(const struct replay *replay)
                      json_from_value(&replay->suggested));
 }
 
+static json_t *step_json(const struct replay *replay)
+{
+    if (replay->step_place == 0)
+        return json_null();
+    return json_pack("{s:I, s:I, s:s}", "place", (json_int_t)replay->step_place,
+                     "id", (json_int_t)replay->step_trial, "text",
+                     replay->step_text);
+}
+
 static json_t *decision_json(const struct decisions *decisions)
 {
     if (decisions->seq == 0)
@@ -36,10 +45,12 @@ static void print_json(const struct run_view *view, const struct replay *replay,
 {
     struct buf text = BUF_INIT;
     json_t *json = json_pack(
-        "{s:s, s:I, s:I, s:o, s:I, s:o}", "run", view->row.name, "trials",
-        (json_int_t)replay->trials, "proved", (json_int_t)replay->proved,
-        "difference", difference_json(replay), "decisions",
-        (json_int_t)decisions->proved, "decision", decision_json(decisions));
+        "{s:s, s:I, s:I, s:o, s:I, s:o, s:I, s:o}", "run", view->row.name,
+        "trials", (json_int_t)replay->trials, "proved",
+        (json_int_t)replay->proved, "difference", difference_json(replay),
+        "steps", (json_int_t)replay->steps, "step", step_json(replay),
+        "decisions", (json_int_t)decisions->proved, "decision",
+        decision_json(decisions));
 
     json_print(json, &text);
     printf("%s\n", buf_text(&text));
@@ -55,39 +66,61 @@ static void print_value(const struct value *value, struct buf *out)
         value_print(value, out);
 }
 
+static void add_suggestions(const struct replay *replay, struct buf *line)
+{
+    bool is_all = replay->differs == 0 && replay->step_place == 0;
+
+    buf_printf(line, "%s%" PRId64 " suggestions are proved",
+               is_all ? "all " : "", replay->proved);
+    if (replay->differs == 0)
+        return;
+    buf_printf(line, ", trial %" PRId64 " differs: '%s' is ", replay->differs,
+               replay->param);
+    print_value(&replay->recorded, line);
+    buf_add_string(line, " in the record, and the search suggests ");
+    print_value(&replay->suggested, line);
+}
+
+static void add_steps(const struct replay *replay, struct buf *line)
+{
+    bool is_all = replay->differs == 0 && replay->step_place == 0;
+
+    buf_printf(line, "%s%" PRId64 " steps of its schedule are proved",
+               is_all ? "all " : "", replay->steps);
+    if (replay->step_place != 0)
+        buf_printf(line,
+                   ", what has place %" PRId64 " (trial %" PRId64
+                   ") does not follow: %s",
+                   replay->step_place, replay->step_trial, replay->step_text);
+}
+
+static void add_decisions(const struct decisions *decisions, struct buf *line)
+{
+    buf_printf(line, "%s%" PRId64 " decisions are proved",
+               decisions->seq == 0 ? "all " : "", decisions->proved);
+    if (decisions->seq != 0)
+        buf_printf(line, ", event %" PRId64, decisions->seq);
+    if (decisions->trial != 0)
+        buf_printf(line, " of trial %" PRId64, decisions->trial);
+    if (decisions->seq != 0)
+        buf_printf(line, " does not follow: %s", decisions->text);
+}
+
 static void print_text(const struct run_view *view, const struct replay *replay,
                        const struct decisions *decisions)
 {
-    struct buf line = BUF_INIT;
+    struct buf text = BUF_INIT;
 
-    buf_printf(&line, "run '%s': ", view->row.name);
-    if (replay->differs == 0) {
-        buf_printf(&line, "all %" PRId64 " suggestions are proved",
-                   replay->proved);
-    } else {
-        buf_printf(&line,
-                   "%" PRId64 " suggestions are proved, trial %" PRId64
-                   " differs: '%s' is ",
-                   replay->proved, replay->differs, replay->param);
-        print_value(&replay->recorded, &line);
-        buf_add_string(&line, " in the record, and the search suggests ");
-        print_value(&replay->suggested, &line);
+    buf_printf(&text, "run '%s': ", view->row.name);
+    add_suggestions(replay, &text);
+    if (replay->steps > 0 || replay->step_place != 0) {
+        buf_printf(&text, "\nrun '%s': ", view->row.name);
+        add_steps(replay, &text);
     }
-    puts(buf_text(&line));
-    buf_truncate(&line, 0);
-    buf_printf(&line, "run '%s': ", view->row.name);
-    if (decisions->seq == 0)
-        buf_printf(&line, "all %" PRId64 " decisions are proved",
-                   decisions->proved);
-    else
-        buf_printf(&line, "%" PRId64 " decisions are proved, event %" PRId64,
-                   decisions->proved, decisions->seq);
-    if (decisions->trial != 0)
-        buf_printf(&line, " of trial %" PRId64, decisions->trial);
-    if (decisions->seq != 0)
-        buf_printf(&line, " does not follow: %s", decisions->text);
-    puts(buf_text(&line));
-    buf_clear(&line);
+    buf_printf(&text, "\nrun '%s': ", view->row.name);
+    add_decisions(decisions, &text);
+    puts(buf_text(&text));
+    buf_clear(&text);
 }
 
 static int replay_view(const struct cli *cli, const struct run_view *view,
@@ -110,9 +143,10 @@ static int replay_view(const struct cli *cli, const struct run_view *view,
             print_text(view, &replay, &decisions);
         else
             print_json(view, &replay, &decisions);
-        status = replay.differs != 0 || decisions.seq != 0
-                     ? err_exit_status(ERR_FAILED)
-                     : 0;
+        status =
+            replay.differs != 0 || replay.step_place != 0 || decisions.seq != 0
+                ? err_exit_status(ERR_FAILED)
+                : 0;
     }
     experiment_destroy(experiment);
     return status;
@@ -139,7 +173,9 @@ const struct cmd cmd_replay = {
     .details =
         "Asks the search once more for every trial of the run, with the "
         "results that were known when it was suggested, and compares each "
-        "setting with the record, bit for bit. Then decides from the events "
+        "setting with the record, bit for bit. Of a run with a schedule, so "
+        "are its steps: which trial began, went on or was stopped, and what "
+        "was decided of each on its way. Then decides from the events "
         "once more what became of each attempt's end (success, failure, a "
         "retry and its time), when the budget was used up, and in what the run "
         "ended. Nothing is run or written.\n\n"

@@ -10,7 +10,8 @@
 
 /*
  * Proof of a run's suggestions: a fresh strategy is asked for every trial of
- * the record again, knowing what was known then, and must say the same.
+ * the record again, knowing what was known then, and must say the same. So must
+ * a fresh schedule, of every trial that begins, goes on or is stopped.
  */
 
 struct replay {
@@ -21,6 +22,12 @@ struct replay {
     const char *param;     /* of the space: the first that differs */
     struct value recorded; /* text is the space's */
     struct value suggested;
+
+    int64_t steps; /* of the schedule that were proved */
+    /* The first that differs was in this place, and of this trial; 0: none
+     * does. What comes behind it was not looked at. */
+    int64_t step_place, step_trial;
+    char step_text[256];
 };
 
 /* experiment is as in the record. -1 when the record cannot be read, or the

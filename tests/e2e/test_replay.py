@@ -52,7 +52,8 @@ def test_every_suggestion_is_proved(smtune, experiment, method):
     told = smtune.json("replay", "exp")
     decisions = told.pop("decisions")
     assert told == {"run": "exp", "trials": count, "proved": count,
-                    "difference": None, "decision": None}
+                    "difference": None, "steps": 0, "step": None,
+                    "decision": None}
     assert decisions >= 2 * count + 1
     text = smtune.ok("replay", "exp")
     assert f"all {count} suggestions" in text
