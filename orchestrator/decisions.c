@@ -4,7 +4,7 @@
  * because a session that its user stops, or that a budget ends, interrupts or
  * stops trials before it says so. The second decides.
  */
-#include "orchestrator/decisions.h"
+#include "orchestrator/decisions_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,60 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compiler.h"
-#include "base/json.h"
 #include "base/mem.h"
-#include "orchestrator/budget.h"
-#include "orchestrator/retry.h"
 #include "orchestrator/states.h"
-#include "orchestrator/trial.h"
 
-enum { CLOCK_SLACK_MS = 1000, HOPELESS_LAUNCHES = 3, ENOUGH = 1 };
+enum { CLOCK_SLACK_MS = 1000, HOPELESS_LAUNCHES = 3 };
 
-/* From engine_started to the next one. */
-struct session {
-    int64_t start_ms, last_ms, jumped_ms;
-    char state[16]; /* in which it ended, "": it was killed */
-    char reason[128];
-};
-
-struct job {
-    int64_t id, number;
-    int64_t *retries_used; /* [retry_count + 1]; NULL: none yet */
-    struct attempt_exit end;
-    int rule;     /* as recorded; -1: none */
-    bool has_end; /* of which nothing was decided yet */
-    bool is_final;
-    enum job_state state; /* when final */
-    double value, violation;
-    int64_t place; /* among the results */
-};
-
-struct deciding {
-    const struct experiment *experiment;
-    struct decisions *decisions;
-    struct session *sessions; /* [session_count] */
-    size_t session_count, session_capacity;
-    size_t at;        /* 1 + the session that the second pass is in */
-    struct job *jobs; /* [job_count], by id */
-    size_t job_count, job_capacity;
-    struct tally tally;
-    int64_t earlier_ms;    /* of the sessions before */
-    int64_t launch_errors; /* in a row */
-    bool is_complete;      /* the events say what rule and when */
-    bool is_over;          /* the budget's verdict ends the session */
-    unsigned verdicts;     /* bits of those that the session came by: results
-                              that come while it ends do not undo them */
-    bool is_hopeless;      /* nothing could be started in it */
-    const struct event_row *event;
-};
-
-static struct session *current(struct deciding *deciding)
+struct session *deciding_session(struct deciding *deciding)
 {
     return deciding->at > 0 ? &deciding->sessions[deciding->at - 1] : NULL;
 }
 
-static int64_t integer_of(const json_t *detail, const char *key, int64_t none)
+int64_t deciding_integer(const json_t *detail, const char *key, int64_t none)
 {
     const json_t *item = json_object_get(detail, key);
 
@@ -93,11 +50,8 @@ static json_t *detail_of(const struct event_row *event)
     return detail != NULL ? detail : json_object();
 }
 
-static int differ(struct deciding *deciding, int64_t trial, const char *format,
-                  ...) PRINTF_LIKE(3, 4);
-
-static int differ(struct deciding *deciding, int64_t trial, const char *format,
-                  ...)
+int deciding_differ(struct deciding *deciding, int64_t trial,
+                    const char *format, ...)
 {
     struct decisions *decisions = deciding->decisions;
     va_list arguments;
@@ -132,7 +86,7 @@ static int on_session_event(void *user, const struct event_row *event)
     if (event->job != 0)
         return 0;
     detail = detail_of(event);
-    session->jumped_ms += integer_of(detail, "by_ms", 0);
+    session->jumped_ms += deciding_integer(detail, "by_ms", 0);
     if (strcmp(event->event, "run_state") == 0) {
         bool ended =
             strcmp(text_of(detail, "state"), run_state_names[RUN_RUNNING]) != 0;
@@ -144,12 +98,6 @@ static int on_session_event(void *user, const struct event_row *event)
     }
     json_decref(detail);
     return 0;
-}
-
-static bool was_stopped(const struct session *session)
-{
-    return session == NULL || session->state[0] == '\0' ||
-           strcmp(session->state, run_state_names[RUN_STOPPED]) == 0;
 }
 
 /* The run's time at the end of the session. */
@@ -200,7 +148,7 @@ static int add_job(struct deciding *deciding, const json_t *detail)
 {
     const struct budget *budget = &deciding->experiment->budget;
     int64_t number =
-        integer_of(detail, "number", (int64_t)deciding->job_count + 1);
+        deciding_integer(detail, "number", (int64_t)deciding->job_count + 1);
 
     deciding->jobs = mem_grow(deciding->jobs, deciding->job_count,
                               &deciding->job_capacity, sizeof(struct job));
@@ -208,12 +156,13 @@ static int add_job(struct deciding *deciding, const json_t *detail)
         (struct job){.id = deciding->event->job, .number = number, .rule = -1};
     deciding->tally.suggested++;
     if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
-        return differ(deciding, number,
-                      "it was suggested, and the budget is %" PRId64 " trials",
-                      budget->trials);
+        return deciding_differ(deciding, number,
+                               "it was suggested, and the budget is %" PRId64
+                               " trials",
+                               budget->trials);
     if (deciding->is_over)
-        return differ(deciding, number, "it was suggested after '%s'",
-                      budget_verdict_text(verdict(deciding, 0)));
+        return deciding_differ(deciding, number, "it was suggested after '%s'",
+                               budget_verdict_text(verdict(deciding, 0)));
     deciding->decisions->proved++;
     return 0;
 }
@@ -225,124 +174,19 @@ static void keep_end(struct deciding *deciding, struct job *job,
 
     job->end = (struct attempt_exit){
         .cause = cause < 0 ? CAUSE_LOST : (enum attempt_cause)cause,
-        .exit_code = (int)integer_of(detail, "exit_code", -1),
-        .signal = (int)integer_of(detail, "signal", 0),
+        .exit_code = (int)deciding_integer(detail, "exit_code", -1),
+        .signal = (int)deciding_integer(detail, "signal", 0),
     };
-    job->rule = (int)integer_of(detail, "rule", -1);
+    job->rule = (int)deciding_integer(detail, "rule", -1);
     job->has_end = true;
-    deciding->tally.resource_used += integer_of(detail, "resource_used", 0);
+    deciding->tally.resource_used +=
+        deciding_integer(detail, "resource_used", 0);
     if (job->end.cause == CAUSE_LAUNCH_ERROR)
         deciding->launch_errors++;
     else
         deciding->launch_errors = 0;
     deciding->is_hopeless |= deciding->launch_errors >= HOPELESS_LAUNCHES &&
                              deciding->tally.succeeded == 0;
-}
-
-/* ---- what became of an end ---- */
-
-/* Whether a rule may have matched; one that looks at logs is believed. */
-static bool rule_follows(const struct deciding *deciding, struct job *job)
-{
-    const struct experiment *experiment = deciding->experiment;
-    const struct retry_rule *rules = experiment->retries;
-    size_t count = experiment->retry_count;
-    struct retry_evidence evidence = {.end = &job->end};
-    int without_log = retry_match(rules, count, &evidence);
-
-    if (!deciding->is_complete)
-        job->rule = without_log;
-    if (job->rule == without_log)
-        return true;
-    return job->rule >= 0 && (size_t)job->rule < count &&
-           rules[job->rule].log_count > 0 &&
-           retry_wants_log(rules, count, &job->end) &&
-           (without_log < 0 || job->rule < without_log);
-}
-
-static int check_retry(struct deciding *deciding, struct job *job,
-                       enum job_event event, const json_t *detail)
-{
-    const struct experiment *experiment = deciding->experiment;
-    const struct retry_rule *rule = &retry_default;
-    enum job_event follows = EVENT_FAILED;
-    int64_t wait_ms;
-
-    if (!rule_follows(deciding, job))
-        return differ(deciding, job->number,
-                      "rule %d is said to match its end, and does not",
-                      job->rule);
-    if (job->rule >= 0) {
-        rule = retry_rule_at(experiment->retries, experiment->retry_count,
-                             job->rule);
-        if (job->retries_used == NULL)
-            job->retries_used = mem_array(experiment->retry_count + 1,
-                                          sizeof(*job->retries_used));
-        if (job->retries_used[job->rule] < rule->max)
-            follows = EVENT_RETRY;
-    }
-    if (event != follows)
-        return differ(deciding, job->number, "'%s', and by its rules '%s'",
-                      job_event_names[event], job_event_names[follows]);
-    if (event == EVENT_FAILED)
-        return 0;
-    wait_ms = retry_wait_ms(rule, experiment->search.seed, job->number,
-                            ++job->retries_used[job->rule]);
-    if (deciding->is_complete &&
-        integer_of(detail, "due_ms", 0) != deciding->event->time_ms + wait_ms)
-        return differ(deciding, job->number,
-                      "its retry is due after %" PRId64
-                      " ms, and by its rule after %" PRId64 " ms",
-                      integer_of(detail, "due_ms", 0) -
-                          deciding->event->time_ms,
-                      wait_ms);
-    return 0;
-}
-
-/* Whether the session could end trials for good then. */
-static bool may_stop(const struct deciding *deciding,
-                     const struct session *session)
-{
-    bool has_time = deciding->experiment->budget.time_ms > 0;
-
-    return deciding->verdicts != 0 || deciding->is_hopeless ||
-           (has_time && session != NULL &&
-            (session->state[0] == '\0' ||
-             strcmp(session->reason, budget_verdict_text(BUDGET_TIME)) == 0));
-}
-
-static bool may_interrupt(const struct job *job, const struct session *session)
-{
-    struct attempt_exit end = job->end;
-
-    end.is_shortage = true;
-    return !job->has_end || end.cause == CAUSE_CANCELLED ||
-           trial_had_no_chance(&end) || was_stopped(session);
-}
-
-static int check_end(struct deciding *deciding, struct job *job,
-                     enum job_event event, const json_t *detail)
-{
-    const struct session *session = current(deciding);
-    enum trial_wish wish = event == EVENT_STOPPED       ? WISH_STOP
-                           : event == EVENT_INTERRUPTED ? WISH_INTERRUPT
-                                                        : WISH_NONE;
-    enum job_event follows = trial_judge_end(&job->end, wish);
-
-    if (wish == WISH_STOP && !may_stop(deciding, session))
-        return differ(deciding, job->number,
-                      "it was stopped, and the budget was not used up");
-    if (wish == WISH_INTERRUPT && !may_interrupt(job, session))
-        return differ(deciding, job->number,
-                      "it was interrupted, and nobody stopped the run");
-    if (wish == WISH_NONE && follows == EVENT_FAILED)
-        return check_retry(deciding, job, event, detail);
-    if (event != follows)
-        return differ(deciding, job->number, "'%s', and by its end '%s'",
-                      job_event_names[event], job_event_names[follows]);
-    return job->rule < 0 ? 0
-                         : differ(deciding, job->number,
-                                  "a retry rule is said to match its end");
 }
 
 /* ---- the tally ---- */
@@ -405,7 +249,7 @@ static void end_job(struct deciding *deciding, struct job *job,
     job->state = (enum job_state)state;
     job->value = real_of(detail, "values");
     job->violation = isnan(violation) ? 0.0 : violation;
-    job->place = integer_of(detail, "told", 0);
+    job->place = deciding_integer(detail, "told", 0);
     account(deciding, job);
     /* Results that are taken over come while the next trials are suggested. */
     if (event != EVENT_REUSED && deciding->is_complete)
@@ -432,13 +276,13 @@ static int decide(struct deciding *deciding, struct job *job,
         return 0;
     }
     if (job->has_end)
-        result = check_end(deciding, job, event, detail);
+        result = deciding_check_end(deciding, job, event, detail);
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
-        result = may_stop(deciding, current(deciding))
+        result = deciding_may_stop(deciding, deciding_session(deciding))
                      ? 0
-                     : differ(deciding, job->number,
-                              "'%s', and the budget was not used up",
-                              job_event_names[event]);
+                     : deciding_differ(deciding, job->number,
+                                       "'%s', and the budget was not used up",
+                                       job_event_names[event]);
     job->has_end = false;
     end_job(deciding, job, event, detail);
     deciding->decisions->proved += result == 0;
@@ -493,7 +337,7 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
 {
     const char *state = text_of(detail, "state");
     const char *reason = text_of(detail, "reason");
-    const struct session *session = current(deciding);
+    const struct session *session = deciding_session(deciding);
     bool holds = true;
 
     if (strcmp(state, run_state_names[RUN_RUNNING]) == 0 || session == NULL)
@@ -503,10 +347,10 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
     else if (strcmp(state, run_state_names[RUN_FAILED]) == 0)
         holds = deciding->is_hopeless;
     if (!holds)
-        return differ(deciding, 0,
-                      "the run %s ('%.100s'), which does not "
-                      "follow from its results",
-                      state, reason);
+        return deciding_differ(deciding, 0,
+                               "the run %s ('%.100s'), which does not "
+                               "follow from its results",
+                               state, reason);
     deciding->decisions->proved++;
     return 0;
 }
@@ -530,7 +374,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         deciding->is_complete = json_object_get(detail, "name") != NULL;
     if (strcmp(word, "engine_started") == 0) {
         if (deciding->at > 0)
-            deciding->earlier_ms = elapsed_ms(deciding, current(deciding));
+            deciding->earlier_ms =
+                elapsed_ms(deciding, deciding_session(deciding));
         deciding->at++;
         deciding->launch_errors = 0;
         deciding->is_hopeless = false;
@@ -550,7 +395,8 @@ static int on_job_event(struct deciding *deciding, const json_t *detail)
     if (word == EVENT_SUGGESTED)
         return add_job(deciding, detail);
     if (job == NULL)
-        return differ(deciding, event->job_number, "it was never suggested");
+        return deciding_differ(deciding, event->job_number,
+                               "it was never suggested");
     if (strcmp(event->event, "attempt_ended") == 0)
         keep_end(deciding, job, detail);
     return word < 0 ? 0 : decide(deciding, job, (enum job_event)word, detail);

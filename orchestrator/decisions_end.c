@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/decisions_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/retry.h"
+#include "orchestrator/states.h"
+
+static bool was_stopped(const struct session *session)
+{
+    return session == NULL || session->state[0] == '\0' ||
+           strcmp(session->state, run_state_names[RUN_STOPPED]) == 0;
+}
+
+/* Whether a rule may have matched; one that looks at logs is believed. */
+static bool rule_follows(const struct deciding *deciding, struct job *job)
+{
+    const struct experiment *experiment = deciding->experiment;
+    const struct retry_rule *rules = experiment->retries;
+    size_t count = experiment->retry_count;
+    struct retry_evidence evidence = {.end = &job->end};
+    int without_log = retry_match(rules, count, &evidence);
+
+    if (!deciding->is_complete)
+        job->rule = without_log;
+    if (job->rule == without_log)
+        return true;
+    return job->rule >= 0 && (size_t)job->rule < count &&
+           rules[job->rule].log_count > 0 &&
+           retry_wants_log(rules, count, &job->end) &&
+           (without_log < 0 || job->rule < without_log);
+}
+
+static int check_retry(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail)
+{
+    const struct experiment *experiment = deciding->experiment;
+    const struct retry_rule *rule = &retry_default;
+    enum job_event follows = EVENT_FAILED;
+    int64_t wait_ms;
+
+    if (!rule_follows(deciding, job))
+        return deciding_differ(deciding, job->number,
+                               "rule %d is said to match its end, and does not",
+                               job->rule);
+    if (job->rule >= 0) {
+        rule = retry_rule_at(experiment->retries, experiment->retry_count,
+                             job->rule);
+        if (job->retries_used == NULL)
+            job->retries_used = mem_array(experiment->retry_count + 1,
+                                          sizeof(*job->retries_used));
+        if (job->retries_used[job->rule] < rule->max)
+            follows = EVENT_RETRY;
+    }
+    if (event != follows)
+        return deciding_differ(
+            deciding, job->number, "'%s', and by its rules '%s'",
+            job_event_names[event], job_event_names[follows]);
+    if (event == EVENT_FAILED)
+        return 0;
+    wait_ms = retry_wait_ms(rule, experiment->search.seed, job->number,
+                            ++job->retries_used[job->rule]);
+    if (deciding->is_complete && deciding_integer(detail, "due_ms", 0) !=
+                                     deciding->event->time_ms + wait_ms)
+        return deciding_differ(deciding, job->number,
+                               "its retry is due after %" PRId64
+                               " ms, and by its rule after %" PRId64 " ms",
+                               deciding_integer(detail, "due_ms", 0) -
+                                   deciding->event->time_ms,
+                               wait_ms);
+    return 0;
+}
+
+bool deciding_may_stop(const struct deciding *deciding,
+                       const struct session *session)
+{
+    bool has_time = deciding->experiment->budget.time_ms > 0;
+
+    return deciding->verdicts != 0 || deciding->is_hopeless ||
+           (has_time && session != NULL &&
+            (session->state[0] == '\0' ||
+             strcmp(session->reason, budget_verdict_text(BUDGET_TIME)) == 0));
+}
+
+static bool may_interrupt(const struct job *job, const struct session *session)
+{
+    struct attempt_exit end = job->end;
+
+    end.is_shortage = true;
+    return !job->has_end || end.cause == CAUSE_CANCELLED ||
+           trial_had_no_chance(&end) || was_stopped(session);
+}
+
+int deciding_check_end(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail)
+{
+    const struct session *session = deciding_session(deciding);
+    enum trial_wish wish = event == EVENT_STOPPED       ? WISH_STOP
+                           : event == EVENT_INTERRUPTED ? WISH_INTERRUPT
+                                                        : WISH_NONE;
+    enum job_event follows = trial_judge_end(&job->end, wish);
+
+    if (wish == WISH_STOP && !deciding_may_stop(deciding, session))
+        return deciding_differ(
+            deciding, job->number,
+            "it was stopped, and the budget was not used up");
+    if (wish == WISH_INTERRUPT && !may_interrupt(job, session))
+        return deciding_differ(
+            deciding, job->number,
+            "it was interrupted, and nobody stopped the run");
+    if (wish == WISH_NONE && follows == EVENT_FAILED)
+        return check_retry(deciding, job, event, detail);
+    if (event != follows)
+        return deciding_differ(
+            deciding, job->number, "'%s', and by its end '%s'",
+            job_event_names[event], job_event_names[follows]);
+    return job->rule < 0
+               ? 0
+               : deciding_differ(deciding, job->number,
+                                 "a retry rule is said to match its end");
+}

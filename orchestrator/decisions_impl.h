@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_DECISIONS_IMPL_H
+#define SMTUNE_ORCHESTRATOR_DECISIONS_IMPL_H
+
+#include "base/compiler.h"
+#include "base/json.h"
+#include "orchestrator/budget.h"
+#include "orchestrator/decisions.h"
+#include "orchestrator/trial.h"
+
+/* What the files of the proof of decisions share: decisions.c goes through the
+ * events, decisions_end.c knows what may become of an attempt's end. */
+
+enum { ENOUGH = 1 };
+
+/* From engine_started to the next one. */
+struct session {
+    int64_t start_ms, last_ms, jumped_ms;
+    char state[16]; /* in which it ended, "": it was killed */
+    char reason[128];
+};
+
+struct job {
+    int64_t id, number;
+    int64_t *retries_used; /* [retry_count + 1]; NULL: none yet */
+    struct attempt_exit end;
+    int rule;     /* as recorded; -1: none */
+    bool has_end; /* of which nothing was decided yet */
+    bool is_final;
+    enum job_state state; /* when final */
+    double value, violation;
+    int64_t place; /* among the results */
+};
+
+struct deciding {
+    const struct experiment *experiment;
+    struct decisions *decisions;
+    struct session *sessions; /* [session_count] */
+    size_t session_count, session_capacity;
+    size_t at;        /* 1 + the session that the second pass is in */
+    struct job *jobs; /* [job_count], by id */
+    size_t job_count, job_capacity;
+    struct tally tally;
+    int64_t earlier_ms;    /* of the sessions before */
+    int64_t launch_errors; /* in a row */
+    bool is_complete;      /* the events say what rule and when */
+    bool is_over;          /* the budget's verdict ends the session */
+    unsigned verdicts;     /* bits of those that the session came by: results
+                              that come while it ends do not undo them */
+    bool is_hopeless;      /* nothing could be started in it */
+    const struct event_row *event;
+};
+
+struct session *deciding_session(struct deciding *deciding);
+
+int64_t deciding_integer(const json_t *detail, const char *key, int64_t none);
+
+/* Says what does not follow, of a trial (0: none). Returns ENOUGH. */
+int deciding_differ(struct deciding *deciding, int64_t trial,
+                    const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* decisions_end.c */
+/* Whether that can become of a trial whose attempt has ended. */
+int deciding_check_end(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail);
+/* Whether the session could end trials for good then. */
+bool deciding_may_stop(const struct deciding *deciding,
+                       const struct session *session);
+
+#endif
