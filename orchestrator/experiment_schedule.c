@@ -16,7 +16,6 @@ enum {
     MAX_MIN = 2,
     MAX_MAX = 1000000000,
     DEFAULT_ETA = 3,
-    DEFAULT_MIN_TRIALS = 5,
     DEFAULT_POPULATION = 4
 };
 
@@ -344,8 +343,7 @@ static void read_options(struct build *build, const struct conf_node *node)
     options->eta = (uint64_t)experiment_int(node, "eta", DEFAULT_ETA);
     options->brackets = (uint64_t)experiment_int(node, "brackets", 0);
     options->rule = experiment_text(node, "rule", "sagemaker");
-    options->min_trials =
-        (uint64_t)experiment_int(node, "min_trials", DEFAULT_MIN_TRIALS);
+    options->min_trials = (uint64_t)experiment_int(node, "min_trials", 0);
     options->patience = (uint64_t)experiment_int(node, "patience", 0);
     options->min_delta = experiment_number(node, "min_delta", 0);
     options->population =

@@ -100,9 +100,9 @@ const struct schema_key experiment_schedule_keys[] = {
         .name = "rule",
         .type = SCHEMA_TEXT,
         .choices = rules,
-        .doc = "median: sagemaker compares a trial's last value with the "
-               "running means that the others had by then, vizier its best "
-               "value.",
+        .doc = "median: sagemaker compares a trial's value with the median of "
+               "the running averages that completed trials had by then, vizier "
+               "its best value.",
         .fallback = "sagemaker",
         .example = "vizier",
     },
@@ -111,8 +111,9 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1e6,
-        .doc = "median: no trial is stopped before so many have come as far.",
-        .fallback = "5",
+        .doc = "median: no trial is stopped before so many that have completed "
+               "had come as far.",
+        .fallback = "sagemaker: 1; vizier: 5",
         .example = "10",
     },
     {

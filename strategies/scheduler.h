@@ -41,7 +41,7 @@ struct schedule_options {
     uint64_t brackets; /* asha, hyperband: how many; 0: the method's default */
     enum schedule_type type; /* of a method that has both */
     bool maximize; /* reasons show values negated, as their user knows them */
-    uint64_t min_trials; /* median: as many curves before it stops any */
+    uint64_t min_trials; /* median: curves before it stops any; 0: its rule's */
     const char *rule;    /* median: "sagemaker" or "vizier" */
     uint64_t patience;   /* patient: so much resource without improvement */
     double min_delta;    /* patient: what less is none */
