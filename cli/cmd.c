@@ -32,6 +32,7 @@
     CMD(logs)                                                                  \
     CMD(why)                                                                   \
     CMD(replay)                                                                \
+    CMD(whatif)                                                                \
     CMD(export)                                                                \
     CMD(rm)                                                                    \
     GROUP("Take care of the record")                                           \

@@ -47,8 +47,9 @@ struct budget {
 /* How trials are given their resource: see strategies/scheduler.h. */
 struct schedule {
     bool is_on;
-    /* Where it is on. max is SCHEDULE_NO_MAX where trials run to an end of
-     * their own; bounds are in the terms that schedulers are told values in. */
+    /* Where it is not on, the defaults, without method, min and max. max is
+     * SCHEDULE_NO_MAX where trials run to an end of their own; bounds are in
+     * the terms that schedulers are told values in. */
     struct schedule_options options;
     const char *resource; /* its name, and that of its column */
     size_t objective;     /* the one that decides */

@@ -350,6 +350,7 @@ static void read_options(struct build *build, const struct conf_node *node)
         (uint64_t)experiment_int(node, "population", DEFAULT_POPULATION);
     options->quantile = experiment_number(node, "quantile", DEFAULT_QUANTILE);
     options->resample = experiment_number(node, "resample", DEFAULT_RESAMPLE);
+    options->lower = options->upper = (double)NAN;
 }
 
 void experiment_build_schedule(struct build *build,
@@ -360,6 +361,7 @@ void experiment_build_schedule(struct build *build,
     const char *method = find_method(build, root);
     const struct method_rule *rule;
 
+    read_options(build, node);
     if (method == NULL || strcmp(method, "none") == 0)
         return;
     schedule->is_on = true;
@@ -373,7 +375,6 @@ void experiment_build_schedule(struct build *build,
     read_metric(build, node);
     read_max(build, rule, root);
     read_bounds(build, rule, node);
-    read_options(build, node);
 }
 
 /* What a schedule is, hangs on whether trials keep checkpoints. */
@@ -385,10 +386,10 @@ void experiment_finish_schedule(struct build *build,
     const char *type =
         experiment_text(conf_get(root, "schedule"), "type", "auto");
 
-    if (!experiment->schedule.is_on)
-        return;
     options->type =
         experiment->has_checkpoints ? SCHEDULE_PROMOTION : SCHEDULE_STOPPING;
+    if (!experiment->schedule.is_on)
+        return;
     if (strcmp(type, "promotion") == 0)
         options->type = SCHEDULE_PROMOTION;
     if (strcmp(type, "stopping") == 0)
