@@ -9,6 +9,7 @@
 #include "cli/importance_view.h"
 #include "cli/run_document.h"
 #include "cli/run_view.h"
+#include "cli/schedule_view.h"
 #include "cli/trial_document.h"
 #include "cli/trial_table.h"
 
@@ -107,7 +108,9 @@ static int show_run(struct document *document, const struct cli *cli,
         run_document_objectives(document, view, err) < 0 ||
         add_earlier_runs(document, view, err) < 0 ||
         run_document_outcomes(document, view, err) < 0 ||
-        run_document_counts(document, view, err) < 0)
+        run_document_counts(document, view, err) < 0 ||
+        schedule_view_add(document, view, err) < 0 ||
+        schedule_view_add_rungs(document, view, err) < 0)
         return -1;
     if (run_document_best(document, cli, view, err) < 0)
         return -1;
@@ -141,9 +144,13 @@ const struct cmd cmd_show = {
     .summary = "show all about a run, or about one of its trials",
     .details = "Of a run: where it came from, its objectives, how far it is, "
                "its best trial, and how much each parameter matters: its "
-               "share of what an objective varies by over the whole space. Of "
-               "a trial: its parameters, its attempts and why each ended, and "
-               "the last value of each metric.",
+               "share of what an objective varies by over the whole space. "
+               "Where it has a schedule also how much of the resource was "
+               "used, and of each rung how many trials are planned, came "
+               "there, went on, were stopped, are paused or on the way there, "
+               "and the worst value that went on. Of "
+               "a trial: its parameters, its attempts and why each ended, what "
+               "its schedule decided, and the last value of each metric.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n",

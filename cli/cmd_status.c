@@ -7,6 +7,7 @@
 #include "cli/document.h"
 #include "cli/run_document.h"
 #include "cli/run_view.h"
+#include "cli/schedule_view.h"
 #include "cli/trial_table.h"
 
 static const struct column columns[] = {
@@ -96,6 +97,8 @@ static int exec_status(const struct cli *cli, const void *options,
         status = add_run(document, &view, err);
     if (status == 0)
         status = run_document_counts(document, &view, err);
+    if (status == 0)
+        status = schedule_view_add(document, &view, err);
     if (status == 0)
         status = run_document_best(document, cli, &view, err);
     if (status == 0)

@@ -4,8 +4,9 @@
 #include "base/compiler.h"
 #include "base/json.h"
 #include "cli/cmd.h"
-#include "cli/output.h"
+#include "cli/document.h"
 #include "cli/run_view.h"
+#include "cli/schedule_view.h"
 #include "orchestrator/run.h"
 #include "orchestrator/search.h"
 
@@ -23,11 +24,12 @@ static const struct column columns[] = {
     {"known", NULL, COLUMN_NUMBER, NULL},
     {"pending", NULL, COLUMN_NUMBER, NULL},
     {"same_as", NULL, COLUMN_NUMBER, NULL},
+    {"parent", NULL, COLUMN_NUMBER, NULL},
     {"note", NULL, COLUMN_TEXT, NULL},
 };
 
 struct why {
-    const struct cli *cli;
+    struct document *document;
     const struct run_view *view;
     const struct strategy *strategy;
     struct err *err;
@@ -79,8 +81,8 @@ static int show(struct why *why, const struct trial_row *row,
 
     if (find_value(why, incumbent, &incumbent_value) < 0)
         return -1;
-    return output_object(
-        why->cli, columns,
+    return document_fields(
+        why->document, NULL, columns,
         (const struct value[ARRAY_LEN(columns)]){
             value_int(row->number),
             chosen.type == VALUE_TEXT ? chosen : value_text(method),
@@ -95,6 +97,7 @@ static int show(struct why *why, const struct trial_row *row,
             value_int(row->seen),
             value_int(row->number - 1 - row->seen),
             row->same_as > 0 ? value_int(row->same_as) : value_null(),
+            row->parent > 0 ? value_int(row->parent) : value_null(),
             text_or_null(json_object_get(reason, "note")),
         },
         ARRAY_LEN(columns), why->err);
@@ -117,7 +120,7 @@ static int why_trial(struct why *why, const struct experiment *experiment,
     struct strategy *strategy = search_create_of_run(
         experiment, why->view->store, why->view->row.id, why->err);
     struct trial_query query = {.run = why->view->row.id};
-    int64_t job;
+    int64_t job = 0;
     int status = -1;
 
     why->strategy = strategy;
@@ -125,6 +128,9 @@ static int why_trial(struct why *why, const struct experiment *experiment,
         run_find_trial(why->view, operand, &query.number, &job, why->err) == 0)
         status =
             store_each_trial(why->view->store, &query, on_trial, why, why->err);
+    if (status == 0)
+        status = schedule_view_add_decisions(why->document, why->view, job,
+                                             why->err);
     strategy_destroy(strategy);
     return status;
 }
@@ -132,8 +138,9 @@ static int why_trial(struct why *why, const struct experiment *experiment,
 static int exec_why(const struct cli *cli, const void *options, char **operands,
                     int count, struct err *err)
 {
+    struct document *document = document_create(cli);
     struct run_view view;
-    struct why why = {.cli = cli, .view = &view, .err = err};
+    struct why why = {.document = document, .view = &view, .err = err};
     struct experiment *experiment = NULL;
     int status = run_view_open(&view, cli, operands[0], err);
 
@@ -144,6 +151,9 @@ static int exec_why(const struct cli *cli, const void *options, char **operands,
         status =
             experiment != NULL ? why_trial(&why, experiment, operands[1]) : -1;
     }
+    if (status == 0)
+        status = document_finish(document, err);
+    document_destroy(document);
     experiment_destroy(experiment);
     run_view_close(&view);
     return status;
@@ -152,13 +162,16 @@ static int exec_why(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_why = {
     .name = "why",
     .operands = "RUN TRIAL",
-    .summary = "say why a trial's setting was chosen",
+    .summary = "say why a trial was chosen, and how far it went",
     .details =
         "Which method chose it, and why that method; the step of it that did; "
         "what the method expected of the trial, and what it came to; the best "
         "trial at that time; how many results were known, and how many "
         "other trials had none yet. A method says what it has: random and "
-        "sobol know nothing of results, and expect nothing.",
+        "sobol know nothing of results, and expect nothing.\n\n"
+        "Of a run with a schedule also each time that the schedule looked at "
+        "the trial: what it had reached, what was decided, and why. A trial "
+        "that began at another one's checkpoint has that as its parent.",
     .examples = "smtune why last 17\n"
                 "smtune why mlp 17 -o json  # for programs\n",
     .completes = "run",

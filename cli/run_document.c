@@ -12,31 +12,37 @@
 #include "cli/front_view.h"
 #include "cli/trial_table.h"
 
-/* The last one only where there are constraints on outcomes. */
-static const struct column count_columns[] = {
-    {"total", NULL, COLUMN_NUMBER, NULL},
-    {"done", NULL, COLUMN_NUMBER, NULL},
-    {"succeeded", NULL, COLUMN_NUMBER, NULL},
-    {"failed", NULL, COLUMN_NUMBER, NULL},
-    {"running", NULL, COLUMN_NUMBER, NULL},
-    {"pending", NULL, COLUMN_NUMBER, NULL},
-    {"infeasible", NULL, COLUMN_NUMBER, NULL},
-};
-
 int run_document_counts(struct document *document, const struct run_view *view,
                         struct err *err)
 {
     const struct run_row *row = &view->row;
-    const struct value cells[ARRAY_LEN(count_columns)] = {
-        value_int(row->trials),     value_int(run_done(row)),
-        value_int(row->succeeded),  value_int(row->failed),
-        value_int(row->running),    value_int(row->pending),
-        value_int(row->infeasible),
+    const struct {
+        const char *key;
+        int64_t trials;
+        bool is_shown;
+    } counts[] = {
+        {"total", row->trials, true},
+        {"done", run_done(row), true},
+        {"succeeded", row->succeeded, true},
+        {"failed", row->failed, true},
+        {"stopped", row->stopped, row->is_scheduled},
+        {"running", row->running, true},
+        {"paused", row->paused, row->is_scheduled},
+        {"pending", row->pending, true},
+        {"infeasible", row->infeasible, view->outcome_count > 0},
     };
+    struct column columns[ARRAY_LEN(counts)];
+    struct value cells[ARRAY_LEN(counts)];
+    size_t count = 0;
 
-    return document_fields(
-        document, "trials", count_columns, cells,
-        ARRAY_LEN(count_columns) - (view->outcome_count > 0 ? 0 : 1), err);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        if (!counts[i].is_shown)
+            continue;
+        columns[count] =
+            (struct column){counts[i].key, NULL, COLUMN_NUMBER, NULL};
+        cells[count++] = value_int(counts[i].trials);
+    }
+    return document_fields(document, "trials", columns, cells, count, err);
 }
 
 int run_document_objectives(struct document *document,

@@ -19,6 +19,14 @@ static const struct column after[] = {
     {"attempts", NULL, COLUMN_NUMBER, NULL},
 };
 
+/* Of a run with a schedule. */
+static const struct column scheduled[] = {
+    {"resource", NULL, COLUMN_NUMBER, NULL},
+    {"bracket", NULL, COLUMN_NUMBER, NULL},
+    {"rung", NULL, COLUMN_NUMBER, NULL},
+    {"parent", NULL, COLUMN_NUMBER, NULL},
+};
+
 static struct column *add_values(const struct run_view *view,
                                  struct column *column)
 {
@@ -36,6 +44,12 @@ static bool shows_feasible(const struct run_view *view,
                            enum trial_detail detail)
 {
     return view->outcome_count > 0 && detail == TRIAL_ALL;
+}
+
+static bool shows_schedule(const struct run_view *view,
+                           enum trial_detail detail)
+{
+    return view->row.is_scheduled && detail == TRIAL_ALL;
 }
 
 static struct column *add_outcomes(const struct run_view *view,
@@ -58,7 +72,8 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
     *table = (struct trial_table){
         .view = view, .detail = detail, .cli = cli, .err = err};
     table->count = fixed + view->objective_count + view->outcome_count +
-                   view->param_count + shows_feasible(view, detail);
+                   view->param_count + shows_feasible(view, detail) +
+                   (shows_schedule(view, detail) ? ARRAY_LEN(scheduled) : 0);
     table->columns = mem_array(table->count, sizeof(*table->columns));
     table->cells = mem_array(table->count, sizeof(*table->cells));
     column = table->columns;
@@ -68,6 +83,9 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
     column = add_values(view, column);
     if (shows_feasible(view, detail))
         *column++ = (struct column){"feasible", NULL, COLUMN_TEXT, NULL};
+    for (size_t i = 0; shows_schedule(view, detail) && i < ARRAY_LEN(scheduled);
+         i++)
+        *column++ = scheduled[i];
     column = add_outcomes(view, column);
     for (size_t i = 0; i < view->param_count; i++)
         *column++ =
@@ -88,6 +106,18 @@ static struct value real_or_null(double real)
     return isnan(real) ? value_null() : value_real(real);
 }
 
+static struct value *fill_schedule(const struct trial_row *trial,
+                                   struct value *cell)
+{
+    bool is_looked_at = trial->reached_rung >= 0;
+
+    *cell++ = trial->reached > 0 ? value_int(trial->reached) : value_null();
+    *cell++ = trial->bracket >= 0 ? value_int(trial->bracket) : value_null();
+    *cell++ = is_looked_at ? value_int(trial->reached_rung) : value_null();
+    *cell++ = trial->parent > 0 ? value_int(trial->parent) : value_null();
+    return cell;
+}
+
 const struct value *trial_table_cells(struct trial_table *table,
                                       const struct trial_row *trial)
 {
@@ -102,6 +132,8 @@ const struct value *trial_table_cells(struct trial_table *table,
     if (shows_feasible(table->view, table->detail))
         *cell++ = trial->value_count > 0 ? value_bool(trial->violation <= 0.0)
                                          : value_null();
+    if (shows_schedule(table->view, table->detail))
+        cell = fill_schedule(trial, cell);
     for (size_t i = 0; i < table->view->outcome_count; i++)
         *cell++ = i < trial->outcome_count ? real_or_null(trial->outcomes[i])
                                            : value_null();

@@ -15,7 +15,8 @@
 
 enum trial_detail {
     TRIAL_SETTING, /* id, value or values, outcomes, params */
-    TRIAL_ALL      /* also state, feasible, started, ended, cause, attempts */
+    TRIAL_ALL      /* also state, feasible, what its schedule gave it, started,
+                      ended, cause, attempts */
 };
 
 struct trial_table {

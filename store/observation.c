@@ -213,3 +213,15 @@ int store_each_observation(struct store *store, int64_t run, int64_t job,
     sqlite3_finalize(statement);
     return result;
 }
+
+int store_sum_resource(struct store *store, int64_t run, int64_t *used,
+                       struct err *err)
+{
+    struct value id = value_int(run);
+
+    return store_query_integer(
+        store,
+        "SELECT ifnull(sum(resource_used), 0) FROM attempt"
+        " WHERE job_id IN (SELECT id FROM job WHERE run_id = ?1)",
+        &id, used, err);
+}

@@ -36,7 +36,11 @@
     " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'failed'),"  \
     " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'running')," \
     " (SELECT count(*) FROM job WHERE run_id = run.id"                         \
-    "   AND state IN ('waiting', 'ready', 'paused')),"                         \
+    "   AND state IN ('waiting', 'ready')),"                                   \
+    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'paused'),"  \
+    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'stopped')," \
+    " (SELECT first_resource IS NOT NULL FROM job WHERE run_id = run.id"       \
+    "   ORDER BY number LIMIT 1),"                                             \
     " (SELECT count(*) FROM run_outcome WHERE run_id = run.id),"               \
     " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
     "   (SELECT count(*) FROM job WHERE run_id = run.id"                       \
@@ -79,8 +83,11 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->failed = sqlite3_column_int64(statement, column++);
     run->running = sqlite3_column_int64(statement, column++);
     run->pending = sqlite3_column_int64(statement, column++);
+    run->paused = sqlite3_column_int64(statement, column++);
+    run->stopped = sqlite3_column_int64(statement, column++);
+    run->is_scheduled = sqlite3_column_int(statement, column++);
     run->other = run->trials - run->succeeded - run->failed - run->running -
-                 run->pending;
+                 run->pending - run->paused;
     run->outcome_count = sqlite3_column_int64(statement, column++);
     run->infeasible = sqlite3_column_int64(statement, column++);
     run->best_trial = sqlite3_column_int64(statement, column++);

@@ -27,7 +27,14 @@
     " job.told, job.seen, job.reason, job.same_as,"                            \
     " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)),"       \
     " ifnull(job.bracket, -1), ifnull(job.rung, -1), job.first_resource,"      \
-    " job.resource, job.parent FROM "
+    " job.resource, job.parent,"                                               \
+    " iif(?5, 0, max("                                                         \
+    "   ifnull((SELECT max(resource) FROM observation"                         \
+    "     WHERE job_id = job.id), 0),"                                         \
+    "   ifnull((SELECT max(resource_used) FROM attempt"                        \
+    "     WHERE job_id = job.id), 0))),"                                       \
+    " iif(?5, -1, ifnull((SELECT max(rung) FROM observation"                   \
+    "   WHERE job_id = job.id), -1)) FROM "
 
 #define OF_QUERY                                                               \
     " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"
@@ -183,6 +190,8 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .first_resource = sqlite3_column_int64(jobs, 17),
         .resource = sqlite3_column_int64(jobs, 18),
         .parent = sqlite3_column_int64(jobs, 19),
+        .reached = sqlite3_column_int64(jobs, 20),
+        .reached_rung = sqlite3_column_int64(jobs, 21),
     };
 
     if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||

@@ -309,10 +309,12 @@ struct run_row {
     int64_t objective_count;
     int64_t trials;                     /* all jobs */
     int64_t succeeded, failed, running; /* of them */
-    int64_t pending;                    /* waiting, ready, paused */
+    int64_t pending;                    /* waiting, ready */
+    int64_t paused, stopped;            /* by the schedule */
     int64_t other;                      /* stopped, skipped, cancelled */
     int64_t outcome_count;              /* metrics with bounds */
     int64_t infeasible;                 /* of those that succeeded */
+    bool is_scheduled;  /* its trials are given their resource bit by bit */
     double best;        /* finite, of a feasible succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
 };
@@ -360,6 +362,9 @@ struct trial_row {
     int64_t bracket, rung, first_resource;
     int64_t resource; /* up to which it may run now; 0: it is in no schedule */
     int64_t parent;   /* number of the job whose checkpoint it took; 0: none */
+    int64_t
+        reached; /* the resource that it is known to have come to, 0: none */
+    int64_t reached_rung; /* the highest that it was looked at; -1: none */
 };
 
 /* ORDER_BEST: by the first objective and its goal, best first; then those that
@@ -373,7 +378,8 @@ struct trial_query {
     const char *state; /* NULL: all */
     int64_t number;    /* 0: all */
     int64_t limit;     /* 0: none */
-    bool results_only; /* no params, and attempts is 0: much quicker */
+    bool results_only; /* no params, attempts is 0, and it is not said what was
+                          reached: much quicker */
 };
 
 int store_each_trial(struct store *store, const struct trial_query *query,
@@ -457,6 +463,10 @@ int store_each_observation(struct store *store, int64_t run, int64_t job,
                            int (*row)(void *user,
                                       const struct observation_row *row),
                            void *user, struct err *err);
+
+/* How much of its schedule's resource all attempts of a run used that ended. */
+int store_sum_resource(struct store *store, int64_t run, int64_t *used,
+                       struct err *err);
 
 /* How often a trial was put back, and how many attempts it had had by the last
  * time, and by the last time that it had succeeded. */
