@@ -23,6 +23,7 @@ struct diags {
     size_t source_length;
     struct diag kept[DIAG_MAX];
     size_t count;
+    bool are_warnings;
 };
 
 struct diags *diags_create(const char *path)
@@ -31,6 +32,11 @@ struct diags *diags_create(const char *path)
 
     diags->path = mem_copy_string(path);
     return diags;
+}
+
+void diags_make_warnings(struct diags *diags)
+{
+    diags->are_warnings = true;
 }
 
 static size_t kept_count(const struct diags *diags)
@@ -278,6 +284,8 @@ static void render_source(const struct diags *diags, const struct diag *diag,
 void diags_render(struct diags *diags, bool colour, struct buf *out)
 {
     size_t kept = kept_count(diags);
+    const char *word = diags->are_warnings ? "warning" : "error";
+    const char *code = diags->are_warnings ? "\033[35m" : "\033[31m";
 
     for (size_t i = 0; i < kept; i++) {
         const struct diag *diag = &diags->kept[i];
@@ -285,13 +293,13 @@ void diags_render(struct diags *diags, bool colour, struct buf *out)
         buf_printf(out, "%s%s:", paint(colour, "\033[1m"), diags->path);
         if (diag->place.line > 0)
             buf_printf(out, "%d:%d:", diag->place.line, diag->place.column);
-        buf_printf(out, " %serror:%s %s%s\n", paint(colour, "\033[31m"),
+        buf_printf(out, " %s%s:%s %s%s\n", paint(colour, code), word,
                    paint(colour, "\033[0;1m"), diag->text,
                    paint(colour, "\033[0m"));
         render_source(diags, diag, colour, out);
     }
     if (diags->count > kept)
-        buf_printf(out, "and %zu more error%s\n", diags->count - kept,
+        buf_printf(out, "and %zu more %s%s\n", diags->count - kept, word,
                    diags->count - kept > 1 ? "s" : "");
 }
 

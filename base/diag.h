@@ -40,6 +40,8 @@ struct diags;
 
 struct diags *diags_create(const char *path);
 void diags_destroy(struct diags *diags);
+/* Its messages are shown as warnings, not as errors. */
+void diags_make_warnings(struct diags *diags);
 /* Gives the text whose lines are shown. */
 void diags_set_source(struct diags *diags, const char *text, size_t length);
 const char *diags_path(const struct diags *diags);

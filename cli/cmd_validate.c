@@ -14,7 +14,7 @@
 /* What became of one file. */
 struct finding {
     const char *file;
-    struct diags *diags;
+    struct diags *diags, *warnings;
     struct experiment *experiment; /* NULL: diags says why */
     struct space_volume volume;
     uint64_t settings; /* 0: a continuum */
@@ -37,6 +37,7 @@ static void print_text(const struct report *report,
         drive_print_diags(report->cli, finding->diags);
         return;
     }
+    drive_print_diags(report->cli, finding->warnings);
     params = space_count(finding->experiment->space);
     printf("%s: ok: %zu parameter%s, ", finding->file, params,
            params == 1 ? "" : "s");
@@ -50,7 +51,7 @@ static void print_text(const struct report *report,
                100 * volume->fraction);
 }
 
-static json_t *errors_json(struct diags *diags)
+static json_t *diags_json(struct diags *diags)
 {
     json_t *list = json_array();
     size_t count = diags_count(diags);
@@ -70,11 +71,11 @@ static json_t *errors_json(struct diags *diags)
 static json_t *finding_json(const struct finding *finding)
 {
     const struct experiment *experiment = finding->experiment;
-    json_t *json =
-        json_pack("{sosbsIso}", "file", json_from_text(finding->file), "ok",
-                  experiment != NULL, "error_count",
-                  (json_int_t)diags_count(finding->diags), "errors",
-                  errors_json(finding->diags));
+    json_t *json = json_pack(
+        "{sosbsIsoso}", "file", json_from_text(finding->file), "ok",
+        experiment != NULL, "error_count",
+        (json_int_t)diags_count(finding->diags), "errors",
+        diags_json(finding->diags), "warnings", diags_json(finding->warnings));
     const struct space_volume *volume = &finding->volume;
 
     if (experiment == NULL)
@@ -139,13 +140,17 @@ static int show(struct report *report, const struct finding *finding,
 /* 0: right, 3: wrong, -1: cannot be read. */
 static int check_file(struct report *report, const char *file, struct err *err)
 {
-    struct finding finding = {.file = file, .diags = diags_create(file)};
+    struct finding finding = {.file = file,
+                              .diags = diags_create(file),
+                              .warnings = diags_create(file)};
     int status = -1;
 
+    diags_make_warnings(finding.warnings);
     finding.experiment = experiment_load(file, NULL, 0, finding.diags, err);
     if (finding.experiment != NULL) {
         struct space *space = finding.experiment->space;
 
+        experiment_warn(finding.experiment, finding.warnings);
         finding.settings = space_cardinality(space);
         status = space_estimate_volume(space, &finding.volume, err);
     } else if (diags_count(finding.diags) > 0) {
@@ -155,6 +160,7 @@ static int check_file(struct report *report, const char *file, struct err *err)
         status = -1;
     experiment_destroy(finding.experiment);
     diags_destroy(finding.diags);
+    diags_destroy(finding.warnings);
     return status;
 }
 
@@ -209,7 +215,8 @@ const struct cmd cmd_validate = {
     .details = "Says of each file that it is right, how many settings it "
                "allows and what share of them satisfies its constraints; or "
                "what is wrong, up to 20 mistakes at once, each with its line. "
-               "A file called - is standard input.\n\n"
+               "Warns of settings that have no effect, and of schedules that "
+               "cannot do their work. A file called - is standard input.\n\n"
                "Exit status: 0 all are right; 3 one is wrong; 4 there is no "
                "such file.",
     .examples = "smtune validate experiment.yaml\n"

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/plan_schedule.h"
 #include "cli/warm.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
@@ -57,6 +58,9 @@ static void print_budget(const struct experiment *experiment)
         printf("any number of trials");
     if (budget->parallel > 0)
         printf(", %" PRId64 " at a time", budget->parallel);
+    if (budget->resource > 0)
+        printf(", at most %" PRId64 " %s", budget->resource,
+               experiment->schedule.resource);
     if (budget->time_ms > 0) {
         units_format_duration(budget->time_ms, text, sizeof(text));
         printf(", at most %s", text);
@@ -67,6 +71,8 @@ static void print_budget(const struct experiment *experiment)
     if (budget->no_improvement > 0)
         printf(", until %" PRId64 " trials in a row are no better",
                budget->no_improvement);
+    if (budget->convergence)
+        printf(", until nothing better is to be expected");
     printf("\n");
 }
 
@@ -111,6 +117,7 @@ static int print_text(const struct experiment *experiment,
            experiment->search.seed, plan_reason(plan));
     warm_print(stdout, "begins    ", experiment, warm);
     print_budget(experiment);
+    plan_schedule_print(experiment, plan);
     print_space(experiment->space, plan_volume(plan));
     print_resources(experiment);
     printf("first trials\n");
@@ -154,12 +161,15 @@ static int print_json(const struct experiment *experiment,
             json_array_append_new(first, trial_json(experiment->space, &trial));
     }
     json = json_pack(
-        "{s:s, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:{s:f, s:b}, s:o}", "name",
-        experiment->name, "trials", limit_json(experiment->budget.trials),
-        "parallel", limit_json(experiment->budget.parallel), "search", "method",
+        "{s:s, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:o, s:o, s:{s:f, s:b}, s:o}",
+        "name", experiment->name, "trials",
+        limit_json(experiment->budget.trials), "parallel",
+        limit_json(experiment->budget.parallel), "search", "method",
         plan_method(plan), "reason", plan_reason(plan), "seed",
         (json_int_t)experiment->search.seed, "warm_start",
-        warm_to_json(experiment, warm), "volume", "fraction", volume->fraction,
+        warm_to_json(experiment, warm), "schedule",
+        plan_schedule_json(experiment, plan), "brackets",
+        plan_brackets_json(plan), "volume", "fraction", volume->fraction,
         "exact", (int)volume->exact, "first", first);
     json_print_pretty(json, &text);
     fputs(buf_text(&text), stdout);

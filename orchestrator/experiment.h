@@ -205,6 +205,11 @@ struct experiment *experiment_parse(const struct experiment_source *source,
                                     struct diags *diags, struct err *err);
 void experiment_destroy(struct experiment *experiment);
 
+/* Adds to warnings, which get the file's text, what is allowed and yet hardly
+ * meant: settings without an effect, a schedule that cannot do its work. */
+void experiment_warn(const struct experiment *experiment,
+                     struct diags *warnings);
+
 /* The table behind validation, `smtune schema` and smtune-experiment(5). */
 extern const struct schema_key experiment_schema[];
 

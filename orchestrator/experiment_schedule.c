@@ -126,12 +126,15 @@ static const char *find_method(struct build *build,
     const struct shorthand *shorthand =
         find_shorthand(build->experiment->search.method);
     const char *given = experiment_text(node, "method", NULL);
+    bool has_schedule;
     bool stops_early =
         strcmp(experiment_text(root, "early_stopping", ""), "auto") == 0;
 
     if (node != NULL && node->type == CONF_TEXT)
         given = node->text;
-    if (stops_early && (node != NULL || shorthand != NULL))
+    has_schedule =
+        node != NULL && (given == NULL || strcmp(given, "none") != 0);
+    if (stops_early && (has_schedule || shorthand != NULL))
         diags_add(build->diags, early->place,
                   "it is short for 'schedule: median'",
                   "'early_stopping' and a schedule exclude each other");
@@ -377,6 +380,23 @@ void experiment_build_schedule(struct build *build,
     read_bounds(build, rule, node);
 }
 
+/* The method itself may find that its options do not go together. */
+static void check_schedule(struct build *build, const struct conf_node *root)
+{
+    const struct experiment *experiment = build->experiment;
+    struct scheduler *scheduler;
+    struct err err;
+
+    if (diags_count(build->diags) > 0)
+        return;
+    scheduler = scheduler_create(&experiment->schedule.options,
+                                 experiment->space, &err);
+    if (scheduler == NULL)
+        diags_add(build->diags, schedule_place(root), NULL, "schedule: %s",
+                  err.text);
+    scheduler_destroy(scheduler);
+}
+
 /* What a schedule is, hangs on whether trials keep checkpoints. */
 void experiment_finish_schedule(struct build *build,
                                 const struct conf_node *root)
@@ -399,4 +419,5 @@ void experiment_finish_schedule(struct build *build,
                   "say 'checkpoints: true' in 'trial' where it keeps them in "
                   "SMTUNE_CHECKPOINT_DIR",
                   "schedule 'pbt' needs trials that go on from checkpoints");
+    check_schedule(build, root);
 }

@@ -7,8 +7,7 @@
 /* Far beyond what anybody means, and sums of it still fit. */
 #define RESOURCE_MAX 1e9
 
-static const char *const methods[] = {
-    "none", "median", "hyperband", "asha", "patient", "threshold", "pbt", NULL};
+static const char *const no_method[] = {"none", NULL};
 static const char *const types[] = {"auto", "promotion", "stopping", NULL};
 static const char *const rules[] = {"sagemaker", "vizier", NULL};
 
@@ -16,7 +15,8 @@ const struct schema_key experiment_schedule_keys[] = {
     {
         .name = "method",
         .type = SCHEMA_TEXT,
-        .choices = methods,
+        .names = scheduler_method_names,
+        .choices = no_method,
         .doc = "asha: one in `eta` of the trials that reach a rung goes on to "
                "the next, `eta` times as far. hyperband: the same in waves, "
                "with several smallest rungs. median: stops a trial that is "

@@ -331,8 +331,8 @@ const struct schema_key experiment_trial_keys[] = {
         .type = SCHEMA_BOOL,
         .doc = "Whether a trial that is started again goes on where it was, "
                "from a checkpoint in its checkpoint directory.",
-        .fallback = "whether `command`, `shell` or `env` name "
-                    "checkpoint_dir or SMTUNE_CHECKPOINT_DIR",
+        .fallback = "whether `command`, `shell` or `env` use "
+                    "checkpoint_dir or SMTUNE_CHECKPOINT_DIR, or smtrain runs",
         .example = "true",
     },
     {

@@ -254,26 +254,36 @@ static bool is_used(const struct build *build, const char *column)
     return false;
 }
 
-/* Whether a text of the map says the word. */
-static bool is_said(const struct conf_node *node, const char *word)
+/* Whether a text of the node has the word, as a word of its own where asked. */
+static bool is_said(const struct conf_node *node, const char *word, bool alone)
 {
-    if (node == NULL)
-        return false;
-    if (node->type == CONF_TEXT)
-        return strstr(node->text, word) != NULL;
-    for (size_t i = 0; i < node->count; i++)
-        if (is_said(node->items[i], word))
+    static const char blanks[] = " \t\n";
+    size_t length = strlen(word);
+    const char *at = node != NULL ? node->text : NULL;
+
+    for (; at != NULL && (at = strstr(at, word)) != NULL; at += length) {
+        bool begins = at == node->text || strchr("/ \t\n", at[-1]) != NULL;
+
+        if (!alone || (begins && strchr(blanks, at[length]) != NULL))
+            return true;
+    }
+    for (size_t i = 0; node != NULL && i < node->count; i++)
+        if (is_said(node->items[i], word, alone))
             return true;
     return false;
 }
 
-/* A column in a template, or a variable in the command's text. */
+/* A column in a template, or a variable in the command's text, or by a program
+ * that is known to read all such variables. */
 static bool is_read(const struct build *build, const struct conf_node *trial,
                     const char *column, const char *variable)
 {
-    return is_used(build, column) ||
-           is_said(conf_get(trial, "command"), variable) ||
-           is_said(conf_get(trial, "shell"), variable);
+    const struct conf_node *command = conf_get(trial, "command");
+    const struct conf_node *shell = conf_get(trial, "shell");
+
+    return is_used(build, column) || is_said(command, variable, false) ||
+           is_said(shell, variable, false) ||
+           is_said(command, "smtrain", true) || is_said(shell, "smtrain", true);
 }
 
 static void find_uses(struct build *build, const struct conf_node *trial)

@@ -9,16 +9,36 @@
 #include "base/mem.h"
 #include "base/template_shell.h"
 #include "orchestrator/search.h"
+#include "strategies/scheduler.h"
 #include "strategies/strategy.h"
 
 struct plan {
     const struct experiment *experiment;
     struct strategy *strategy;
+    struct scheduler *scheduler; /* NULL: none */
+    struct schedule_plan rungs;
+    uint64_t resource; /* that the next trial begins with */
     struct space_volume volume;
     int64_t number; /* of the last trial */
     struct value *point;
     struct buf command;
 };
+
+static int create_schedule(struct plan *plan, struct err *err)
+{
+    const struct schedule *schedule = &plan->experiment->schedule;
+    uint64_t trials = (uint64_t)plan->experiment->budget.trials;
+
+    if (!schedule->is_on)
+        return 0;
+    plan->scheduler =
+        scheduler_create(&schedule->options, plan->experiment->space, err);
+    if (plan->scheduler == NULL)
+        return -1;
+    if (schedule->options.max == SCHEDULE_NO_MAX)
+        return 0;
+    return schedule_plan_init(&plan->rungs, &schedule->options, trials, err);
+}
 
 struct plan *plan_create(const struct experiment *experiment,
                          const struct warm_start *warm, struct err *err)
@@ -30,7 +50,8 @@ struct plan *plan_create(const struct experiment *experiment,
         mem_array(space_count(experiment->space), sizeof(*plan->point));
     plan->strategy = search_create(experiment, warm, err);
     if (plan->strategy == NULL ||
-        space_estimate_volume(experiment->space, &plan->volume, err) != 0) {
+        space_estimate_volume(experiment->space, &plan->volume, err) != 0 ||
+        create_schedule(plan, err) != 0) {
         plan_destroy(plan);
         return NULL;
     }
@@ -42,6 +63,8 @@ void plan_destroy(struct plan *plan)
     if (plan == NULL)
         return;
     strategy_destroy(plan->strategy);
+    scheduler_destroy(plan->scheduler);
+    schedule_plan_clear(&plan->rungs);
     free(plan->point);
     buf_clear(&plan->command);
     free(plan);
@@ -60,6 +83,17 @@ const char *plan_reason(const struct plan *plan)
 const struct space_volume *plan_volume(const struct plan *plan)
 {
     return &plan->volume;
+}
+
+const struct schedule_plan *plan_rungs(const struct plan *plan)
+{
+    return plan->rungs.count > 0 ? &plan->rungs : NULL;
+}
+
+uint64_t plan_resource(const struct plan *plan)
+{
+    return plan->experiment->has_checkpoints ? plan->rungs.total_resource
+                                             : plan->rungs.total_restarted;
 }
 
 static int print_command(struct plan *plan, const struct value *values,
@@ -88,7 +122,6 @@ static int print_command(struct plan *plan, const struct value *values,
 static int expand_command(struct plan *plan, struct err *err)
 {
     const struct experiment *experiment = plan->experiment;
-    const struct schedule *schedule = &experiment->schedule;
     size_t count = space_count(experiment->space);
     struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
     char *directory =
@@ -101,14 +134,28 @@ static int expand_command(struct plan *plan, struct err *err)
     values[count + EXTRA_RUN] = value_text(experiment->name);
     values[count + EXTRA_DIR] = value_text(directory);
     values[count + EXTRA_CHECKPOINT_DIR] = value_text(checkpoints);
-    if (schedule->is_on && schedule->options.max != SCHEDULE_NO_MAX)
-        values[count + EXTRA_RESOURCE] =
-            value_int((int64_t)schedule->options.max);
+    if (plan->resource > 0 && plan->resource != SCHEDULE_NO_MAX)
+        values[count + EXTRA_RESOURCE] = value_int((int64_t)plan->resource);
     result = print_command(plan, values, err);
     free(values);
     free(directory);
     free(checkpoints);
     return result;
+}
+
+/* A schedule that waits for results gives to the next trial what it gave to the
+ * one before. */
+static void schedule_next(struct plan *plan)
+{
+    struct assignment next;
+
+    if (plan->scheduler == NULL)
+        return;
+    scheduler_next(plan->scheduler, false, &next);
+    if (next.kind != NEXT_NEW)
+        return;
+    plan->resource = next.resource;
+    scheduler_assign(plan->scheduler, (uint64_t)plan->number, &next);
 }
 
 int plan_next(struct plan *plan, struct plan_trial *trial, struct err *err)
@@ -127,6 +174,7 @@ int plan_next(struct plan *plan, struct plan_trial *trial, struct err *err)
         break;
     }
     plan->number++;
+    schedule_next(plan);
     if (expand_command(plan, err) != 0)
         return -1;
     *trial = (struct plan_trial){.number = plan->number,

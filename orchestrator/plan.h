@@ -24,6 +24,13 @@ const char *plan_method(const struct plan *plan);
 const char *plan_reason(const struct plan *plan);
 const struct space_volume *plan_volume(const struct plan *plan);
 
+/* How many trials reach which rung; NULL where there is no schedule, or trials
+ * run to ends of their own. */
+const struct schedule_plan *plan_rungs(const struct plan *plan);
+/* What they use of the resource, at most. Those that keep no checkpoints begin
+ * at nothing each time. */
+uint64_t plan_resource(const struct plan *plan);
+
 struct plan_trial {
     int64_t number;
     const struct value *point; /* in the order of the space's parameters */

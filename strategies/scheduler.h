@@ -30,7 +30,8 @@ enum schedule_type {
     SCHEDULE_STOPPING
 };
 
-/* As max, of a method without pauses: a trial ends where it wants to. */
+/* As max, of a method without pauses: a trial ends where it wants to, and there
+ * is no plan. */
 #define SCHEDULE_NO_MAX ((uint64_t)INT64_MAX)
 
 struct schedule_options {

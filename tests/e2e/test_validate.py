@@ -61,7 +61,7 @@ def test_json_for_programs(smtune, write):
         "help": "did you mean 'name'?"}
     assert finite == {
         "file": "finite.yaml", "ok": True, "error_count": 0, "errors": [],
-        "parameters": 1, "settings": 8, "feasible": 7 / 8,
+        "warnings": [], "parameters": 1, "settings": 8, "feasible": 7 / 8,
         "feasible_exact": True}
     lines = smtune("validate", "bad.yaml", "finite.yaml", "-o",
                    "jsonl").stdout.splitlines()
@@ -70,6 +70,34 @@ def test_json_for_programs(smtune, write):
         smtune("validate", "bad.yaml", "finite.yaml", "-o", "csv").stdout)))
     assert [row["ok"] for row in rows] == ["false", "true"]
     assert [row["feasible"] for row in rows] == ["", "0.875"]
+
+
+def test_warns_of_what_is_hardly_meant(smtune, write):
+    write("odd.yaml", GOOD + """\
+search: hyperband
+schedule: {max: 27}
+budget: {trials: 20, resource: 20, improvement: 0.1}
+""")
+    result = smtune("validate", "odd.yaml")
+    assert result.returncode == 0
+    assert result.stdout.startswith("odd.yaml: ok")
+    assert (
+        "odd.yaml:9:10: warning: 20 trials are too few for schedule "
+        "'hyperband', whose brackets take 49\n"
+        " 9 | budget: {trials: 20, resource: 20, improvement: 0.1}\n"
+        "   |          ^~~~~~\n") in result.stderr
+    [found] = json.loads(smtune.ok("validate", "odd.yaml", "-o", "json"))
+    assert found["ok"] and found["errors"] == []
+    assert [warning["text"] for warning in found["warnings"]] == [
+        "the command uses neither ${{ epochs }} nor SMTUNE_RESOURCE: it cannot "
+        "know how far to run",
+        "20 trials are too few for schedule 'hyperband', whose brackets take "
+        "49",
+        "'budget.resource' 20 is less than one trial's max, 27",
+        "'budget.improvement' has no effect"]
+    write("even.yaml", GOOD.replace("${{ lr }}", "${{ lr }} ${{ epochs }}") +
+          "search: hyperband\nschedule: {max: 27}\n")
+    assert "warning" not in smtune("validate", "even.yaml").stderr
 
 
 def test_reads_standard_input(smtune):
