@@ -227,13 +227,14 @@ static int plan(const struct schedule_options *options, uint64_t trials,
                 struct schedule_plan *plan, struct err *err)
 {
     struct ladder ladder;
-    uint64_t in_round = 0, rounds, rest;
+    uint64_t in_round, rounds, rest;
     size_t count;
 
     if (ladder_init(&ladder, options, err) != 0)
         return -1;
     count = round_size(options, &ladder);
-    for (size_t i = 0; i < count; i++)
+    in_round = ladder_trials(&ladder, 0);
+    for (size_t i = 1; i < count; i++)
         in_round += ladder_trials(&ladder, i);
     rounds = trials > 0 ? trials / in_round : 1;
     rest = trials % in_round;

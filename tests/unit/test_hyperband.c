@@ -129,67 +129,60 @@ static const struct schedule_options small = {
 
 /* Brackets of 4, 3, 3 trials; a third worker goes on to the next bracket while
  * the first one waits. */
+static const struct step recorded[] = {
+    {STEP_NEW, 1, .next = {NEXT_NEW, 0, 1}},
+    {STEP_NEW, 2, .next = {NEXT_NEW, 0, 1}},
+    {STEP_NEW, 3, .next = {NEXT_NEW, 0, 1}},
+    {STEP_NEW, 4, .next = {NEXT_NEW, 0, 2, ""}},
+    {STEP_RESULT, 1, -0.1, .next = {NEXT_NEW, 0, 2}, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 2, -0.2, .next = {NEXT_NEW, 0, 2}, .decision = DECIDE_PAUSE,
+     .reason = "0.2 is among the best 1 of 2 at 1"},
+    {STEP_NEW, 5, .next = {NEXT_NEW, 0, 2}},
+    {STEP_NEW, 6, .next = {NEXT_NEW, 0, 2}},
+    {STEP_RESULT, 3, -0.2, .next = {NEXT_NEW, 0, 2}, .decision = DECIDE_PAUSE,
+     .reason = "0.2 is not among the best 1 of 3 at 1 (0.2 is the last "
+               "that is)"},
+    {STEP_END, 4, .outcome = OUTCOME_FAILED,
+     .next = {NEXT_PROMOTE, 2, 2, "0.2 is among the best 2 of 4 at 1"}},
+    {STEP_PROMOTE, 2, .next = {NEXT_PROMOTE, 3, 2}},
+    {STEP_PROMOTE, 3, .next = {NEXT_NEW, 0, 2}},
+    {STEP_NEW, 7, .next = {NEXT_NEW, 0, 4}},
+    {STEP_RESULT, 2, -0.4, .next = {NEXT_NEW, 0, 4}, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 3, (double)NAN, .next = {NEXT_PROMOTE, 2, 4},
+     .decision = DECIDE_PAUSE},
+    {STEP_PROMOTE, 2, .next = {NEXT_NEW, 0, 4}},
+    /* all above the first rung failed: the next best there climbs */
+    {STEP_END, 2, .outcome = OUTCOME_FAILED,
+     .next = {NEXT_PROMOTE, 1, 2,
+              "it is the best that waits at 1, and one has to come to 4"}},
+    {STEP_PROMOTE, 1, .next = {NEXT_NEW, 0, 4}},
+    {STEP_RESULT, 1, -0.3, .next = {NEXT_PROMOTE, 1, 4},
+     .decision = DECIDE_PAUSE},
+    {STEP_PROMOTE, 1, .next = {NEXT_NEW, 0, 4}},
+    {STEP_RESULT, 1, -0.3, .next = {NEXT_STOP, 3, 2, "it has no value at 2"}},
+    {STEP_STOP, 3, .next = {NEXT_NEW, 0, 4}},
+    {STEP_NEW, 8, .next = {NEXT_NEW, 0, 4}},
+    {STEP_NEW, 9, .next = {NEXT_NEW, 0, 4}},
+    {STEP_NEW, 10, .next = {NEXT_NEW, 0, 1}}, /* the next round */
+    {STEP_RESULT, 8, -0.3, .next = {NEXT_NEW, 0, 1},
+     .reason = "it has come to its end at 4"},
+    {STEP_RESULT, 5, -0.3, .next = {NEXT_NEW, 0, 1}, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 6, -0.1, .next = {NEXT_NEW, 0, 1}, .decision = DECIDE_PAUSE},
+    {STEP_RESULT, 7, -0.5, .decision = DECIDE_PAUSE,
+     .next = {NEXT_PROMOTE, 7, 4}},
+    {STEP_PROMOTE, 7, .next = {NEXT_NEW, 0, 1}},
+    {STEP_RESULT, 7, -0.6,
+     .next = {NEXT_STOP, 5, 2,
+              "0.3 is not among the best 1 of 3 at 2 (0.5 is the last "
+              "that is)"}},
+    {STEP_STOP, 5, .next = {NEXT_STOP, 6}},
+    {STEP_STOP, 6, .next = {NEXT_NEW, 0, 1}},
+};
+
 static void test_hyperband__halves_when_all_are_there(void **state)
 {
-    static const struct step steps[] = {
-        {STEP_NEW, 1, .next = {NEXT_NEW, 0, 1}},
-        {STEP_NEW, 2, .next = {NEXT_NEW, 0, 1}},
-        {STEP_NEW, 3, .next = {NEXT_NEW, 0, 1}},
-        {STEP_NEW, 4, .next = {NEXT_NEW, 0, 2, ""}},
-        {STEP_RESULT, 1, -0.1, .next = {NEXT_NEW, 0, 2},
-         .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 2, -0.2, .next = {NEXT_NEW, 0, 2},
-         .decision = DECIDE_PAUSE,
-         .reason = "0.2 is among the best 1 of 2 at 1"},
-        {STEP_NEW, 5, .next = {NEXT_NEW, 0, 2}},
-        {STEP_NEW, 6, .next = {NEXT_NEW, 0, 2}},
-        {STEP_RESULT, 3, -0.2, .next = {NEXT_NEW, 0, 2},
-         .decision = DECIDE_PAUSE,
-         .reason = "0.2 is not among the best 1 of 3 at 1 (0.2 is the last "
-                   "that is)"},
-        {STEP_END, 4, .outcome = OUTCOME_FAILED,
-         .next = {NEXT_PROMOTE, 2, 2, "0.2 is among the best 2 of 4 at 1"}},
-        {STEP_PROMOTE, 2, .next = {NEXT_PROMOTE, 3, 2}},
-        {STEP_PROMOTE, 3, .next = {NEXT_NEW, 0, 2}},
-        {STEP_NEW, 7, .next = {NEXT_NEW, 0, 4}},
-        {STEP_RESULT, 2, -0.4, .next = {NEXT_NEW, 0, 4},
-         .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 3, (double)NAN, .next = {NEXT_PROMOTE, 2, 4},
-         .decision = DECIDE_PAUSE},
-        {STEP_PROMOTE, 2, .next = {NEXT_NEW, 0, 4}},
-        /* all above the first rung failed: the next best there climbs */
-        {STEP_END, 2, .outcome = OUTCOME_FAILED,
-         .next = {NEXT_PROMOTE, 1, 2,
-                  "it is the best that waits at 1, and one has to come to 4"}},
-        {STEP_PROMOTE, 1, .next = {NEXT_NEW, 0, 4}},
-        {STEP_RESULT, 1, -0.3, .next = {NEXT_PROMOTE, 1, 4},
-         .decision = DECIDE_PAUSE},
-        {STEP_PROMOTE, 1, .next = {NEXT_NEW, 0, 4}},
-        {STEP_RESULT, 1, -0.3,
-         .next = {NEXT_STOP, 3, 2, "it has no value at 2"}},
-        {STEP_STOP, 3, .next = {NEXT_NEW, 0, 4}},
-        {STEP_NEW, 8, .next = {NEXT_NEW, 0, 4}},
-        {STEP_NEW, 9, .next = {NEXT_NEW, 0, 4}},
-        {STEP_NEW, 10, .next = {NEXT_NEW, 0, 1}}, /* the next round */
-        {STEP_RESULT, 8, -0.3, .next = {NEXT_NEW, 0, 1},
-         .reason = "it has come to its end at 4"},
-        {STEP_RESULT, 5, -0.3, .next = {NEXT_NEW, 0, 1},
-         .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 6, -0.1, .next = {NEXT_NEW, 0, 1},
-         .decision = DECIDE_PAUSE},
-        {STEP_RESULT, 7, -0.5, .decision = DECIDE_PAUSE,
-         .next = {NEXT_PROMOTE, 7, 4}},
-        {STEP_PROMOTE, 7, .next = {NEXT_NEW, 0, 1}},
-        {STEP_RESULT, 7, -0.6,
-         .next = {NEXT_STOP, 5, 2,
-                  "0.3 is not among the best 1 of 3 at 2 (0.5 is the last "
-                  "that is)"}},
-        {STEP_STOP, 5, .next = {NEXT_STOP, 6}},
-        {STEP_STOP, 6, .next = {NEXT_NEW, 0, 1}},
-    };
-
     (void)state;
-    take_steps(&small, steps, ARRAY_LEN(steps));
+    take_steps(&small, recorded, ARRAY_LEN(recorded));
 }
 
 static void test_hyperband__a_bracket_cut_short_is_complete(void **state)
