@@ -168,12 +168,14 @@ static void assign(void *state, uint64_t number,
 {
     struct brackets *brackets = state;
 
-    if (assignment->kind == NEXT_NEW)
-        brackets_enter(brackets, number, (size_t)assignment->bracket);
-    else if (assignment->kind == NEXT_PROMOTE)
+    if (assignment->kind == NEXT_NEW) {
+        if (assignment->bracket < brackets->count) /* a record may be wrong */
+            brackets_enter(brackets, number, (size_t)assignment->bracket);
+    } else if (assignment->kind == NEXT_PROMOTE) {
         brackets_promote(brackets, number);
-    else if (assignment->kind == NEXT_STOP)
+    } else if (assignment->kind == NEXT_STOP) {
         brackets_stop(brackets, number);
+    }
 }
 
 static uint64_t awaits(const void *state, uint64_t trial)

@@ -148,6 +148,8 @@ static void assign(void *state, uint64_t number,
     size_t first = (size_t)assignment->bracket;
 
     if (assignment->kind == NEXT_NEW) {
+        if (first >= hyperband->round) /* a record may be wrong */
+            return;
         if (brackets->count == 0 || is_full(brackets, brackets->count - 1) ||
             brackets->all[brackets->count - 1].first != first)
             brackets_add(brackets, first);

@@ -449,10 +449,33 @@ static void test_brackets__random_walks_keep_the_rules(void **state)
             run_walk(&cases[i], seed);
 }
 
+static void test_brackets__what_a_record_cannot_hold_is_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct scheduler *scheduler = make_scheduler(&cases[i]);
+        struct assignment before, after;
+
+        scheduler_next(scheduler, false, &before);
+        scheduler_assign(
+            scheduler, 1,
+            &(struct assignment){.kind = NEXT_NEW, .bracket = UINT64_MAX});
+        scheduler_assign(scheduler, 1,
+                         &(struct assignment){.kind = NEXT_PROMOTE});
+        scheduler_assign(scheduler, 2,
+                         &(struct assignment){.kind = NEXT_STOP, .trial = 2});
+        scheduler_next(scheduler, false, &after);
+        assert_same(&before, &after);
+        assert_int_equal(scheduler_awaits(scheduler, 1), UINT64_MAX);
+        scheduler_destroy(scheduler);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_brackets__random_walks_keep_the_rules),
+        cmocka_unit_test(test_brackets__what_a_record_cannot_hold_is_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
