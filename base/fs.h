@@ -36,6 +36,10 @@ int fs_make_directories(const char *path, struct err *err);
 /* Removes a file or a whole tree; follows no symbolic link; absent is fine. */
 int fs_remove_tree(const char *path, struct err *err);
 
+/* Copies a tree of files, folders and symbolic links into a folder, which may
+ * be there; of what else there is, nothing. Not synced. */
+int fs_copy_tree(const char *source, const char *target, struct err *err);
+
 bool fs_exists(const char *path);
 
 /* "a/b" from "a" and "b"; an absolute `name` alone. The caller's to free. */

@@ -49,6 +49,7 @@ struct metric_reader {
     struct metric_pairs pairs;
     struct series *series;
     size_t series_count, series_capacity;
+    int64_t last_step; /* of a series that has none yet */
 };
 
 /* Where metrics go, and what they are of. */
@@ -100,11 +101,13 @@ uint64_t metric_rules_limited(const struct metric_rules *rules)
     return rules->limited;
 }
 
-struct metric_reader *metric_reader_create(struct metric_rules *rules)
+struct metric_reader *metric_reader_create(struct metric_rules *rules,
+                                           int64_t last_step)
 {
     struct metric_reader *reader = mem_zero(sizeof(*reader));
 
     reader->rules = rules;
+    reader->last_step = last_step;
     return reader;
 }
 
@@ -150,7 +153,8 @@ static struct series *series_of(struct metric_reader *reader, const char *name,
         mem_grow(reader->series, reader->series_count, &reader->series_capacity,
                  sizeof(*reader->series));
     series = &reader->series[reader->series_count++];
-    *series = (struct series){hash, mem_copy_bytes(name, length), 0};
+    *series =
+        (struct series){hash, mem_copy_bytes(name, length), reader->last_step};
     return series;
 }
 

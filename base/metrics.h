@@ -34,7 +34,8 @@ struct buf;
  * The step of a metric is that of a member or pair of the same line called
  * step, epoch, iteration or iter (the first of these that is there, without
  * case, and is a whole number), which is then no metric itself unless a rule
- * names it; else one more than that metric's last step, from 1.
+ * names it; else one more than that metric's last step, from 1 (or from behind
+ * the step that its reader was made with).
  */
 
 struct metric_rule {
@@ -63,7 +64,9 @@ struct metric_rules *metric_rules_create(const struct metric_rule *rules,
 void metric_rules_destroy(struct metric_rules *rules);
 uint64_t metric_rules_limited(const struct metric_rules *rules);
 
-struct metric_reader *metric_reader_create(struct metric_rules *rules);
+/* last_step: where the writer goes on; 0: it begins. */
+struct metric_reader *metric_reader_create(struct metric_rules *rules,
+                                           int64_t last_step);
 void metric_reader_destroy(struct metric_reader *reader);
 void metric_reader_feed(struct metric_reader *reader, const void *bytes,
                         size_t length, metric_fn found, void *user);

@@ -31,20 +31,28 @@ static bool count_result(struct engine *engine, const struct told_item *trial)
     return false;
 }
 
-bool engine_account(struct engine *engine, const struct told_item *item)
+bool engine_account(struct engine *engine, const struct told_item *item,
+                    struct verdict *verdict)
 {
     bool is_best = count_result(engine, item);
 
-    told_tell(engine->strategy, NULL, engine->experiment, item, NULL);
+    told_tell(engine->strategy, engine->scheduler, engine->experiment, item,
+              verdict);
     engine->told_count = item->place;
     return is_best;
 }
 
-void engine_account_ended(struct engine *engine, struct trial *trial)
+void engine_account_ended(struct engine *engine, struct trial *trial,
+                          bool was_paused)
 {
-    struct told_item account = {.number = trial->number,
-                                .place = engine->told_count + 1,
-                                .state = trial->state};
+    struct told_item account = {
+        .kind = TOLD_RESULT,
+        .number = trial->number,
+        .place = engine->told_count + 1,
+        .state = trial->state,
+        .is_scheduled = trial->is_scheduled,
+        .was_paused = was_paused,
+    };
     double *values = NULL;
 
     if (trial_has_objectives(trial, engine->experiment)) {
@@ -52,7 +60,7 @@ void engine_account_ended(struct engine *engine, struct trial *trial)
         account.values = values;
         account.outcomes = trial->outcomes;
     }
-    trial->is_new_best = engine_account(engine, &account);
+    trial->is_new_best = engine_account(engine, &account, NULL);
     engine->reopened_count -= trial->is_reopened;
     free(values);
 }

@@ -104,7 +104,7 @@ static int reopen_one(struct engine *engine, const struct reopening *reopening,
                       struct err *err)
 {
     if (reopen_job(engine->store, reopening->job, err) != 0 ||
-        engine_take_up(engine, reopening->number, err) != 0)
+        engine_take_up(engine, reopening->number, JOB_READY, err) != 0)
         return -1;
     return engine_account_reopened(engine, reopening, err);
 }

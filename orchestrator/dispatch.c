@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "orchestrator/reason.h"
 #include "orchestrator/watch.h"
 
 /* With trials of a millisecond, attempts are prepared this far ahead, so that
@@ -17,10 +15,6 @@ enum { AHEAD_MS = 40, MAX_AHEAD = 64 };
 /* Where thousands may run, the first ones start while the others are still
  * being prepared, and the loop sees to what else is due. */
 enum { DISPATCH_MS = 10 };
-
-/* After so many settings in a row that were tried before, there is nothing new
- * to be had from the strategy. */
-enum { MAX_REUSED_IN_ROW = 100 };
 
 int64_t engine_active(const struct engine *engine)
 {
@@ -35,8 +29,8 @@ static int64_t wanted(const struct engine *engine)
 {
     double ahead;
 
-    if (strategy_learns(engine->strategy) || engine->adopted_count > 0 ||
-        isnan(engine->mean_attempt_ms))
+    if (engine->scheduler != NULL || strategy_learns(engine->strategy) ||
+        engine->adopted_count > 0 || isnan(engine->mean_attempt_ms))
         return engine->parallel;
     ahead = floor(AHEAD_MS / (engine->mean_attempt_ms + 0.5));
     return engine->parallel * (1 + (int64_t)fmin(ahead, MAX_AHEAD));
@@ -68,89 +62,11 @@ void engine_wait(struct engine *engine, struct trial *trial)
         TAILQ_INSERT_HEAD(&engine->waiting, trial, link);
 }
 
-/* NULL where there is nothing to say. */
-static char *describe_reason(const struct engine *engine,
-                             const struct suggestion *suggestion)
+/* A trial goes into the ready list; false when there is none to be had. */
+static bool begin_next(struct engine *engine)
 {
-    bool maximize = engine->experiment->objectives[0].maximize;
-    struct buf text = BUF_INIT;
-    json_t *json;
-
-    if (suggestion->reason.step == NULL)
-        return NULL;
-    json = reason_to_json(&suggestion->reason, maximize);
-    json_print(json, &text);
-    json_decref(json);
-    return buf_take(&text);
-}
-
-static bool add_job(struct engine *engine, struct trial *trial,
-                    const struct suggestion *suggestion)
-{
-    char *reason = describe_reason(engine, suggestion);
-    struct job_new job = {
-        .run = engine->run->id,
-        .number = trial->number,
-        .state = job_state_names[trial->state],
-        .cursor = suggestion->cursor,
-        .seen = engine->told_count,
-        .reason = reason,
-        .same_as = (int64_t)suggestion->same_as,
-        .params = trial->point,
-        .param_count = space_count(engine->experiment->space),
-        .time_ms = clock_wall_ms(),
-    };
-    struct err err;
-    bool added = engine_begin(engine);
-
-    if (added && store_add_job(engine->store, &job, &trial->job, &err) != 0) {
-        engine_break(engine, &err);
-        added = false;
-    }
-    free(reason);
-    return added;
-}
-
-/* A trial that the record has now goes into the ready list, or takes over an
- * earlier one's result. */
-static bool admit(struct engine *engine, struct trial *trial, int64_t same_as)
-{
-    engine->tally.suggested++;
-    if (same_as == 0) {
-        engine->reused_in_row = 0;
-        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
-        return true;
-    }
-    engine->reused_in_row++;
-    if (engine_reuse(engine, trial, same_as))
-        return true;
-    trial_destroy(trial);
-    return false;
-}
-
-/* A new trial; false when there is none to be had. */
-static bool suggest(struct engine *engine)
-{
-    const struct budget *budget = &engine->experiment->budget;
-    struct trial *trial;
-    struct suggestion suggestion;
-    struct err err;
-    enum ask_result result;
-
-    engine->exhausted |= engine->reused_in_row >= MAX_REUSED_IN_ROW;
-    if (engine->exhausted ||
-        (budget->trials > 0 && engine->tally.suggested >= budget->trials))
-        return false;
-    trial = trial_create(engine->experiment, engine->tally.suggested + 1);
-    result = strategy_ask(engine->strategy, (uint64_t)trial->number,
-                          trial->point, &suggestion, &err);
-    if (result == ASK_OK && add_job(engine, trial, &suggestion))
-        return admit(engine, trial, (int64_t)suggestion.same_as);
-    if (result == ASK_ERROR)
-        engine_break(engine, &err);
-    engine->exhausted = result == ASK_EXHAUSTED;
-    trial_destroy(trial);
-    return false;
+    return engine->scheduler != NULL ? engine_schedule_next(engine)
+                                     : engine_suggest(engine, NULL, NULL);
 }
 
 static bool add_attempt(struct engine *engine, struct trial *trial)
@@ -162,6 +78,7 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
         .job = trial->job,
         .number = trial->attempt_number + 1,
         .directory = directory + strlen(store_directory(engine->store)) + 1,
+        .resource = trial->resource,
         .time_ms = clock_wall_ms(),
     };
     struct err err;
@@ -183,11 +100,13 @@ static bool prepare(struct engine *engine, struct trial *trial)
 {
     struct launch_order order = {.trial = trial->number,
                                  .point = trial->point,
+                                 .resource = trial->resource,
                                  .resources = &trial->resources};
     struct err err;
 
     if (!add_attempt(engine, trial))
         return false;
+    engine_schedule_begin(engine, trial);
     order.attempt = trial->attempt;
     order.attempt_number = trial->attempt_number;
     trial->launch = launch_create(&engine->site, &order, &err);
@@ -232,7 +151,7 @@ void engine_dispatch(struct engine *engine)
            engine_active(engine) + returning < wanted(engine)) {
         struct trial *first = TAILQ_FIRST(&engine->ready);
 
-        if (!(first != NULL ? prepare(engine, first) : suggest(engine)))
+        if (!(first != NULL ? prepare(engine, first) : begin_next(engine)))
             return;
         engine->has_more_to_dispatch = clock_monotonic_ms() >= until_ms;
         if (engine->has_more_to_dispatch)
@@ -245,7 +164,8 @@ static void hand_over(struct engine *engine, struct trial *trial)
     TAILQ_REMOVE(&engine->committed, trial, link);
     engine->committed_count--;
     trial->watch = watch_create(launch_spec(trial->launch)->directory,
-                                engine->experiment->metrics, engine->reported);
+                                engine->experiment->metrics, engine->reported,
+                                trial->from);
     launch_destroy(trial->launch);
     trial->launch = NULL;
     engine_track_live(engine, trial);

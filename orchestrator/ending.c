@@ -27,7 +27,7 @@ static void end_list(struct engine *engine, struct trial_list *list)
 
             if (engine_change_trial(
                     engine, trial, ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL))
-                engine_account_ended(engine, trial);
+                engine_account_ended(engine, trial, false);
         }
         trial_destroy(trial);
     }
@@ -63,7 +63,8 @@ static void cancel_live(struct engine *engine, enum cancel_mode mode,
     {
         if (trial->has_ended || (trial->state == JOB_RUNNING && !running_too))
             continue;
-        trial->wish = engine->wish;
+        if (trial->wish != WISH_PAUSE && trial->wish != WISH_GIVE_UP)
+            trial->wish = engine->wish;
         executor_cancel(engine->executor, trial->attempt, mode);
     }
 }

@@ -64,6 +64,7 @@ void engine_status_fill(const struct engine *engine,
     *status = (struct engine_status){
         .tally = &engine->tally,
         .running = engine->running_count,
+        .paused = engine->paused_trials,
         .elapsed_ms = elapsed_ms(engine),
         .parallel = engine->parallel,
         .method = strategy_method(engine->strategy),
@@ -107,6 +108,12 @@ static bool is_over(const struct engine *engine)
     return engine->phase != PHASE_RUNNING ||
            (!may_have_more(engine) && TAILQ_EMPTY(&engine->ready) &&
             TAILQ_EMPTY(&engine->waiting));
+}
+
+/* What the run's end makes of trials that rest; not their user's stop. */
+static bool has_paused_to_end(const struct engine *engine)
+{
+    return engine->paused_trials > 0 && engine->wish != WISH_INTERRUPT;
 }
 
 static void on_executor_gone(void *user)
@@ -200,8 +207,11 @@ static void on_step(uv_prepare_t *handle)
     engine_dispatch(engine);
     if (!engine->is_broken && commit_is_due(engine))
         engine_commit_now(engine);
+    if (!engine->is_broken && is_over(engine) && has_paused_to_end(engine))
+        engine_schedule_close(engine);
     if (engine->is_broken ||
-        (is_over(engine) && !store_in_transaction(engine->store)))
+        (is_over(engine) && !store_in_transaction(engine->store) &&
+         !has_paused_to_end(engine)))
         close_session(engine);
     else
         set_wake(engine);
@@ -411,6 +421,7 @@ static void engine_clear(struct engine *engine)
     clear_list(&engine->committed);
     clear_list(&engine->settled);
     strategy_destroy(engine->strategy);
+    scheduler_destroy(engine->scheduler);
     metric_rules_destroy(engine->reported);
     workspaces_destroy(engine->workspaces);
     notifier_destroy(engine->notifier);
@@ -425,6 +436,9 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 
     engine->strategy =
         search_create_of_run(run->experiment, run->store, run->id, err);
+    if (run->experiment->schedule.is_on)
+        engine->scheduler = scheduler_create(&run->experiment->schedule.options,
+                                             run->experiment->space, err);
     engine->reported = metric_rules_create(NULL, 0, err);
     engine->workspaces =
         workspaces_create(run->directory, run->experiment, err);
@@ -433,6 +447,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
         engine->notifier = notifier_create(&engine->loop, run->store, run->id,
                                            run->experiment, err);
     if (engine->strategy == NULL || engine->reported == NULL ||
+        (run->experiment->schedule.is_on && engine->scheduler == NULL) ||
         engine->workspaces == NULL ||
         (run->experiment->receiver_count > 0 && engine->notifier == NULL) ||
         open_executor(engine, err) != 0)

@@ -28,6 +28,7 @@ struct engine_trial {
     const double *values;   /* [objective_count]; NaN: none */
     const double *outcomes; /* [outcome_count]; NaN: none */
     const struct value *point;
+    int64_t resource;    /* that it has reached; 0: there is no schedule */
     int64_t duration_ms; /* of its last attempt */
     bool is_best;        /* the best so far */
     bool is_feasible;    /* it satisfies the constraints on outcomes */
@@ -37,6 +38,7 @@ struct engine_trial {
 struct engine_status {
     const struct tally *tally;
     int64_t running;
+    int64_t paused; /* by the schedule */
     int64_t elapsed_ms;
     int64_t parallel;
     const char *method, *method_reason;

@@ -10,6 +10,7 @@
 #include "orchestrator/reopen.h"
 #include "orchestrator/told.h"
 #include "orchestrator/trial.h"
+#include "strategies/scheduler.h"
 #include "strategies/strategy.h"
 
 /*
@@ -19,7 +20,9 @@
  *   ledger.c    the open transaction, states, live trials by attempt
  *   ending.c    the budget's verdict, the user's signals, pausing
  *   control_requests.c  what is asked for on the engine's socket
- *   dispatch.c  trials on their way in: suggested, prepared, handed over
+ *   dispatch.c  trials on their way in: prepared, handed over
+ *   suggest.c   new trials
+ *   scheduling.c  where a schedule says which trial goes on
  *   account.c   what a trial's end means to the tally and the strategy
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
@@ -32,6 +35,8 @@
  *   ready -> prepared -> committed -> live -> (settled) -> gone
  *     ^                                 |
  *     +--------- waiting <--------------+  (a retry)
+ *
+ * A trial that its schedule has paused is in no list, and not in memory.
  *
  * prepared: its attempt is in the open transaction. committed: the attempt is
  * in the record, the executor has no room yet. live: the executor has it.
@@ -62,6 +67,7 @@ struct engine {
     char *program_path;
     struct metric_rules *reported; /* what `smtune report` may say: all */
     struct strategy *strategy;
+    struct scheduler *scheduler; /* NULL: there is no schedule */
     struct executor *executor;
     struct notifier *notifier; /* NULL: nobody wants to be told */
 
@@ -73,7 +79,8 @@ struct engine {
     int64_t adopted_count; /* likewise, those of an earlier engine */
     void *by_attempt;      /* tsearch tree of live trials */
     struct tally tally;
-    int64_t told_count; /* results that the strategy was told */
+    int64_t told_count;    /* results (and what else is in told.h) so far */
+    int64_t paused_trials; /* by the schedule */
     int64_t parallel;
     double mean_attempt_ms; /* moving average; NaN: none ended yet */
     int64_t launch_errors;  /* in a row */
@@ -110,7 +117,7 @@ struct engine {
 };
 
 /* dispatch.c */
-/* Wakes retries that are due, suggests and prepares as many as may run: for a
+/* Wakes retries that are due, begins and prepares as many as may run: for a
  * while, and where that was not enough, has_more_to_dispatch. */
 void engine_dispatch(struct engine *engine);
 /* A trial that is in no list and has a due time waits for it. */
@@ -121,6 +128,42 @@ void engine_submit(struct engine *engine);
 void engine_start_committed(struct engine *engine);
 /* Attempts that are prepared, committed or live. */
 int64_t engine_active(const struct engine *engine);
+
+/* suggest.c */
+/* Whether there may be another new trial. */
+bool engine_may_suggest(struct engine *engine);
+/* A new trial, as its schedule (NULL: there is none) assigns it: what the
+ * strategy suggests, or a step away from a parent's point. It goes into the
+ * ready list; false when there is none to be had. */
+bool engine_suggest(struct engine *engine, const struct assignment *assignment,
+                    const struct value *parent);
+
+/* scheduling.c */
+/* What the schedule wants next; a trial goes into the ready list. False when
+ * there is nothing before others have ended. */
+bool engine_schedule_next(struct engine *engine);
+/* An attempt is about to begin: where it goes on from. */
+void engine_schedule_begin(struct engine *engine, struct trial *trial);
+/* A point of a curve has come; false: it lies beyond what the trial was given,
+ * and counts for nothing. Then, once it is taken in, what follows from it. */
+bool engine_schedule_follow(struct engine *engine, struct trial *trial,
+                            const char *name, int64_t step);
+void engine_schedule_decide(struct engine *engine, struct trial *trial);
+/* A point of a curve alone, without what follows from it. */
+void engine_schedule_reach(const struct engine *engine, struct trial *trial,
+                           const char *name, int64_t step);
+/* An attempt has ended as the event says: what it used; and, once that is in
+ * the record, what its schedule makes of it. */
+int64_t engine_schedule_used(const struct engine *engine, struct trial *trial,
+                             enum job_event event);
+enum job_event engine_schedule_end(struct engine *engine, struct trial *trial,
+                                   enum job_event event);
+/* What the record has of a trial that is coming into memory: where it goes on
+ * from, and whether it was to be stopped. */
+int engine_schedule_take_up(const struct engine *engine, struct trial *trial,
+                            struct err *err);
+/* The run ends: so do trials that are paused, some of them a turn. */
+void engine_schedule_close(struct engine *engine);
 
 /* reuse.c */
 /* Settles a new trial, in no list yet, with the results of another one. False
@@ -143,11 +186,14 @@ void engine_settle_unstarted(struct engine *engine, struct trial *trial,
                              const struct err *why);
 
 /* account.c */
-/* Puts a trial that is over into the tally and tells the strategy, in its
- * place. Whether it is the new best. */
-bool engine_account(struct engine *engine, const struct told_item *item);
-/* The same for one that has just come to its end. */
-void engine_account_ended(struct engine *engine, struct trial *trial);
+/* Puts a trial that is over into the tally; tells the strategy and the schedule
+ * of it, or of what else there is, in its place. Whether it is the new best.
+ * verdict is as told_tell()'s. */
+bool engine_account(struct engine *engine, const struct told_item *item,
+                    struct verdict *verdict);
+/* The same for a trial that has just come to its end. */
+void engine_account_ended(struct engine *engine, struct trial *trial,
+                          bool was_paused);
 /* Takes one that has been put back out of the tally; the strategy learns of it
  * when it has come to another end. */
 int engine_account_reopened(struct engine *engine,
@@ -155,8 +201,9 @@ int engine_account_reopened(struct engine *engine,
 
 /* recover.c */
 int engine_recover(struct engine *engine, struct err *err);
-/* A trial that has been put back, and was not in memory, becomes ready. */
-int engine_take_up(struct engine *engine, int64_t number, struct err *err);
+/* A trial that was not in memory goes into the ready list, in a state. */
+int engine_take_up(struct engine *engine, int64_t number, enum job_state state,
+                   struct err *err);
 
 /* announce.c */
 /* Records messages, in the open transaction. */

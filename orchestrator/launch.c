@@ -20,20 +20,28 @@ struct launch {
     struct env_list environment;
 };
 
+/* Whether the schedule says how far the trial may go. */
+static bool has_end(int64_t resource)
+{
+    return resource > 0 && (uint64_t)resource != SCHEDULE_NO_MAX;
+}
+
 /* The columns of the experiment's templates: see experiment.h. */
 static struct value *template_values(const struct launch_site *site,
-                                     const struct launch *launch, int64_t trial,
-                                     const struct value *point)
+                                     const struct launch *launch,
+                                     const struct launch_order *order)
 {
     size_t count = space_count(site->experiment->space);
     struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
 
-    memcpy(values, point, count * sizeof(*values));
-    values[count + EXTRA_TRIAL] = value_int(trial);
+    memcpy(values, order->point, count * sizeof(*values));
+    values[count + EXTRA_TRIAL] = value_int(order->trial);
     values[count + EXTRA_RUN] = value_text(site->run_name);
     values[count + EXTRA_DIR] = value_text(launch->trial_directory);
     values[count + EXTRA_CHECKPOINT_DIR] =
         value_text(launch->checkpoint_directory);
+    values[count + EXTRA_RESOURCE] =
+        has_end(order->resource) ? value_int(order->resource) : value_null();
     return values;
 }
 
@@ -132,6 +140,7 @@ static void set_environment(struct launch *launch,
         .trial = order->trial,
         .attempt = order->attempt,
         .attempt_number = order->attempt_number,
+        .resource = has_end(order->resource) ? order->resource : 0,
         .resources = order->resources,
     };
 
@@ -146,8 +155,7 @@ static int prepare(struct launch *launch, const struct launch_site *site,
     const struct space *space = site->experiment->space;
     json_t *params = setting_json(space, order->point);
     json_t *strings = setting_strings_json(space, order->point);
-    struct value *values =
-        template_values(site, launch, order->trial, order->point);
+    struct value *values = template_values(site, launch, order);
     int result;
 
     set_environment(launch, site, order, params);

@@ -30,6 +30,7 @@ struct launch_order {
     int64_t attempt;           /* its id in the store */
     int64_t attempt_number;    /* 1, 2, 3 ... of the trial's */
     const struct value *point; /* in the order of the space's parameters */
+    int64_t resource;          /* of its schedule; 0: there is none */
     const struct resources *resources;
 };
 

@@ -124,6 +124,7 @@ void launch_env_set(struct env_list *env, const struct launch_env *names,
 {
     set_own_names(env, names);
     set_resources(env, names->resources);
+    set_limit(env, "SMTUNE_RESOURCE", names->resource);
     set_directories(env, names->ml_directory);
     set_hyperparameters(env, experiment->space, point);
     set_json(env, "SM_HPS", params);

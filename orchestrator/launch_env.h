@@ -18,6 +18,7 @@ struct launch_env {
     const char *program_path; /* PATH with smtune's own folder first */
     const char *trial_directory, *attempt_directory, *ml_directory;
     int64_t trial, attempt, attempt_number;
+    int64_t resource; /* of the schedule; 0: there is none */
     const struct resources *resources;
 };
 

@@ -36,15 +36,16 @@ struct recovery {
     struct value *point;
     struct told *told;
     struct trial_list open; /* trials with an attempt that has no end */
+    enum job_state state;   /* of a single one */
 };
 
 /* What was told up to that place. */
 static void tell_until(struct recovery *recovery, int64_t place)
 {
-    const struct told_item *trial;
+    const struct told_item *item;
 
-    while ((trial = told_next(recovery->told, place)) != NULL)
-        engine_account(recovery->engine, trial);
+    while ((item = told_next(recovery->told, place)) != NULL)
+        engine_account(recovery->engine, item, NULL);
 }
 
 /* The record knows the wall clock alone, which may have been put anywhere
@@ -72,6 +73,11 @@ static void keep_trial(struct recovery *recovery, const struct trial_row *row,
 
     trial->job = row->job;
     trial->state = state;
+    trial->is_scheduled = row->resource > 0;
+    trial->resource = row->resource;
+    trial->parent = row->parent;
+    if (engine->scheduler != NULL && !trial->is_scheduled)
+        trial->resource = (int64_t)engine->experiment->schedule.options.max;
     memcpy(trial->point, recovery->point,
            space_count(engine->experiment->space) * sizeof(*trial->point));
     if (state == JOB_WAITING) {
@@ -87,6 +93,7 @@ static int on_trial(void *user, const struct trial_row *row)
 {
     struct recovery *recovery = user;
     struct engine *engine = recovery->engine;
+    struct assignment assignment;
     enum job_state state;
 
     if (search_point(engine->experiment->space, row, recovery->point,
@@ -96,9 +103,12 @@ static int on_trial(void *user, const struct trial_row *row)
     tell_until(recovery, row->seen);
     strategy_restore(engine->strategy, (uint64_t)row->number, recovery->point,
                      row->cursor);
+    if (told_assignment(row, &assignment))
+        scheduler_assign(engine->scheduler, (uint64_t)row->number, &assignment);
     engine->tally.suggested++;
     state = (enum job_state)job_state_find(row->state);
-    if (!job_is_final(state))
+    engine->paused_trials += state == JOB_PAUSED;
+    if (!job_is_final(state) && state != JOB_PAUSED)
         keep_trial(recovery, row, state);
     return 0;
 }
@@ -137,6 +147,9 @@ static int on_metric(void *user, const struct metric_row *row)
 {
     struct recovery *recovery = user;
 
+    if (row->attempt == recovery->trial->attempt)
+        engine_schedule_reach(recovery->engine, recovery->trial, row->name,
+                              row->step);
     if (row->attempt > recovery->last_attempt)
         trial_add_metric(recovery->trial, recovery->engine->experiment,
                          row->name, row->value);
@@ -166,8 +179,10 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     if (result == 0) {
         trial->is_adopted = true;
         trial->watch = watch_create(directory, engine->experiment->metrics,
-                                    engine->reported);
+                                    engine->reported, trial->from);
         engine_track_live(engine, trial);
+        if (trial->wish != WISH_NONE)
+            executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
     } else if (result == 1) {
         trial->wish = WISH_INTERRUPT;
         engine_settle_unstarted(engine, trial, NULL);
@@ -199,6 +214,7 @@ static int take_up(struct recovery *recovery, struct trial *trial)
                              recovery->err) != 0 ||
         store_each_attempt(store, run, trial->job, on_attempt, recovery,
                            recovery->err) != 0 ||
+        engine_schedule_take_up(recovery->engine, trial, recovery->err) != 0 ||
         store_each_metric(store, trial->job, on_metric, recovery,
                           recovery->err) != 0)
         return -1;
@@ -275,24 +291,28 @@ int engine_recover(struct engine *engine, struct err *err)
     return result;
 }
 
-/* ---- one trial that its user puts back ---- */
+/* ---- one trial that was not in memory ---- */
 
-static int on_reopened(void *user, const struct trial_row *row)
+static int on_taken_up(void *user, const struct trial_row *row)
 {
     struct recovery *recovery = user;
 
     if (search_point(recovery->engine->experiment->space, row, recovery->point,
                      recovery->err) != 0)
         return -1;
-    keep_trial(recovery, row, JOB_READY);
+    keep_trial(recovery, row, recovery->state);
     return 0;
 }
 
-int engine_take_up(struct engine *engine, int64_t number, struct err *err)
+int engine_take_up(struct engine *engine, int64_t number, enum job_state state,
+                   struct err *err)
 {
     struct recovery recovery = {
         .engine = engine,
         .err = err,
+        .state = state,
+        .machine = {executor_cpus(engine->executor),
+                    executor_gpus(engine->executor)},
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*recovery.point)),
     };
@@ -300,9 +320,10 @@ int engine_take_up(struct engine *engine, int64_t number, struct err *err)
     int result;
 
     result =
-        store_each_trial(engine->store, &query, on_reopened, &recovery, err);
+        store_each_trial(engine->store, &query, on_taken_up, &recovery, err);
     if (result == 0)
         result = take_up(&recovery, TAILQ_LAST(&engine->ready, trial_list));
+    buf_clear(&recovery.said);
     free(recovery.point);
     return result;
 }

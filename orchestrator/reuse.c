@@ -44,7 +44,7 @@ bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as)
                              attempt_cause_names[CAUSE_OK]))
         return false;
     trial->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
-    engine_account_ended(engine, trial);
+    engine_account_ended(engine, trial, false);
     TAILQ_INSERT_TAIL(&engine->settled, trial, link);
     return true;
 }

@@ -90,6 +90,30 @@ static char *assignments_json(const char *const *assignments, size_t count)
     return buf_take(&text);
 }
 
+/* [*count]; the caller frees. None without a schedule. */
+static struct rung_new *plan_rungs(const struct experiment *experiment,
+                                   size_t *count)
+{
+    struct schedule_plan plan = {0};
+    struct rung_new *rungs;
+
+    if (!experiment->schedule.is_on ||
+        schedule_plan_init(&plan, &experiment->schedule.options,
+                           (uint64_t)experiment->budget.trials, NULL) != 0)
+        return NULL;
+    rungs = mem_array(plan.count, sizeof(*rungs));
+    for (size_t i = 0; i < plan.count; i++)
+        rungs[i] = (struct rung_new){
+            .bracket = (int64_t)plan.rungs[i].bracket,
+            .rung = (int64_t)plan.rungs[i].rung,
+            .resource = (int64_t)plan.rungs[i].resource,
+            .trials = (int64_t)plan.rungs[i].trials,
+        };
+    *count = plan.count;
+    schedule_plan_clear(&plan);
+    return rungs;
+}
+
 static int add_row(struct run *run, const char *const *assignments,
                    size_t assignment_count, struct err *err)
 {
@@ -117,8 +141,10 @@ static int add_row(struct run *run, const char *const *assignments,
         .param_count = param_count,
         .time_ms = clock_wall_ms(),
     };
+    struct rung_new *rungs = plan_rungs(experiment, &row.rung_count);
     int result;
 
+    row.rungs = rungs;
     for (size_t i = 0; i < param_count; i++)
         params[i] = space_param(experiment->space, i)->name;
     for (size_t i = 0; i < objective_count; i++) {
@@ -134,6 +160,7 @@ static int add_row(struct run *run, const char *const *assignments,
         result = store_commit(run->store, err);
     if (result != 0)
         store_rollback(run->store);
+    free(rungs);
     free(overrides);
     free(params);
     free(metrics);

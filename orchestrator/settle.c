@@ -27,10 +27,11 @@ static void on_metric(void *user, const char *name, int64_t step, double value)
     struct trial *trial = reader->trial;
     struct err err;
 
-    if (!trial_add_metric(trial, engine->experiment, name, value) ||
-        !engine_begin(engine))
+    if (!engine_schedule_follow(engine, trial, name, step))
         return;
-    if (store_add_metric(engine->store,
+    if (trial_add_metric(trial, engine->experiment, name, value) &&
+        engine_begin(engine) &&
+        store_add_metric(engine->store,
                          &(struct metric_new){.job = trial->job,
                                               .attempt = trial->attempt,
                                               .name = name,
@@ -39,6 +40,7 @@ static void on_metric(void *user, const char *name, int64_t step, double value)
                                               .time_ms = clock_wall_ms()},
                          &err) != 0)
         engine_break(engine, &err);
+    engine_schedule_decide(engine, trial);
 }
 
 void engine_on_started(void *user, int64_t attempt, int64_t pid)
@@ -155,6 +157,7 @@ static void settle(struct engine *engine, struct trial *trial,
         .max_rss_bytes = end->max_rss_bytes,
         .text = end->text[0] != '\0' ? end->text : NULL,
         .rule = trial->retry_rule,
+        .resource_used = engine_schedule_used(engine, trial, event),
     };
     TAILQ_INSERT_TAIL(&engine->settled, trial, link);
     if (!engine_begin(engine))
@@ -163,9 +166,11 @@ static void settle(struct engine *engine, struct trial *trial,
         engine_break(engine, &err);
         return;
     }
+    engine->tally.resource_used += row.resource_used;
+    event = engine_schedule_end(engine, trial, event);
     if (engine_change_trial(engine, trial, event, row.cause) &&
         job_is_final(trial->state)) {
-        engine_account_ended(engine, trial);
+        engine_account_ended(engine, trial, false);
         engine_announce_ended(engine, trial);
     }
 }
@@ -306,6 +311,7 @@ static void report(struct engine *engine, const struct trial *trial)
         .values = values,
         .outcomes = trial->outcomes,
         .point = trial->point,
+        .resource = trial->reached,
         .duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
         .is_best = trial->is_new_best,

@@ -159,14 +159,25 @@ bool trial_had_no_chance(const struct attempt_exit *end)
             end->cause == CAUSE_NO_METRIC);
 }
 
+/* However it took the signal. */
+static bool was_told_to_end(const struct attempt_exit *end)
+{
+    return end->cause == CAUSE_CANCELLED || end->cause == CAUSE_EXIT ||
+           end->cause == CAUSE_SIGNAL;
+}
+
 enum job_event trial_judge_end(const struct attempt_exit *end,
                                enum trial_wish wish)
 {
-    if (end->cause == CAUSE_OK)
+    if (wish == WISH_GIVE_UP)
+        return EVENT_STOPPED;
+    if (end->cause == CAUSE_OK || (wish == WISH_PAUSE && was_told_to_end(end)))
         return EVENT_SUCCEEDED;
     if (trial_had_no_chance(end) && wish == WISH_NONE)
         return EVENT_INTERRUPTED;
-    if (end->cause == CAUSE_CANCELLED || wish != WISH_NONE)
-        return wish == WISH_STOP ? EVENT_STOPPED : EVENT_INTERRUPTED;
+    if (wish == WISH_STOP)
+        return EVENT_STOPPED;
+    if (end->cause == CAUSE_CANCELLED || wish == WISH_INTERRUPT)
+        return EVENT_INTERRUPTED;
     return EVENT_FAILED;
 }

@@ -20,7 +20,9 @@
 enum trial_wish {
     WISH_NONE,
     WISH_INTERRUPT, /* the user stops the run: it starts again on resume */
-    WISH_STOP       /* a decision: it is over */
+    WISH_STOP,      /* the run's end: it is over, unless it has just ended */
+    WISH_PAUSE,     /* it has used the resource it was given */
+    WISH_GIVE_UP    /* its schedule's decision: it is over in any case */
 };
 
 /* How many points were kept of one metric. */
@@ -47,8 +49,15 @@ struct trial {
     struct resources resources; /* of its next attempt, or the current one */
     bool *said;                 /* [objective_count] its metric was said */
     double *last, *best;        /* [objective_count]; NaN: none */
-    double *outcomes;           /* [outcome_count] the last values; NaN: none */
-    bool *outcomes_said;        /* [outcome_count] */
+    int64_t resource; /* up to which it may run; 0: there is no schedule */
+    int64_t bracket, rung, parent; /* as it began: see store.h */
+    int64_t paused_at;             /* resource that its checkpoint is of */
+    int64_t from;                  /* resource at which its attempt began */
+    int64_t reached;               /* resource that it has used, as it said */
+    bool is_scheduled;             /* its schedule is told of it */
+    bool has_lost_checkpoint;
+    double *outcomes;    /* [outcome_count] the last values; NaN: none */
+    bool *outcomes_said; /* [outcome_count] */
     struct trial_curve *curves;
     size_t curve_count;
     int retry_rule;  /* that matched its last attempt's end; -1: none */

@@ -30,10 +30,11 @@ struct watch {
 };
 
 static void tail_init(struct tail *tail, const char *directory,
-                      const char *name, struct metric_rules *rules)
+                      const char *name, struct metric_rules *rules,
+                      int64_t last_step)
 {
     tail->path = fs_join(directory, name);
-    tail->reader = metric_reader_create(rules);
+    tail->reader = metric_reader_create(rules, last_step);
 }
 
 static void tail_clear(struct tail *tail)
@@ -44,13 +45,13 @@ static void tail_clear(struct tail *tail)
 
 struct watch *watch_create(const char *attempt_directory,
                            struct metric_rules *log_rules,
-                           struct metric_rules *report_rules)
+                           struct metric_rules *report_rules, int64_t last_step)
 {
     struct watch *watch = mem_zero(sizeof(*watch));
 
-    tail_init(&watch->log, attempt_directory, "log", log_rules);
-    tail_init(&watch->metrics, attempt_directory, "metrics.jsonl",
-              report_rules);
+    tail_init(&watch->log, attempt_directory, "log", log_rules, last_step);
+    tail_init(&watch->metrics, attempt_directory, "metrics.jsonl", report_rules,
+              last_step);
     return watch;
 }
 

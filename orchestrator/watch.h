@@ -17,10 +17,12 @@ struct buf;
 struct watch;
 
 /* Files need not exist yet. The rules are borrowed: those of the log, and
- * those of $SMTUNE_METRICS. */
+ * those of $SMTUNE_METRICS. last_step: where the attempt goes on, 0: nowhere.
+ */
 struct watch *watch_create(const char *attempt_directory,
                            struct metric_rules *log_rules,
-                           struct metric_rules *report_rules);
+                           struct metric_rules *report_rules,
+                           int64_t last_step);
 void watch_destroy(struct watch *watch);
 
 /*

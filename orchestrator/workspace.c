@@ -315,6 +315,20 @@ int workspace_prepare(struct workspaces *workspaces, int64_t trial,
     return make_directory(workspaces->attempts_fd, name, err);
 }
 
+int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
+                              int64_t to, struct err *err)
+{
+    char *source = workspace_checkpoint_directory(workspaces->directory, from);
+    char *target = workspace_checkpoint_directory(workspaces->directory, to);
+    int result = make_folder(workspaces, to, err);
+
+    if (result == 0)
+        result = fs_copy_tree(source, target, err);
+    free(source);
+    free(target);
+    return result;
+}
+
 /* -- Taking back ----------------------------------------------------------*/
 
 /* How many entries a folder has, or many where they are too many for one look;
@@ -337,6 +351,15 @@ static int count_entries(int trials_fd, const char *name)
     if (fd >= 0)
         close(fd);
     return count;
+}
+
+bool workspace_has_checkpoint(const struct workspaces *workspaces,
+                              int64_t trial)
+{
+    char name[NAME_BYTES];
+
+    return count_entries(workspaces->trials_fd,
+                         name_in(name, trial, "ml/checkpoints")) > 0;
 }
 
 static bool is_empty(int trials_fd, int64_t trial)

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_WORKSPACE_H
 #define SMTUNE_ORCHESTRATOR_WORKSPACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -34,6 +35,14 @@ void workspaces_destroy(struct workspaces *workspaces);
 char *workspace_directory(const struct workspaces *workspaces, int64_t trial);
 char *workspace_attempt_directory(const struct workspaces *workspaces,
                                   int64_t trial, int64_t attempt_number);
+
+/* Whether it left anything among its checkpoints. */
+bool workspace_has_checkpoint(const struct workspaces *workspaces,
+                              int64_t trial);
+/* A trial that has no attempt yet gets what another one, which rests, has among
+ * its checkpoints. */
+int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
+                              int64_t to, struct err *err);
 
 /* Where a trial's checkpoints are, there or not. The caller frees. */
 char *workspace_checkpoint_directory(const char *run_directory, int64_t trial);

@@ -481,6 +481,16 @@ void strategy_restore(struct strategy *strategy, uint64_t trial,
         fidelity_ask(&strategy->fidelity, trial, point);
 }
 
+void strategy_accept(struct strategy *strategy, uint64_t trial,
+                     const struct value *point, struct suggestion *suggestion)
+{
+    *suggestion = (struct suggestion){
+        .cursor = strategy->cursor,
+        .told = fidelity_history(&strategy->fidelity)->told_count,
+    };
+    strategy_restore(strategy, trial, point, strategy->cursor);
+}
+
 static const enum history_state states_of_outcomes[] = {
     [OUTCOME_COMPLETE] = HISTORY_COMPLETE,
     [OUTCOME_FAILED] = HISTORY_FAILED,

@@ -132,6 +132,11 @@ enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
                              struct value *point, struct suggestion *suggestion,
                              struct err *err);
 
+/* In place of strategy_ask, where a schedule chose the point. The suggestion
+ * has no reason. */
+void strategy_accept(struct strategy *strategy, uint64_t trial,
+                     const struct value *point, struct suggestion *suggestion);
+
 /* In place of strategy_ask, when the record already holds that trial: with its
  * point, and its suggestion's cursor. */
 void strategy_restore(struct strategy *strategy, uint64_t trial,

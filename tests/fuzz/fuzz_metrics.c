@@ -31,7 +31,7 @@ static void note(void *user, const char *name, int64_t step, double value)
 static void read_all(struct metric_rules *compiled, const uint8_t *data,
                      size_t size, size_t at, struct buf *out)
 {
-    struct metric_reader *reader = metric_reader_create(compiled);
+    struct metric_reader *reader = metric_reader_create(compiled, 0);
 
     metric_reader_feed(reader, data, at, note, out);
     metric_reader_feed(reader, data + at, size - at, note, out);

@@ -113,6 +113,36 @@ static void test_fs__remove_tree_follows_no_link(void **state)
     free(kept);
 }
 
+static void test_fs__copy_tree(void **state)
+{
+    char *from = fs_join(*state, "from"), *to = fs_join(*state, "to");
+    char *inner = fs_join(to, "a/b/file"), *link = fs_join(from, "a/link");
+    char *copied_link = fs_join(to, "a/link");
+    char text[64] = "";
+    struct buf out = BUF_INIT;
+    struct err err;
+
+    put(from, "", "top", "1");
+    put(from, "a/b", "file", "what it holds");
+    put(to, "a/b", "file", "something that is longer than that");
+    assert_int_equal(symlink("b/file", link), 0);
+    assert_int_equal(fs_copy_tree(from, to, &err), 0);
+    assert_int_equal(fs_read(inner, 100, &out, &err), 0);
+    assert_string_equal(buf_text(&out), "what it holds");
+    assert_int_equal(readlink(copied_link, text, sizeof(text)), 6);
+    assert_string_equal(text, "b/file");
+    assert_int_equal(fs_copy_tree(from, to, &err), 0);
+    assert_int_equal(fs_remove_tree(from, &err), 0);
+    assert_int_equal(fs_copy_tree(from, to, &err), -1);
+    assert_non_null(strstr(err.text, from));
+    buf_clear(&out);
+    free(from);
+    free(to);
+    free(inner);
+    free(link);
+    free(copied_link);
+}
+
 static void expect_path(char *path, const char *expected)
 {
     assert_string_equal(path, expected);
@@ -163,6 +193,8 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__remove_tree_follows_no_link,
                                         make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_fs__copy_tree, make_folder,
+                                        remove_folder),
         cmocka_unit_test(test_fs__paths),
         cmocka_unit_test(test_fs__program_directory_holds_this_program),
     };

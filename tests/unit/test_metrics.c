@@ -30,7 +30,7 @@ static void note(void *user, const char *name, int64_t step, double value)
 static char *read_split(struct metric_rules *rules, const char *text,
                         size_t length, size_t at)
 {
-    struct metric_reader *reader = metric_reader_create(rules);
+    struct metric_reader *reader = metric_reader_create(rules, 0);
     struct buf out = BUF_INIT;
 
     metric_reader_feed(reader, text, at, note, &out);
@@ -265,7 +265,7 @@ static void count(void *user, const char *name, int64_t step, double value)
 static void test_metrics__names_are_bounded(void **state)
 {
     struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
-    struct metric_reader *reader = metric_reader_create(rules);
+    struct metric_reader *reader = metric_reader_create(rules, 0);
     char line[32], *name, *text, *expected;
     size_t found = 0;
 
@@ -287,6 +287,22 @@ static void test_metrics__names_are_bounded(void **state)
     free(name);
     free(text);
     free(expected);
+}
+
+static void test_metrics__steps_go_on_where_the_writer_does(void **state)
+{
+    static const char text[] = "loss=4 acc=1\nloss=3\nstep=9 loss=2\nloss=1\n";
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+    struct metric_reader *reader = metric_reader_create(rules, 5);
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    metric_reader_feed(reader, text, strlen(text), note, &out);
+    assert_string_equal(buf_text(&out),
+                        "loss@6=4 acc@6=1 loss@7=3 loss@9=2 loss@10=1");
+    buf_clear(&out);
+    metric_reader_destroy(reader);
+    metric_rules_destroy(rules);
 }
 
 static void test_metrics__rules_name_what_is_wanted(void **state)
@@ -451,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_metrics__progress_bars_are_lines),
         cmocka_unit_test(test_metrics__long_lines_are_cut),
         cmocka_unit_test(test_metrics__names_are_bounded),
+        cmocka_unit_test(test_metrics__steps_go_on_where_the_writer_does),
         cmocka_unit_test(test_metrics__rules_name_what_is_wanted),
         cmocka_unit_test(test_metrics__a_bad_regex_is_told_with_its_place),
         cmocka_unit_test(test_metrics__a_runaway_regex_is_stopped),

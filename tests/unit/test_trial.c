@@ -103,12 +103,47 @@ static void test_trial__curves_are_bounded(void **state)
     trial_destroy(trial);
 }
 
+static void test_trial__an_end_is_judged_by_what_was_wished(void **state)
+{
+    static const struct {
+        enum attempt_cause cause;
+        enum trial_wish wish;
+        enum job_event event;
+    } ends[] = {
+        {CAUSE_OK, WISH_NONE, EVENT_SUCCEEDED},
+        {CAUSE_OK, WISH_STOP, EVENT_SUCCEEDED},
+        {CAUSE_OK, WISH_INTERRUPT, EVENT_SUCCEEDED},
+        {CAUSE_OK, WISH_GIVE_UP, EVENT_STOPPED},
+        {CAUSE_CANCELLED, WISH_GIVE_UP, EVENT_STOPPED},
+        {CAUSE_EXIT, WISH_GIVE_UP, EVENT_STOPPED},
+        {CAUSE_LOST, WISH_GIVE_UP, EVENT_STOPPED},
+        {CAUSE_CANCELLED, WISH_PAUSE, EVENT_SUCCEEDED},
+        {CAUSE_EXIT, WISH_PAUSE, EVENT_SUCCEEDED},
+        {CAUSE_LOST, WISH_PAUSE, EVENT_FAILED},
+        {CAUSE_NO_METRIC, WISH_PAUSE, EVENT_FAILED},
+        {CAUSE_CANCELLED, WISH_STOP, EVENT_STOPPED},
+        {CAUSE_CANCELLED, WISH_INTERRUPT, EVENT_INTERRUPTED},
+        {CAUSE_CANCELLED, WISH_NONE, EVENT_INTERRUPTED},
+        {CAUSE_EXIT, WISH_NONE, EVENT_FAILED},
+        {CAUSE_EXIT, WISH_STOP, EVENT_STOPPED},
+        {CAUSE_EXIT, WISH_INTERRUPT, EVENT_INTERRUPTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct attempt_exit end = {.cause = ends[i].cause};
+
+        assert_int_equal(trial_judge_end(&end, ends[i].wish), ends[i].event);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trial__values_follow_their_rules),
         cmocka_unit_test(test_trial__nan_counts_as_said),
         cmocka_unit_test(test_trial__curves_are_bounded),
+        cmocka_unit_test(test_trial__an_end_is_judged_by_what_was_wished),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
