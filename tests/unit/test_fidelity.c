@@ -305,7 +305,7 @@ static void test_fidelity__a_share_is_tried_at_random(void **state)
 
 /* ---- replay ---- */
 
-enum { CALLS = 150 };
+enum { CALLS = 220 };
 
 struct call {
     uint64_t trial, resource; /* 0: it is asked for */
@@ -326,7 +326,7 @@ static void draw_calls(struct call *calls)
         uint64_t trial = asked > 0 ? 1 + rng_below(&rng, asked) : 0;
         uint64_t chance = rng_below(&rng, 100);
 
-        if (asked == 0 || chance < 35) {
+        if (asked == 0 || chance < 20 || (used[trial] > 9 && chance < 97)) {
             calls[i] = (struct call){.trial = ++asked};
             continue;
         }
@@ -334,10 +334,10 @@ static void draw_calls(struct call *calls)
         calls[i] = (struct call){.trial = trial,
                                  .resource = used[trial],
                                  .value = (double)(chance * trial % 17),
-                                 .is_end = used[trial] > 9 || chance > 92,
+                                 .is_end = used[trial] > 9 || chance > 96,
                                  .goes_on = chance % 3 == 0,
                                  .outcome = (enum trial_outcome)(
-                                     chance > 92 ? rng_below(&rng, 4) : 0)};
+                                     chance > 96 ? rng_below(&rng, 4) : 0)};
     }
 }
 
@@ -390,7 +390,7 @@ static void test_fidelity__goes_on_the_same_after_a_restart(void **state)
 {
     static const char *const methods[] = {"tpe", "bayesian", "auto", "cmaes",
                                           "nsga2"};
-    static const size_t cuts[] = {20, 61, 97, 140};
+    static const size_t cuts[] = {20, 97, 140, 190};
     struct asked asked[CALLS + 1], again[CALLS + 1];
     struct call calls[CALLS];
 
