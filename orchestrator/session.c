@@ -17,28 +17,11 @@
 #include "base/text.h"
 #include "orchestrator/reason.h"
 #include "orchestrator/search.h"
+#include "orchestrator/session_impl.h"
 #include "orchestrator/session_json.h"
+#include "orchestrator/session_schedule.h"
 #include "orchestrator/setting.h"
 #include "strategies/pareto.h"
-#include "strategies/strategy.h"
-
-struct session_trial {
-    struct value *point;
-    double *values; /* [objective_count]; NULL until it is told */
-    double violation;
-    enum trial_outcome outcome;
-    struct suggestion *suggestion; /* NULL where it says nothing */
-    size_t pending;                /* others without a result when asked */
-};
-
-struct session {
-    const struct experiment *experiment;
-    struct strategy *strategy;
-    struct session_trial *trials; /* [count], trial 1 first */
-    size_t count, capacity;
-    size_t told_count;
-    size_t best; /* by the first objective; a number, 0: none */
-};
 
 struct session *session_create(const struct experiment *experiment,
                                const struct warm_start *warm, struct err *err)
@@ -47,9 +30,9 @@ struct session *session_create(const struct experiment *experiment,
 
     session->experiment = experiment;
     session->strategy = search_create(experiment, warm, err);
-    if (session->strategy != NULL)
+    if (session->strategy != NULL && session_schedule_open(session, err) == 0)
         return session;
-    free(session);
+    session_destroy(session);
     return NULL;
 }
 
@@ -61,20 +44,29 @@ void session_destroy(struct session *session)
         free(session->trials[i].point);
         free(session->trials[i].values);
         free(session->trials[i].suggestion);
+        free(session->trials[i].reached);
     }
     free(session->trials);
+    scheduler_destroy(session->scheduler);
     strategy_destroy(session->strategy);
     free(session);
 }
 
 /* ---- ask ---- */
 
-static enum ask_result add_trial(struct session *session, struct err *err)
+void session_append(struct session *session, const struct session_trial *trial)
+{
+    session->trials = mem_grow(session->trials, session->count,
+                               &session->capacity, sizeof(*session->trials));
+    session->trials[session->count] = *trial;
+    session->trials[session->count++].pending = session->open_count++;
+}
+
+enum ask_result session_add_trial(struct session *session, struct err *err)
 {
     struct session_trial trial = {
         .point = mem_array(space_count(session->experiment->space),
                            sizeof(*trial.point)),
-        .pending = session->count - session->told_count,
     };
     struct suggestion suggestion;
     enum ask_result result = strategy_ask(session->strategy, session->count + 1,
@@ -84,22 +76,21 @@ static enum ask_result add_trial(struct session *session, struct err *err)
         free(trial.point);
         return result;
     }
+    session->cursor = suggestion.cursor;
     if (suggestion.reason.step != NULL || suggestion.same_as > 0) {
         trial.suggestion = mem_alloc(sizeof(suggestion));
         *trial.suggestion = suggestion;
     }
-    session->trials = mem_grow(session->trials, session->count,
-                               &session->capacity, sizeof(*session->trials));
-    session->trials[session->count++] = trial;
+    session_append(session, &trial);
     return ASK_OK;
 }
 
-static json_t *newest_json(const struct session *session)
+json_t *session_trial_json(const struct session *session, size_t number)
 {
-    const struct session_trial *trial = &session->trials[session->count - 1];
+    const struct session_trial *trial = &session->trials[number - 1];
     json_t *json = json_object();
 
-    json_object_set_new(json, "id", json_integer((json_int_t)session->count));
+    json_object_set_new(json, "id", json_integer((json_int_t)number));
     json_object_set_new(json, "params",
                         setting_json(session->experiment->space, trial->point));
     if (trial->suggestion != NULL && trial->suggestion->same_as > 0)
@@ -117,13 +108,16 @@ static json_t *answer_ask(struct session *session, const json_t *request,
     json_t *trials, *answer;
     int64_t count = 1;
 
+    if (session->scheduler != NULL)
+        return session_schedule_ask(session, request, err);
     if (session_read_count(request, "n", SESSION_MAX_ASK, &count, err) != 0)
         return NULL;
     trials = json_array();
     for (int64_t i = 0; i < count && result == ASK_OK; i++) {
-        result = add_trial(session, err);
+        result = session_add_trial(session, err);
         if (result == ASK_OK)
-            json_array_append_new(trials, newest_json(session));
+            json_array_append_new(trials,
+                                  session_trial_json(session, session->count));
     }
     if (result == ASK_ERROR && json_array_size(trials) == 0) {
         json_decref(trials);
@@ -156,21 +150,27 @@ static struct session_trial *find_trial(struct session *session,
     return &session->trials[id - 1];
 }
 
-static struct session_trial *find_pending(struct session *session,
-                                          const json_t *request, size_t *number,
-                                          struct err *err)
+struct session_trial *session_find_open(struct session *session,
+                                        const json_t *request, size_t *number,
+                                        struct err *err)
 {
     struct session_trial *trial = find_trial(session, request, number, err);
 
-    if (trial == NULL || trial->values == NULL)
+    if (trial != NULL && trial->values != NULL)
+        err_set(err, ERR_USAGE, "trial %zu has its result already", *number);
+    else if (trial != NULL && trial->is_paused)
+        err_set(err, ERR_USAGE,
+                "trial %zu is paused; ask gives it out again when it is to go "
+                "on",
+                *number);
+    else
         return trial;
-    err_set(err, ERR_USAGE, "trial %zu has its result already", *number);
     return NULL;
 }
 
 /* Values in the direction of the strategy. */
-static int read_values(const struct session *session, const json_t *request,
-                       double *values, struct err *err)
+int session_read_oriented(const struct session *session, const json_t *request,
+                          double *values, struct err *err)
 {
     const struct experiment *experiment = session->experiment;
     size_t count = experiment->objective_count;
@@ -208,7 +208,8 @@ static bool is_candidate(const struct session_trial *trial)
            trial->violation <= 0;
 }
 
-static void tell(struct session *session, size_t number, const double *outcomes)
+void session_tell(struct session *session, size_t number,
+                  const double *outcomes)
 {
     struct session_trial *trial = &session->trials[number - 1];
     struct trial_result result = {
@@ -218,7 +219,6 @@ static void tell(struct session *session, size_t number, const double *outcomes)
     };
 
     strategy_tell(session->strategy, number, &result);
-    session->told_count++;
     if (is_candidate(trial) &&
         (session->best == 0 ||
          trial->values[0] < session->trials[session->best - 1].values[0]))
@@ -239,7 +239,7 @@ static int read_result(const struct session *session, const json_t *request,
     if (!is_complete && end->outcome != OUTCOME_STOPPED)
         return 0;
     if ((is_complete || session_has_values(request)) &&
-        read_values(session, request, end->values, err) != 0)
+        session_read_oriented(session, request, end->values, err) != 0)
         return -1;
     if (is_complete &&
         session_read_constraints(request, outcomes,
@@ -250,7 +250,7 @@ static int read_result(const struct session *session, const json_t *request,
     return 0;
 }
 
-static double *new_nans(size_t count)
+double *session_new_nans(size_t count)
 {
     double *nans = mem_array(count, sizeof(*nans));
 
@@ -259,39 +259,67 @@ static double *new_nans(size_t count)
     return nans;
 }
 
+/* Takes the result that was read; its values change hands. */
+static json_t *take_result(struct session *session, size_t number,
+                           const struct session_trial *end,
+                           const double *outcomes)
+{
+    struct session_trial *trial = &session->trials[number - 1];
+
+    trial->values = end->values;
+    trial->violation = end->violation;
+    trial->outcome = end->outcome;
+    session->open_count--;
+    session_tell(session, number, outcomes);
+    if (session->scheduler != NULL)
+        scheduler_end(session->scheduler, number, end->outcome);
+    return json_pack("{s:b}", "ok", 1);
+}
+
 static json_t *answer_tell(struct session *session, const json_t *request,
                            struct err *err)
 {
     size_t outcome_count = session->experiment->search.outcome_count, number;
-    struct session_trial *trial = find_pending(session, request, &number, err);
+    struct session_trial *trial =
+        session_find_open(session, request, &number, err);
     struct session_trial end;
     double *outcomes;
-    int result;
+    json_t *answer = NULL;
+    uint64_t budget = 0;
 
     if (trial == NULL)
         return NULL;
     end = *trial;
-    end.values = new_nans(session->experiment->objective_count);
-    outcomes = new_nans(outcome_count);
-    result = read_result(session, request, &end, outcomes, err);
-    if (result == 0) {
+    end.values = session_new_nans(session->experiment->objective_count);
+    outcomes = session_new_nans(outcome_count);
+    if (read_result(session, request, &end, outcomes, err) == 0 &&
+        session_schedule_read_budget(session, request, &end, &budget, err) ==
+            0) {
         end.violation = violation(outcomes, outcome_count);
-        *trial = end;
-        tell(session, number, outcomes);
-    } else {
-        free(end.values);
+        answer =
+            session_schedule_pause(session, number, budget, &end, outcomes);
+        if (answer == NULL) {
+            answer = take_result(session, number, &end, outcomes);
+            end.values = NULL;
+        }
     }
+    free(end.values);
     free(outcomes);
-    return result == 0 ? json_pack("{s:b}", "ok", 1) : NULL;
+    return answer;
 }
 
 static json_t *answer_observe(struct session *session, const json_t *request,
                               struct err *err)
 {
+    double value;
+    int64_t step;
     size_t number;
 
-    if (find_pending(session, request, &number, err) == NULL ||
-        session_read_observation(request, err) != 0)
+    if (session->scheduler != NULL)
+        return session_schedule_observe(session, request, err);
+    if (session_find_open(session, request, &number, err) == NULL ||
+        session_read_integer(request, "step", &step, err) != 0 ||
+        session_read_value(request, &value, err) != 0)
         return NULL;
     return json_pack("{s:s}", "decision", "continue");
 }
@@ -399,6 +427,7 @@ static json_t *answer_why(struct session *session, const json_t *request,
     json = json_pack("{s:I, s:s, s:s}", "id", (json_int_t)number, "method",
                      strategy_method(session->strategy), "method_reason",
                      strategy_reason(session->strategy));
+    session_schedule_describe(session, trial, json);
     suggestion = trial->suggestion;
     if (suggestion == NULL)
         return json;

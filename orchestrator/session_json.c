@@ -111,8 +111,8 @@ const char *session_read_text(const json_t *request, const char *key,
     return json_string_value(item);
 }
 
-static int read_integer(const json_t *request, const char *key, int64_t *number,
-                        struct err *err)
+int session_read_integer(const json_t *request, const char *key,
+                         int64_t *number, struct err *err)
 {
     const json_t *item = json_object_get(request, key);
 
@@ -127,7 +127,7 @@ int session_read_count(const json_t *request, const char *key, int64_t max,
 {
     if (json_object_get(request, key) == NULL)
         return 0;
-    if (read_integer(request, key, count, err) != 0)
+    if (session_read_integer(request, key, count, err) != 0)
         return -1;
     if (*count < 1 || *count > max)
         return err_set(err, ERR_USAGE,
@@ -138,7 +138,20 @@ int session_read_count(const json_t *request, const char *key, int64_t max,
 
 int session_read_id(const json_t *request, int64_t *id, struct err *err)
 {
-    return read_integer(request, "id", id, err);
+    return session_read_integer(request, "id", id, err);
+}
+
+int session_read_flag(const json_t *request, const char *key, bool *flag,
+                      struct err *err)
+{
+    const json_t *item = json_object_get(request, key);
+
+    if (item == NULL)
+        return 0;
+    if (!json_is_boolean(item))
+        return refuse(item, key, "true or false", err);
+    *flag = json_is_true(item);
+    return 0;
 }
 
 int session_read_outcome(const json_t *request, enum trial_outcome *outcome,
@@ -213,6 +226,11 @@ static int read_list(const json_t *list, const char *key, double *reals,
     return 0;
 }
 
+int session_read_value(const json_t *request, double *value, struct err *err)
+{
+    return read_real(json_object_get(request, "value"), "value", value, err);
+}
+
 bool session_has_values(const json_t *request)
 {
     return json_object_get(request, "value") != NULL ||
@@ -226,7 +244,7 @@ int session_read_values(const json_t *request, double *values, size_t count,
 
     if (count > 1 || list != NULL)
         return read_list(list, "values", values, count, err);
-    return read_real(json_object_get(request, "value"), "value", values, err);
+    return session_read_value(request, values, err);
 }
 
 int session_read_constraints(const json_t *request, double *outcomes,
@@ -240,14 +258,4 @@ int session_read_constraints(const json_t *request, double *outcomes,
         return err_set(err, ERR_USAGE,
                        "the experiment has no constraints on metrics");
     return read_list(list, "constraints", outcomes, count, err);
-}
-
-int session_read_observation(const json_t *request, struct err *err)
-{
-    double value;
-    int64_t step;
-
-    if (read_integer(request, "step", &step, err) != 0)
-        return -1;
-    return read_real(json_object_get(request, "value"), "value", &value, err);
 }

@@ -11,7 +11,7 @@
 #include "strategies/strategy.h"
 
 /*
- * Reading requests of a session, for session.c alone. All return 0 or -1
+ * Reading requests of a session, for its own files alone. All return 0 or -1
  * (NULL) with err. A number that is not finite may come as null, as a text
  * ("nan", "-inf") or as the words NaN, Infinity and -Infinity, which JSON does
  * not know and many programs write all the same.
@@ -37,8 +37,13 @@ int session_read_values(const json_t *request, double *values, size_t count,
 /* "constraints". */
 int session_read_constraints(const json_t *request, double *outcomes,
                              size_t count, struct err *err);
-/* Checks "step" and "value". */
-int session_read_observation(const json_t *request, struct err *err);
+/* "value". */
+int session_read_value(const json_t *request, double *value, struct err *err);
+int session_read_integer(const json_t *request, const char *key,
+                         int64_t *number, struct err *err);
+/* Leaves *flag where the key is left out. */
+int session_read_flag(const json_t *request, const char *key, bool *flag,
+                      struct err *err);
 
 /* "unknown op 'tel' (did you mean 'tell'?)". Always -1. */
 int session_unknown(const char *what, const char *word,
