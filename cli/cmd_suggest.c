@@ -198,7 +198,11 @@ const struct cmd cmd_suggest = {
         "be above 0. Any number of trials may be under way. When nothing is "
         "left to try, \"exhausted\" says so. The session ends with the input; "
         "nothing is recorded. FILE needs no `trial`; its budget plans the "
-        "search and does not end it.",
+        "search and does not end it.\n\n"
+        "With a schedule, a trial has the \"budget\" up to which it may run, "
+        "and one that goes on comes again, \"resumed\"; observe and tell are "
+        "answered with the decision \"pause\", \"stop\" or \"continue\"; and "
+        "ask says when it is \"waiting\" for results or \"done\".",
     .examples =
         "smtune suggest --stdio experiment.yaml\n"
         "echo '{\"op\":\"ask\",\"n\":3}' | smtune suggest --stdio e.yaml\n",

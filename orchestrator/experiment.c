@@ -376,7 +376,7 @@ static struct experiment *build_from(struct conf_doc *doc,
     for (size_t i = 0; i < source->assignment_count && rc == 0; i++)
         rc = conf_set(doc, source->assignments[i], err);
     if (rc == 0 && source->is_for_search && lacks_trial(doc))
-        rc = conf_set(doc, "trial.command='true'", err);
+        rc = conf_set(doc, "trial={command: 'true', checkpoints: true}", err);
     if (rc == 0) {
         experiment->env = expr_env_create(err);
         rc = experiment->env != NULL ? 0 : -1;

@@ -334,6 +334,7 @@ static void read_bounds(struct build *build, const struct method_rule *rule,
         diags_add(build->diags, conf_get(node, "upper")->place, NULL,
                   "'schedule.upper' %g is not above 'schedule.lower' %g", upper,
                   lower);
+    schedule->options.maximize = maximize;
     schedule->options.lower = maximize ? -upper : lower;
     schedule->options.upper = maximize ? -lower : upper;
 }

@@ -21,9 +21,9 @@
  * has enough, it is the one that most have come to.
  *
  * A level is a power of two, 2^k: a trial is at it with the first observation
- * from 2^k on and below 2^(k+1). So each rung of a schedule is a level of its
- * own, since a rung is at least twice the one below it, and curves that are
- * observed at every point need few levels. Above all these is the full
+ * from 2^k on and below 2^(k+1). So rungs are levels, as each is at least twice
+ * the one below it (of two that are closer the lower one is), and curves that
+ * are observed at every point need few levels. Above all these is the full
  * resource, with the results of trials that came to their end; those of earlier
  * runs (warm start) count there.
  *

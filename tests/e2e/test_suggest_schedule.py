@@ -232,6 +232,28 @@ def test_several_objectives(session):
     assert (trial["id"], trial["resumed"]) == (5, True)
 
 
+def test_pbt_begins_clones_where_others_are(session):
+    s = session(FILE, "--set",
+                "schedule={method: pbt, min: 1, max: 3, population: 4}",
+                "--set", "budget={trials: 40}")
+    d = Driver(s, by_tell=True)
+    clones = {}
+    while True:
+        answer = s("ask", n=9)
+        d.given_up += answer.get("stopped", [])
+        if answer.get("done"):
+            break
+        for trial in answer["trials"]:
+            if "parent" in trial:
+                clones[trial["id"]] = trial["parent"]
+                d.used[trial["id"]] = trial["budget"] - 1
+                trial["resumed"] = True
+            d.run(trial)
+    assert clones and min(clones) > 4 and set(clones.values()) <= set(d.used)
+    assert s("why", id=min(clones))["parent"] == clones[min(clones)]
+    assert {d.used[id] for id in d.told} == {3}
+
+
 def test_a_finite_space_that_is_used_up(session):
     d = Driver(session("""\
     version: 1
