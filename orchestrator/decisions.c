@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/states.h"
+#include "orchestrator/told.h"
 
 enum { CLOCK_SLACK_MS = 1000, HOPELESS_LAUNCHES = 3 };
 
@@ -152,8 +153,11 @@ static int add_job(struct deciding *deciding, const json_t *detail)
 
     deciding->jobs = mem_grow(deciding->jobs, deciding->job_count,
                               &deciding->job_capacity, sizeof(struct job));
-    deciding->jobs[deciding->job_count++] =
-        (struct job){.id = deciding->event->job, .number = number, .rule = -1};
+    deciding->jobs[deciding->job_count++] = (struct job){
+        .id = deciding->event->job,
+        .number = number,
+        .rule = -1,
+        .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
     if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
         return deciding_differ(deciding, number,
@@ -259,9 +263,20 @@ static void end_job(struct deciding *deciding, struct job *job,
 static void reopen_job(struct deciding *deciding, struct job *job)
 {
     job->is_final = false;
+    job->is_scheduled = false;
+    job->decision = DECIDE_CONTINUE;
     free(job->retries_used);
     job->retries_used = NULL;
     account_all(deciding);
+}
+
+/* It goes on, or is stopped. */
+static void pause_ends(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail)
+{
+    job->is_paused = false;
+    job->decision = DECIDE_CONTINUE;
+    end_job(deciding, job, event, detail);
 }
 
 static int decide(struct deciding *deciding, struct job *job,
@@ -275,6 +290,11 @@ static int decide(struct deciding *deciding, struct job *job,
         reopen_job(deciding, job);
         return 0;
     }
+    /* The schedule's part: replay.h. */
+    if (job->is_paused) {
+        pause_ends(deciding, job, event, detail);
+        return 0;
+    }
     if (job->has_end)
         result = deciding_check_end(deciding, job, event, detail);
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
@@ -284,9 +304,18 @@ static int decide(struct deciding *deciding, struct job *job,
                                        "'%s', and the budget was not used up",
                                        job_event_names[event]);
     job->has_end = false;
+    job->is_paused = event == EVENT_PAUSED;
     end_job(deciding, job, event, detail);
     deciding->decisions->proved += result == 0;
     return result;
+}
+
+static void observe(struct job *job, const json_t *detail)
+{
+    for (int i = DECIDE_CONTINUE; i <= DECIDE_STOP; i++) {
+        if (strcmp(decision_names[i], text_of(detail, "decision")) == 0)
+            job->decision = (enum decision)i;
+    }
 }
 
 /* ---- the run's end ---- */
@@ -399,6 +428,8 @@ static int on_job_event(struct deciding *deciding, const json_t *detail)
                                "it was never suggested");
     if (strcmp(event->event, "attempt_ended") == 0)
         keep_end(deciding, job, detail);
+    if (strcmp(event->event, "observed") == 0)
+        observe(job, detail);
     return word < 0 ? 0 : decide(deciding, job, (enum job_event)word, detail);
 }
 

@@ -93,14 +93,35 @@ static bool may_interrupt(const struct job *job, const struct session *session)
            trial_had_no_chance(&end) || was_stopped(session);
 }
 
+/* What the engine wanted of the attempt; that it said more than its schedule
+ * had given it is believed. */
+static enum trial_wish find_wish(const struct job *job, enum job_event event)
+{
+    if (event == EVENT_STOPPED)
+        return job->decision == DECIDE_STOP ? WISH_GIVE_UP : WISH_STOP;
+    if (event == EVENT_INTERRUPTED)
+        return WISH_INTERRUPT;
+    return job->is_scheduled &&
+                   (event == EVENT_PAUSED || event == EVENT_SUCCEEDED)
+               ? WISH_PAUSE
+               : WISH_NONE;
+}
+
+static enum job_event judge(const struct job *job, enum trial_wish wish)
+{
+    enum job_event event = trial_judge_end(&job->end, wish);
+
+    return event == EVENT_SUCCEEDED && job->decision == DECIDE_PAUSE
+               ? EVENT_PAUSED
+               : event;
+}
+
 int deciding_check_end(struct deciding *deciding, struct job *job,
                        enum job_event event, const json_t *detail)
 {
     const struct session *session = deciding_session(deciding);
-    enum trial_wish wish = event == EVENT_STOPPED       ? WISH_STOP
-                           : event == EVENT_INTERRUPTED ? WISH_INTERRUPT
-                                                        : WISH_NONE;
-    enum job_event follows = trial_judge_end(&job->end, wish);
+    enum trial_wish wish = find_wish(job, event);
+    enum job_event follows = judge(job, wish);
 
     if (wish == WISH_STOP && !deciding_may_stop(deciding, session))
         return deciding_differ(

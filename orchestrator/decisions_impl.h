@@ -7,6 +7,7 @@
 #include "orchestrator/budget.h"
 #include "orchestrator/decisions.h"
 #include "orchestrator/trial.h"
+#include "strategies/scheduler.h"
 
 /* What the files of the proof of decisions share: decisions.c goes through the
  * events, decisions_end.c knows what may become of an attempt's end. */
@@ -26,6 +27,10 @@ struct job {
     struct attempt_exit end;
     int rule;     /* as recorded; -1: none */
     bool has_end; /* of which nothing was decided yet */
+    bool is_scheduled;
+    bool is_paused;
+    /* The last one of its schedule that it has not followed yet. */
+    enum decision decision;
     bool is_final;
     enum job_state state; /* when final */
     double value, violation;

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune replay` and `smtune fsck` of runs with a schedule."""
+
+import contextlib
+import json
+import re
+import sqlite3
+
+import pytest
+
+FILE = """\
+version: 1
+name: exp
+objective: {metric: loss, goal: %(goal)s}
+parameters:
+  x: {type: float, min: 0, max: 1}
+  k: {type: categorical, values: [a, b]}
+search: {method: %(search)s, seed: 3}
+schedule: %(schedule)s
+budget: {trials: %(trials)d, parallel: %(parallel)d%(budget)s}
+trial:
+  checkpoints: %(checkpoints)s
+  shell: "%(shell)s"
+  resources: {cpus: 0}
+"""
+
+# Up to its resource; curves cross. No checkpoint is kept: it begins anew.
+CURVE = ("x=${{ x }}; i=0; while [ $i -lt ${{ epochs }} ]; do i=$((i + 1)); "
+         "echo epoch=$i loss=$(awk -v x=$x -v n=$i 'BEGIN {"
+         "print (x - 0.3) * (x - 0.3) + (1 - x) / n}'); done")
+RESOURCE = "resource: epochs, min: 1, max: 9"
+SCHEDULES = {
+    "asha": f"{{method: asha, {RESOURCE}, eta: 3, type: promotion}}",
+    "asha-brackets": f"{{method: asha, {RESOURCE}, eta: 3, brackets: 2,"
+                     " type: promotion}",
+    "asha-stopping": f"{{method: asha, {RESOURCE}, eta: 3, type: stopping}}",
+    "hyperband": f"{{method: hyperband, {RESOURCE}, eta: 3}}",
+    "median": f"{{method: median, {RESOURCE}, min_trials: 3}}",
+    "vizier": f"{{method: median, {RESOURCE}, min_trials: 3, rule: vizier}}",
+    "patient": f"{{method: patient, {RESOURCE}, patience: 2,"
+               " min_delta: 0.05}",
+    "threshold": f"{{method: threshold, {RESOURCE}, upper: 0.6}}",
+    "pbt": "{method: pbt, resource: epochs, min: 3, max: 9, population: 4}",
+}
+
+
+@pytest.fixture
+def run(smtune, write):
+    def make(schedule, *words, **changes):
+        text = FILE % ({"goal": "minimize", "search": "random",
+                        "schedule": schedule, "trials": 20, "parallel": 3,
+                        "budget": "", "checkpoints": "true", "shell": CURVE}
+                       | changes)
+        smtune.ok("run", write("exp.yaml", text), *words, timeout=120)
+    return make
+
+
+def proof(smtune):
+    smtune.ok("fsck")
+    told = json.loads(smtune.ok("replay", "exp", "-o", "json"))
+    assert told["difference"] is told["step"] is told["decision"] is None
+    assert told["proved"] == told["trials"]
+    return told
+
+
+def rows(smtune, query):
+    with contextlib.closing(sqlite3.connect(
+            smtune.store / "smtune.db")) as database, database:
+        return database.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_every_step_is_proved(smtune, run, name):
+    run(SCHEDULES[name])
+    steps = proof(smtune)["steps"]
+    (observations, promotions), = rows(
+        smtune, "SELECT count(*), count(promoted) FROM observation")
+    assert observations > 20
+    assert steps >= 20 + observations + promotions
+    text = smtune.ok("replay", "exp")
+    assert f"all {steps} steps of its schedule are proved" in text
+
+
+@pytest.mark.parametrize("name", ["asha", "asha-stopping", "hyperband", "pbt"])
+def test_with_failures_a_learner_and_the_other_goal(smtune, run, name):
+    run(SCHEDULES[name], goal="maximize", search="tpe", trials=30,
+        shell=f"[ $((SMTUNE_JOB % 5)) != 2 ] || exit 1; {CURVE}")
+    proof(smtune)
+
+
+def test_a_budget_of_the_resource(smtune, run):
+    run(SCHEDULES["asha"], budget=", resource: 40")
+    assert proof(smtune)["trials"] < 20
+
+
+def test_a_run_that_ends_early(smtune, run):
+    """What is paused is stopped with it."""
+    run(SCHEDULES["asha"], budget=", target: 0.4")
+    assert rows(smtune, "SELECT 1 FROM job WHERE state = 'stopped'")
+    proof(smtune)
+
+
+CHANGES = {
+    "another resource": "UPDATE observation SET promoted_to = 9"
+                        " WHERE promoted_to = 3",
+    "a promotion": "UPDATE observation SET (promoted, promoted_to) ="
+                   " (NULL, NULL) WHERE told ="
+                   " (SELECT max(told) FROM observation"
+                   "  WHERE promoted IS NOT NULL)",
+    "a decision": "UPDATE observation SET decision = 'continue'"
+                  " WHERE told = 2",
+    "a value": "UPDATE observation SET \"values\" = '[0]'"
+               " WHERE told = (SELECT min(told) FROM observation"
+               "  WHERE promoted IS NULL)",
+    "a bracket": "UPDATE job SET bracket = 1 WHERE number = 5",
+    "a rung": "UPDATE observation SET rung = 1 WHERE told = 1",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_differs_is_found(smtune, run, change):
+    run(SCHEDULES["asha"])
+    rows(smtune, CHANGES[change])
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert re.search(r"does not follow: .* the schedule|lacks results",
+                     result.stdout + result.stderr)
+    assert smtune("fsck").returncode == 1
+
+
+def test_a_setting_of_a_clone_is_proved(smtune, run):
+    run(SCHEDULES["pbt"])
+    clone, = rows(smtune, "SELECT min(number) FROM job"
+                          " WHERE parent IS NOT NULL")[0]
+    rows(smtune, "UPDATE param_value SET value = 0.123 WHERE idx = 0"
+                 f" AND job_id = (SELECT id FROM job WHERE number = {clone})")
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert f"trial {clone} differs: 'x' is 0.123" in result.stdout
