@@ -463,6 +463,30 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     return 0;
 }
 
+/* There was nothing left to be done. */
+static void explain_end(struct engine *engine)
+{
+    const struct experiment *experiment = engine->experiment;
+    const struct budget *budget = &experiment->budget;
+    struct engine_result *result = engine->result;
+    const char *reason = "the schedule has come to its end";
+
+    result->verdict = BUDGET_TRIALS;
+    if (engine->exhausted) {
+        reason = "every setting of the space was tried";
+    } else if (engine->scheduler == NULL ||
+               (budget->trials > 0 &&
+                engine->tally.suggested >= budget->trials)) {
+        reason = budget_verdict_text(BUDGET_TRIALS);
+    } else if (budget->resource > 0 &&
+               budget_resource_left(budget, &engine->tally, 0) <
+                   (int64_t)experiment->schedule.options.max) {
+        result->verdict = BUDGET_RESOURCE;
+        reason = budget_verdict_text(BUDGET_RESOURCE);
+    }
+    snprintf(result->reason, sizeof(result->reason), "%s", reason);
+}
+
 static int conclude(struct engine *engine, struct err *err)
 {
     struct engine_result *result = engine->result;
@@ -473,12 +497,8 @@ static int conclude(struct engine *engine, struct err *err)
         *err = engine->broken;
         return -1;
     }
-    if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON) {
-        result->verdict = BUDGET_TRIALS;
-        snprintf(result->reason, sizeof(result->reason), "%s",
-                 engine->exhausted ? "every setting of the space was tried"
-                                   : budget_verdict_text(BUDGET_TRIALS));
-    }
+    if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON)
+        explain_end(engine);
     return record_state(engine, result->state, 0, err);
 }
 

@@ -430,6 +430,9 @@ void engine_schedule_close(struct engine *engine)
     };
     struct err err;
 
+    /* Once somebody is stopped the schedule may want others, for whom there
+     * is room. */
+    engine->is_beyond_budget = true;
     for (int i = 0; i < STOPPED_A_TURN && engine->paused_trials > 0; i++) {
         struct assignment next = {.kind = NEXT_STOP, .reason = "the run ended"};
 
