@@ -76,7 +76,6 @@ enum ask_result session_add_trial(struct session *session, struct err *err)
         free(trial.point);
         return result;
     }
-    session->cursor = suggestion.cursor;
     if (suggestion.reason.step != NULL || suggestion.same_as > 0) {
         trial.suggestion = mem_alloc(sizeof(suggestion));
         *trial.suggestion = suggestion;

@@ -34,7 +34,6 @@ struct session {
     struct session_trial *trials; /* [count], trial 1 first */
     size_t count, capacity;
     size_t open_count; /* trials under way: neither over nor paused */
-    uint64_t cursor;   /* of the last suggestion */
     size_t best;       /* by the first objective; a number, 0: none */
 };
 

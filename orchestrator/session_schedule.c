@@ -74,11 +74,12 @@ static void begin_clone(struct asking *asking, const struct assignment *next)
                            sizeof(*trial.point)),
         .parent = next->trial,
     };
+    struct suggestion suggestion;
 
     scheduler_explore(session->scheduler, session->count + 1,
                       session->trials[next->trial - 1].point, trial.point);
-    strategy_restore(session->strategy, session->count + 1, trial.point,
-                     session->cursor);
+    strategy_accept(session->strategy, session->count + 1, trial.point,
+                    &suggestion);
     session_append(session, &trial);
     hand_out(asking, session->count, next);
 }

@@ -16,6 +16,11 @@ struct partial {
     int level;
 };
 
+/* Bit k: level k. */
+struct mark {
+    uint64_t reached, valued; /* valued: with values that are finite */
+};
+
 void fidelity_init(struct fidelity *fidelity, struct space *space,
                    size_t objective_count, size_t outcome_count)
 {
@@ -40,7 +45,7 @@ void fidelity_clear(struct fidelity *fidelity)
 {
     clear_lower(fidelity);
     history_clear(&fidelity->full);
-    free(fidelity->reached);
+    free(fidelity->marks);
     free(fidelity->partials);
     free(fidelity->cells);
     *fidelity = (struct fidelity){0};
@@ -82,21 +87,21 @@ static size_t count_finite(const double *values, size_t count)
 
 static uint64_t reached(const struct fidelity *fidelity, size_t index)
 {
-    return index < fidelity->reached_capacity ? fidelity->reached[index] : 0;
+    return index < fidelity->mark_capacity ? fidelity->marks[index].reached : 0;
 }
 
-static void set_reached(struct fidelity *fidelity, size_t index, int level)
+static struct mark *mark_of(struct fidelity *fidelity, size_t index)
 {
-    size_t old = fidelity->reached_capacity;
-    size_t capacity = fidelity->full.capacity;
+    size_t old = fidelity->mark_capacity, capacity = fidelity->full.capacity;
 
     if (index >= old) {
-        fidelity->reached =
-            mem_resize(fidelity->reached, capacity, sizeof(uint64_t));
-        memset(fidelity->reached + old, 0, (capacity - old) * sizeof(uint64_t));
-        fidelity->reached_capacity = capacity;
+        fidelity->marks =
+            mem_resize(fidelity->marks, capacity, sizeof(*fidelity->marks));
+        memset(fidelity->marks + old, 0,
+               (capacity - old) * sizeof(*fidelity->marks));
+        fidelity->mark_capacity = capacity;
     }
-    fidelity->reached[index] |= UINT64_C(1) << level;
+    return &fidelity->marks[index];
 }
 
 /* ---- the level in use ---- */
@@ -108,14 +113,13 @@ static bool is_void(const struct fidelity *fidelity, size_t index)
     return state == HISTORY_FAILED || state == HISTORY_CANCELLED;
 }
 
-static void count_partial(struct fidelity *fidelity, size_t i)
+/* Adds a trial's values to the counts, or with change -1 takes them out. */
+static void count_values(struct fidelity *fidelity, size_t index, int change)
 {
-    size_t count = fidelity->full.objective_count;
-    const struct partial *partial = &fidelity->partials[i];
+    uint64_t bits = mark_of(fidelity, index)->valued;
 
-    if (!is_void(fidelity, partial->index) &&
-        count_finite(cells_of(fidelity, i), count) == count)
-        fidelity->counts[partial->level]++;
+    for (; bits != 0; bits &= bits - 1)
+        fidelity->counts[__builtin_ctzll(bits)] += (size_t)change;
 }
 
 static int choose_level(const struct fidelity *fidelity)
@@ -193,17 +197,6 @@ static bool change_level(struct fidelity *fidelity)
     return true;
 }
 
-/* After a trial has come to another end, which may say otherwise of what was
- * observed of it. */
-static void start_over(struct fidelity *fidelity)
-{
-    memset(fidelity->counts, 0, sizeof(fidelity->counts));
-    for (size_t i = 0; i < fidelity->partial_count; i++)
-        count_partial(fidelity, i);
-    fidelity->level = choose_level(fidelity);
-    rebuild(fidelity);
-}
-
 /* ---- calls ---- */
 
 size_t fidelity_ask(struct fidelity *fidelity, uint64_t number,
@@ -244,26 +237,41 @@ static void update_lower(struct fidelity *fidelity, size_t index)
         history_set(&fidelity->lower, index, find_state(fidelity, index));
 }
 
+/* After a trial has come to its end: whether that takes back what was known. */
+static bool follow_end(struct fidelity *fidelity, size_t index, bool was_void,
+                       bool is_over)
+{
+    bool takes_back;
+
+    if (is_void(fidelity, index) != was_void)
+        count_values(fidelity, index, was_void ? 1 : -1);
+    if (change_level(fidelity))
+        return true;
+    if (is_over) {
+        rebuild(fidelity);
+        return true;
+    }
+    takes_back = fidelity->level != FIDELITY_FULL && is_void(fidelity, index) &&
+                 !is_open(&fidelity->lower, index);
+    update_lower(fidelity, index);
+    return takes_back;
+}
+
 bool fidelity_tell(struct fidelity *fidelity, size_t index,
                    enum history_state state, const double *values,
                    const double *outcomes)
 {
     struct history *full = &fidelity->full;
     bool is_over = !is_open(full, index);
+    bool was_void = is_void(fidelity, index);
 
     if (fidelity->partial_count > 0 && state == HISTORY_STOPPED)
         halt(fidelity, index);
     else
         history_tell(full, index, state, values, outcomes);
-    if (fidelity->partial_count == 0)
-        return is_over;
-    if (is_over ||
-        (is_void(fidelity, index) && reached(fidelity, index) != 0)) {
-        start_over(fidelity);
-        return true;
-    }
-    update_lower(fidelity, index);
-    return change_level(fidelity);
+    return fidelity->partial_count > 0
+               ? follow_end(fidelity, index, was_void, is_over)
+               : is_over;
 }
 
 static void add_partial(struct fidelity *fidelity, size_t index, int level,
@@ -271,6 +279,8 @@ static void add_partial(struct fidelity *fidelity, size_t index, int level,
 {
     size_t i = fidelity->partial_count, count = fidelity->full.objective_count;
     size_t outcome_count = fidelity->full.outcome_count;
+    uint64_t bit = UINT64_C(1) << level;
+    struct mark *mark;
     double *cells;
 
     fidelity->partials =
@@ -287,8 +297,12 @@ static void add_partial(struct fidelity *fidelity, size_t index, int level,
     fidelity->partial_count++;
     if (fidelity->resources[level] == 0)
         fidelity->resources[level] = result->resource;
-    count_partial(fidelity, i);
-    set_reached(fidelity, index, level);
+    mark = mark_of(fidelity, index);
+    mark->reached |= bit;
+    if (count_finite(result->values, count) < count)
+        return;
+    mark->valued |= bit;
+    fidelity->counts[level]++;
 }
 
 /* The largest k with 2^k <= resource. */

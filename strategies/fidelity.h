@@ -46,8 +46,8 @@ struct fidelity {
     /* The rest is made by the first observation. */
     int level;            /* in use: k, or FIDELITY_FULL */
     struct history lower; /* at the level in use, where it is below the full */
-    uint64_t *reached; /* [reached_capacity] by trial: bit k, is at level k */
-    size_t reached_capacity;
+    struct mark *marks;   /* [mark_capacity] by trial: levels it is at */
+    size_t mark_capacity;
     struct partial *partials; /* [partial_count], as observed: one a level */
     double *cells; /* [partial_count][objective_count + outcome_count] */
     size_t partial_count, partial_capacity, cell_capacity;

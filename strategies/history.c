@@ -32,7 +32,6 @@ void history_clear(struct history *history)
     free(history->seen);
     free(history->told);
     free(history->pending);
-    free(history->behind);
     *history = (struct history){0};
 }
 
@@ -57,7 +56,6 @@ static void reserve(struct history *history)
     history->seen = grow(history->seen, n, sizeof(*history->seen));
     history->told = grow(history->told, n, sizeof(*history->told));
     history->pending = grow(history->pending, n, sizeof(*history->pending));
-    history->behind = grow(history->behind, n, sizeof(*history->behind));
     history->capacity = n;
 }
 
@@ -75,16 +73,17 @@ static void forget_values(struct history *history, size_t index)
              history->outcome_count);
 }
 
-static void remove_from(size_t *list, size_t *count, size_t index)
+static void remove_pending(struct history *history, size_t index)
 {
-    size_t at = *count;
+    size_t at = history->pending_count;
 
-    while (at > 0 && list[at - 1] != index)
+    while (at > 0 && history->pending[at - 1] != index)
         at--;
     if (at == 0)
         return;
-    memmove(&list[at - 1], &list[at], (*count - at) * sizeof(*list));
-    --*count;
+    memmove(&history->pending[at - 1], &history->pending[at],
+            (history->pending_count - at) * sizeof(*history->pending));
+    history->pending_count--;
 }
 
 static void forget_told(struct history *history, size_t index)
@@ -104,10 +103,10 @@ static void take_out(struct history *history, size_t index)
 {
     switch ((enum history_state)history->states[index]) {
     case HISTORY_PENDING:
-        remove_from(history->pending, &history->pending_count, index);
+        remove_pending(history, index);
         break;
     case HISTORY_BEHIND:
-        remove_from(history->behind, &history->behind_count, index);
+        history->behind_count--;
         break;
     case HISTORY_ASIDE:
         break;
@@ -126,8 +125,7 @@ static void put_in(struct history *history, size_t index,
     history->states[index] = (unsigned char)state;
     if (state == HISTORY_PENDING)
         history->pending[history->pending_count++] = index;
-    if (state == HISTORY_BEHIND)
-        history->behind[history->behind_count++] = index;
+    history->behind_count += state == HISTORY_BEHIND;
 }
 
 void history_set(struct history *history, size_t index,

@@ -49,8 +49,7 @@ struct history {
     size_t *pending; /* [pending_count]: indices, ascending */
     size_t pending_count;
     size_t complete_count; /* of the told ones */
-    size_t *behind; /* [behind_count]: indices, in no order that says much */
-    size_t behind_count;
+    size_t behind_count;   /* trials in HISTORY_BEHIND */
 
     /* Results of earlier runs that guide but do not bind (warm start, mode
      * transfer), values standardised a run; NULL: none. */

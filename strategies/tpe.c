@@ -183,6 +183,22 @@ static void add_thinned(struct sample *sample, struct trials trials,
     }
 }
 
+/* The same of the trials that a schedule let go less far. */
+static void add_behind(struct sample *sample, const struct history *history,
+                       size_t most)
+{
+    size_t count = history->behind_count, seen = 0, picks = 0;
+    double stride = fmax((double)count / (double)most, 1);
+
+    for (size_t i = 0; seen < count; i++) {
+        if (history->states[i] != HISTORY_BEHIND ||
+            (double)seen++ < ((double)picks + 0.5) * stride - 0.5)
+            continue;
+        add_trial(sample, history_unit(history, i), stride);
+        picks++;
+    }
+}
+
 static size_t count_good(const struct standings *standings)
 {
     return (size_t)fmin(ceil(tuning.good_share * (double)standings->count),
@@ -214,10 +230,7 @@ static void split_trials(struct tpe *tpe, const struct history *history)
         bad,
         (struct trials){history, standings->lost, standings->lost_count, 1},
         most);
-    add_thinned(
-        bad,
-        (struct trials){history, history->behind, history->behind_count, 1},
-        most);
+    add_behind(bad, history, most);
     add_thinned(bad,
                 (struct trials){history, history->pending,
                                 history->pending_count, tuning.pending},
@@ -367,6 +380,7 @@ static void give_reason(const struct tpe *tpe, struct ask *ask,
 {
     const struct standings *standings = &tpe->standings;
     struct reason *reason = ask->reason;
+    size_t behind = ask->history->behind_count, length;
 
     reason->step = "tpe";
     reason->acquisition = acquisition;
@@ -377,6 +391,10 @@ static void give_reason(const struct tpe *tpe, struct ask *ask,
              "%zu failed and %zu pending",
              count_good(standings), standings->count, standings->lost_count,
              ask->history->pending_count);
+    length = strlen(reason->note);
+    if (behind > 0)
+        snprintf(reason->note + length, sizeof(reason->note) - length,
+                 ", and %zu that went less far", behind);
 }
 
 static enum ask_result tpe_next(void *state, struct ask *ask, struct err *err)
