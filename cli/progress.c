@@ -23,6 +23,8 @@ enum {
     UNSAID_MAX_MS = 1000 /* after which a count stands for those not shown */
 };
 
+#define PROMOTED "promoted"
+
 /*
  * Lines are rationed by a bucket: each costs one token, LINES_A_SECOND come
  * back each second, at most LINES_AT_ONCE gather. Trials without a token are
@@ -104,18 +106,47 @@ static void add_count(const struct progress_snapshot *now, struct buf *out)
 
 /* ---- lines ---- */
 
+/* "paused at 3 epochs", "goes on to 9 epochs" */
+static void add_state(const struct progress *progress,
+                      const struct progress_trial *trial, const char *unit,
+                      struct buf *out)
+{
+    bool goes_on = strcmp(trial->state, PROMOTED) == 0;
+    bool succeeded = strcmp(trial->state, "succeeded") == 0;
+
+    if (trial->will_retry)
+        add_styled(progress, STYLE_NOTE, "ended", out);
+    else
+        add_styled(progress, term_state_style(trial->state),
+                   goes_on ? "goes on" : trial->state, out);
+    if (trial->resource > 0 && unit != NULL && !succeeded)
+        buf_printf(out, " %s %" PRId64 " %s", goes_on ? "to" : "at",
+                   trial->resource, unit);
+}
+
+/* What a schedule has decided is said in words. */
+static bool shows_cause(const struct progress_trial *trial)
+{
+    static const char *const plain[] = {"succeeded", "paused", PROMOTED};
+
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+        if (strcmp(trial->state, plain[i]) == 0)
+            return false;
+    }
+    return trial->cause != NULL &&
+           !(strcmp(trial->state, "stopped") == 0 && trial->resource > 0);
+}
+
 /* "trial 12 failed (exit), will be tried again" */
 static void add_outcome(const struct progress *progress,
-                        const struct progress_trial *trial, struct buf *out)
+                        const struct progress_trial *trial, const char *unit,
+                        struct buf *out)
 {
     bool succeeded = strcmp(trial->state, "succeeded") == 0;
 
     buf_printf(out, "trial %" PRId64 " ", trial->number);
-    if (trial->will_retry)
-        add_styled(progress, STYLE_NOTE, "ended", out);
-    else
-        add_styled(progress, term_state_style(trial->state), trial->state, out);
-    if (!succeeded && trial->cause != NULL)
+    add_state(progress, trial, unit, out);
+    if (shows_cause(trial))
         buf_printf(out, " (%s)", trial->cause);
     if (succeeded && trial->is_infeasible)
         add_styled(progress, STYLE_NOTE, " (infeasible)", out);
@@ -149,24 +180,40 @@ static void add_others(const struct progress_trial *trial, struct buf *out)
     text_escape(trial->others, strlen(trial->others), out);
 }
 
+/* Why a schedule decided as it did is no fault. */
+static void add_reason(const struct progress *progress,
+                       const struct progress_trial *trial, struct buf *out)
+{
+    bool is_decided = trial->resource > 0 && !shows_cause(trial);
+
+    if (trial->text == NULL || trial->text[0] == '\0')
+        return;
+    buf_add_string(out, "  ");
+    add_styled(progress, is_decided ? STYLE_NOTE : STYLE_BAD, trial->text, out);
+}
+
+static void add_took(const struct progress_trial *trial, struct buf *out)
+{
+    if (trial->duration_ms == 0) /* no attempt of it has ended */
+        return;
+    buf_add_string(out, "  ");
+    add_duration(trial->duration_ms, out);
+}
+
 static void add_trial_line(const struct progress *progress,
                            const struct progress_trial *trial,
                            const struct progress_snapshot *now, struct buf *out)
 {
-    add_outcome(progress, trial, out);
+    add_outcome(progress, trial, now->unit, out);
     if (!isnan(trial->value))
         buf_printf(out, "  %s=%.6g", now->metric, trial->value);
     add_others(trial, out);
-    buf_add_string(out, "  ");
-    add_duration(trial->duration_ms, out);
+    add_took(trial, out);
     if (trial->params != NULL && trial->params[0] != '\0') {
         buf_add_string(out, "  ");
         add_styled(progress, STYLE_DIM, trial->params, out);
     }
-    if (trial->text != NULL && trial->text[0] != '\0') {
-        buf_add_string(out, "  ");
-        add_styled(progress, STYLE_BAD, trial->text, out);
-    }
+    add_reason(progress, trial, out);
     add_standing(trial, now, out);
     buf_add_char(out, '\n');
 }
@@ -256,7 +303,8 @@ static void add_states(const struct progress *progress,
     } states[] = {{"succeeded", now->succeeded},
                   {"infeasible", now->infeasible},
                   {"failed", now->failed},
-                  {"stopped", now->stopped}};
+                  {"stopped", now->stopped},
+                  {"paused", now->paused}};
 
     buf_printf(out, "  %" PRId64, now->running);
     if (now->slots > 0)
@@ -270,6 +318,12 @@ static void add_states(const struct progress *progress,
         add_styled(progress, term_state_style(states[i].word), states[i].word,
                    out);
     }
+    if (now->unit == NULL)
+        return;
+    buf_printf(out, "; %" PRId64, now->used);
+    if (now->budget > 0)
+        buf_printf(out, " of %" PRId64, now->budget);
+    buf_printf(out, " %s", now->unit);
 }
 
 static void add_best(const struct progress *progress,
@@ -330,16 +384,12 @@ static void remember(struct progress *progress,
 {
     struct buf line = BUF_INIT;
 
-    add_outcome(progress, trial, &line);
+    add_outcome(progress, trial, now->unit, &line);
     if (!isnan(trial->value))
         buf_printf(&line, "  %s %.6g", now->metric, trial->value);
     add_others(trial, &line);
-    buf_add_string(&line, "  ");
-    add_duration(trial->duration_ms, &line);
-    if (trial->text != NULL && trial->text[0] != '\0') {
-        buf_add_string(&line, "  ");
-        add_styled(progress, STYLE_BAD, trial->text, &line);
-    }
+    add_took(trial, &line);
+    add_reason(progress, trial, &line);
     free(progress->last);
     progress->last = buf_take(&line);
 }

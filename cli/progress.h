@@ -27,8 +27,11 @@ struct progress_snapshot {
     int64_t done, total;    /* total 0: no limit on trials */
     int64_t running, slots; /* slots 0: not known */
     int64_t succeeded, failed, stopped;
-    int64_t infeasible; /* of those that succeeded */
-    int64_t front;      /* trials on the Pareto front; 0: one objective */
+    int64_t paused;       /* by the schedule */
+    const char *unit;     /* of its resource; NULL: no schedule */
+    int64_t used, budget; /* of that; budget 0: no limit */
+    int64_t infeasible;   /* of those that succeeded */
+    int64_t front;        /* trials on the Pareto front; 0: one objective */
     int64_t elapsed_ms, eta_ms; /* eta_ms -1: not known */
     int64_t best_trial;         /* 0: none yet */
     double best, previous_best; /* NaN: none */
@@ -36,10 +39,11 @@ struct progress_snapshot {
     const char *note;           /* what it waits for, or NULL */
 };
 
-/* A trial that ended. */
+/* A trial that ended; or that its schedule let go on, in state "promoted". */
 struct progress_trial {
     int64_t number;
     const char *state;
+    int64_t resource;   /* that it came to, or goes on to; 0: no schedule */
     const char *cause;  /* shown where the trial did not succeed; or NULL */
     const char *text;   /* why, in words, or NULL */
     double value;       /* NaN: none */

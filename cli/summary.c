@@ -38,7 +38,7 @@ struct summary {
     int64_t run;
     char *name, *state, *reason;
     int64_t started_ms, ended_ms;
-    int64_t trials, succeeded, infeasible, failed, running;
+    int64_t trials, succeeded, infeasible, failed, stopped, running;
     int64_t best_trial; /* 0: none */
     char **params;
     char **metrics, **goals;
@@ -71,6 +71,7 @@ static int keep_run(void *user, const struct run_row *row)
     summary->infeasible = row->infeasible;
     summary->best_trial = row->best_trial;
     summary->failed = row->failed;
+    summary->stopped = row->stopped;
     summary->running = row->running;
     return 0;
 }
@@ -143,6 +144,8 @@ static void print_head(const struct summary *summary)
         printf(", %" PRId64 " of them infeasible", summary->infeasible);
     if (summary->failed > 0)
         printf(", %" PRId64 " failed", summary->failed);
+    if (summary->stopped > 0)
+        printf(", %" PRId64 " stopped", summary->stopped);
     if (summary->running > 0)
         printf(", %" PRId64 " running", summary->running);
     puts(")");

@@ -169,6 +169,8 @@ static void hand_over(struct engine *engine, struct trial *trial)
     launch_destroy(trial->launch);
     trial->launch = NULL;
     engine_track_live(engine, trial);
+    if (trial->is_promoted)
+        engine_report_promoted(engine, trial);
 }
 
 void engine_start_committed(struct engine *engine)

@@ -18,17 +18,18 @@
 
 struct strategy;
 
-/* A trial that has just come to an end, or will be tried again. Everything is
- * valid during the call only. */
+/* A trial that has just come to an end, or to a pause, or will be tried again;
+ * or, in state "promoted", that its schedule lets go on. Everything is valid
+ * during the call only. */
 struct engine_trial {
     int64_t number;
     const char *state;
     const char *cause;
-    const char *text;       /* why it could not start, or "" */
+    const char *text;       /* why it could not start or was stopped, or "" */
     const double *values;   /* [objective_count]; NaN: none */
     const double *outcomes; /* [outcome_count]; NaN: none */
     const struct value *point;
-    int64_t resource;    /* that it has reached; 0: there is no schedule */
+    int64_t resource; /* that it has reached, or goes on to; 0: no schedule */
     int64_t duration_ms; /* of its last attempt */
     bool is_best;        /* the best so far */
     bool is_feasible;    /* it satisfies the constraints on outcomes */
@@ -48,7 +49,7 @@ struct engine_status {
 };
 
 struct engine_events {
-    /* The trial's end is in the record, durably. */
+    /* The trial's end, or that it goes on, is in the record, durably. */
     void (*trial_ended)(void *user, const struct engine_trial *trial,
                         const struct engine_status *status);
     /* Something changed, or a fifth of a second went by. */

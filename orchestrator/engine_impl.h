@@ -180,6 +180,8 @@ bool engine_read_trials(struct engine *engine, int64_t count);
 bool engine_read_on(struct engine *engine);
 /* After a commit: tells of the settled trials and forgets them. */
 void engine_report_settled(struct engine *engine);
+/* Tells of a trial that its schedule lets go on. */
+void engine_report_promoted(struct engine *engine, struct trial *trial);
 /* Ends a trial that never reached the executor; why is NULL where it was not
  * to start. */
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,

@@ -97,6 +97,7 @@ json_t *live_from_status(const struct engine_status *status)
                         json_from_text(status->method_reason));
     json_object_set_new(json, "note", json_from_text(status->note));
     json_object_set_new(json, "paused", json_boolean(status->is_paused));
+    json_object_set_new(json, "paused_trials", json_integer(status->paused));
     return json;
 }
 
@@ -116,6 +117,7 @@ json_t *live_from_trial(const struct experiment *experiment,
                         from_reals(trial->outcomes, experiment->outcome_count));
     json_object_set_new(json, "params",
                         setting_json(experiment->space, trial->point));
+    json_object_set_new(json, "resource", json_integer(trial->resource));
     json_object_set_new(json, "duration_ms", json_integer(trial->duration_ms));
     json_object_set_new(json, "best", json_boolean(trial->is_best));
     json_object_set_new(json, "feasible", json_boolean(trial->is_feasible));
@@ -156,6 +158,7 @@ static int read_status(struct live *live, const struct experiment *experiment)
         .note = to_text(json, "note"),
         .hint = "",
         .is_paused = json_is_true(json_object_get(json, "paused")),
+        .paused = to_integer(json, "paused_trials"),
     };
     return 0;
 }
@@ -182,6 +185,7 @@ static int read_trial(struct live *live, const struct experiment *experiment)
         .values = live->values,
         .outcomes = live->outcomes,
         .point = live->point,
+        .resource = to_integer(json, "resource"),
         .duration_ms = to_integer(json, "duration_ms"),
         .is_best = json_is_true(json_object_get(json, "best")),
         .is_feasible = json_is_true(json_object_get(json, "feasible")),

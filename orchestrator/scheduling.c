@@ -142,11 +142,24 @@ int64_t engine_schedule_used(const struct engine *engine, struct trial *trial,
     return trial->reached > trial->from ? trial->reached - trial->from : 0;
 }
 
+static int keep_reason(void *user, const struct observation_row *row)
+{
+    struct trial *trial = user;
+
+    snprintf(trial->end.text, sizeof(trial->end.text), "%s", row->reason);
+    return 0;
+}
+
 enum job_event engine_schedule_end(struct engine *engine, struct trial *trial,
                                    enum job_event event)
 {
     struct verdict verdict;
+    struct err err;
 
+    if (trial->wish == WISH_GIVE_UP &&
+        store_each_observation(engine->store, engine->run->id, trial->job,
+                               keep_reason, trial, &err) != 0)
+        engine_break(engine, &err);
     if (!has_come_to_pause(engine, trial, event))
         return event;
     if (!observe(engine, trial, trial->resource, &verdict) ||
@@ -277,7 +290,10 @@ static int promote(struct engine *engine, const struct assignment *next,
         return -1;
     engine_account(engine, &item, NULL);
     engine->paused_trials--;
-    return engine_take_up(engine, rested->number, JOB_READY, err);
+    if (engine_take_up(engine, rested->number, JOB_READY, err) != 0)
+        return -1;
+    TAILQ_LAST(&engine->ready, trial_list)->is_promoted = true;
+    return 0;
 }
 
 /* It is over, with what it had reached. */

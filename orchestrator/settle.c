@@ -298,12 +298,15 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
         engine_keep_reading(engine);
 }
 
-static void report(struct engine *engine, const struct trial *trial)
+/* values[objective_count] are the trial's. */
+static struct engine_trial describe(const struct engine *engine,
+                                    const struct trial *trial,
+                                    const double *values)
 {
     const struct experiment *experiment = engine->experiment;
-    double *values = trial_objectives(trial, experiment);
     const struct attempt_exit *end = &trial->end;
-    struct engine_trial told = {
+
+    return (struct engine_trial){
         .number = trial->number,
         .state = job_state_names[trial->state],
         .cause = attempt_cause_names[end->cause],
@@ -311,7 +314,7 @@ static void report(struct engine *engine, const struct trial *trial)
         .values = values,
         .outcomes = trial->outcomes,
         .point = trial->point,
-        .resource = trial->reached,
+        .resource = trial->reached > 0 ? trial->reached : trial->paused_at,
         .duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
         .is_best = trial->is_new_best,
@@ -320,8 +323,26 @@ static void report(struct engine *engine, const struct trial *trial)
                               trial->outcomes) <= 0.0,
         .will_retry = trial->state == JOB_WAITING,
     };
+}
+
+static void report(struct engine *engine, const struct trial *trial)
+{
+    double *values = trial_objectives(trial, engine->experiment);
+    struct engine_trial told = describe(engine, trial, values);
 
     engine_tell_trial(engine, &told);
+    free(values);
+}
+
+void engine_report_promoted(struct engine *engine, struct trial *trial)
+{
+    double *values = trial_objectives(trial, engine->experiment);
+    struct engine_trial told = describe(engine, trial, values);
+
+    told.state = job_event_names[EVENT_PROMOTED];
+    told.resource = trial->resource;
+    engine_tell_trial(engine, &told);
+    trial->is_promoted = false;
     free(values);
 }
 

@@ -96,6 +96,59 @@ static void test_progress__says_a_line_a_trial_in_a_pipe(void **state)
     free(shown.text);
 }
 
+static void test_progress__says_what_a_schedule_decides(void **state)
+{
+    struct progress_snapshot now = snapshot();
+    struct progress_trial ended = trial(12);
+    struct shown shown;
+
+    (void)state;
+    now.unit = "epochs";
+    ended.state = "paused";
+    ended.cause = "ok";
+    ended.resource = 3;
+    start(&shown, in_a_pipe);
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    ended.state = "promoted";
+    ended.resource = 9;
+    ended.duration_ms = 0;
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    ended.duration_ms = 3200;
+    ended.state = "stopped";
+    ended.cause = "cancelled";
+    ended.text = "0.1234 is not among the best 2 of 6 at 9";
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    assert_string_equal(
+        finish(&shown, &now),
+        "trial 12 paused at 3 epochs  val_error=0.1234  3.2 s  "
+        "lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n"
+        "trial 12 goes on to 9 epochs  val_error=0.1234  "
+        "lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n"
+        "trial 12 stopped at 9 epochs  val_error=0.1234  3.2 s  "
+        "lr=0.012 width=128  0.1234 is not among the best 2 of 6 at 9  "
+        "(best 0.118, trial 7; 12/24)\n");
+    free(shown.text);
+}
+
+static void test_progress__counts_what_rests_and_what_is_used(void **state)
+{
+    struct progress_snapshot now = snapshot();
+    struct shown shown;
+
+    (void)state;
+    now.paused = 5;
+    now.unit = "epochs";
+    now.used = 40;
+    now.budget = 200;
+    start(&shown,
+          (struct progress_style){.mode = PROGRESS_PANEL, .columns = 100});
+    progress_update(shown.progress, &now, 0);
+    assert_non_null(strstr(finish(&shown, &now),
+                           "2 of 2 running, 11 succeeded, 1 failed, 5 paused; "
+                           "40 of 200 epochs"));
+    free(shown.text);
+}
+
 static void test_progress__says_what_is_infeasible(void **state)
 {
     struct progress_snapshot now = snapshot();
@@ -442,6 +495,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress__says_a_line_a_trial_in_a_pipe),
+        cmocka_unit_test(test_progress__says_what_a_schedule_decides),
+        cmocka_unit_test(test_progress__counts_what_rests_and_what_is_used),
         cmocka_unit_test(test_progress__says_what_is_infeasible),
         cmocka_unit_test(test_progress__counts_the_front),
         cmocka_unit_test(test_progress__says_why_a_trial_failed),

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people and programs see of a run's schedule."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from conftest import wait_until
+
+FILE = """\
+    version: 1
+    name: exp
+    objective: {metric: loss, goal: minimize}
+    parameters:
+      x: {type: ordinal, values: [1, 2, 3, 4, 5, 6, 7, 8, 9]}
+    search: grid
+    %(schedule)s
+    budget: {trials: 9, parallel: 1%(budget)s}
+    trial:
+      checkpoints: %(checkpoints)s
+      resources: {cpus: 0}
+      shell: |
+        x=${{ x }} c=$SMTUNE_CHECKPOINT_DIR/n n=0
+        [ -f $c ] && n=$(cat $c)
+        while [ $n -lt ${SMTUNE_RESOURCE:-9} ]; do
+          n=$((n + 1))
+          echo "epoch=$n loss=$((x * 100 / n))"
+          %(each)s
+          echo $n >$c
+        done
+    """
+ASHA = "schedule: {method: asha, resource: epochs, min: 1, max: 9, eta: 3}"
+
+
+@pytest.fixture
+def experiment(write):
+    def make(schedule=ASHA, checkpoints="true", budget="", each=":"):
+        return write("exp.yaml", FILE % locals())
+    return make
+
+
+def rungs(smtune):
+    return [tuple(line.values())
+            for line in smtune.json("show", "exp")["rungs"]]
+
+
+def test_rungs_and_what_came_of_trials(smtune, experiment):
+    """All nine to 1; of each three the best goes on."""
+    lines = smtune("run", experiment(budget=", resource: 50"))
+    assert lines.returncode == 0
+    assert re.search(r"trial 1 paused at 1 epochs  loss=100  ", lines.stderr)
+    assert "9 trials (1 succeeded, 8 stopped)" in lines.stdout
+    shown = smtune.json("show", "exp")
+    assert list(shown["rungs"][0]) == [
+        "bracket", "rung", "resource", "planned", "reached", "went_on",
+        "stopped", "paused", "running", "cutoff"]
+    assert rungs(smtune) == [
+        (0, 0, 1, 9, 9, 3, 6, 0, 0, 300),
+        (0, 1, 3, 3, 3, 1, 2, 0, 0, 33),
+        (0, 2, 9, 1, 1, 0, 0, 0, 0, None)]
+    assert shown["schedule"] == {
+        "method": "asha eta 3 promotion", "resource": "epochs", "min": 1,
+        "max": 9, "used": 21, "budget": 50}
+    assert smtune.json("status", "exp")["schedule"] == shown["schedule"]
+    assert shown["trials"]["stopped"] == 8
+    assert shown["trials"]["paused"] == 0
+    text = smtune.ok("show", "exp")
+    assert re.search(r"bracket  rung  resource  planned  reached  went on", text)
+
+
+def test_trials_say_how_far_they_came(smtune, experiment):
+    smtune.ok("run", experiment())
+    trials = smtune.json("trials", "exp")
+    assert [t["resource"] for t in trials] == [9, 3, 3] + 6 * [1]
+    assert [t["rung"] for t in trials] == [2, 1, 1] + 6 * [0]
+    assert {t["bracket"] for t in trials} == {0}
+    assert {t["parent"] for t in trials} == {None}
+    assert trials[1]["value"] == 66
+    assert smtune.ok("trials", "exp").split("\n")[0].split()[:7] == [
+        "id", "state", "loss", "resource", "bracket", "rung", "parent"]
+    rows = list(csv.DictReader(io.StringIO(smtune.ok("export", "exp"))))
+    assert rows[1]["resource"] == "3" and rows[1]["rung"] == "1"
+
+
+def test_why_each_trial_went_as_far(smtune, experiment):
+    smtune.ok("run", experiment())
+    decisions = smtune.json("why", "exp", "2")["rungs"]
+    assert [(d["resource"], d["rung"], d["decision"], d["up_to"])
+            for d in decisions] == [
+        (1, 0, "pause", None), (1, 0, "promote", 3),
+        (3, 1, "pause", None), (3, 1, "stop", None)]
+    assert [d["last"] for d in decisions] == [200, None, 66, None]
+    assert decisions[1]["reason"].startswith("200 is among the best 2 of 6")
+    assert decisions[3]["reason"].startswith("66 is not among the best 1 of 3")
+    last = smtune.json("why", "exp", "1")["rungs"][-1]
+    assert (last["resource"], last["decision"]) == (9, "continue")
+    assert smtune.json("show", "exp", "2")["rungs"] == decisions
+    assert "200 is among the best 2 of 6" in smtune.ok("why", "exp", "2")
+
+
+def test_what_is_stopped_on_its_way(smtune, experiment):
+    """It stays until it is told to end."""
+    path = experiment(checkpoints="false",
+                      each="[ $x -lt 4 ] || exec sleep 600")
+    lines = smtune("run", path)
+    assert lines.returncode == 0
+    assert re.search(r"trial 4 stopped at 1 epochs  loss=400  .*  "
+                     r"400 is not among the best 1 of 4 at 1", lines.stderr)
+    shown = smtune.json("show", "exp")
+    assert shown["schedule"]["method"] == "asha eta 3 stopping"
+    assert shown["rungs"][0]["stopped"] == shown["trials"]["stopped"] >= 6
+    decisions = smtune.json("why", "exp", "4")["rungs"]
+    assert [d["decision"] for d in decisions] == ["stop"]
+    assert decisions[0]["reason"].startswith("400 is not among the best 1")
+
+
+def test_what_rests_and_what_is_on_its_way(smtune, experiment, tmp_path):
+    """The third trial, and later the first one, wait for a file."""
+    gate = tmp_path / "gate"
+    smtune.env["GATE"] = str(gate)
+    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
+    process = smtune.start("run", experiment(each=wait))
+
+    def paused():
+        result = smtune("status", "exp", "-o", "json")
+        return result.returncode == 0 and '"paused": 2' in result.stdout
+
+    wait_until(paused)
+    assert rungs(smtune)[0] == (0, 0, 1, 9, 2, 0, 0, 2, 1, None)
+    told = smtune.json("status", "exp")["trials"]
+    assert (told["paused"], told["running"], told["done"]) == (2, 1, 0)
+    assert smtune.json("trials", "exp")[0]["state"] == "paused"
+    gate.touch()
+    assert process.wait(60) == 0
+    assert "trial 1 goes on to 3 epochs" in process.stderr.read()
+
+
+def test_a_run_without_a_schedule_shows_none(smtune, experiment):
+    smtune.ok("run", experiment(schedule="", checkpoints="false"))
+    shown = smtune.json("show", "exp")
+    assert "schedule" not in shown and "rungs" not in shown
+    assert "paused" not in shown["trials"]
+    assert "resource" not in smtune.json("trials", "exp")[0]
+    assert "rungs" not in smtune.json("why", "exp", "1")
+
+
+def test_median_has_no_rungs(smtune, experiment):
+    smtune.ok("run", experiment(schedule="early_stopping: auto",
+                                checkpoints="false"))
+    shown = smtune.json("show", "exp")
+    assert shown["schedule"]["method"] == "median sagemaker"
+    assert "rungs" not in shown
+    assert smtune.json("trials", "exp")[0]["resource"] == 9
