@@ -2,6 +2,7 @@
 """Every file in examples/ does what it says, with less work."""
 
 import pathlib
+import re
 
 import pytest
 
@@ -9,6 +10,8 @@ from conftest import ROOT
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FILES = sorted((ROOT / "examples").glob("*.yaml"))
+SCHEDULED = {"asha.yaml", "bohb.yaml", "early-stopping.yaml",
+             "hyperband.yaml", "pbt.yaml"}
 
 pytestmark = pytest.mark.skipif(not FASHION.is_dir(),
                                 reason="dataset-fashion-mnist is missing")
@@ -20,22 +23,66 @@ def run(smtune, write):
     write("smtrain", "#!/bin/sh\nexec %s/smtrain \"$@\" --limit 500\n"
           % smtune.env["PATH"].split(":")[0], mode=0o755)
 
-    def run_example(name, trials):
+    def run_example(name, trials, epochs="parameters.epochs={value: 1}",
+                    *more):
         text = (ROOT / "examples" / name).read_text()
         path = write(name, text.replace("smtrain mlp",
                                         f"{smtune.directory}/smtrain mlp"))
         result = smtune("run", path, "--name", "it",
                         "--set", f"budget.trials={trials}",
-                        "--set", "parameters.epochs={value: 1}")
+                        "--set", epochs, *more)
         return result, smtune.json("trials", "it")
     return run_example
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in FILES
+                                  if path.name not in SCHEDULED],
+                         ids=lambda path: path.name)
 def test_example_runs(path, run):
     result, trials = run(path.name, 3)
     assert result.returncode == 0, result.stderr
     assert [trial["state"] for trial in trials] == ["succeeded"] * 3
+
+
+def epochs_of(smtune, trial):
+    """The epochs of all attempts of a trial, in order."""
+    lines = smtune.ok("logs", "it", str(trial["id"]))
+    return [int(n) for n in re.findall(r"^epoch=(\d+) ", lines, re.M)]
+
+
+@pytest.mark.parametrize("name, trials, most", [
+    ("asha.yaml", 9, 3), ("hyperband.yaml", 8, 3), ("bohb.yaml", 12, 3)])
+def test_best_trials_go_on_from_their_checkpoints(smtune, run, name, trials,
+                                                  most):
+    result, made = run(name, trials, f"schedule.max={most}")
+    assert result.returncode == 0, result.stderr
+    assert len(made) == trials
+    assert {trial["state"] for trial in made} == {"succeeded", "stopped"}
+    for trial in made:
+        seen = epochs_of(smtune, trial)
+        assert seen == list(range(1, len(seen) + 1))  # no epoch twice
+        assert len(seen) == (most if trial["state"] == "succeeded" else 1)
+
+
+def test_a_population_takes_over_checkpoints(smtune, run):
+    result, made = run("pbt.yaml", 8, "schedule.max=3", "--set",
+                       "schedule.min=1", "--set", "schedule.population=4")
+    assert result.returncode == 0, result.stderr
+    assert {trial["state"] for trial in made} == {"succeeded", "stopped"}
+    first = [epochs_of(smtune, trial)[0] for trial in made]
+    assert first[:4] == [1] * 4  # clones begin where others were
+    assert first[4:] and all(epoch > 1 for epoch in first[4:])
+
+
+def test_bad_trials_are_stopped_early(smtune, run):
+    result, made = run("early-stopping.yaml", 10,
+                       "parameters.epochs={value: 4}")
+    assert result.returncode == 0, result.stderr
+    states = [trial["state"] for trial in made]
+    assert "stopped" in states and "succeeded" in states
+    for trial in made:
+        if trial["state"] == "stopped":
+            assert len(epochs_of(smtune, trial)) < 4
 
 
 def test_error_and_size_gives_a_front(smtune, run):
