@@ -62,6 +62,7 @@ FAULT := $S/fault/smtune $S/fault/smtune-shim
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 REGRET := $(wildcard tests/bench/regret/*.c)
+CLUSTER := $(wildcard tests/bench/cluster/*.c)
 SIM   := $(wildcard tests/fault/sim/*.c)
 SHELLS := bash zsh fish
 COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
@@ -148,6 +149,8 @@ WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
 $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
 $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
+$B/cluster: $(CLUSTER:%.c=$B/%.o) $B/libsmtune.a
+$S/cluster: $(CLUSTER:%.c=$S/%.o) $S/libsmtune.a
 # What stands in for the clock, libuv and the executors comes before the
 # library, and libuv itself is left out, so that nothing is taken from there.
 $B/sim: $(SIM:%.c=$B/%.o) $B/libsmtune.a
@@ -157,7 +160,7 @@ $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
 $(PROGS:%=$B/%) $(PROGS:%=$S/%) $(FAULT) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
-$B/regret $S/regret $B/sim $S/sim:
+$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim:
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
@@ -213,7 +216,7 @@ check-all:
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret all ## tests of whole programs (T=name: one)
+check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
@@ -274,6 +277,21 @@ bench-regret: $B/regret ## how good search methods are (SET METHODS SEEDS PEERS)
 	@$(PYTHON) tests/bench/regret/score.py --problems $B/regret.jsonl \
 	 $(if $(PEERS),$B/regret-peers.jsonl)
 
+bench-schedulers: $B/cluster ## schedules on a simulated cluster (SEEDS)
+	@$(call play,$B/schedules.jsonl,--workers 1$(,)5$(,)25$(,)100$(,)500 \
+	 --contenders random$(,)median$(,)median-vizier$(,)hyperband$(,)asha$(,)asha-stopping)
+	@$(call play,$B/schedules-calm.jsonl,--stragglers 0 --failures 0 \
+	 --contenders random$(,)median$(,)hyperband$(,)asha$(,)asha-stopping)
+	@$(call play,$B/schedules-models.jsonl,--within 5 --most 30000 \
+	 --contenders random$(,)tpe$(,)hyperband$(,)bohb$(,)asha$(,)asha+tpe)
+	@tests/bench/cluster/report.py --picture docs/schedules.svg \
+	 $B/schedules.jsonl $B/schedules-calm.jsonl $B/schedules-models.jsonl
+play = $B/cluster $2 --seeds $(if $(filter file,$(origin SEEDS)),100,$(SEEDS)) \
+ --jobs $$(nproc) --out $1 tests/bench/cluster/curves.csv
+bench-curves: $B/smtrain ## the table of bench-schedulers, in half an hour
+	tests/bench/cluster/curves.py --smtrain $B/smtrain \
+	 tests/bench/cluster/curves.csv
+
 # Installation ------------------------------------------------------------
 
 D       := $(DESTDIR)
@@ -310,4 +328,5 @@ FORCE:
 .SECONDARY:
 .PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
         fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
+        bench-schedulers bench-curves \
         install uninstall dist clean FORCE

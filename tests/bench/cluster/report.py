@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables, and a picture, of what build/cluster wrote.
+
+Mean time and resource until a search came within so much of the best of the
+table, in mean epochs of one worker and in epochs of all. A search that gave up
+counts with what it had spent by then: the mean is too small there, and the
+column `found` says so.
+"""
+
+import argparse
+import collections
+import json
+import math
+import statistics
+
+NAMES = {
+    "random": "random, all to the end",
+    "median": "median (SageMaker's rule)",
+    "median-vizier": "median (Vizier's rule)",
+    "hyperband": "hyperband",
+    "asha": "asha, promotion",
+    "asha-stopping": "asha, stopping",
+    "tpe": "tpe, all to the end",
+    "bohb": "bohb",
+    "asha+tpe": "asha, promotion, with tpe",
+}
+COLOURS = {"random": "#7a7a7a", "median": "#b8860b", "median-vizier": "#8f6fb5",
+           "hyperband": "#2f7d4f", "asha": "#c0392b",
+           "asha-stopping": "#2a6fb0"}
+
+
+def read(paths):
+    """{kind of cluster and target: {(contender, workers): [run]}}"""
+    sets = collections.defaultdict(lambda: collections.defaultdict(list))
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for run in map(json.loads, file):
+                cluster = run["stragglers"], run["failures"], run["target"]
+                sets[cluster][run["contender"], run["workers"]].append(run)
+    return {cluster: dict(sorted(
+        runs.items(), key=lambda item: (item[0][1],
+                                        list(NAMES).index(item[0][0]))))
+        for cluster, runs in sets.items()}
+
+
+def percentile(values, share):
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+def mean(runs, what):
+    return statistics.mean(run[what] for run in runs)
+
+
+def print_table(cluster, runs):
+    stragglers, failures, target = cluster
+    any_run = next(iter(runs.values()))[0]
+    print(f"Attempts {stragglers:g} (deviation of the logarithm) slower or"
+          f" faster, {failures:.0%} of them fail;"
+          f" best {any_run['best']:g}, wanted {target:.4g}\n")
+    print("| workers | schedule | found | time, mean (10 to 90 %) | resource |"
+          " trials | to the end | time against random |")
+    print("|--:|---|--:|--:|--:|--:|--:|--:|")
+    for (contender, workers), some in runs.items():
+        times = [run["time"] for run in some]
+        random = runs.get(("random", workers))
+        gain = (f"{mean(random, 'time') / mean(some, 'time'):.1f} x"
+                if random else "")
+        found = sum(run["found"] for run in some)
+        print(f"| {workers} | {NAMES[contender]} | {found} of {len(some)} |"
+              f" {mean(some, 'time'):,.0f}"
+              f" ({percentile(times, .1):,.0f} to {percentile(times, .9):,.0f})"
+              f" | {mean(some, 'resource'):,.0f} | {mean(some, 'trials'):,.0f}"
+              f" | {mean(some, 'full_trials'):,.0f} | {gain} |")
+    print()
+
+
+# ---- the picture ----
+
+class Panel:
+    """A plot with its lower left corner at (left, bottom); logarithmic x."""
+
+    def __init__(self, left, bottom, size, x_range, y_range, log_y):
+        self.left, self.bottom = left, bottom
+        self.width, self.height = size
+        self.x_range, self.y_range, self.log_y = x_range, y_range, log_y
+        self.parts = []
+
+    @staticmethod
+    def share(value, limits, is_log):
+        low, high = limits
+        if is_log:
+            value, low, high = map(math.log, (value, low, high))
+        return (value - low) / (high - low)
+
+    def place(self, x, y):
+        return (self.left + self.width * self.share(x, self.x_range, True),
+                self.bottom
+                - self.height * self.share(y, self.y_range, self.log_y))
+
+    def text(self, x, y, words, anchor="middle", extra=""):
+        self.parts.append(f'<text x="{x:.0f}" y="{y:.0f}" text-anchor='
+                          f'"{anchor}" {extra}>{words}</text>')
+
+    def line(self, points, style):
+        path = " ".join(f"{x:.1f},{y:.1f}"
+                        for x, y in (self.place(*p) for p in points))
+        self.parts.append(f'<polyline points="{path}" fill="none" {style}/>')
+
+    def axes(self, title, x_name, y_name, x_ticks, y_ticks):
+        grid = 'stroke="#dddddd" stroke-width="1"'
+        for tick, words in x_ticks:
+            self.line([(tick, y) for y in self.y_range], grid)
+            self.text(self.place(tick, self.y_range[0])[0], self.bottom + 16,
+                      words)
+        for tick, words in y_ticks:
+            self.line([(x, tick) for x in self.x_range], grid)
+            self.text(self.left - 6, self.place(self.x_range[0], tick)[1] + 4,
+                      words, "end")
+        self.text(self.left + self.width / 2, self.bottom + 34, x_name)
+        self.text(self.left, self.bottom - self.height - 12, title, "start",
+                  'font-weight="bold"')
+        x, y = self.left - 48, self.bottom - self.height / 2
+        self.text(x, y, y_name, "middle", f'transform="rotate(-90 {x:.0f}'
+                  f' {y:.0f})"')
+
+
+def decades(low, high):
+    return [(10.0 ** k, f"{10 ** k:,}")
+            for k in range(math.ceil(math.log10(low)),
+                           math.floor(math.log10(high)) + 1)]
+
+
+def draw_found(runs, workers):
+    """How many searches had found it by when."""
+    some = {c: sorted(run["time"] for run in found if run["found"])
+            for (c, w), found in runs.items() if w == workers and c in COLOURS}
+    counts = {c: len(runs[c, workers]) for c in some}
+    times = [t for values in some.values() for t in values]
+    panel = Panel(70, 330, (400, 270), (min(times) * .8, max(times) * 1.25),
+                  (0, 1), False)
+    panel.axes(f"{workers} workers: searches that have found it",
+               "time in mean epochs", "share",
+               decades(*panel.x_range), [(k / 4, f"{25 * k} %")
+                                         for k in range(5)])
+    for contender, values in some.items():
+        points = [(panel.x_range[0], 0)]
+        for i, t in enumerate(values):
+            points += [(t, i / counts[contender]),
+                       (t, (i + 1) / counts[contender])]
+        points.append((panel.x_range[1], len(values) / counts[contender]))
+        panel.line(points, f'stroke="{COLOURS[contender]}" stroke-width="2"')
+    return panel
+
+
+def draw_scaling(runs):
+    """Mean time by the number of workers, beside what would be ideal."""
+    curves = collections.defaultdict(list)
+    for (contender, workers), some in runs.items():
+        if contender in COLOURS:
+            curves[contender].append((workers, mean(some, "time")))
+    times = [t for points in curves.values() for _, t in points]
+    counts = sorted({w for points in curves.values() for w, _ in points})
+    panel = Panel(560, 330, (400, 270), (counts[0], counts[-1]),
+                  (min(times) * .8, max(times) * 1.25), True)
+    panel.axes("Mean time to find it", "workers", "time in mean epochs",
+               [(w, w) for w in counts], decades(*panel.y_range))
+    for contender, points in curves.items():
+        first = points[0][0] * points[0][1]
+        ideal = [(w, first / w) for w in counts
+                 if first / w >= panel.y_range[0]]
+        panel.line(ideal, f'stroke="{COLOURS[contender]}" stroke-width="1"'
+                   ' stroke-dasharray="3 4"')
+        panel.line(points, f'stroke="{COLOURS[contender]}" stroke-width="2"')
+        for point in points:
+            x, y = panel.place(*point)
+            panel.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"'
+                               f' fill="{COLOURS[contender]}"/>')
+    return panel, list(curves)
+
+
+def picture(runs):
+    found = draw_found(runs, 25)
+    scaling, contenders = draw_scaling(runs)
+    legend = []
+    for i, contender in enumerate(contenders):
+        x, y = 70 + 300 * (i % 3), 395 + 20 * (i // 3)
+        legend.append(f'<rect x="{x}" y="{y - 9}" width="20" height="4"'
+                      f' fill="{COLOURS[contender]}"/>'
+                      f'<text x="{x + 27}" y="{y}">{NAMES[contender]}</text>')
+    return "\n".join([
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 430"'
+        ' font-family="sans-serif" font-size="13" fill="#222222">',
+        '<rect width="1000" height="430" fill="#ffffff"/>',
+        *found.parts, *scaling.parts, *legend, "</svg>"]) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("lines", nargs="+", help="files of build/cluster")
+    parser.add_argument("--picture", help="an SVG file, of the first cluster")
+    options = parser.parse_args()
+    sets = read(options.lines)
+    for cluster, runs in sets.items():
+        print_table(cluster, runs)
+    if options.picture:
+        with open(options.picture, "w", encoding="utf-8") as file:
+            file.write(picture(next(iter(sets.values()))))
+
+
+if __name__ == "__main__":
+    main()
