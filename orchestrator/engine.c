@@ -466,8 +466,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 /* There was nothing left to be done. */
 static void explain_end(struct engine *engine)
 {
-    const struct experiment *experiment = engine->experiment;
-    const struct budget *budget = &experiment->budget;
+    const struct budget *budget = &engine->experiment->budget;
     struct engine_result *result = engine->result;
     const char *reason = "the schedule has come to its end";
 
@@ -478,9 +477,7 @@ static void explain_end(struct engine *engine)
                (budget->trials > 0 &&
                 engine->tally.suggested >= budget->trials)) {
         reason = budget_verdict_text(BUDGET_TRIALS);
-    } else if (budget->resource > 0 &&
-               budget_resource_left(budget, &engine->tally, 0) <
-                   (int64_t)experiment->schedule.options.max) {
+    } else if (engine->lacks_resource) {
         result->verdict = BUDGET_RESOURCE;
         reason = budget_verdict_text(BUDGET_RESOURCE);
     }

@@ -89,6 +89,8 @@ struct engine {
     enum engine_phase phase;
     enum trial_wish wish;   /* for trials ended by the phase */
     bool exhausted;         /* the strategy has nothing more */
+    bool lacks_resource;    /* the budget has too little for what is next */
+    bool has_told_of_checkpoints;
     int64_t reopened_count; /* open trials that their user put back */
     bool is_beyond_budget;  /* it is used up, but for these */
     bool has_more_to_dispatch;

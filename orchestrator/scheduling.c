@@ -21,11 +21,6 @@
 
 enum { STOPPED_A_TURN = 64 };
 
-static const char *resource_name(const struct engine *engine)
-{
-    return engine->experiment->schedule.resource;
-}
-
 /* ---- what trials reach ---- */
 
 /* Tells search and schedule what the trial has reached, into the record too.
@@ -171,10 +166,26 @@ enum job_event engine_schedule_end(struct engine *engine, struct trial *trial,
 
 /* ---- what is next ---- */
 
-void engine_schedule_begin(struct engine *engine, struct trial *trial)
+/* Of the first one: where one leaves none, all may. What each attempt does is
+ * in its row. */
+static void tell_of_lost_checkpoint(struct engine *engine,
+                                    const struct trial *trial)
 {
     char text[256];
 
+    engine->has_told_of_checkpoints = true;
+    snprintf(text, sizeof(text),
+             "trial %" PRId64 " left no checkpoint of what it had reached at "
+             "%" PRId64 " %s: it starts again from nothing, as others will "
+             "that leave none",
+             trial->number, trial->paused_at,
+             engine->experiment->schedule.resource);
+    if (engine->events->warn != NULL)
+        engine->events->warn(engine->events->user, text);
+}
+
+void engine_schedule_begin(struct engine *engine, struct trial *trial)
+{
     trial->from = trial->reached = 0;
     if (trial->paused_at == 0 || !engine->experiment->has_checkpoints)
         return;
@@ -183,12 +194,8 @@ void engine_schedule_begin(struct engine *engine, struct trial *trial)
         return;
     }
     trial->has_lost_checkpoint = true;
-    snprintf(text, sizeof(text),
-             "trial %" PRId64 " left no checkpoint of its first %" PRId64
-             " %s: it starts again from nothing",
-             trial->number, trial->paused_at, resource_name(engine));
-    if (engine->events->warn != NULL)
-        engine->events->warn(engine->events->user, text);
+    if (!engine->has_told_of_checkpoints)
+        tell_of_lost_checkpoint(engine, trial);
 }
 
 struct rested { /* a paused trial */
@@ -346,26 +353,6 @@ static const next_fn steps[] = {
     [NEXT_STOP] = stop,
 };
 
-static int take_step(struct engine *engine, const struct assignment *next,
-                     struct err *err)
-{
-    struct rested rested = {
-        .engine = engine,
-        .number = (int64_t)next->trial,
-        .below = INT64_MAX,
-        .point = mem_array(space_count(engine->experiment->space),
-                           sizeof(*rested.point)),
-    };
-    int result = 0;
-
-    if (next->trial != 0)
-        result = find_rested(&rested, err);
-    if (result == 0)
-        result = steps[next->kind](engine, next, &rested, err);
-    free(rested.point);
-    return result;
-}
-
 /* What trials that have a place may still use. */
 static int64_t outstanding(const struct engine *engine)
 {
@@ -385,54 +372,94 @@ static int64_t outstanding(const struct engine *engine)
     return sum;
 }
 
-/* Whether the budget has as much as the step needs. */
-static bool fits(const struct engine *engine, const struct assignment *next)
+/* What the step will use; a trial that rests goes on from its checkpoint. */
+static int64_t needed(const struct engine *engine,
+                      const struct assignment *next,
+                      const struct rested *rested)
+{
+    if (next->kind == NEXT_NONE || next->kind == NEXT_STOP)
+        return 0;
+    return (int64_t)next->resource -
+           (engine->experiment->has_checkpoints ? rested->resource : 0);
+}
+
+/* Finds the trial that the step names; whether the budget has as much as it
+ * needs. -1 with err. */
+static int fits(struct engine *engine, const struct assignment *next,
+                struct rested *rested, struct err *err)
 {
     const struct budget *budget = &engine->experiment->budget;
 
-    return next->kind == NEXT_STOP ||
+    rested->number = (int64_t)next->trial;
+    rested->resource = 0;
+    if (next->trial != 0 && find_rested(rested, err) != 0)
+        return -1;
+    return budget->resource == 0 ||
            budget_resource_left(budget, &engine->tally, outstanding(engine)) >=
-               (int64_t)next->resource;
+               needed(engine, next, rested);
 }
 
 /* New trials end when the budget has no room for them; then others may go on
- * that would have waited for more to compare with. */
-static void ask(struct engine *engine, struct assignment *next)
+ * that would have waited for more to compare with. 1: there is a step to take,
+ * 0: not before others have ended. */
+static int ask(struct engine *engine, struct assignment *next,
+               struct rested *rested, struct err *err)
 {
     bool is_closed = !engine_may_suggest(engine);
+    int has_room;
 
     scheduler_next(engine->scheduler, is_closed, next);
-    if (!is_closed && !fits(engine, next))
+    has_room = fits(engine, next, rested, err);
+    engine->lacks_resource = has_room == 0;
+    if (has_room == 0 && !is_closed) {
         scheduler_next(engine->scheduler, true, next);
+        has_room = fits(engine, next, rested, err);
+    }
+    return next->kind == NEXT_NONE ? 0 : has_room;
+}
+
+/* As ask(), and takes it. */
+static int take_next(struct engine *engine, struct err *err)
+{
+    struct rested rested = {
+        .engine = engine,
+        .below = INT64_MAX,
+        .point = mem_array(space_count(engine->experiment->space),
+                           sizeof(*rested.point)),
+    };
+    struct assignment next;
+    int result = ask(engine, &next, &rested, err);
+
+    if (result == 1 && !engine_begin(engine))
+        result = 0;
+    if (result == 1 && steps[next.kind](engine, &next, &rested, err) != 0)
+        result = -1;
+    free(rested.point);
+    return result;
 }
 
 bool engine_schedule_next(struct engine *engine)
 {
-    struct assignment next;
     struct err err;
+    int result;
 
     if (engine->is_beyond_budget)
         return false;
-    do {
-        ask(engine, &next);
-        if (next.kind == NEXT_NONE || !fits(engine, &next) ||
-            !engine_begin(engine))
-            return false;
-        if (take_step(engine, &next, &err) != 0) {
-            engine_break(engine, &err);
-            return false;
-        }
-    } while (TAILQ_EMPTY(&engine->ready) && !engine->is_broken);
-    return !engine->is_broken;
+    do
+        result = take_next(engine, &err);
+    while (result == 1 && TAILQ_EMPTY(&engine->ready) && !engine->is_broken);
+    if (result < 0)
+        engine_break(engine, &err);
+    return result == 1 && !engine->is_broken;
 }
 
 /* ---- the end ---- */
 
 static int on_paused(void *user, const struct trial_row *row)
 {
-    struct assignment *next = user;
+    struct rested *rested = user;
 
-    next->trial = (uint64_t)row->number;
+    rested->number = row->number;
     return 0;
 }
 
@@ -444,19 +471,20 @@ void engine_schedule_close(struct engine *engine)
         .state = job_state_names[JOB_PAUSED],
         .limit = 1,
     };
+    const struct assignment end = {.kind = NEXT_STOP,
+                                   .reason = "the run ended"};
+    struct rested rested;
     struct err err;
 
     /* Once somebody is stopped the schedule may want others, for whom there
      * is room. */
     engine->is_beyond_budget = true;
     for (int i = 0; i < STOPPED_A_TURN && engine->paused_trials > 0; i++) {
-        struct assignment next = {.kind = NEXT_STOP, .reason = "the run ended"};
-
         if (!engine_begin(engine))
             return;
-        if (store_each_trial(engine->store, &query, on_paused, &next, &err) !=
+        if (store_each_trial(engine->store, &query, on_paused, &rested, &err) !=
                 0 ||
-            take_step(engine, &next, &err) != 0) {
+            stop(engine, &end, &rested, &err) != 0) {
             engine_break(engine, &err);
             return;
         }

@@ -132,6 +132,15 @@ static void follow_durations(struct engine *engine,
     engine->mean_attempt_ms += 0.1 * (duration_ms - engine->mean_attempt_ms);
 }
 
+static void note_beginning(struct trial *trial)
+{
+    struct attempt_exit *end = &trial->end;
+
+    if (trial->has_lost_checkpoint && end->text[0] == '\0')
+        snprintf(end->text, sizeof(end->text),
+                 "it began again from nothing: no checkpoint was left");
+}
+
 /* The trial, which is in no list, goes to settled. log: what retry rules look
  * at, or empty. */
 static void settle(struct engine *engine, struct trial *trial,
@@ -143,6 +152,7 @@ static void settle(struct engine *engine, struct trial *trial,
     struct err err;
 
     follow_durations(engine, end);
+    note_beginning(trial);
     event = decide(engine, trial, log);
     row = (struct attempt_end){
         .run = engine->run->id,
@@ -353,6 +363,7 @@ static void forget_attempt(struct trial *trial)
     trial->watch = NULL;
     trial->attempt = 0;
     trial->has_ended = trial->is_adopted = false;
+    trial->has_lost_checkpoint = false;
     trial->wish = WISH_NONE;
 }
 
@@ -364,7 +375,7 @@ void engine_report_settled(struct engine *engine)
         TAILQ_REMOVE(&engine->settled, trial, link);
         if (trial->state != JOB_READY)
             report(engine, trial);
-        if (job_is_final(trial->state))
+        if (job_is_final(trial->state) || trial->state == JOB_PAUSED)
             workspace_release(engine->workspaces, trial->number);
         forget_attempt(trial);
         if (trial->state == JOB_WAITING)

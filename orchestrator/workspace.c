@@ -322,7 +322,7 @@ int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
     char *target = workspace_checkpoint_directory(workspaces->directory, to);
     int result = make_folder(workspaces, to, err);
 
-    if (result == 0)
+    if (result == 0 && workspace_has_checkpoint(workspaces, from))
         result = fs_copy_tree(source, target, err);
     free(source);
     free(target);

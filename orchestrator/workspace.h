@@ -56,7 +56,8 @@ int workspace_prepare(struct workspaces *workspaces, int64_t trial,
                       int64_t attempt_number, const json_t *params,
                       const json_t *strings, struct err *err);
 
-/* The trial is over: takes its folder back if nothing was left there. */
+/* The trial is over, or rests: takes its folder back if nothing was left there.
+ * It gets another one should it go on. */
 void workspace_release(struct workspaces *workspaces, int64_t trial);
 
 #endif
