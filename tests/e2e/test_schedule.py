@@ -207,7 +207,7 @@ def test_killed_in_the_middle_of_a_bracket(smtune, bench):
     assert len(whole) > 3
     for file in bench.evidence.iterdir():
         file.unlink()
-    smtune.ok("rm", "whole", "--yes")
+    smtune.ok("rm", "whole")
     engine = smtune.start("run", path)
     for count in (3, 6, 9):
         wait_until(lambda: len(bench.epochs()) >= count)
