@@ -317,9 +317,11 @@ struct decisions_view {
 static const struct {
     enum job_event event;
     const char *decision;
-} rest_ends[] = {{EVENT_PROMOTED, "promote"}, {EVENT_STOPPED, "stop"}};
+    const char *reason; /* its key in the event's detail */
+} rest_ends[] = {{EVENT_PROMOTED, "promote", "reason"},
+                 {EVENT_STOPPED, "stop", "verdict"}};
 
-static void keep_end(struct decisions_view *view, const char *decision,
+static void keep_end(struct decisions_view *view, size_t kind,
                      const struct event_row *row)
 {
     json_t *detail = json_parse(row->detail, strlen(row->detail), NULL);
@@ -327,11 +329,11 @@ static void keep_end(struct decisions_view *view, const char *decision,
     view->ends =
         mem_grow(view->ends, view->count, &view->capacity, sizeof(*view->ends));
     view->ends[view->count++] = (struct rest_end){
-        .decision = decision,
+        .decision = rest_ends[kind].decision,
         .resource = json_integer_value(json_object_get(detail, "resource")),
         .time_ms = row->time_ms,
         .reason = mem_copy_string(
-            json_string_value(json_object_get(detail, "reason"))),
+            json_string_value(json_object_get(detail, rest_ends[kind].reason))),
     };
     json_decref(detail);
 }
@@ -342,7 +344,7 @@ static int on_event(void *user, const struct event_row *row)
 
     for (size_t i = 0; row->job == view->job && i < ARRAY_LEN(rest_ends); i++) {
         if (strcmp(row->event, job_event_names[rest_ends[i].event]) == 0)
-            keep_end(view, rest_ends[i].decision, row);
+            keep_end(view, i, row);
     }
     return 0;
 }

@@ -89,9 +89,9 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
         .cause = cause,
         .event = job_event_names[event],
         .time_ms = clock_wall_ms(),
-        .reason = event == EVENT_STOPPED && trial->end.text[0] != '\0'
-                      ? trial->end.text
-                      : NULL,
+        .verdict = event == EVENT_STOPPED && trial->end.text[0] != '\0'
+                       ? trial->end.text
+                       : NULL,
     };
     enum job_state next;
     struct err err;

@@ -149,7 +149,8 @@ struct job_change {
     double violation; /* the sum of what bounds are exceeded by; not NaN */
     int64_t due_ms;   /* when a retry may start; 0: none */
     int64_t told;     /* the strategy gets it in this place: 1, 2 ...; 0: not */
-    const char *reason; /* for the event alone; NULL: none */
+    const char *verdict; /* why a schedule stopped it, for the event alone;
+                            NULL: none */
 };
 
 int store_change_job(struct store *store, const struct job_change *change,

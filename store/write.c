@@ -322,7 +322,7 @@ static const char *job_detail(struct store *store,
     detail_int_unless_0(detail, "ended_ms", change->ended_ms);
     detail_int_unless_0(detail, "due_ms", change->due_ms);
     detail_int_unless_0(detail, "told", change->told);
-    detail_text(detail, "reason", change->reason);
+    detail_text(detail, "verdict", change->verdict);
     if (change->values != NULL && change->value_count > 0)
         detail_reals(detail, "values", change->values, change->value_count);
     if (change->outcomes != NULL && change->outcome_count > 0)

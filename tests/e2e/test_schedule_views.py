@@ -98,6 +98,7 @@ def test_why_each_trial_went_as_far(smtune, experiment):
     assert (last["resource"], last["decision"]) == (9, "continue")
     assert smtune.json("show", "exp", "2")["rungs"] == decisions
     assert "200 is among the best 2 of 6" in smtune.ok("why", "exp", "2")
+    smtune.ok("fsck")
 
 
 def test_what_is_stopped_on_its_way(smtune, experiment):
@@ -114,6 +115,7 @@ def test_what_is_stopped_on_its_way(smtune, experiment):
     decisions = smtune.json("why", "exp", "4")["rungs"]
     assert [d["decision"] for d in decisions] == ["stop"]
     assert decisions[0]["reason"].startswith("400 is not among the best 1")
+    smtune.ok("fsck")
 
 
 def test_what_rests_and_what_is_on_its_way(smtune, experiment, tmp_path):
