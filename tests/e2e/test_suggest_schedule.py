@@ -196,6 +196,18 @@ def test_a_wrong_line_changes_nothing(session):
     assert s("best")["id"] == 1
 
 
+def test_what_is_no_number_on_the_way(session):
+    s = session(FILE)
+    ids = [t["id"] for t in s.ask(4)]
+    assert s("observe", id=1, step=1, value=None)["decision"] == "pause"
+    assert s("tell", id=2, value="nan") == {"ok": True}  # a failure
+    for id in ids[2:]:
+        s("observe", id=id, step=1, value=id)
+    trial, = s.ask()
+    assert (trial["id"], trial["resumed"]) == (3, True)
+    assert "already" in s("tell", id=2, value=1)["error"]
+
+
 def test_no_new_trials(session):
     """A driver whose time is up lets what runs come to its end."""
     s = session(FILE, "--set", "budget={time: 1h}")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/diag.h"
 #include "base/json.h"
 #include "orchestrator/experiment.h"
@@ -15,8 +16,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
  * Requests from another program, line by line: each is answered with one line,
- * which is a JSON object.
+ * which is a JSON object. A digit in front chooses a schedule.
  */
+
+static const char *const schedules[] = {
+    "none",
+    "{method: asha, max: 9, type: promotion}",
+    "{method: asha, max: 9, type: stopping, metric: b}",
+    "{method: hyperband, max: 9}",
+    "{method: median, min_trials: 2}",
+    "{method: patient, patience: 2}",
+    "{method: pbt, max: 4, population: 4}",
+};
 
 static const char file[] =
     "version: 1\n"
@@ -27,16 +38,20 @@ static const char file[] =
     "  k: {type: categorical, values: [u, v]}\n"
     "  y: {type: int, min: 1, max: 9, when: \"k = 'v'\"}\n"
     "search: {method: random, duplicates: reuse}\n"
-    "trial: {command: 'true'}\n";
+    "trial: {command: 'true', checkpoints: true}\n";
 
-static struct experiment *parse(void)
+static struct experiment *parse(const char *schedule)
 {
     struct diags *diags = diags_create("fuzz.yaml");
-    struct experiment *experiment = experiment_parse(
-        &(struct experiment_source){
-            .text = file, .length = strlen(file), .path = ""},
-        diags, NULL);
+    struct buf text = BUF_INIT;
+    struct experiment *experiment;
 
+    buf_printf(&text, "%sschedule: %s\n", file, schedule);
+    experiment = experiment_parse(
+        &(struct experiment_source){
+            .text = text.data, .length = text.length, .path = ""},
+        diags, NULL);
+    buf_clear(&text);
     diags_destroy(diags);
     assert(experiment != NULL);
     return experiment;
@@ -57,10 +72,15 @@ static void check_answer(const struct buf *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct experiment *experiment = parse();
-    struct session *session = session_create(experiment, NULL, NULL);
     const char *line = (const char *)data, *end = line + size;
+    size_t chosen = 0;
+    struct experiment *experiment;
+    struct session *session;
 
+    if (size > 0 && *line >= '1' && *line < '0' + (int)ARRAY_LEN(schedules))
+        chosen = (size_t)(*line++ - '0');
+    experiment = parse(schedules[chosen]);
+    session = session_create(experiment, NULL, NULL);
     assert(session != NULL);
     while (line < end) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));

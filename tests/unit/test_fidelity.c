@@ -153,6 +153,7 @@ static void test_fidelity__the_highest_level_with_enough_counts(void **state)
 
     ask(&search, 1);
     assert_int_equal(search.reason.incumbent, 20);
+    assert_non_null(strstr(search.reason.note, "and 5 that went less far"));
     assert_non_null(strstr(search.reason.note, "as of resource 9"));
     for (uint64_t trial = 6; trial <= 20; trial++)
         tell(&search, trial, OUTCOME_COMPLETE, (double)trial);
@@ -261,6 +262,33 @@ static void test_fidelity__curves_are_compared_at_the_same_point(void **state)
                          .resource = 4, .values = (double[]){1, (double)NAN}});
     assert_int_equal(strategy_history(search.strategy)->told_count, 15);
     search_close(&search);
+}
+
+static void test_fidelity__constraints_on_outcomes_count_on_the_way(
+    void **state)
+{
+    struct strategy_options options = {.method = "tpe", .outcome_count = 1};
+    struct space *space = spec_build(&specs[0], env);
+    struct strategy *strategy = strategy_create(&options, space, NULL);
+    const struct history *history;
+
+    (void)state;
+    for (uint64_t trial = 1; trial <= 4; trial++) {
+        struct value point[VALUES_MAX];
+        double value = (double)trial, outcome = trial == 1 ? 0.5 : -1;
+
+        assert_int_equal(strategy_ask(strategy, trial, point, NULL, NULL),
+                         ASK_OK);
+        strategy_observe(strategy, trial,
+                         &(struct partial_result){.resource = 3,
+                                                  .values = &value,
+                                                  .outcomes = &outcome});
+    }
+    history = strategy_history(strategy);
+    assert_int_equal(history->numbers[history_best(history)], 2);
+    assert_true(history_violation(history, 0) == 0.5);
+    strategy_destroy(strategy);
+    space_destroy(space);
 }
 
 static void test_fidelity__results_of_earlier_runs_are_at_the_top(void **state)
