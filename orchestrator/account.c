@@ -38,6 +38,8 @@ bool engine_account(struct engine *engine, const struct told_item *item,
 
     told_tell(engine->strategy, engine->scheduler, engine->experiment, item,
               verdict);
+    if (engine->convergence != NULL)
+        told_tell_convergence(engine->convergence, engine->experiment, item);
     engine->told_count = item->place;
     return is_best;
 }

@@ -21,6 +21,7 @@ void tally_forget(struct tally *tally)
     tally_init(tally, before.improvement);
     tally->suggested = before.suggested;
     tally->resource_used = before.resource_used;
+    tally->has_converged = before.has_converged;
 }
 
 static bool is_improvement(const struct tally *tally, double value)
@@ -107,6 +108,8 @@ enum budget_verdict budget_check(const struct budget *budget,
     if (budget->no_improvement > 0 &&
         tally->since_best >= budget->no_improvement)
         return BUDGET_NO_IMPROVEMENT;
+    if (budget->convergence && tally->has_converged)
+        return BUDGET_CONVERGENCE;
     if (budget->trials > 0 && tally->suggested >= budget->trials)
         return BUDGET_TRIALS;
     if (budget_resource_left(budget, tally, 0) <= 0)
@@ -129,6 +132,8 @@ const char *budget_verdict_text(enum budget_verdict verdict)
         [BUDGET_TARGET] = "the target was reached",
         [BUDGET_NO_IMPROVEMENT] = "no improvement for as many trials as the "
                                   "budget allows",
+        [BUDGET_CONVERGENCE] = "the search has converged: a better trial is "
+                               "unlikely",
     };
 
     return texts[verdict];

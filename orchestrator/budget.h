@@ -26,6 +26,7 @@ struct tally {
     double improved;        /* the last improvement; NaN: none yet */
     int64_t improved_place; /* its place among the results told; 0: none yet */
     int64_t resource_used;  /* by all attempts that ended */
+    bool has_converged;     /* as convergence_reached() said last */
 };
 
 /* improvement: of the budget. */
@@ -70,6 +71,7 @@ enum budget_verdict {
     BUDGET_TIME,     /* the others end everything at once */
     BUDGET_TARGET,
     BUDGET_NO_IMPROVEMENT,
+    BUDGET_CONVERGENCE,
     BUDGET_VERDICT_COUNT
 };
 

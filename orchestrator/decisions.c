@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/search.h"
 #include "orchestrator/states.h"
 #include "orchestrator/told.h"
 
@@ -119,8 +120,12 @@ static enum budget_verdict verdict(const struct deciding *deciding,
 
 static void note_verdict(struct deciding *deciding)
 {
-    enum budget_verdict now = verdict(deciding, 0);
+    enum budget_verdict now;
 
+    if (deciding->convergence != NULL)
+        deciding->tally.has_converged =
+            convergence_reached(deciding->convergence);
+    now = verdict(deciding, 0);
     deciding->is_over = budget_verdict_ends_all(now);
     if (deciding->is_over)
         deciding->verdicts |= 1u << now;
@@ -159,6 +164,7 @@ static int add_job(struct deciding *deciding, const json_t *detail)
         .rule = -1,
         .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
+    deciding_ask(deciding, number, detail);
     if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
         return deciding_differ(deciding, number,
                                "it was suggested, and the budget is %" PRId64
@@ -255,6 +261,7 @@ static void end_job(struct deciding *deciding, struct job *job,
     job->violation = isnan(violation) ? 0.0 : violation;
     job->place = deciding_integer(detail, "told", 0);
     account(deciding, job);
+    deciding_tell(deciding, job, detail);
     /* Results that are taken over come while the next trials are suggested. */
     if (event != EVENT_REUSED && deciding->is_complete)
         note_verdict(deciding);
@@ -320,10 +327,11 @@ static void observe(struct job *job, const json_t *detail)
 
 /* ---- the run's end ---- */
 
-static bool was_verdict(const struct deciding *deciding, const char *reason)
+/* Whether the text is that of one of the verdicts, bits 1 << enum. */
+static bool is_among(unsigned verdicts, const char *reason)
 {
     for (int v = BUDGET_GO_ON; v < BUDGET_VERDICT_COUNT; v++) {
-        if ((deciding->verdicts & 1u << v) &&
+        if ((verdicts & 1u << v) &&
             strcmp(reason, budget_verdict_text((enum budget_verdict)v)) == 0)
             return true;
     }
@@ -344,12 +352,17 @@ static bool lacks_resource(const struct deciding *deciding)
 static bool reason_holds(const struct deciding *deciding,
                          const struct session *session, const char *reason)
 {
+    const unsigned by_results = 1u << BUDGET_TARGET |
+                                1u << BUDGET_NO_IMPROVEMENT |
+                                1u << BUDGET_CONVERGENCE;
     int64_t elapsed = elapsed_ms(deciding, session) + CLOCK_SLACK_MS;
     enum budget_verdict now = verdict(deciding, 0);
     bool all_ended = tally_ended(&deciding->tally) == deciding->tally.suggested;
 
-    if (was_verdict(deciding, reason))
+    if (is_among(deciding->verdicts, reason))
         return true;
+    if (is_among(by_results, reason))
+        return false;
     if (budget_verdict_ends_all(now))
         return (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0 &&
                 verdict(deciding, elapsed) == BUDGET_TIME);
@@ -455,12 +468,14 @@ int decisions_replay(struct store *store, int64_t run,
     int result;
 
     *decisions = (struct decisions){0};
+    deciding.convergence = search_create_convergence(experiment);
     tally_init(&deciding.tally, experiment->budget.improvement);
     result = store_each_event(store, run, on_session_event, &deciding, err);
     if (result == 0)
         result = store_each_event(store, run, on_event, &deciding, err);
     for (size_t i = 0; i < deciding.job_count; i++)
         free(deciding.jobs[i].retries_used);
+    convergence_destroy(deciding.convergence);
     free(deciding.jobs);
     free(deciding.sessions);
     return result < 0 ? -1 : 0;

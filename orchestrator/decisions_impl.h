@@ -10,7 +10,8 @@
 #include "strategies/scheduler.h"
 
 /* What the files of the proof of decisions share: decisions.c goes through the
- * events, decisions_end.c knows what may become of an attempt's end. */
+ * events, decisions_end.c knows what may become of an attempt's end, and
+ * decisions_convergence.c when the search had converged. */
 
 enum { ENOUGH = 1 };
 
@@ -46,13 +47,14 @@ struct deciding {
     struct job *jobs; /* [job_count], by id */
     size_t job_count, job_capacity;
     struct tally tally;
-    int64_t earlier_ms;    /* of the sessions before */
-    int64_t launch_errors; /* in a row */
-    bool is_complete;      /* the events say what rule and when */
-    bool is_over;          /* the budget's verdict ends the session */
-    unsigned verdicts;     /* bits of those that the session came by: results
-                              that come while it ends do not undo them */
-    bool is_hopeless;      /* nothing could be started in it */
+    struct convergence *convergence; /* NULL: the budget does not ask */
+    int64_t earlier_ms;              /* of the sessions before */
+    int64_t launch_errors;           /* in a row */
+    bool is_complete;                /* the events say what rule and when */
+    bool is_over;                    /* the budget's verdict ends the session */
+    unsigned verdicts; /* bits of those that the session came by: results
+                          that come while it ends do not undo them */
+    bool is_hopeless;  /* nothing could be started in it */
     const struct event_row *event;
 };
 
@@ -63,6 +65,14 @@ int64_t deciding_integer(const json_t *detail, const char *key, int64_t none);
 /* Says what does not follow, of a trial (0: none). Returns ENOUGH. */
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* decisions_convergence.c */
+/* Take in a trial that was suggested, and one that is over; nothing where the
+ * budget does not ask for convergence. */
+void deciding_ask(struct deciding *deciding, int64_t trial,
+                  const json_t *detail);
+void deciding_tell(struct deciding *deciding, const struct job *job,
+                   const json_t *detail);
 
 /* decisions_end.c */
 /* Whether that can become of a trial whose attempt has ended. */

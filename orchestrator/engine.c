@@ -82,6 +82,8 @@ static void check_budget(struct engine *engine)
 
     if (engine->phase != PHASE_RUNNING || engine->is_beyond_budget)
         return;
+    if (engine->convergence != NULL)
+        engine->tally.has_converged = convergence_reached(engine->convergence);
     verdict = budget_check(&experiment->budget, &experiment->objectives[0],
                            &engine->tally, elapsed_ms(engine));
     if (budget_verdict_ends_all(verdict))
@@ -422,6 +424,7 @@ static void engine_clear(struct engine *engine)
     clear_list(&engine->settled);
     strategy_destroy(engine->strategy);
     scheduler_destroy(engine->scheduler);
+    convergence_destroy(engine->convergence);
     metric_rules_destroy(engine->reported);
     workspaces_destroy(engine->workspaces);
     notifier_destroy(engine->notifier);
@@ -439,6 +442,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     if (run->experiment->schedule.is_on)
         engine->scheduler = scheduler_create(&run->experiment->schedule.options,
                                              run->experiment->space, err);
+    engine->convergence = search_create_convergence(run->experiment);
     engine->reported = metric_rules_create(NULL, 0, err);
     engine->workspaces =
         workspaces_create(run->directory, run->experiment, err);

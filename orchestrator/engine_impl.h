@@ -67,7 +67,8 @@ struct engine {
     char *program_path;
     struct metric_rules *reported; /* what `smtune report` may say: all */
     struct strategy *strategy;
-    struct scheduler *scheduler; /* NULL: there is no schedule */
+    struct scheduler *scheduler;     /* NULL: there is no schedule */
+    struct convergence *convergence; /* NULL: nobody asks for it */
     struct executor *executor;
     struct notifier *notifier; /* NULL: nobody wants to be told */
 

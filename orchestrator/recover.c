@@ -103,6 +103,9 @@ static int on_trial(void *user, const struct trial_row *row)
     tell_until(recovery, row->seen);
     strategy_restore(engine->strategy, (uint64_t)row->number, recovery->point,
                      row->cursor);
+    if (engine->convergence != NULL)
+        convergence_ask(engine->convergence, (uint64_t)row->number,
+                        recovery->point);
     if (told_assignment(row, &assignment))
         scheduler_assign(engine->scheduler, (uint64_t)row->number, &assignment);
     engine->tally.suggested++;

@@ -39,6 +39,20 @@ struct strategy *search_create_of_run(const struct experiment *experiment,
     return strategy;
 }
 
+struct convergence *search_create_convergence(
+    const struct experiment *experiment)
+{
+    const struct convergence_options options = {
+        .seed = experiment->search.seed,
+        .improvement = experiment->budget.improvement,
+        .outcome_count = experiment->search.outcome_count,
+    };
+
+    return experiment->budget.convergence
+               ? convergence_create(&options, experiment->space)
+               : NULL;
+}
+
 int search_point(const struct space *space, const struct trial_row *row,
                  struct value *point, struct err *err)
 {

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "orchestrator/experiment.h"
 #include "store/store.h"
+#include "strategies/convergence.h"
 #include "strategies/strategy.h"
 
 struct warm_start;
@@ -19,6 +20,11 @@ struct strategy *search_create(const struct experiment *experiment,
 struct strategy *search_create_of_run(const struct experiment *experiment,
                                       struct store *store, int64_t run,
                                       struct err *err);
+
+/* What says when the search has converged; NULL: the budget does not ask.
+ * Borrows the experiment; the caller's to destroy. */
+struct convergence *search_create_convergence(
+    const struct experiment *experiment);
 
 /*
  * A trial's setting as the record has it, in the types of the space:

@@ -66,6 +66,9 @@ static bool add_job(struct engine *engine, struct trial *trial,
 static bool admit(struct engine *engine, struct trial *trial, int64_t same_as)
 {
     engine->tally.suggested++;
+    if (engine->convergence != NULL)
+        convergence_ask(engine->convergence, (uint64_t)trial->number,
+                        trial->point);
     if (same_as == 0) {
         engine->reused_in_row = 0;
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);

@@ -133,6 +133,25 @@ static void tell_strategy(struct strategy *strategy,
     free(outcomes);
 }
 
+void told_tell_convergence(struct convergence *convergence,
+                           const struct experiment *experiment,
+                           const struct told_item *item)
+{
+    double *values, *outcomes;
+
+    if (item->kind != TOLD_RESULT)
+        return;
+    values = oriented(experiment, item->values);
+    outcomes = excesses(experiment, item->outcomes);
+    convergence_tell(
+        convergence, (uint64_t)item->number,
+        &(struct trial_result){.outcome = outcomes_of_states[item->state],
+                               .values = values,
+                               .outcomes = outcomes});
+    free(values);
+    free(outcomes);
+}
+
 void told_tell(struct strategy *strategy, struct scheduler *scheduler,
                const struct experiment *experiment,
                const struct told_item *item, struct verdict *verdict)

@@ -9,6 +9,7 @@
 #include "orchestrator/experiment.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
+#include "strategies/convergence.h"
 #include "strategies/scheduler.h"
 #include "strategies/strategy.h"
 
@@ -63,6 +64,11 @@ extern const char *const decision_names[];
 void told_tell(struct strategy *strategy, struct scheduler *scheduler,
                const struct experiment *experiment,
                const struct told_item *item, struct verdict *verdict);
+
+/* Tells of results alone. */
+void told_tell_convergence(struct convergence *convergence,
+                           const struct experiment *experiment,
+                           const struct told_item *item);
 
 /* How its schedule had a trial begin; false: it has none. */
 bool told_assignment(const struct trial_row *row,

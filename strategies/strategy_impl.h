@@ -100,7 +100,8 @@ enum strategy_stream {
     STREAM_TPE = 16,
     STREAM_BAYESIAN = 32,
     STREAM_CMAES = 48,
-    STREAM_NSGA2 = 64
+    STREAM_NSGA2 = 64,
+    STREAM_CONVERGENCE = 80
 };
 
 /* Looks at so many infeasible points in a row before it is an error. */

@@ -157,3 +157,15 @@ def test_score_places_methods(tmp_path):
         assert 0.75 < float(best[1]) < 0.95
         assert abs(float(second[1])) < 0.1
     assert "sphere-30" in blocks[5]
+
+
+def test_convergence_is_said_and_does_not_change_the_run():
+    words = ("--problems", "beale-2,alpine-4", "--methods", "bayesian",
+             "--seeds", "1", "--trials", "40")
+    plain = {run["problem"]: run for run in runs(*words)}
+    looked = {run["problem"]: run for run in runs(*words, "--convergence")}
+    for problem, run in looked.items():
+        assert run["regret"] == plain[problem]["regret"]
+        assert "converged" not in plain[problem]
+    assert 24 <= looked["beale-2"]["converged"]["trials"] <= 40
+    assert looked["alpine-4"]["converged"] == {}

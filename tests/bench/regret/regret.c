@@ -36,6 +36,7 @@ static const char usage[] =
     "  --first-seed N    and the first one's number (1)\n"
     "  --trials N        of each run (200)\n"
     "  --parallel N      trials pending at once; a random one ends next (1)\n"
+    "  --convergence     say when budget.convergence would have ended the run\n"
     "  --jobs N          processes (1)\n"
     "  --out FILE        where the lines go (standard output)\n"
     "  --list            name, set, kind and dimensions of the problems\n"
@@ -49,7 +50,7 @@ static const char usage[] =
 struct options {
     const char *set, *problems, *kinds, *methods, *out, *serve;
     int64_t seeds, first_seed, trials, parallel, jobs;
-    bool list, help;
+    bool list, help, convergence;
 };
 
 #define OPTION(n, t, field, least)                                             \
@@ -71,6 +72,7 @@ static const struct opt table[] = {
     OPTION("first-seed", INT, first_seed, 1),
     OPTION("trials", INT, trials, 10),
     OPTION("parallel", INT, parallel, 1),
+    OPTION("convergence", FLAG, convergence, 0),
     OPTION("jobs", INT, jobs, 1),
     OPTION("out", TEXT, out, 0),
     OPTION("list", FLAG, list, 0),
@@ -189,6 +191,7 @@ static void nth_run(const struct plan *plan, uint64_t index, struct run *run)
     run->seed = (uint64_t)options->first_seed + index;
     run->trials = (uint64_t)options->trials;
     run->parallel = (uint64_t)options->parallel;
+    run->improvement = options->convergence ? 0.01 : 0;
 }
 
 /* Takes runs off the common counter until there are no more. */

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "strategies/convergence.h"
 
 enum { STREAM_ORDER = 210 };
 
@@ -37,6 +38,8 @@ struct state {
     struct incumbent incumbent;
     double seconds;
     json_t *regret;
+    struct convergence *convergence; /* NULL: not asked for */
+    json_t *converged;               /* when, and the regret then */
 };
 
 static double now_s(void)
@@ -98,9 +101,29 @@ static enum ask_result ask(struct state *state, struct err *err)
     state->asked++;
     state->pending_count++;
     pending->trial = state->asked;
+    if (state->convergence != NULL)
+        convergence_ask(state->convergence, pending->trial, point);
     instance_evaluate(state->instance, point, state->asked,
                       &pending->evaluation);
     return ASK_OK;
+}
+
+/* The run goes on, to see what it would have missed. */
+static void look_for_convergence(struct state *state, uint64_t trial,
+                                 const struct trial_result *result)
+{
+    const struct incumbent *incumbent = &state->incumbent;
+
+    if (state->convergence == NULL || json_object_size(state->converged) > 0)
+        return;
+    convergence_tell(state->convergence, trial, result);
+    if (!convergence_reached(state->convergence))
+        return;
+    json_object_set_new(state->converged, "trials",
+                        json_integer((json_int_t)state->finished));
+    json_object_set_new(state->converged, "regret",
+                        incumbent->found ? json_real(incumbent->measure)
+                                         : json_null());
 }
 
 static void finish_one(struct state *state)
@@ -122,6 +145,7 @@ static void finish_one(struct state *state)
     state->finished++;
     incumbent_see(&state->incumbent, state->run->problem, evaluation);
     note(state, false);
+    look_for_convergence(state, ended.trial, &result);
 }
 
 static int work(struct state *state, struct err *err)
@@ -148,14 +172,14 @@ static void describe(const struct state *state, struct buf *out)
 {
     const struct run *run = state->run;
     const struct problem *problem = run->problem;
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:O, s:f}",
-                  "problem", problem->name, "kind", problem->kind, "set",
-                  problem_set_names[problem->set], "method", run->method,
-                  "used", strategy_method(state->strategy), "seed",
-                  (json_int_t)run->seed, "trials", (json_int_t)run->trials,
-                  "parallel", (json_int_t)run->parallel, "regret",
-                  state->regret, "seconds", state->seconds);
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:O, s:O*, s:f}", "problem",
+        problem->name, "kind", problem->kind, "set",
+        problem_set_names[problem->set], "method", run->method, "used",
+        strategy_method(state->strategy), "seed", (json_int_t)run->seed,
+        "trials", (json_int_t)run->trials, "parallel",
+        (json_int_t)run->parallel, "regret", state->regret, "converged",
+        state->converged, "seconds", state->seconds);
 
     json_print(line, out);
     buf_add_char(out, '\n');
@@ -179,6 +203,15 @@ int run_method(const struct run *run, struct buf *out, struct err *err)
     if (state.instance == NULL)
         return -1;
     state.regret = json_object();
+    if (run->improvement > 0) {
+        const struct convergence_options looking = {
+            .seed = run->seed,
+            .improvement = run->improvement,
+            .outcome_count = run->problem->outcome_count};
+
+        state.convergence = convergence_create(&looking, state.instance->space);
+        state.converged = json_object();
+    }
     state.pending = mem_array(run->parallel, sizeof(*state.pending));
     rng_init(&state.order, run->seed, 0, STREAM_ORDER);
     start_s = now_s();
@@ -191,6 +224,8 @@ int run_method(const struct run *run, struct buf *out, struct err *err)
     strategy_destroy(state.strategy);
     free(state.pending);
     json_decref(state.regret);
+    json_decref(state.converged);
+    convergence_destroy(state.convergence);
     instance_destroy(state.instance);
     return result;
 }

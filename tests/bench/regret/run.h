@@ -16,6 +16,7 @@ struct run {
     uint64_t seed; /* of the instance and of the method */
     uint64_t trials;
     uint64_t parallel; /* so many are pending when the next is asked for */
+    double improvement; /* convergence is looked for by it; 0: it is not */
 };
 
 /* Appends a line of JSON: what the run was, the incumbent's measure after 10,
