@@ -143,9 +143,11 @@ static void explain(const struct bayesian *bayesian, const struct plan *plan,
 
     reason->step = plan->step;
     snprintf(reason->note, sizeof(reason->note),
-             "knows %zu results and %zu failures, %zu pending",
+             "knows %zu results and %zu failures, %zu pending, %zu that went "
+             "less far",
              surrogates_count(bayesian->surrogates),
-             bayesian->surrogates->failures, ask->history->pending_count);
+             bayesian->surrogates->failures, ask->history->pending_count,
+             ask->history->behind_count);
     if (plan->best != SIZE_MAX)
         reason->incumbent = ask->history->numbers[plan->best];
     if (gp == NULL)

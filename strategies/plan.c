@@ -24,37 +24,63 @@ static double normal(struct rng *rng)
     return radius * cos(2 * M_PI * rng_uniform(rng));
 }
 
-/* The newest pending trials that there is room for begin here. */
-static size_t first_pending(const struct history *history)
+/* Trials without a value, which get a row each: those that fell behind, then
+ * those that are pending; the newest of more than there is room for. */
+struct guests {
+    size_t trials[SURROGATES_PENDING_MAX];
+    size_t count, behind; /* the first of them */
+};
+
+static void find_guests(const struct history *history, struct guests *guests)
 {
-    return history->pending_count > SURROGATES_PENDING_MAX
-               ? history->pending_count - SURROGATES_PENDING_MAX
-               : 0;
+    size_t pending = history->pending_count, room, at;
+
+    if (pending > SURROGATES_PENDING_MAX)
+        pending = SURROGATES_PENDING_MAX;
+    room = SURROGATES_PENDING_MAX - pending;
+    guests->behind =
+        history->behind_count < room ? history->behind_count : room;
+    guests->count = guests->behind + pending;
+    at = guests->behind;
+    for (size_t i = history->count; at > 0; i--) {
+        if (history->states[i - 1] == HISTORY_BEHIND)
+            guests->trials[--at] = i - 1;
+    }
+    memcpy(guests->trials + guests->behind,
+           history->pending + history->pending_count - pending,
+           pending * sizeof(*guests->trials));
 }
 
-static void append_pending(struct surrogates *surrogates, struct gp *gp,
-                           const struct history *history)
+static void append_guests(struct surrogates *surrogates, struct gp *gp,
+                          const struct history *history,
+                          const struct guests *guests)
 {
-    for (size_t i = first_pending(history); i < history->pending_count; i++) {
+    for (size_t i = 0; i < guests->count; i++) {
         domain_encode(surrogates->domain,
-                      history_unit(history, history->pending[i]),
+                      history_unit(history, guests->trials[i]),
                       surrogates->columns);
         gp_append(gp, surrogates->columns);
     }
 }
 
-/* Fantasies in pairs of opposite draws, each pending trial with its own. */
+/* Fantasies in pairs of opposite draws, each pending trial with its own. One
+ * that fell behind is no better than expected: its draws are from the upper
+ * half. */
 static void draw_fantasies(struct plan *plan, const struct history *history,
-                           uint64_t seed, size_t valued, size_t rows)
+                           uint64_t seed, const struct guests *guests,
+                           size_t rows)
 {
-    for (size_t i = valued; i < rows; i++) {
-        size_t index = history->pending[first_pending(history) + i - valued];
+    for (size_t i = 0; i < guests->count; i++) {
+        double *weights = plan->weights + rows - guests->count + i;
         struct rng rng;
 
-        rng_init(&rng, seed, history->numbers[index], STREAM_BAYESIAN + 1);
+        rng_init(&rng, seed, history->numbers[guests->trials[i]],
+                 STREAM_BAYESIAN + 1);
         for (size_t f = 0; f < PLAN_FANTASIES; f += 2) {
-            plan->weights[f * rows + i] = normal(&rng);
-            plan->weights[(f + 1) * rows + i] = -plan->weights[f * rows + i];
+            double draw = normal(&rng);
+
+            weights[f * rows] = i < guests->behind ? fabs(draw) : draw;
+            weights[(f + 1) * rows] = i < guests->behind ? fabs(draw) : -draw;
         }
     }
 }
@@ -68,14 +94,15 @@ static bool is_feasible(const struct surrogates *surrogates,
 /* The least of what is known to be feasible, by the process's means. */
 static double find_target(const struct surrogates *surrogates,
                           const struct history *history, const double *means,
-                          size_t rows)
+                          const struct guests *guests)
 {
     const struct model *model = surrogates->objectives[0];
     size_t valued = model_row_count(model);
     double least = (double)INFINITY;
 
-    for (size_t i = 0; i < rows; i++) {
-        bool counts = history->outcome_count == 0;
+    for (size_t i = 0; i < valued + guests->count; i++) {
+        bool counts =
+            history->outcome_count == 0 && i >= valued + guests->behind;
 
         if (i < valued) {
             size_t result = model_result_of(model, i);
@@ -107,13 +134,15 @@ static void plan_objective(struct plan *plan, struct surrogates *surrogates,
     const struct history *history = ask->history;
     struct model *model = surrogates->objectives[0];
     size_t rows, valued, fantasies;
+    struct guests guests;
     double *means;
     struct gp *gp;
 
     model_update(model);
     gp = choose_gp(model, ask);
     valued = gp_count(gp);
-    append_pending(surrogates, gp, history);
+    find_guests(history, &guests);
+    append_guests(surrogates, gp, history, &guests);
     rows = gp_count(gp);
     fantasies = rows > valued ? PLAN_FANTASIES : 1;
     plan->weights = mem_array(fantasies * rows, sizeof(*plan->weights));
@@ -121,12 +150,12 @@ static void plan_objective(struct plan *plan, struct surrogates *surrogates,
         memcpy(plan->weights + f * rows, gp_weights(gp),
                valued * sizeof(*plan->weights));
     if (rows > valued)
-        draw_fantasies(plan, history, seed, valued, rows);
+        draw_fantasies(plan, history, seed, &guests, rows);
     means = mem_array(fantasies * rows, sizeof(*means));
     gp_means_at_rows(gp, plan->weights, fantasies, means);
     for (size_t f = 0; f < fantasies; f++)
         plan->targets[f] =
-            find_target(surrogates, history, means + f * rows, rows);
+            find_target(surrogates, history, means + f * rows, &guests);
     free(means);
     plan->acquisition.fantasy_count = fantasies;
     plan->acquisition.weights = plan->weights;
@@ -208,7 +237,9 @@ static void plan_goals(struct plan *plan, struct surrogates *surrogates,
     size_t count = surrogates->objective_count;
     double shares[ACQUISITION_GOALS_MAX], reference[ACQUISITION_GOALS_MAX];
     double worths[PLAN_ANCHORS] = {0}, *cells;
+    struct guests guests;
 
+    find_guests(ask->history, &guests);
     draw_shares(ask, seed, count, shares);
     for (size_t j = 0; j < count; j++)
         model_update(surrogates->objectives[j]);
@@ -220,8 +251,8 @@ static void plan_goals(struct plan *plan, struct surrogates *surrogates,
             (struct acquisition_goal){.gp = model_gp(surrogates->objectives[j]),
                                       .bound = reference[j],
                                       .share = shares[j]};
-        append_pending(surrogates, model_gp(surrogates->objectives[j]),
-                       ask->history);
+        append_guests(surrogates, model_gp(surrogates->objectives[j]),
+                      ask->history, &guests);
     }
     for (size_t i = 0; i < surrogates_count(surrogates); i++)
         if (is_feasible(surrogates, ask->history, i))

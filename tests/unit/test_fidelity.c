@@ -331,6 +331,50 @@ static void test_fidelity__a_share_is_tried_at_random(void **state)
     search_close(&search);
 }
 
+static double distance(const struct history *history, size_t a, size_t b)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < history->dimension; i++) {
+        double by = history_unit(history, a)[i] - history_unit(history, b)[i];
+
+        sum += isnan(by) ? 0 : by * by;
+    }
+    return sqrt(sum);
+}
+
+/* Each trial that falls behind says something of where it was. */
+static void test_fidelity__what_fell_behind_is_not_tried_again(void **state)
+{
+    const struct history *history;
+    struct search search;
+    int near = 0;
+
+    (void)state;
+    search_open(&search, "bayesian", 0, 1);
+    for (uint64_t trial = 1; trial <= 40; trial++) {
+        ask(&search, 1);
+        history = strategy_history(search.strategy);
+        observe(&search, trial, 1, 5, trial <= 20);
+        if (trial <= 20)
+            tell(&search, trial, OUTCOME_COMPLETE,
+                 history_unit(history, history->count - 1)[0]);
+        else
+            tell(&search, trial, OUTCOME_STOPPED, 5);
+    }
+    history = strategy_history(search.strategy);
+    assert_int_equal(state_of(&search, 40), HISTORY_BEHIND);
+    for (size_t i = 20; i < history->count; i++) {
+        bool is_near = false;
+
+        for (size_t j = 20; j < i; j++)
+            is_near |= distance(history, i, j) < 0.05;
+        near += is_near;
+    }
+    assert_in_range(near, 0, 2);
+    search_close(&search);
+}
+
 /* ---- replay ---- */
 
 enum { CALLS = 220 };
@@ -450,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_fidelity__curves_are_compared_at_the_same_point),
         cmocka_unit_test(test_fidelity__results_of_earlier_runs_are_at_the_top),
         cmocka_unit_test(test_fidelity__a_share_is_tried_at_random),
+        cmocka_unit_test(test_fidelity__what_fell_behind_is_not_tried_again),
         cmocka_unit_test(test_fidelity__goes_on_the_same_after_a_restart),
     };
 
