@@ -492,6 +492,8 @@ int main(void)
         cmocka_unit_test(test_fidelity__pending_trials_are_those_on_their_way),
         cmocka_unit_test(test_fidelity__a_failure_is_one_at_every_level),
         cmocka_unit_test(test_fidelity__curves_are_compared_at_the_same_point),
+        cmocka_unit_test(
+            test_fidelity__constraints_on_outcomes_count_on_the_way),
         cmocka_unit_test(test_fidelity__results_of_earlier_runs_are_at_the_top),
         cmocka_unit_test(test_fidelity__a_share_is_tried_at_random),
         cmocka_unit_test(test_fidelity__what_fell_behind_is_not_tried_again),
