@@ -54,6 +54,7 @@ static const struct {
     {"infeasible", offsetof(struct tally, infeasible)},
     {"best_trial", offsetof(struct tally, best_trial)},
     {"since_best", offsetof(struct tally, since_best)},
+    {"resource_used", offsetof(struct tally, resource_used)},
 };
 
 static json_t *from_tally(const struct tally *tally)

@@ -142,6 +142,8 @@ static int on_trial(void *user, const struct trial_row *row)
     size_t first = whatif->point_count;
     struct curve *curve;
 
+    if (row->parent > 0)
+        return 0;
     whatif->curves = mem_grow(whatif->curves, whatif->run.trials,
                               &reading->curve_room, sizeof(*whatif->curves));
     curve = &whatif->curves[whatif->run.trials];

@@ -17,8 +17,9 @@ struct store;
  * What another schedule would have made of a run: its record's learning curves
  * run once more (curve_sim.h), as many trials at a time as the run had. The
  * curves are those of the objective that schedules go by; a trial's attempts
- * say how long a unit of the resource took it. A trial that took over another
- * one's result used nothing, and is left out, as is one that never started.
+ * say how long a unit of the resource took it. Left out is a trial that took
+ * over another one's result, as it used nothing; one that never started; and
+ * one that began at another one's checkpoint, as its curve has no beginning.
  */
 struct whatif;
 

@@ -155,3 +155,56 @@ def test_median_has_no_rungs(smtune, experiment):
     assert shown["schedule"]["method"] == "median sagemaker"
     assert "rungs" not in shown
     assert smtune.json("trials", "exp")[0]["resource"] == 9
+
+
+def test_attached_terminals_see_the_same(smtune, experiment, tmp_path):
+    """On a terminal: it draws what rests, and what was used."""
+    gate = tmp_path / "gate"
+    smtune.env["GATE"] = str(gate)
+    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
+    process = smtune.start("run", experiment(each=wait))
+
+    def paused():
+        result = smtune("status", "exp", "-o", "json")
+        return result.returncode == 0 and '"paused": 2' in result.stdout
+
+    def during(_, shown):
+        plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+        if "2 paused; 2 epochs" in plain:
+            gate.touch()
+
+    wait_until(paused)
+    status, shown = smtune.on_terminal("attach", "exp", during=during)
+    assert status == 0 and process.wait(60) == 0
+    assert "last: trial" in shown
+
+
+def test_a_clone_names_its_parent(smtune, write):
+    path = write("exp.yaml", """\
+        version: 1
+        name: exp
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        search: {method: random, seed: 1}
+        schedule: {method: pbt, min: 2, max: 8, population: 4}
+        budget: {trials: 12, parallel: 2}
+        trial:
+          checkpoints: true
+          resources: {cpus: 0}
+          shell: |
+            c=$SMTUNE_CHECKPOINT_DIR/n n=0 x=${{ x }}
+            [ -f $c ] && n=$(cat $c)
+            while [ $n -lt $SMTUNE_RESOURCE ]; do
+              n=$((n + 1))
+              echo "epoch=$n loss=$(echo "$x + 1 / $n" | bc -l)"
+              echo $n >$c
+            done
+        """)
+    smtune.ok("run", path)
+    trials = smtune.json("trials", "exp")
+    clones = [t for t in trials if t["parent"] is not None]
+    assert clones and all(t["parent"] < t["id"] for t in clones)
+    clone = clones[0]
+    assert smtune.json("why", "exp", clone["id"])["parent"] == clone["parent"]
+    told = smtune.json("whatif", "exp", "-s", "asha", "--eta", 2)
+    assert told["trials"] == len(trials) - len(clones)
