@@ -278,16 +278,17 @@ bench-regret: $B/regret ## how good search methods are (SET METHODS SEEDS PEERS)
 	 $(if $(PEERS),$B/regret-peers.jsonl)
 
 bench-schedulers: $B/cluster ## schedules on a simulated cluster (SEEDS)
-	@$(call play,$B/schedules.jsonl,--workers 1$(,)5$(,)25$(,)100$(,)500 \
-	 --contenders random$(,)median$(,)median-vizier$(,)hyperband$(,)asha$(,)asha-stopping)
-	@$(call play,$B/schedules-calm.jsonl,--stragglers 0 --failures 0 \
-	 --contenders random$(,)median$(,)hyperband$(,)asha$(,)asha-stopping)
-	@$(call play,$B/schedules-models.jsonl,--within 5 --most 30000 \
-	 --contenders random$(,)tpe$(,)hyperband$(,)bohb$(,)asha$(,)asha+tpe)
+	@$(call play,,--workers 1$(,)5$(,)25$(,)100$(,)500)
+	@$(call play,-calm,--stragglers 0 --failures 0)
+	@$(call play,-halves,--rows 50 --most 60000)
+	@$(call play,-near,--rows 50 --most 60000 --within 2)
+	@$(call play,-models,--within 5 --most 30000,tpe$(,)bohb$(,)asha+tpe)
 	@tests/bench/cluster/report.py --picture docs/schedules.svg \
-	 $B/schedules.jsonl $B/schedules-calm.jsonl $B/schedules-models.jsonl
+	 $B/schedules.jsonl \
+	 $(patsubst %,$B/schedules-%.jsonl,calm halves near models)
 play = $B/cluster $2 --seeds $(if $(filter file,$(origin SEEDS)),100,$(SEEDS)) \
- --jobs $$(nproc) --out $1 tests/bench/cluster/curves.csv
+ --contenders random,median,median-vizier,hyperband,asha,asha-stopping$(if $3,$(,)$3) \
+ --jobs $$(nproc) --out $B/schedules$1.jsonl tests/bench/cluster/curves.csv
 bench-curves: $B/smtrain ## the table of bench-schedulers, in half an hour
 	tests/bench/cluster/curves.py --smtrain $B/smtrain \
 	 tests/bench/cluster/curves.csv
@@ -304,7 +305,7 @@ fish_at := fish/vendor_completions.d/smtune.fish
 install: all ## to PREFIX (DESTDIR for packagers)
 	install -d $(D)$(bindir) $(D)$(docdir)/examples
 	install $(PROGS:%=$B/%) $(D)$(bindir)
-	install -m 644 README.md CHANGES.md LICENSE $(wildcard docs/*.md) \
+	install -m 644 README.md CHANGES.md LICENSE $(wildcard docs/*.md docs/*.svg) \
 	 $(D)$(docdir)
 	$(if $(wildcard examples/*),cp -r examples/. $(D)$(docdir)/examples)
 	$(foreach page,$(MAN),install -D -m 644 $(page) $(call man_at,$(page));)

@@ -10,8 +10,9 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/rng.h"
 
-enum { MAX_BYTES = 1 << 24, HELD_OUT = 2000 };
+enum { MAX_BYTES = 1 << 24, HELD_OUT = 2000, STREAM_ROWS = 222 };
 
 static const struct value optimizers[] = {
     {.type = VALUE_TEXT, .text = "sgd"},
@@ -171,10 +172,28 @@ void curves_destroy(struct curves *curves)
 {
     if (curves == NULL)
         return;
-    space_destroy(curves->space);
+    if (curves->env != NULL)
+        space_destroy(curves->space);
     expr_env_destroy(curves->env);
     free(curves->rows);
     free(curves);
+}
+
+struct curves *curves_draw(const struct curves *all, double share,
+                           uint64_t seed)
+{
+    struct curves *drawn = mem_zero(sizeof(*drawn));
+    size_t capacity = 0;
+    struct rng rng;
+
+    rng_init(&rng, seed, 0, STREAM_ROWS);
+    drawn->space = all->space;
+    drawn->best = INFINITY;
+    for (size_t i = 0; i < all->count; i++)
+        if (rng_uniform(&rng) < share)
+            add_row(drawn, &capacity, &all->rows[i]);
+    drawn->epoch_s /= (double)drawn->count;
+    return drawn;
 }
 
 static double square(double x)

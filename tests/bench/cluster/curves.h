@@ -3,6 +3,7 @@
 #define SMTUNE_TESTS_BENCH_CLUSTER_CURVES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "strategies/space.h"
@@ -24,7 +25,7 @@ struct curve {
 };
 
 struct curves {
-    struct expr_env *env;
+    struct expr_env *env; /* NULL where the space is borrowed */
     struct space *space;
     struct curve *rows; /* [count] */
     size_t count;
@@ -35,6 +36,9 @@ struct curves {
 /* NULL with ERR_FILE and a line for a table that cannot be read. */
 struct curves *curves_load(const char *path, struct err *err);
 void curves_destroy(struct curves *curves);
+/* A share of the rows, another one for each seed; all outlives it. */
+struct curves *curves_draw(const struct curves *all, double share,
+                           uint64_t seed);
 
 /* point[CURVE_PARAMETERS] of the space. */
 const struct curve *curves_nearest(const struct curves *curves,

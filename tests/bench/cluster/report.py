@@ -30,13 +30,16 @@ COLOURS = {"random": "#7a7a7a", "median": "#b8860b", "median-vizier": "#8f6fb5",
            "asha-stopping": "#2a6fb0"}
 
 
+CLUSTER = "stragglers", "failures", "rows", "within"
+
+
 def read(paths):
     """{kind of cluster and target: {(contender, workers): [run]}}"""
     sets = collections.defaultdict(lambda: collections.defaultdict(list))
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for run in map(json.loads, file):
-                cluster = run["stragglers"], run["failures"], run["target"]
+                cluster = tuple(run[name] for name in CLUSTER)
                 sets[cluster][run["contender"], run["workers"]].append(run)
     return {cluster: dict(sorted(
         runs.items(), key=lambda item: (item[0][1],
@@ -53,13 +56,10 @@ def mean(runs, what):
 
 
 def print_table(cluster, runs):
-    stragglers, failures, target = cluster
-    any_run = next(iter(runs.values()))[0]
-    print(f"Attempts {stragglers:g} (deviation of the logarithm) slower or"
-          f" faster, {failures:.0%} of them fail;"
-          f" best {any_run['best']:g}, wanted {target:.4g}\n")
-    print("| workers | schedule | found | time, mean (10 to 90 %) | resource |"
-          " trials | to the end | time against random |")
+    print("Stragglers {:g}, failures {:g}, {}% of the table, within {}%\n"
+          .format(*cluster))
+    print("| workers | schedule | found | time: median | mean (10 to 90 %) |"
+          " resource | trials | against random |")
     print("|--:|---|--:|--:|--:|--:|--:|--:|")
     for (contender, workers), some in runs.items():
         times = [run["time"] for run in some]
@@ -68,10 +68,10 @@ def print_table(cluster, runs):
                 if random else "")
         found = sum(run["found"] for run in some)
         print(f"| {workers} | {NAMES[contender]} | {found} of {len(some)} |"
-              f" {mean(some, 'time'):,.0f}"
+              f" {statistics.median(times):,.0f} | {mean(some, 'time'):,.0f}"
               f" ({percentile(times, .1):,.0f} to {percentile(times, .9):,.0f})"
-              f" | {mean(some, 'resource'):,.0f} | {mean(some, 'trials'):,.0f}"
-              f" | {mean(some, 'full_trials'):,.0f} | {gain} |")
+              f" | {mean(some, 'resource'):,.0f}"
+              f" | {mean(some, 'trials'):,.0f} | {gain} |")
     print()
 
 
@@ -120,7 +120,7 @@ class Panel:
         self.text(self.left + self.width / 2, self.bottom + 34, x_name)
         self.text(self.left, self.bottom - self.height - 12, title, "start",
                   'font-weight="bold"')
-        x, y = self.left - 48, self.bottom - self.height / 2
+        x, y = self.left - 62, self.bottom - self.height / 2
         self.text(x, y, y_name, "middle", f'transform="rotate(-90 {x:.0f}'
                   f' {y:.0f})"')
 
@@ -137,7 +137,7 @@ def draw_found(runs, workers):
             for (c, w), found in runs.items() if w == workers and c in COLOURS}
     counts = {c: len(runs[c, workers]) for c in some}
     times = [t for values in some.values() for t in values]
-    panel = Panel(70, 330, (400, 270), (min(times) * .8, max(times) * 1.25),
+    panel = Panel(80, 330, (390, 270), (min(times) * .8, max(times) * 1.25),
                   (0, 1), False)
     panel.axes(f"{workers} workers: searches that have found it",
                "time in mean epochs", "share",
@@ -154,23 +154,24 @@ def draw_found(runs, workers):
 
 
 def draw_scaling(runs):
-    """Mean time by the number of workers, beside what would be ideal."""
+    """Mean time by the number of workers; dashed: if asha's gain was linear."""
     curves = collections.defaultdict(list)
     for (contender, workers), some in runs.items():
         if contender in COLOURS:
             curves[contender].append((workers, mean(some, "time")))
     times = [t for points in curves.values() for _, t in points]
     counts = sorted({w for points in curves.values() for w, _ in points})
-    panel = Panel(560, 330, (400, 270), (counts[0], counts[-1]),
+    panel = Panel(580, 330, (390, 270), (counts[0], counts[-1]),
                   (min(times) * .8, max(times) * 1.25), True)
     panel.axes("Mean time to find it", "workers", "time in mean epochs",
                [(w, w) for w in counts], decades(*panel.y_range))
     for contender, points in curves.items():
-        first = points[0][0] * points[0][1]
-        ideal = [(w, first / w) for w in counts
-                 if first / w >= panel.y_range[0]]
-        panel.line(ideal, f'stroke="{COLOURS[contender]}" stroke-width="1"'
-                   ' stroke-dasharray="3 4"')
+        if contender == "asha":
+            first = points[0][0] * points[0][1]
+            last = min(counts[-1], first / panel.y_range[0])
+            panel.line([(counts[0], first / counts[0]), (last, first / last)],
+                       f'stroke="{COLOURS[contender]}" stroke-width="1"'
+                       ' stroke-dasharray="3 4"')
         panel.line(points, f'stroke="{COLOURS[contender]}" stroke-width="2"')
         for point in points:
             x, y = panel.place(*point)

@@ -31,6 +31,10 @@ static const char usage[] =
     "                     attempt is (50)\n"
     "  --failures N       percent of the attempts (2)\n"
     "  --start N          percent of a mean epoch that each start costs (10)\n"
+    "  --rows N           percent of the table that a search plays with, "
+    "others "
+    "for\n"
+    "                     each seed (100)\n"
     "  --within N         percent: how close to the best (1)\n"
     "  --most N           give up after so many epochs of all trials (200000)\n"
     "  --jobs N           processes (1)\n"
@@ -38,7 +42,7 @@ static const char usage[] =
 
 struct options {
     const char *contenders, *workers, *out;
-    int64_t seeds, stragglers, failures, start, within, most, jobs;
+    int64_t seeds, stragglers, failures, start, rows, within, most, jobs;
     bool list, help;
 };
 
@@ -55,6 +59,7 @@ static const struct opt table[] = {
     OPTION("stragglers", INT, stragglers, 0),
     OPTION("failures", INT, failures, 0),
     OPTION("start", INT, start, 0),
+    OPTION("rows", INT, rows, 10),
     OPTION("within", INT, within, 0),
     OPTION("most", INT, most, 1),
     OPTION("jobs", INT, jobs, 1),
@@ -142,14 +147,16 @@ static void describe(const struct cluster_options *run, const struct plan *plan,
                      const struct cluster_result *result, struct buf *out)
 {
     json_t *line = json_pack(
-        "{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:b, s:f, s:f, s:f, s:I, s:I, "
+        "{s:s, s:I, s:I, s:f, s:f, s:I, s:I, s:f, s:b, s:f, s:f, s:f, s:I, "
+        "s:I, "
         "s:I, "
         "s:I}",
         "contender", run->contender->name, "workers", (json_int_t)run->workers,
         "seed", (json_int_t)run->seed, "stragglers", run->stragglers,
-        "failures", run->failures, "best", plan->curves->best, "target",
-        run->target, "found", (int)result->found, "time", result->time,
-        "resource", result->resource, "busy", result->busy, "trials",
+        "failures", run->failures, "rows", (json_int_t)plan->options->rows,
+        "within", (json_int_t)plan->options->within, "target", run->target,
+        "found", (int)result->found, "time", result->time, "resource",
+        result->resource, "busy", result->busy, "trials",
         (json_int_t)result->trials, "full_trials",
         (json_int_t)result->full_trials, "attempts",
         (json_int_t)result->attempts, "failed_attempts",
@@ -165,12 +172,11 @@ static void nth_run(const struct plan *plan, uint64_t index,
 {
     const struct options *options = plan->options;
 
-    *run = (struct cluster_options){
-        .stragglers = (double)options->stragglers / 100,
-        .failures = (double)options->failures / 100,
-        .start = (double)options->start / 100,
-        .target = plan->curves->best * (1 + (double)options->within / 100),
-        .most = (double)options->most};
+    *run = (struct cluster_options){.stragglers =
+                                        (double)options->stragglers / 100,
+                                    .failures = (double)options->failures / 100,
+                                    .start = (double)options->start / 100,
+                                    .most = (double)options->most};
     run->contender = plan->contenders[index % plan->contender_count];
     index /= plan->contender_count;
     run->workers = plan->workers[index % plan->worker_count];
@@ -187,16 +193,22 @@ static int play(const struct plan *plan, uint64_t first)
     for (uint64_t i = first; i < count; i += (uint64_t)plan->options->jobs) {
         struct cluster_options run;
         struct cluster_result result;
+        struct curves *curves;
         struct buf line = BUF_INIT;
         struct err err = {0};
 
         nth_run(plan, i, &run);
-        if (cluster_run(plan->curves, &run, &result, &err) != 0) {
+        curves = curves_draw(plan->curves, (double)plan->options->rows / 100,
+                             run.seed);
+        run.target = curves->best * (1 + (double)plan->options->within / 100);
+        if (cluster_run(curves, &run, &result, &err) != 0) {
             fprintf(stderr, "cluster: %s, seed %llu: %s\n", run.contender->name,
                     (unsigned long long)run.seed, err.text);
+            curves_destroy(curves);
             return EXIT_FAILURE;
         }
         describe(&run, plan, &result, &line);
+        curves_destroy(curves);
         if (write(plan->out, line.data, line.length) != (ssize_t)line.length) {
             perror("cluster: cannot write");
             status = EXIT_FAILURE;
@@ -261,6 +273,7 @@ int main(int argc, char **argv)
                               .stragglers = 50,
                               .failures = 2,
                               .start = 10,
+                              .rows = 100,
                               .within = 1,
                               .most = 200000,
                               .jobs = 1};
