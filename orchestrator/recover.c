@@ -275,6 +275,9 @@ int engine_recover(struct engine *engine, struct err *err)
 
     TAILQ_INIT(&recovery.open);
     if (recovery.told != NULL)
+        result = store_sum_resource(engine->store, engine->run->id,
+                                    &engine->tally.resource_used, err);
+    if (result == 0)
         result =
             store_each_trial(engine->store, &query, on_trial, &recovery, err);
     if (result == 0) {

@@ -3,7 +3,9 @@
 
 import csv
 import io
+import json
 import re
+import signal
 
 import pytest
 
@@ -208,3 +210,21 @@ def test_a_clone_names_its_parent(smtune, write):
     assert smtune.json("why", "exp", clone["id"])["parent"] == clone["parent"]
     told = smtune.json("whatif", "exp", "-s", "asha", "--eta", 2)
     assert told["trials"] == len(trials) - len(clones)
+
+
+def test_what_earlier_engines_used_counts(smtune, experiment):
+    process = smtune.start("run", experiment(budget=", resource: 12",
+                                             each="sleep 0.05"))
+
+    def used():
+        result = smtune("status", "exp", "-o", "json")
+        return (json.loads(result.stdout)["schedule"]["used"]
+                if result.returncode == 0 and "schedule" in result.stdout
+                else 0)
+
+    wait_until(lambda: used() >= 5)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    assert smtune("resume", "exp").returncode == 6  # none came to its end
+    assert 9 < used() <= 12
+    smtune.ok("replay", "exp")
