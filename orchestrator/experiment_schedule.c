@@ -293,6 +293,19 @@ static void read_max(struct build *build, const struct method_rule *rule,
                   options->max);
 }
 
+/* Without a schedule, trials get the max that it would have given them. */
+static void read_unscheduled(struct build *build, const struct conf_node *root)
+{
+    struct schedule *schedule = &build->experiment->schedule;
+    const struct conf_node *node = conf_get(root, "schedule");
+    const char *name = name_resource(build, root, node);
+
+    if (conf_get(node, "max") == NULL || find_constant(root, name) != NULL)
+        return;
+    schedule->resource = name;
+    schedule->options.max = (uint64_t)experiment_int(node, "max", 0);
+}
+
 /* ---- the rest ---- */
 
 static void read_metric(struct build *build, const struct conf_node *node)
@@ -366,8 +379,12 @@ void experiment_build_schedule(struct build *build,
     const struct method_rule *rule;
 
     read_options(build, node);
-    if (method == NULL || strcmp(method, "none") == 0)
+    if (method == NULL)
         return;
+    if (strcmp(method, "none") == 0) {
+        read_unscheduled(build, root);
+        return;
+    }
     schedule->is_on = true;
     schedule->options.method = method;
     schedule->resource = name_resource(build, root, node);

@@ -26,6 +26,17 @@ static bool has_end(int64_t resource)
     return resource > 0 && (uint64_t)resource != SCHEDULE_NO_MAX;
 }
 
+/* Up to which resource it runs, 0: to an end of its own. */
+static int64_t resource_of(const struct launch_site *site,
+                           const struct launch_order *order)
+{
+    const struct schedule *schedule = &site->experiment->schedule;
+
+    if (!schedule->is_on)
+        return (int64_t)schedule->options.max;
+    return has_end(order->resource) ? order->resource : 0;
+}
+
 /* The columns of the experiment's templates: see experiment.h. */
 static struct value *template_values(const struct launch_site *site,
                                      const struct launch *launch,
@@ -40,8 +51,8 @@ static struct value *template_values(const struct launch_site *site,
     values[count + EXTRA_DIR] = value_text(launch->trial_directory);
     values[count + EXTRA_CHECKPOINT_DIR] =
         value_text(launch->checkpoint_directory);
-    values[count + EXTRA_RESOURCE] =
-        has_end(order->resource) ? value_int(order->resource) : value_null();
+    if (resource_of(site, order) > 0)
+        values[count + EXTRA_RESOURCE] = value_int(resource_of(site, order));
     return values;
 }
 
@@ -140,7 +151,7 @@ static void set_environment(struct launch *launch,
         .trial = order->trial,
         .attempt = order->attempt,
         .attempt_number = order->attempt_number,
-        .resource = has_end(order->resource) ? order->resource : 0,
+        .resource = resource_of(site, order),
         .resources = order->resources,
     };
 

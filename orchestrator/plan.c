@@ -29,6 +29,7 @@ static int create_schedule(struct plan *plan, struct err *err)
     const struct schedule *schedule = &plan->experiment->schedule;
     uint64_t trials = (uint64_t)plan->experiment->budget.trials;
 
+    plan->resource = schedule->options.max;
     if (!schedule->is_on)
         return 0;
     plan->scheduler =

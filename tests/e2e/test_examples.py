@@ -64,6 +64,13 @@ def test_best_trials_go_on_from_their_checkpoints(smtune, run, name, trials,
         assert len(seen) == (most if trial["state"] == "succeeded" else 1)
 
 
+def test_without_its_schedule_all_get_the_max(smtune, run):
+    result, made = run("asha.yaml", 3, "schedule.max=2", "--set",
+                       "schedule.method=none")
+    assert result.returncode == 0, result.stderr
+    assert [epochs_of(smtune, trial) for trial in made] == [[1, 2]] * 3
+
+
 def test_a_population_takes_over_checkpoints(smtune, run):
     result, made = run("pbt.yaml", 8, "schedule.max=3", "--set",
                        "schedule.min=1", "--set", "schedule.population=4")

@@ -52,8 +52,13 @@ static void test_experiment_schedule__none_is_none(void **state)
     assert_int_equal(e->budget.resource, 0);
     experiment_destroy(e);
     e = parse("", "schedule: {method: none, max: 9}\nearly_stopping: off\n",
-              "");
+              "${{ epochs }}");
     assert_false(e->schedule.is_on);
+    assert_string_equal(e->schedule.resource, "epochs");
+    assert_int_equal(e->schedule.options.max, 9);
+    experiment_destroy(e);
+    e = parse("  epochs: 9\n", "schedule: none\n", "${{ epochs }}");
+    assert_null(e->schedule.resource);
     experiment_destroy(e);
 }
 
