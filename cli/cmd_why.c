@@ -6,7 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/document.h"
 #include "cli/run_view.h"
-#include "cli/schedule_view.h"
+#include "cli/schedule_decisions.h"
 #include "orchestrator/run.h"
 #include "orchestrator/search.h"
 
@@ -129,8 +129,8 @@ static int why_trial(struct why *why, const struct experiment *experiment,
         status =
             store_each_trial(why->view->store, &query, on_trial, why, why->err);
     if (status == 0)
-        status = schedule_view_add_decisions(why->document, why->view, job,
-                                             why->err);
+        status =
+            schedule_decisions_add(why->document, why->view, job, why->err);
     strategy_destroy(strategy);
     return status;
 }

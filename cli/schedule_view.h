@@ -24,10 +24,4 @@ int schedule_view_add(struct document *document, const struct run_view *view,
 int schedule_view_add_rungs(struct document *document,
                             const struct run_view *view, struct err *err);
 
-/* The list "rungs" of one job: each time that its schedule looked at it, what
- * it had reached, what was decided and why. */
-int schedule_view_add_decisions(struct document *document,
-                                const struct run_view *view, int64_t job,
-                                struct err *err);
-
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "cli/schedule_view.h"
+#include "cli/schedule_decisions.h"
 #include "cli/trial_table.h"
 
 struct trial_document {
@@ -158,7 +158,7 @@ int trial_document_add(struct document *document, const struct cli *cli,
     if (status == 0)
         status = add_attempts(&this, job);
     if (status == 0)
-        status = schedule_view_add_decisions(document, view, job, err);
+        status = schedule_decisions_add(document, view, job, err);
     if (status == 0)
         status = add_metrics(&this, job);
     trial_table_clear(&this.table);

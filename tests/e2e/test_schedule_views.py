@@ -63,8 +63,8 @@ def test_rungs_and_what_came_of_trials(smtune, experiment):
         (0, 1, 3, 3, 3, 1, 2, 0, 0, 33),
         (0, 2, 9, 1, 1, 0, 0, 0, 0, None)]
     assert shown["schedule"] == {
-        "method": "asha eta 3 promotion", "resource": "epochs", "min": 1,
-        "max": 9, "used": 21, "budget": 50}
+        "method": "asha", "type": "promotion", "eta": 3, "resource": "epochs",
+        "min": 1, "max": 9, "used": 21, "budget": 50}
     assert smtune.json("status", "exp")["schedule"] == shown["schedule"]
     assert shown["trials"]["stopped"] == 8
     assert shown["trials"]["paused"] == 0
@@ -112,7 +112,7 @@ def test_what_is_stopped_on_its_way(smtune, experiment):
     assert re.search(r"trial 4 stopped at 1 epochs  loss=400  .*  "
                      r"400 is not among the best 1 of 4 at 1", lines.stderr)
     shown = smtune.json("show", "exp")
-    assert shown["schedule"]["method"] == "asha eta 3 stopping"
+    assert shown["schedule"]["type"] == "stopping"
     assert shown["rungs"][0]["stopped"] == shown["trials"]["stopped"] >= 6
     decisions = smtune.json("why", "exp", "4")["rungs"]
     assert [d["decision"] for d in decisions] == ["stop"]
@@ -154,7 +154,8 @@ def test_median_has_no_rungs(smtune, experiment):
     smtune.ok("run", experiment(schedule="early_stopping: auto",
                                 checkpoints="false"))
     shown = smtune.json("show", "exp")
-    assert shown["schedule"]["method"] == "median sagemaker"
+    assert shown["schedule"]["method"] == "median"
+    assert shown["schedule"]["rule"] == "sagemaker"
     assert "rungs" not in shown
     assert smtune.json("trials", "exp")[0]["resource"] == 9
 
