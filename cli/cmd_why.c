@@ -31,6 +31,7 @@ static const struct column columns[] = {
 struct why {
     struct document *document;
     const struct run_view *view;
+    const struct experiment *experiment;
     const struct strategy *strategy;
     struct err *err;
 };
@@ -70,6 +71,34 @@ static int find_value(const struct why *why, int64_t number,
                             why->err);
 }
 
+struct counting {
+    int64_t seen, known;
+};
+
+static int count_result(void *user, const struct trial_row *row)
+{
+    struct counting *counting = user;
+
+    counting->known += row->told > 0 && row->told <= counting->seen;
+    return 0;
+}
+
+/* How many results there were when the trial was suggested: of the places that
+ * it saw, as a schedule's observations and promotions have places, too. */
+static int count_known(const struct why *why, const struct trial_row *row,
+                       int64_t *known)
+{
+    struct trial_query query = {.run = why->view->row.id};
+    struct counting counting = {.seen = row->seen};
+
+    if (why->experiment->schedule.is_on &&
+        store_each_trial(why->view->store, &query, count_result, &counting,
+                         why->err) < 0)
+        return -1;
+    *known = why->experiment->schedule.is_on ? counting.known : row->seen;
+    return 0;
+}
+
 static int show(struct why *why, const struct trial_row *row,
                 const json_t *reason)
 {
@@ -78,8 +107,10 @@ static int show(struct why *why, const struct trial_row *row,
         json_integer_value(json_object_get(reason, "incumbent"));
     struct value chosen = text_or_null(json_object_get(reason, "method"));
     struct value incumbent_value;
+    int64_t known;
 
-    if (find_value(why, incumbent, &incumbent_value) < 0)
+    if (find_value(why, incumbent, &incumbent_value) < 0 ||
+        count_known(why, row, &known) < 0)
         return -1;
     return document_fields(
         why->document, NULL, columns,
@@ -94,8 +125,8 @@ static int show(struct why *why, const struct trial_row *row,
             first_value(row),
             incumbent > 0 ? value_int(incumbent) : value_null(),
             incumbent_value,
-            value_int(row->seen),
-            value_int(row->number - 1 - row->seen),
+            value_int(known),
+            value_int(row->number - 1 - known),
             row->same_as > 0 ? value_int(row->same_as) : value_null(),
             row->parent > 0 ? value_int(row->parent) : value_null(),
             text_or_null(json_object_get(reason, "note")),
@@ -114,11 +145,10 @@ static int on_trial(void *user, const struct trial_row *row)
     return status;
 }
 
-static int why_trial(struct why *why, const struct experiment *experiment,
-                     const char *operand)
+static int why_trial(struct why *why, const char *operand)
 {
     struct strategy *strategy = search_create_of_run(
-        experiment, why->view->store, why->view->row.id, why->err);
+        why->experiment, why->view->store, why->view->row.id, why->err);
     struct trial_query query = {.run = why->view->row.id};
     int64_t job = 0;
     int status = -1;
@@ -148,8 +178,8 @@ static int exec_why(const struct cli *cli, const void *options, char **operands,
     (void)count;
     if (status == 0) {
         experiment = run_read_experiment(view.store, view.row.id, err);
-        status =
-            experiment != NULL ? why_trial(&why, experiment, operands[1]) : -1;
+        why.experiment = experiment;
+        status = experiment != NULL ? why_trial(&why, operands[1]) : -1;
     }
     if (status == 0)
         status = document_finish(document, err);

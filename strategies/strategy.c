@@ -221,15 +221,15 @@ static bool is_random_turn(const struct strategy *strategy, uint64_t trial)
 }
 
 /* Of a model of what trials had reached on their way. */
-static void add_resource(const struct strategy *strategy, char *note,
-                         size_t size)
+static void add_resource(const struct strategy *strategy, struct reason *reason)
 {
     uint64_t resource = fidelity_resource(&strategy->fidelity);
-    size_t length = strlen(note);
+    size_t length = strlen(reason->note);
 
-    if (resource > 0)
-        snprintf(note + length, size - length, "%sas of resource %" PRIu64,
-                 length > 0 ? "; " : "", resource);
+    if (resource > 0 && reason->step != NULL &&
+        strcmp(reason->step, "startup") != 0)
+        snprintf(reason->note + length, sizeof(reason->note) - length,
+                 "%sas of resource %" PRIu64, length > 0 ? "; " : "", resource);
 }
 
 /* ASK_EXHAUSTED: no candidate was both feasible and new. */
@@ -247,7 +247,7 @@ static enum ask_result try_candidates(struct strategy *strategy,
         result = method->next(strategy->state, ask, err);
         if (result == ASK_OK && !ask_accepts(ask, ask->point))
             result = ASK_EXHAUSTED;
-        add_resource(strategy, ask->reason->note, sizeof(ask->reason->note));
+        add_resource(strategy, ask->reason);
         return result == ASK_EXHAUSTED
                    ? draw_random(
                          strategy, ask, tries,

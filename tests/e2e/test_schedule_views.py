@@ -99,6 +99,10 @@ def test_why_each_trial_went_as_far(smtune, experiment):
     last = smtune.json("why", "exp", "1")["rungs"][-1]
     assert (last["resource"], last["decision"]) == (9, "continue")
     assert smtune.json("show", "exp", "2")["rungs"] == decisions
+    for number in range(1, 7):  # what was observed is no result yet
+        chosen = smtune.json("why", "exp", number)
+        assert chosen["known"] + chosen["pending"] == number - 1
+        assert 0 <= chosen["known"] < number
     assert "200 is among the best 2 of 6" in smtune.ok("why", "exp", "2")
     smtune.ok("fsck")
 
