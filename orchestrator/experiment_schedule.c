@@ -102,15 +102,14 @@ static const struct method_rule *find_rule(const char *method)
 /* The search stands for a schedule too; `given` is what `schedule` says. */
 static const char *expand_search(struct build *build,
                                  const struct shorthand *shorthand,
-                                 const struct conf_node *node,
-                                 const char *given)
+                                 struct diag_place place, const char *given)
 {
     struct strategy_options *search = &build->experiment->search;
 
     search->method = shorthand->search;
     search->random_fraction = shorthand->random_fraction;
     if (given != NULL && strcmp(given, "hyperband") != 0)
-        diags_add(build->diags, node->place,
+        diags_add(build->diags, place,
                   "leave the schedule's method out, or choose another search",
                   "search '%s' has the schedule hyperband, not '%s'",
                   shorthand->name, given);
@@ -139,7 +138,7 @@ static const char *find_method(struct build *build,
                   "it is short for 'schedule: median'",
                   "'early_stopping' and a schedule exclude each other");
     if (shorthand != NULL)
-        return expand_search(build, shorthand, node, given);
+        return expand_search(build, shorthand, schedule_place(root), given);
     if (stops_early)
         return "median";
     if (node == NULL || node->type != CONF_MAP ||
@@ -331,8 +330,9 @@ static void read_metric(struct build *build, const struct conf_node *node)
 
 /* Schedulers are told values of which lower is better. */
 static void read_bounds(struct build *build, const struct method_rule *rule,
-                        const struct conf_node *node)
+                        const struct conf_node *root)
 {
+    const struct conf_node *node = conf_get(root, "schedule");
     const struct experiment *experiment = build->experiment;
     struct schedule *schedule = &build->experiment->schedule;
     double lower = experiment_number(node, "lower", (double)NAN);
@@ -341,7 +341,7 @@ static void read_bounds(struct build *build, const struct method_rule *rule,
                     experiment->objectives[schedule->objective].maximize;
 
     if (strcmp(rule->method, "threshold") == 0 && isnan(lower) && isnan(upper))
-        diags_add(build->diags, node->place, NULL,
+        diags_add(build->diags, schedule_place(root), NULL,
                   "schedule 'threshold' needs 'lower' or 'upper'");
     if (lower >= upper)
         diags_add(build->diags, conf_get(node, "upper")->place, NULL,
@@ -395,7 +395,7 @@ void experiment_build_schedule(struct build *build,
         check_keys(build, rule, node);
     read_metric(build, node);
     read_max(build, rule, root);
-    read_bounds(build, rule, node);
+    read_bounds(build, rule, root);
 }
 
 /* The method itself may find that its options do not go together. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "orchestrator/experiment_impl.h"
+#include "strategies/convergence.h"
 
 /* What a file may say, and its writer can hardly have meant. */
 
@@ -40,6 +41,13 @@ static void check_criteria(const struct check *check)
         diags_add(check->warnings, place_of(check, "budget", "improvement"),
                   "it is for 'no_improvement' and 'convergence'",
                   "'budget.improvement' has no effect");
+    if (budget->convergence && budget->trials > 0 &&
+        budget->trials < CONVERGENCE_RESULTS_MIN)
+        diags_add(check->warnings, place_of(check, "budget", "convergence"),
+                  NULL,
+                  "convergence is not found before %d results, and the budget "
+                  "is %" PRId64 " trials",
+                  CONVERGENCE_RESULTS_MIN, budget->trials);
 }
 
 /* Trials that pause have to know where. */

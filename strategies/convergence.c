@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "strategies/convergence.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,6 +17,9 @@ enum {
     LOOKS_EACH = 20,      /* a look each time that results grow by this part */
     LOOKS_QUIET = 5       /* in a row */
 };
+
+static_assert(RESULTS_FIRST + LOOKS_QUIET - 1 == CONVERGENCE_RESULTS_MIN,
+              "looks in a row, from the first");
 
 /* What the best next trial may gain, as a share of an improvement. */
 static const double gain_share = 0.1;

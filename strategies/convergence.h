@@ -28,6 +28,8 @@
  */
 struct convergence;
 
+enum { CONVERGENCE_RESULTS_MIN = 24 }; /* never before so many */
+
 struct convergence_options {
     uint64_t seed;
     double improvement;   /* the share */
@@ -47,9 +49,9 @@ void convergence_ask(struct convergence *convergence, uint64_t trial,
 void convergence_tell(struct convergence *convergence, uint64_t trial,
                       const struct trial_result *result);
 
-/* By the results so far; never before the 20th, or 4 for each parameter. False
- * also where there is no memory for a model. Looks at a model at each result at
- * first, and at every twentieth part later on. */
+/* By the results so far. Looks at a model from the 20th result on, or from 4
+ * for each parameter, at each result at first, and at every twentieth part
+ * later on. False also where there is no memory for a model. */
 bool convergence_reached(struct convergence *convergence);
 
 #endif

@@ -95,6 +95,9 @@ budget: {trials: 20, resource: 20, improvement: 0.1}
         "49",
         "'budget.resource' 20 is less than one trial's max, 27",
         "'budget.improvement' has no effect"]
+    write("early.yaml", GOOD + "budget: {trials: 9, convergence: true}\n")
+    assert "convergence is not found before 24 results, and the budget is 9" \
+        in smtune("validate", "early.yaml").stderr
     write("even.yaml", GOOD.replace("${{ lr }}", "${{ lr }} ${{ epochs }}") +
           "search: hyperband\nschedule: {max: 27}\n")
     assert "warning" not in smtune("validate", "even.yaml").stderr
