@@ -233,3 +233,16 @@ def test_what_earlier_engines_used_counts(smtune, experiment):
     assert smtune("resume", "exp").returncode == 6  # none came to its end
     assert 9 < used() <= 12
     smtune.ok("replay", "exp")
+
+
+@pytest.mark.parametrize("method", ["asha", "hyperband"])
+def test_whatif_with_the_runs_own_schedule_changes_nothing(
+        smtune, experiment, method):
+    smtune.ok("run", experiment(ASHA.replace("asha", method)))
+    told = smtune.json("whatif", "exp", "-s", method)
+    again = told["schedules"][0]
+    assert told["unit"] == "epochs"
+    assert again["resource"] == told["resource"]
+    assert again["machine_ms"] == pytest.approx(told["machine_ms"], abs=9)
+    assert again["unknown"] == 0 and again["best"]["id"] == told["winner"]
+    assert again["winner"]["fate"] == "survived"
