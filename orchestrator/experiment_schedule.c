@@ -398,20 +398,29 @@ void experiment_build_schedule(struct build *build,
     read_bounds(build, rule, root);
 }
 
-/* The method itself may find that its options do not go together. */
+/* The method itself may find that its options do not go together, or with so
+ * many trials. */
 static void check_schedule(struct build *build, const struct conf_node *root)
 {
     const struct experiment *experiment = build->experiment;
+    const struct schedule_options *options = &experiment->schedule.options;
     struct scheduler *scheduler;
+    struct schedule_plan plan = {0};
     struct err err;
+    int rc = 0;
 
     if (diags_count(build->diags) > 0)
         return;
-    scheduler = scheduler_create(&experiment->schedule.options,
-                                 experiment->space, &err);
+    scheduler = scheduler_create(options, experiment->space, &err);
     if (scheduler == NULL)
+        rc = -1;
+    else if (options->max != SCHEDULE_NO_MAX)
+        rc = schedule_plan_init(&plan, options,
+                                (uint64_t)experiment->budget.trials, &err);
+    if (rc != 0)
         diags_add(build->diags, schedule_place(root), NULL, "schedule: %s",
                   err.text);
+    schedule_plan_clear(&plan);
     scheduler_destroy(scheduler);
 }
 
