@@ -79,6 +79,7 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
         .number = trial->attempt_number + 1,
         .directory = directory + strlen(store_directory(engine->store)) + 1,
         .resource = trial->resource,
+        .resource_from = trial->from,
         .time_ms = clock_wall_ms(),
     };
     struct err err;
@@ -104,9 +105,9 @@ static bool prepare(struct engine *engine, struct trial *trial)
                                  .resources = &trial->resources};
     struct err err;
 
+    engine_schedule_begin(engine, trial);
     if (!add_attempt(engine, trial))
         return false;
-    engine_schedule_begin(engine, trial);
     order.attempt = trial->attempt;
     order.attempt_number = trial->attempt_number;
     trial->launch = launch_create(&engine->site, &order, &err);

@@ -132,6 +132,7 @@ static int on_attempt(void *user, const struct attempt_row *row)
     if (row->cause == NULL) {
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
+        trial->from = row->resource_from;
     } else if (row->number > recovery->superseded.attempts && row->rule >= 0 &&
                row->rule <= (int64_t)experiment->retry_count) {
         const struct retry_rule *rule = retry_rule_at(

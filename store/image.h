@@ -82,6 +82,7 @@ struct store;
     X(ATTEMPT_CELL_MAX_RSS_BYTES, "max_rss_bytes")                             \
     X(ATTEMPT_CELL_TEXT, "text")                                               \
     X(ATTEMPT_CELL_RULE, "rule")                                               \
+    X(ATTEMPT_CELL_RESOURCE_FROM, "resource_from")                             \
     X(ATTEMPT_CELL_RESOURCE, "resource")                                       \
     X(ATTEMPT_CELL_RESOURCE_USED, "resource_used")
 

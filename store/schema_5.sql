@@ -25,7 +25,9 @@ ALTER TABLE job ADD COLUMN resource INTEGER;
 -- The number of the job at whose checkpoint it began.
 ALTER TABLE job ADD COLUMN parent INTEGER;
 
--- Up to which resource the attempt may run, and how much it used.
+-- From which resource on, and up to which, the attempt may run, and how much
+-- it used.
+ALTER TABLE attempt ADD COLUMN resource_from INTEGER;
 ALTER TABLE attempt ADD COLUMN resource INTEGER;
 ALTER TABLE attempt ADD COLUMN resource_used INTEGER;
 

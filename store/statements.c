@@ -59,7 +59,8 @@ static const char *const texts[STATEMENT_COUNT] = {
         " WHERE run_id = ?1 AND told = (SELECT max(told) FROM observation"
         " WHERE job_id = ?2) AND resource = ?3 AND promoted IS NULL",
     [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"
-                       " created_ms, resource) VALUES (?1, ?2, ?3, ?4, ?5)",
+                       " created_ms, resource, resource_from)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [UPDATE_ATTEMPT_RUNNING] =
         "UPDATE attempt SET state = 'running', pid = ?2, started_ms = ?3"
         " WHERE id = ?1 AND state = 'starting'",

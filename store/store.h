@@ -210,6 +210,7 @@ struct attempt_new {
     int64_t number;        /* 1, 2, 3 ... in its job */
     const char *directory; /* relative to the store's directory */
     int64_t resource;      /* up to which it may run; 0: no schedule */
+    int64_t resource_from; /* its checkpoint's, 0: none */
     int64_t time_ms;
 };
 
@@ -395,7 +396,7 @@ struct attempt_row {
     int64_t pid, exit_code, signal, started_ms, ended_ms;
     int64_t cpu_ms, max_rss_bytes, created_ms;
     int64_t rule; /* the retry rule that matched its end; -1: none */
-    int64_t resource, resource_used; /* 0: none, or not known */
+    int64_t resource_from, resource, resource_used; /* 0: none, or not known */
 };
 
 /* Attempts of one job, or (job 0) all of the run that have not ended. */

@@ -392,7 +392,8 @@ int store_add_attempt(struct store *store, const struct attempt_new *attempt,
                      VALUES(value_int(attempt->job), value_int(attempt->number),
                             value_text(attempt->directory),
                             value_int(attempt->time_ms),
-                            int_unless(attempt->resource, 0)),
+                            int_unless(attempt->resource, 0),
+                            int_unless(attempt->resource_from, 0)),
                      err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
@@ -400,6 +401,7 @@ int store_add_attempt(struct store *store, const struct attempt_new *attempt,
     detail_int(detail, "number", attempt->number);
     detail_text(detail, "directory", attempt->directory);
     detail_int_unless_0(detail, "resource", attempt->resource);
+    detail_int_unless_0(detail, "resource_from", attempt->resource_from);
     return event_add(store,
                      &(struct event){.run = attempt->run,
                                      .job = attempt->job,

@@ -72,6 +72,7 @@ static int run_attempt(struct store *store,
                                   .number = number,
                                   .directory = "runs/r/1/1",
                                   .resource = observation->resource,
+                                  .resource_from = number - 1,
                                   .time_ms = 2};
     struct attempt_end end = {.run = 1,
                               .job = observation->job,
@@ -182,7 +183,8 @@ static int print_trial(void *user, const struct trial_row *row)
 
 static int print_attempt(void *user, const struct attempt_row *row)
 {
-    buf_printf(user, "%d %d\n", (int)row->resource, (int)row->resource_used);
+    buf_printf(user, "%d to %d, %d\n", (int)row->resource_from,
+               (int)row->resource, (int)row->resource_used);
     return 0;
 }
 
@@ -212,7 +214,7 @@ static void test_store_schedule__all_of_it_comes_back(void **state)
     see_trials(store, &said);
     must_say(&said, "paused ok 1.2 1 3 of 7, told 0, ended 0\n");
     must(store_each_attempt(store, 1, job, print_attempt, &said, &err));
-    must_say(&said, "1 1\n3 3\n");
+    must_say(&said, "0 to 1, 1\n1 to 3, 3\n");
     must(store_each_observation(store, 1, 0, print_observation, &said, &err));
     must_say(&said, "1: 1/1 at 1, 1.0 [0.30000000000000004,\"nan\"] [\"inf\"]"
                     " 0.5 -inf pause 'rung 0' 2 to 3\n"
@@ -349,6 +351,7 @@ static void test_store_schedule__what_is_damaged_is_found_and_mended(
         "DELETE FROM job",
         "UPDATE attempt SET resource_used = NULL WHERE number = 2",
         "UPDATE attempt SET resource = 3 WHERE number = 1",
+        "UPDATE attempt SET resource_from = NULL WHERE number = 2",
         "DELETE FROM run_rung WHERE bracket = 0",
         "UPDATE run_rung SET trials = 1",
         "DELETE FROM run",
@@ -400,7 +403,7 @@ static void test_store_schedule__an_older_store_has_none(void **state)
     see_trials(store, &said);
     must_say(&said, "succeeded - -1.-1 0 0 of 0, told 1, ended 0\n");
     must(store_each_attempt(store, 1, 1, print_attempt, &said, &err));
-    must_say(&said, "0 0\n");
+    must_say(&said, "0 to 0, 0\n");
     must(store_each_rung(store, 1, print_rung, &said, &err));
     must(store_each_observation(store, 1, 0, print_observation, &said, &err));
     must_say(&said, "");
