@@ -111,13 +111,19 @@ void engine_schedule_decide(struct engine *engine, struct trial *trial)
     struct verdict verdict;
 
     if (engine->scheduler == NULL || !trial->is_scheduled ||
-        trial->wish != WISH_NONE || scheduler_pauses(engine->scheduler) ||
+        trial->is_given_up || trial->wish != WISH_NONE ||
+        scheduler_pauses(engine->scheduler) ||
         (uint64_t)trial->reached <
             scheduler_awaits(engine->scheduler, (uint64_t)trial->number))
         return;
-    if (observe(engine, trial, trial->reached, &verdict) &&
-        verdict.decision == DECIDE_STOP)
-        tell_to_end(engine, trial, WISH_GIVE_UP);
+    if (!observe(engine, trial, trial->reached, &verdict) ||
+        verdict.decision != DECIDE_STOP)
+        return;
+    trial->is_given_up = true;
+    tell_to_end(engine, trial, WISH_GIVE_UP);
+    /* What came to its end meanwhile has done so. */
+    if (!trial->has_ended || trial->end.cause != CAUSE_OK)
+        trial->wish = WISH_GIVE_UP;
 }
 
 static bool has_come_to_pause(const struct engine *engine,
@@ -264,7 +270,7 @@ int engine_schedule_take_up(const struct engine *engine, struct trial *trial,
         free(parent.point);
     }
     trial->paused_at = own.resource > 0 ? own.resource : parent.resource;
-    if (engine->experiment->has_checkpoints)
+    if (trial->attempt == 0 && engine->experiment->has_checkpoints)
         trial->from = trial->paused_at;
     return result;
 }

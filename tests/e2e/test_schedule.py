@@ -35,7 +35,8 @@ n=0
 while [ $n -lt 9 ]; do
     n=$((n + 1))
     echo "epoch=$n loss=$(awk "BEGIN {print $1 + 1 / $n}")"
-    date +%s%N >$EVIDENCE/$SMTUNE_JOB.line
+    now=$(date +%s%N)
+    [ -z "$now" ] || echo $now >$EVIDENCE/$SMTUNE_JOB.line
     if [ $n = $2 ]; then sleep 3 & wait; fi
 done
 """
