@@ -161,7 +161,7 @@ static void check_failure(const struct record *record,
 static void check_trials(const struct history *history,
                          const struct record *record)
 {
-    int64_t highest = 0;
+    int64_t highest = 0, others = history->reopening_count;
 
     for (size_t i = 0; i < record->job_count; i++) {
         const struct record_job *job = &record->jobs[i];
@@ -182,9 +182,12 @@ static void check_trials(const struct history *history,
         }
         highest = job->told > highest ? job->told : highest;
     }
-    if (highest != (int64_t)record->job_count + history->reopening_count)
-        world_fail("%zu trials ended, and %" PRId64 " were told",
-                   record->job_count, highest);
+    for (size_t i = 0; i < record->observation_count; i++)
+        others += 1 + (record->observations[i].promoted > 0);
+    if (highest != (int64_t)record->job_count + others)
+        world_fail("%zu trials ended and %" PRId64 " other things were told, "
+                   "in %" PRId64 " places",
+                   record->job_count, others, highest);
 }
 
 /* -- What people were told ------------------------------------------------*/
@@ -230,6 +233,21 @@ static bool has_reached_target(const struct scenario *scenario,
     return false;
 }
 
+static int64_t resource_used(const struct record *record)
+{
+    int64_t used = 0;
+
+    for (size_t i = 0; i < record->attempt_count; i++)
+        used += record->attempts[i].resource_used;
+    return used;
+}
+
+static bool may_end_early(const struct scenario *scenario)
+{
+    return scenario->is_finite ||
+           (scenario->schedule != NULL && scenario->schedule->may_end_early);
+}
+
 static void check_verdict(const struct history *history,
                           const struct record *record)
 {
@@ -243,7 +261,7 @@ static void check_verdict(const struct history *history,
     case BUDGET_TRIALS:
         is_as_it_says =
             (count == scenario->trials ||
-             (scenario->is_finite && count < scenario->trials)) &&
+             (may_end_early(scenario) && count < scenario->trials)) &&
             !(scenario->has_target && has_reached_target(scenario, record));
         break;
     case BUDGET_TIME:
@@ -258,7 +276,14 @@ static void check_verdict(const struct history *history,
     case BUDGET_NO_IMPROVEMENT:
         is_as_it_says = scenario->gives_up;
         break;
+    case BUDGET_RESOURCE:
+        is_as_it_says =
+            scenario->resource > 0 &&
+            resource_used(record) + SCENARIO_MAX_EPOCHS > scenario->resource;
+        break;
     case BUDGET_GO_ON:
+    case BUDGET_CONVERGENCE:
+    case BUDGET_VERDICT_COUNT:
         break;
     }
     if (!is_as_it_says || count > scenario->trials)
@@ -281,6 +306,7 @@ void check_history(const struct history *history)
     check_ends(history, &record);
     check_verdict(history, &record);
     check_retries(history, &record);
+    check_schedule(history, &record);
     record_clear(&record);
     check_store(history);
 }

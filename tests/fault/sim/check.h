@@ -15,6 +15,12 @@ void check_history(const struct history *history);
  * sooner. */
 void check_retries(const struct history *history, const struct record *record);
 
+/* check_schedule.c: trials used what they were given, bit by bit, and nobody
+ * was given anything twice. */
+void check_schedule(const struct history *history, const struct record *record);
+/* Whether the trial was given more after that attempt. */
+bool check_is_promoted(const struct record *record, int64_t attempt);
+
 /* check_store.c: the settings are those that the search gives without any
  * crash, the record proves them, and its tables are what its events say. Here
  * the engine's own proofs are on trial, too. */

@@ -94,8 +94,10 @@ static void check_delay(const struct history *history,
 
 /* The attempts of one trial, from the first on; how many they are. */
 static size_t check_trial(const struct history *history,
-                          const struct record_attempt *attempts, size_t count)
+                          const struct record *record, size_t first)
 {
+    const struct record_attempt *attempts = record->attempts + first;
+    size_t count = record->attempt_count - first;
     const struct scenario *scenario = &history->scenario;
     int64_t used[SCENARIO_MAX_RULES + 1] = {0};
     size_t i;
@@ -110,7 +112,8 @@ static size_t check_trial(const struct history *history,
             memset(used, 0, sizeof(used));
             continue;
         }
-        if (is_last || was_cancelled(history, &attempts[i]))
+        if (is_last || was_cancelled(history, &attempts[i]) ||
+            check_is_promoted(record, attempts[i].id))
             continue;
         if (index < 0 || ++used[index] > rule_at(scenario, index)->max)
             world_fail(
@@ -121,6 +124,16 @@ static size_t check_trial(const struct history *history,
                     least_delay_ms(rule_at(scenario, index), used[index]));
     }
     return i;
+}
+
+/* What its schedule tells to end may have ended by itself before: whether that
+ * counted is not known here, so it is taken to. */
+static bool may_be_uncounted(const struct history *history,
+                             const struct record_attempt *attempt)
+{
+    return history->scenario.schedule != NULL
+               ? strcmp(attempt->cause, "cancelled") == 0
+               : was_cancelled(history, attempt);
 }
 
 /* A trial that failed for good had all the retries that it was given. */
@@ -138,7 +151,7 @@ static void check_given_up(const struct history *history,
         if (history_is_reopened_at(history, job->number,
                                    record->attempts[i].number - 1))
             memset(used, 0, sizeof(used));
-        last = was_cancelled(history, &record->attempts[i])
+        last = may_be_uncounted(history, &record->attempts[i])
                    ? -1
                    : find_rule(scenario, &record->attempts[i]);
         if (last >= 0)
@@ -153,8 +166,7 @@ static void check_given_up(const struct history *history,
 void check_retries(const struct history *history, const struct record *record)
 {
     for (size_t i = 0; i < record->attempt_count;)
-        i += check_trial(history, record->attempts + i,
-                         record->attempt_count - i);
+        i += check_trial(history, record, i);
     for (size_t i = 0; i < record->job_count; i++) {
         if (strcmp(record->jobs[i].state, "failed") == 0)
             check_given_up(history, record, &record->jobs[i]);

@@ -67,6 +67,10 @@ static void check_replay(const struct history *history, struct store *store,
 
     if (replay_run(store, history->run, experiment, &replay, &err) != 0)
         world_fail("the record does not prove the settings: %s", err.text);
+    if (replay.step_place != 0)
+        world_fail("the record does not prove place %" PRId64
+                   ", of trial %" PRId64 ": %s",
+                   replay.step_place, replay.step_trial, replay.step_text);
     if (replay.differs != 0 || replay.proved != replay.trials)
         world_fail("the record does not prove trial %" PRId64, replay.differs);
 }
@@ -107,6 +111,12 @@ static void check_tables(const struct history *history, struct store *store)
         world_fail("fsck: %s", err.text);
 }
 
+/* Whose settings are no search's. */
+static bool has_clones(const struct scenario *scenario)
+{
+    return scenario->schedule != NULL && scenario->schedule->clones;
+}
+
 void check_store(const struct history *history)
 {
     struct err err;
@@ -120,7 +130,7 @@ void check_store(const struct history *history)
         check_tables(history, store);
     check_replay(history, store, experiment);
     check_decisions(history, store, experiment);
-    if (!history->scenario.learns)
+    if (!history->scenario.learns && !has_clones(&history->scenario))
         check_reference(history, store, experiment);
     experiment_destroy(experiment);
     store_close(store);

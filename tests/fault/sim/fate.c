@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fault/sim/fate.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -26,7 +28,7 @@ static double draw_value(const char *setting, struct rng *rng)
 {
     double sum = 0.0;
 
-    for (const char *c = setting; *c != '\0';) {
+    for (const char *c = setting; *c != '\0' && *c != '=';) {
         char *end;
         double number = strtod(c, &end);
 
@@ -36,18 +38,33 @@ static double draw_value(const char *setting, struct rng *rng)
     return sum / (1.0 + sum) + 0.1 * rng_uniform(rng);
 }
 
+/* Up to its resource, which stands in its setting, or beyond it. */
+static int64_t draw_steps(const struct site_attempt *attempt,
+                          const struct site_habits *habits, struct rng *rng)
+{
+    const char *resource = strrchr(attempt->setting, '=');
+
+    if (habits->max_epochs == 0 || resource == NULL)
+        return rng_between(rng, 1, MAX_STEPS);
+    return rng_percent(rng, habits->overshoot)
+               ? habits->max_epochs
+               : strtoll(resource + 1, NULL, 10);
+}
+
 /* Lines with metrics, the last of which count. */
 static void write_log(struct site_attempt *attempt,
                       const struct site_habits *habits, struct rng *rng)
 {
     static const char *const names[SITE_METRICS] = {"loss", "size"};
-    int64_t steps = rng_between(rng, 1, MAX_STEPS);
+    int64_t steps = draw_steps(attempt, habits, rng);
     struct buf text = BUF_INIT;
     char number[32];
 
-    for (int64_t step = 0; step < steps; step++) {
+    for (int64_t step = 1; step <= steps; step++) {
         if (rng_percent(rng, 20))
             buf_add_string(&text, "some words of no account\n");
+        if (habits->max_epochs > 0 && !habits->is_stepless)
+            buf_printf(&text, "epoch=%" PRId64 " ", step);
         for (int i = 0; i < SITE_METRICS && i < habits->metric_count; i++) {
             snprintf(number, sizeof(number), "%.9g",
                      draw_value(attempt->setting, rng));

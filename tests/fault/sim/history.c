@@ -55,7 +55,8 @@ static void on_trial_ended(void *user, const struct engine_trial *trial,
 }
 
 /* A time budget ends what runs, in its grace period; but an engine that cannot
- * write has to wait, and one whose user stops it lets its trials end. */
+ * write has to wait, and one whose user stops it lets its trials end. Trials
+ * that are put back run all the same. */
 static void on_tick(void *user, const struct engine_status *status)
 {
     struct history *history = user;
@@ -65,7 +66,7 @@ static void on_tick(void *user, const struct engine_status *status)
 
     (void)status;
     if (scenario->time_ms > 0 && scenario->full == 0 &&
-        !history->world->is_signalled &&
+        !history->world->is_signalled && history->reopening_count == 0 &&
         spent_ms > scenario->time_ms + scenario->grace_ms + SLACK_MS)
         world_fail("the engine runs for %" PRId64 " ms, and has %" PRId64,
                    spent_ms, scenario->time_ms);

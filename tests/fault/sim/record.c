@@ -92,9 +92,30 @@ static void on_attempt(struct record *record, sqlite3_stmt *statement)
         .signal = sqlite3_column_int64(statement, 6),
         .started_ms = sqlite3_column_int64(statement, 7),
         .ended_ms = sqlite3_column_int64(statement, 8),
+        .resource = sqlite3_column_int64(statement, 9),
+        .resource_used = sqlite3_column_int64(statement, 10),
     };
     copy_word(attempt->state, statement, 3);
     copy_word(attempt->cause, statement, 4);
+}
+
+static void on_observation(struct record *record, sqlite3_stmt *statement)
+{
+    struct record_observation *observation;
+
+    record->observations =
+        mem_grow(record->observations, record->observation_count,
+                 &record->observation_capacity, sizeof(*record->observations));
+    observation = &record->observations[record->observation_count++];
+    *observation = (struct record_observation){
+        .trial = sqlite3_column_int64(statement, 0),
+        .attempt = sqlite3_column_int64(statement, 1),
+        .told = sqlite3_column_int64(statement, 2),
+        .resource = sqlite3_column_int64(statement, 3),
+        .promoted = sqlite3_column_int64(statement, 5),
+        .promoted_to = sqlite3_column_int64(statement, 6),
+    };
+    copy_word(observation->decision, statement, 4);
 }
 
 static sqlite3 *open_record(void)
@@ -124,10 +145,17 @@ void record_read(struct record *record, bool is_thorough)
     read_rows(db,
               "SELECT a.id, j.number, a.number, a.state, a.cause,"
               " coalesce(a.exit_code, -1),"
-              " a.signal, a.started_ms, a.ended_ms"
+              " a.signal, a.started_ms, a.ended_ms, a.resource,"
+              " a.resource_used"
               " FROM attempt AS a JOIN job AS j ON j.id = a.job_id"
               " ORDER BY j.number, a.number",
               on_attempt, record);
+    read_rows(db,
+              "SELECT j.number, attempt_id, o.told, o.resource, decision,"
+              " promoted, promoted_to"
+              " FROM observation AS o JOIN job AS j ON j.id = o.job_id"
+              " ORDER BY j.number, o.told",
+              on_observation, record);
     sqlite3_close(db);
 }
 
@@ -135,6 +163,7 @@ void record_clear(struct record *record)
 {
     free(record->jobs);
     free(record->attempts);
+    free(record->observations);
     *record = (struct record){.jobs = NULL};
 }
 

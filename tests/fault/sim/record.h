@@ -21,6 +21,13 @@ struct record_attempt {
     int64_t id, trial, number;
     char state[RECORD_WORD], cause[RECORD_WORD];
     int64_t exit_code, signal, started_ms, ended_ms;
+    int64_t resource, resource_used; /* 0: none */
+};
+
+struct record_observation {
+    int64_t trial, attempt, told, resource;
+    char decision[RECORD_WORD];
+    int64_t promoted, promoted_to; /* 0: it was not */
 };
 
 struct record {
@@ -29,6 +36,8 @@ struct record {
     size_t job_count, job_capacity;
     struct record_attempt *attempts; /* by trial and number */
     size_t attempt_count, attempt_capacity;
+    struct record_observation *observations; /* by trial and place */
+    size_t observation_count, observation_capacity;
 };
 
 /* Fails as world_fail where it cannot be read; with is_thorough also where

@@ -53,6 +53,32 @@ static void add_search(struct scenario *scenario, struct rng *rng,
         is_grid ? "skip" : duplicates[rng_below(rng, ARRAY_LEN(duplicates))]);
 }
 
+static const struct scenario_schedule schedules[] = {
+    {"method: asha, type: promotion, min: 1, eta: 3", true, false, false},
+    {"method: asha, type: promotion, min: 1, eta: 2, brackets: 2", true, false,
+     false},
+    {"method: asha, type: stopping, min: 1, eta: 3", false, false, false},
+    {"method: hyperband, min: 1, eta: 3", true, false, false},
+    {"method: median, min_trials: 2", false, false, false},
+    {"method: pbt, min: 3, population: 4", true, true, true},
+};
+
+static void add_schedule(struct scenario *scenario, struct rng *rng,
+                         struct buf *text)
+{
+    struct site_habits *habits = &scenario->habits;
+
+    if (!rng_percent(rng, 30))
+        return;
+    scenario->schedule = &schedules[rng_below(rng, ARRAY_LEN(schedules))];
+    habits->max_epochs = SCENARIO_MAX_EPOCHS;
+    habits->is_stepless = rng_percent(rng, 20);
+    if (scenario->schedule->pauses)
+        habits->overshoot = rng_percent(rng, 60) ? 0 : 20;
+    buf_printf(text, "schedule: {resource: epochs, max: %d, %s}\n",
+               SCENARIO_MAX_EPOCHS, scenario->schedule->text);
+}
+
 static void add_budget(struct scenario *scenario, struct rng *rng,
                        struct buf *text)
 {
@@ -72,6 +98,10 @@ static void add_budget(struct scenario *scenario, struct rng *rng,
     if (scenario->habits.metric_count == 1 && rng_percent(rng, 5)) {
         scenario->gives_up = true;
         buf_printf(text, ", no_improvement: %" PRId64, rng_between(rng, 3, 12));
+    }
+    if (scenario->schedule != NULL && rng_percent(rng, 20)) {
+        scenario->resource = rng_between(rng, SCENARIO_MAX_EPOCHS, 120);
+        buf_printf(text, ", resource: %" PRId64, scenario->resource);
     }
     buf_add_string(text, "}\n");
 }
@@ -125,12 +155,19 @@ static void add_trial(struct scenario *scenario, struct rng *rng,
     scenario->grace_ms = rng_magnitude(rng, 50, 3000);
     buf_printf(text,
                "trial:\n"
-               "  command: train ${{ k }} ${{ c }}%s\n"
+               "  command: train ${{ k }} ${{ c }}%s%s\n"
                "  resources: {cpus: 0, grace: %" PRId64 "ms",
-               scenario->is_finite ? "" : " ${{ x }}", scenario->grace_ms);
+               scenario->is_finite ? "" : " ${{ x }}",
+               scenario->schedule != NULL ? " --epochs=${{ epochs }}" : "",
+               scenario->grace_ms);
     if (rng_percent(rng, 25))
         buf_printf(text, ", time: %" PRId64 "ms", rng_magnitude(rng, 5, 10000));
     buf_add_string(text, "}\n");
+    if (scenario->schedule != NULL)
+        buf_printf(text, "  checkpoints: %s\n",
+                   scenario->schedule->clones || rng_percent(rng, 50)
+                       ? "true"
+                       : "false");
     scenario->rule_count = (int)rng_between(rng, 0, SCENARIO_MAX_RULES);
     if (scenario->rule_count > 0)
         buf_add_string(text, "  retry:\n");
@@ -183,6 +220,7 @@ void scenario_draw(struct scenario *scenario, uint64_t seed)
                    ? ", {metric: size, goal: maximize}"
                    : "");
     add_search(scenario, &rng, &text);
+    add_schedule(scenario, &rng, &text);
     add_budget(scenario, &rng, &text);
     add_trial(scenario, &rng, &text);
     draw_habits(&scenario->habits, &rng);

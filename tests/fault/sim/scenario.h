@@ -21,6 +21,16 @@ struct scenario_rule {
     bool has_jitter;
 };
 
+enum { SCENARIO_MAX_EPOCHS = 9 };
+
+/* One of a few, up to so many epochs. */
+struct scenario_schedule {
+    const char *text;
+    bool pauses;
+    bool clones;
+    bool may_end_early; /* with fewer trials than the budget has */
+};
+
 struct scenario {
     char *text; /* the experiment's file */
     bool learns;
@@ -30,6 +40,8 @@ struct scenario {
     bool has_target;
     double target;
     bool gives_up; /* may end for want of improvement */
+    const struct scenario_schedule *schedule; /* NULL: none */
+    int64_t resource;                         /* of the budget; 0: no limit */
     int64_t grace_ms;
     struct scenario_rule rules[SCENARIO_MAX_RULES];
     int rule_count;

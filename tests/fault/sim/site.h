@@ -20,6 +20,9 @@ struct site_habits {
     int weights[SITE_CAUSES]; /* how they end; CAUSE_NO_METRIC: say nothing */
     int parallel;
     int metric_count;     /* loss and size */
+    bool is_stepless;     /* lines do not say of which epoch they are */
+    int overshoot;        /* % that go on for longer than they may */
+    int64_t max_epochs;   /* up to which; 0: there is no schedule */
     int ignore_term;      /* % that SIGTERM does not end */
     int full;             /* % of starts that are refused for a while */
     int error;            /* % of starts that are an error */
