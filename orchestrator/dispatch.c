@@ -62,7 +62,8 @@ void engine_wait(struct engine *engine, struct trial *trial)
         TAILQ_INSERT_HEAD(&engine->waiting, trial, link);
 }
 
-/* A trial goes into the ready list; false when there is none to be had. */
+/* A trial goes into the ready list, or what the schedule wants first is done;
+ * false when there is nothing to be had. */
 static bool begin_next(struct engine *engine)
 {
     return engine->scheduler != NULL ? engine_schedule_next(engine)

@@ -105,7 +105,8 @@ static bool may_have_more(const struct engine *engine)
 
 static bool is_over(const struct engine *engine)
 {
-    if (engine_active(engine) > 0 || !TAILQ_EMPTY(&engine->settled))
+    if (engine_active(engine) > 0 || !TAILQ_EMPTY(&engine->settled) ||
+        engine->has_more_to_dispatch)
         return false;
     return engine->phase != PHASE_RUNNING ||
            (!may_have_more(engine) && TAILQ_EMPTY(&engine->ready) &&

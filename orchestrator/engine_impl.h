@@ -88,9 +88,9 @@ struct engine {
     char launch_error[256]; /* the last one's text */
 
     enum engine_phase phase;
-    enum trial_wish wish;   /* for trials ended by the phase */
-    bool exhausted;         /* the strategy has nothing more */
-    bool lacks_resource;    /* the budget has too little for what is next */
+    enum trial_wish wish; /* for trials ended by the phase */
+    bool exhausted;       /* the strategy has nothing more */
+    bool lacks_resource;  /* the budget has too little for what is next */
     bool has_told_of_checkpoints;
     int64_t reopened_count; /* open trials that their user put back */
     bool is_beyond_budget;  /* it is used up, but for these */
@@ -142,8 +142,8 @@ bool engine_suggest(struct engine *engine, const struct assignment *assignment,
                     const struct value *parent);
 
 /* scheduling.c */
-/* What the schedule wants next; a trial goes into the ready list. False when
- * there is nothing before others have ended. */
+/* Takes one step that the schedule wants next. False when there is none before
+ * others have ended. */
 bool engine_schedule_next(struct engine *engine);
 /* An attempt is about to begin: where it goes on from. */
 void engine_schedule_begin(struct engine *engine, struct trial *trial);

@@ -19,7 +19,7 @@
  * tell it all again. Paused trials are in the record alone.
  */
 
-enum { STOPPED_A_TURN = 64 };
+enum { STOPPED_A_TURN = 256 };
 
 /* ---- what trials reach ---- */
 
@@ -451,9 +451,7 @@ bool engine_schedule_next(struct engine *engine)
 
     if (engine->is_beyond_budget)
         return false;
-    do
-        result = take_next(engine, &err);
-    while (result == 1 && TAILQ_EMPTY(&engine->ready) && !engine->is_broken);
+    result = take_next(engine, &err);
     if (result < 0)
         engine_break(engine, &err);
     return result == 1 && !engine->is_broken;
@@ -461,11 +459,16 @@ bool engine_schedule_next(struct engine *engine)
 
 /* ---- the end ---- */
 
+struct resting {
+    int64_t numbers[STOPPED_A_TURN];
+    size_t count;
+};
+
 static int on_paused(void *user, const struct trial_row *row)
 {
-    struct rested *rested = user;
+    struct resting *resting = user;
 
-    rested->number = row->number;
+    resting->numbers[resting->count++] = row->number;
     return 0;
 }
 
@@ -475,24 +478,26 @@ void engine_schedule_close(struct engine *engine)
         .run = engine->run->id,
         .order = ORDER_NUMBER,
         .state = job_state_names[JOB_PAUSED],
-        .limit = 1,
+        .limit = STOPPED_A_TURN,
+        .results_only = true,
     };
     const struct assignment end = {.kind = NEXT_STOP,
                                    .reason = "the run ended"};
-    struct rested rested;
+    struct resting resting = {.count = 0};
     struct err err;
+    int result = -1;
 
     /* Once somebody is stopped the schedule may want others, for whom there
      * is room. */
     engine->is_beyond_budget = true;
-    for (int i = 0; i < STOPPED_A_TURN && engine->paused_trials > 0; i++) {
-        if (!engine_begin(engine))
-            return;
-        if (store_each_trial(engine->store, &query, on_paused, &rested, &err) !=
-                0 ||
-            stop(engine, &end, &rested, &err) != 0) {
-            engine_break(engine, &err);
-            return;
-        }
+    if (engine_begin(engine))
+        result =
+            store_each_trial(engine->store, &query, on_paused, &resting, &err);
+    for (size_t i = 0; i < resting.count && result == 0; i++) {
+        const struct rested rested = {.number = resting.numbers[i]};
+
+        result = stop(engine, &end, &rested, &err);
     }
+    if (result != 0 && !engine->is_broken)
+        engine_break(engine, &err);
 }

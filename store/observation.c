@@ -194,8 +194,8 @@ int store_each_observation(struct store *store, int64_t run, int64_t job,
 {
     const char *sql =
         job == 0 ? SELECT_OBSERVATIONS " WHERE o.run_id = ?1 ORDER BY o.told"
-                 : SELECT_OBSERVATIONS " WHERE o.run_id = ?1 AND o.job_id = ?2"
-                                       " ORDER BY o.told";
+                 : SELECT_OBSERVATIONS " WHERE +o.run_id = ?1 AND o.job_id = ?2"
+                                       " ORDER BY o.told"; /* by that index */
     struct value ids[] = {value_int(run), value_int(job)};
     sqlite3_stmt *statement =
         store_query(store, sql, ids, job == 0 ? 1 : 2, err);
