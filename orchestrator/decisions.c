@@ -164,6 +164,7 @@ static int add_job(struct deciding *deciding, const json_t *detail)
         .rule = -1,
         .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
+    deciding->is_closing = false;
     deciding_ask(deciding, number, detail);
     if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
         return deciding_differ(deciding, number,
@@ -283,6 +284,7 @@ static void pause_ends(struct deciding *deciding, struct job *job,
 {
     job->is_paused = false;
     job->decision = DECIDE_CONTINUE;
+    deciding->is_closing = event == EVENT_STOPPED;
     end_job(deciding, job, event, detail);
 }
 
@@ -302,6 +304,10 @@ static int decide(struct deciding *deciding, struct job *job,
         pause_ends(deciding, job, event, detail);
         return 0;
     }
+    /* By a result that was taken over, it may be. */
+    if ((event == EVENT_STOPPED || event == EVENT_CANCELLED) &&
+        deciding->is_complete)
+        note_verdict(deciding);
     if (job->has_end)
         result = deciding_check_end(deciding, job, event, detail);
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
@@ -356,20 +362,23 @@ static bool reason_holds(const struct deciding *deciding,
                                 1u << BUDGET_NO_IMPROVEMENT |
                                 1u << BUDGET_CONVERGENCE;
     int64_t elapsed = elapsed_ms(deciding, session) + CLOCK_SLACK_MS;
-    enum budget_verdict now = verdict(deciding, 0);
-    bool all_ended = tally_ended(&deciding->tally) == deciding->tally.suggested;
+    int64_t trials = deciding->experiment->budget.trials;
+    int64_t time_ms = deciding->experiment->budget.time_ms;
+    int64_t suggested = deciding->tally.suggested;
+    bool all_ended = tally_ended(&deciding->tally) == suggested;
 
     if (is_among(deciding->verdicts, reason))
         return true;
     if (is_among(by_results, reason))
         return false;
-    if (budget_verdict_ends_all(now))
-        return (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0 &&
-                verdict(deciding, elapsed) == BUDGET_TIME);
+    /* Whatever came while the trials were told to end. */
     if (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0)
-        return verdict(deciding, elapsed) == BUDGET_TIME;
+        return time_ms > 0 && elapsed >= time_ms;
+    /* A run that is over stops paused trials, which ends it no other way. */
+    if (budget_verdict_ends_all(verdict(deciding, 0)) && !deciding->is_closing)
+        return false;
     if (strcmp(reason, budget_verdict_text(BUDGET_TRIALS)) == 0)
-        return all_ended && now == BUDGET_TRIALS;
+        return all_ended && trials > 0 && suggested >= trials;
     if (strcmp(reason, budget_verdict_text(BUDGET_RESOURCE)) == 0)
         return all_ended && lacks_resource(deciding);
     return all_ended; /* the search has nothing left to try */

@@ -55,6 +55,7 @@ struct deciding {
     unsigned verdicts; /* bits of those that the session came by: results
                           that come while it ends do not undo them */
     bool is_hopeless;  /* nothing could be started in it */
+    bool is_closing;   /* paused trials were stopped, and nothing began since */
     const struct event_row *event;
 };
 
