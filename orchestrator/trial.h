@@ -55,7 +55,7 @@ struct trial {
     int64_t from;                  /* resource at which its attempt began */
     int64_t reached;               /* resource that it has used, as it said */
     bool is_scheduled;             /* its schedule is told of it */
-    bool is_given_up; /* by its schedule */
+    bool is_given_up;              /* by its schedule */
     bool has_lost_checkpoint;
     bool is_promoted;    /* which nobody was told of yet */
     double *outcomes;    /* [outcome_count] the last values; NaN: none */

@@ -15,7 +15,7 @@ struct run {
     const char *method;
     uint64_t seed; /* of the instance and of the method */
     uint64_t trials;
-    uint64_t parallel; /* so many are pending when the next is asked for */
+    uint64_t parallel;  /* so many are pending when the next is asked for */
     double improvement; /* convergence is looked for by it; 0: it is not */
 };
 
