@@ -85,6 +85,22 @@ static size_t sequence_length(unsigned char first)
     return 0;
 }
 
+int text_unknown(const char *what, const char *word, const char *const *words,
+                 size_t count, enum err_kind kind, struct err *err)
+{
+    const char *nearest = text_nearest(word, words, count);
+    struct buf list = BUF_INIT;
+
+    if (nearest != NULL)
+        buf_printf(&list, "did you mean '%s'?", nearest);
+    else
+        for (size_t i = 0; i < count; i++)
+            buf_printf(&list, "%s%s", i > 0 ? ", " : "one of: ", words[i]);
+    err_set(err, kind, "unknown %s '%.64s' (%s)", what, word, buf_text(&list));
+    buf_clear(&list);
+    return -1;
+}
+
 size_t text_next_rune(const char *text, size_t length, uint32_t *rune)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};

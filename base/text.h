@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 struct buf;
 
 /*
@@ -15,6 +17,11 @@ struct buf;
  */
 const char *text_nearest(const char *word, const char *const *candidates,
                          size_t count);
+
+/* "unknown WHAT 'WORD'", with the nearest of the words there are, or else all
+ * of them. Always -1. */
+int text_unknown(const char *what, const char *word, const char *const *words,
+                 size_t count, enum err_kind kind, struct err *err);
 
 /*
  * The length in bytes of the UTF-8 character at text (length > 0), and itself

@@ -18,16 +18,12 @@ struct executor *executor_create(uv_loop_t *loop,
                                  const struct executor_events *events,
                                  struct err *err)
 {
-    const char *nearest;
-
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(types[i]->name, options->name) == 0)
             return types[i]->create(loop, options, events, err);
     }
-    nearest = text_nearest(options->name, names, ARRAY_LEN(types));
-    err_set(err, ERR_FILE, "unknown executor '%s'%s%s%s", options->name,
-            nearest != NULL ? " (did you mean '" : "",
-            nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
+    text_unknown("executor", options->name, names, ARRAY_LEN(types), ERR_FILE,
+                 err);
     return NULL;
 }
 

@@ -199,15 +199,11 @@ static const struct {
 static json_t *unknown(const char *op)
 {
     const char *names[ARRAY_LEN(requests)];
-    const char *nearest;
     struct err err;
 
     for (size_t i = 0; i < ARRAY_LEN(requests); i++)
         names[i] = requests[i].op;
-    nearest = text_nearest(op, names, ARRAY_LEN(requests));
-    err_set(&err, ERR_USAGE, "unknown op '%.40s'%s%s%s", op,
-            nearest != NULL ? " (did you mean '" : "",
-            nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
+    text_unknown("op", op, names, ARRAY_LEN(requests), ERR_USAGE, &err);
     return control_error(&err);
 }
 

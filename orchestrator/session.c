@@ -471,7 +471,7 @@ static json_t *answer_operation(struct session *session, const json_t *request,
             return operations[i].answer(session, request, err);
         names[i] = operations[i].name;
     }
-    session_unknown("op", name, names, ARRAY_LEN(names), err);
+    text_unknown("op", name, names, ARRAY_LEN(names), ERR_USAGE, err);
     return NULL;
 }
 

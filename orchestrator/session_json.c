@@ -67,23 +67,6 @@ json_t *session_parse(const char *line, size_t length, struct err *err)
 
 /* ---- its parts ---- */
 
-int session_unknown(const char *what, const char *word,
-                    const char *const *words, size_t count, struct err *err)
-{
-    const char *nearest = text_nearest(word, words, count);
-    struct buf list = BUF_INIT;
-
-    if (nearest != NULL)
-        buf_printf(&list, "did you mean '%s'?", nearest);
-    else
-        for (size_t i = 0; i < count; i++)
-            buf_printf(&list, "%s%s", i > 0 ? ", " : "one of: ", words[i]);
-    err_set(err, ERR_USAGE, "unknown %s '%.64s' (%s)", what, word,
-            buf_text(&list));
-    buf_clear(&list);
-    return -1;
-}
-
 /* Says which type was expected where another stands, or none. */
 static int refuse(const json_t *item, const char *key, const char *expected,
                   struct err *err)
@@ -179,7 +162,7 @@ int session_read_outcome(const json_t *request, enum trial_outcome *outcome,
         if (strcmp(words[i], word) == 0)
             return 0;
     }
-    return session_unknown("state", word, words, ARRAY_LEN(words), err);
+    return text_unknown("state", word, words, ARRAY_LEN(words), ERR_USAGE, err);
 }
 
 /* null and "nan" are NaN. */

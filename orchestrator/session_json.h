@@ -45,8 +45,4 @@ int session_read_integer(const json_t *request, const char *key,
 int session_read_flag(const json_t *request, const char *key, bool *flag,
                       struct err *err);
 
-/* "unknown op 'tel' (did you mean 'tell'?)". Always -1. */
-int session_unknown(const char *what, const char *word,
-                    const char *const *words, size_t count, struct err *err);
-
 #endif

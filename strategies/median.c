@@ -75,20 +75,13 @@ struct median {
 
 static const struct rule *find_rule(const char *name, struct err *err)
 {
-    const char *nearest;
-
     for (size_t i = 0; name != NULL && i < ARRAY_LEN(rules); i++)
         if (strcmp(name, rule_names[i]) == 0)
             return &rules[i];
     if (name == NULL)
         return &rules[0];
-    nearest = text_nearest(name, rule_names, ARRAY_LEN(rule_names));
-    if (nearest != NULL)
-        err_set(err, ERR_FILE, "unknown rule '%s' (did you mean '%s'?)", name,
-                nearest);
-    else
-        err_set(err, ERR_FILE, "unknown rule '%s' (one of: sagemaker, vizier)",
-                name);
+    text_unknown("rule", name, rule_names, ARRAY_LEN(rule_names), ERR_FILE,
+                 err);
     return NULL;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -51,22 +50,6 @@ const char *scheduler_method_doc(const char *method)
     return found != NULL ? found->doc : NULL;
 }
 
-static void report_unknown(const char *name, struct err *err)
-{
-    struct buf text = BUF_INIT;
-    const char *nearest = text_nearest(name, method_names, ARRAY_LEN(methods));
-
-    if (nearest != NULL)
-        buf_printf(&text, "did you mean '%s'?", nearest);
-    else
-        for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-            buf_printf(&text, "%s%s",
-                       i > 0 ? ", " : "one of: ", method_names[i]);
-    err_set(err, ERR_FILE, "unknown schedule method '%s' (%s)", name,
-            buf_text(&text));
-    buf_clear(&text);
-}
-
 /* The method, if what all methods want of the options is there. */
 static const struct scheduler_method *check(
     const struct schedule_options *options, struct err *err)
@@ -74,7 +57,8 @@ static const struct scheduler_method *check(
     const struct scheduler_method *method = find_method(options->method);
 
     if (method == NULL) {
-        report_unknown(options->method, err);
+        text_unknown("schedule method", options->method, method_names,
+                     ARRAY_LEN(methods), ERR_FILE, err);
     } else if (options->min < 1) {
         err_set(err, ERR_FILE, "min %" PRIu64 " is not 1 or more",
                 options->min);

@@ -87,23 +87,6 @@ const char *strategy_method_doc(const char *method)
     return found != NULL ? found->doc : NULL;
 }
 
-static int report_unknown(const char *name, struct err *err)
-{
-    struct buf text = BUF_INIT;
-    const char *nearest = text_nearest(name, method_names, ARRAY_LEN(methods));
-
-    if (nearest != NULL)
-        buf_printf(&text, "did you mean '%s'?", nearest);
-    else
-        for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-            buf_printf(&text, "%s%s",
-                       i > 0 ? ", " : "one of: ", method_names[i]);
-    err_set(err, ERR_FILE, "unknown search method '%s' (%s)", name,
-            buf_text(&text));
-    buf_clear(&text);
-    return -1;
-}
-
 struct strategy *strategy_create(const struct strategy_options *options,
                                  struct space *space, struct err *err)
 {
@@ -113,7 +96,8 @@ struct strategy *strategy_create(const struct strategy_options *options,
 
     gsl_set_error_handler_off(); /* else it aborts the program */
     if (method == NULL) {
-        report_unknown(options->method, err);
+        text_unknown("search method", options->method, method_names,
+                     ARRAY_LEN(methods), ERR_FILE, err);
         return NULL;
     }
     strategy = mem_zero(sizeof(*strategy));

@@ -106,6 +106,23 @@ static void test_text__names(void **state)
     assert_true(text_is_name(name));
 }
 
+static void test_text__an_unknown_word_is_quoted_with_what_there_is(
+    void **state)
+{
+    static const char *const words[] = {"asha", "median", "pbt"};
+    struct err err;
+
+    (void)state;
+    assert_int_equal(text_unknown("rule", "medain", words, 3, ERR_FILE, &err),
+                     -1);
+    assert_int_equal(err.kind, ERR_FILE);
+    assert_string_equal(err.text,
+                        "unknown rule 'medain' (did you mean 'median'?)");
+    text_unknown("op", "x", words, 3, ERR_USAGE, &err);
+    assert_int_equal(err.kind, ERR_USAGE);
+    assert_string_equal(err.text, "unknown op 'x' (one of: asha, median, pbt)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +132,8 @@ int main(void)
         cmocka_unit_test(test_text__columns_are_those_of_a_terminal),
         cmocka_unit_test(test_text__escape_shows_what_a_terminal_would_obey),
         cmocka_unit_test(test_text__names),
+        cmocka_unit_test(
+            test_text__an_unknown_word_is_quoted_with_what_there_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
