@@ -12,28 +12,13 @@
 #include "base/compiler.h"
 #include "strategies/hypervolume.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 /* What bayesian promises beyond the properties of every method: it finds good
  * points in few trials, on spaces and in circumstances of every kind. */
 
 enum { VALUES_MAX = 64, TRIALS_MAX = 100 };
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 /* A run: values of all trials, in the order asked. */
 struct trials {

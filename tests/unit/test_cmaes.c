@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "strategies/history.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 enum { DIMENSION_MAX = 200, PARALLEL_MAX = 64 };
@@ -162,22 +163,6 @@ static double problem_value(const struct run *run, const struct value *point)
     for (size_t i = 0; i < run->problem->d; i++)
         unit[i] = param_to_unit(space_param(run->space, i), &point[i]);
     return evaluate(run->problem, unit);
-}
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
 }
 
 static struct space *make_cube(size_t d)

@@ -12,25 +12,10 @@
 #include "base/rng.h"
 #include "strategies/explore.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 enum { COUNT_MAX = 8, ROUNDS = 200 };
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 /* A space of one parameter, and a step from x in it. */
 static struct value step_from(const struct param *param, struct value x,

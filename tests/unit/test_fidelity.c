@@ -13,28 +13,13 @@
 #include "base/rng.h"
 #include "strategies/history.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 /* What methods that learn are shown of trials that a schedule stops, pauses and
  * lets go on. */
 
 enum { ENOUGH = 15, VALUES_MAX = 64 }; /* of 4 parameters */
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 /* A search with trials 1 .. asked, for tests of what it knows. */
 struct search {

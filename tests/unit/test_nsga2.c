@@ -16,25 +16,10 @@
 #include "strategies/hypervolume.h"
 #include "strategies/strategy.h"
 #include "strategies/variation.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 enum { DIMENSION = 8, TRIALS = 400, OBJECTIVES_MAX = 3 };
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 static struct space *make_cube(void)
 {

@@ -12,23 +12,8 @@
 #include "base/rng.h"
 #include "strategies/fast_math.h"
 #include "strategies/parzen.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 static void test_fast_math__is_as_exact_as_it_says(void **state)
 {

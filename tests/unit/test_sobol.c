@@ -10,27 +10,12 @@
 #include <cmocka.h>
 
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 /* How evenly sobol fills the cube, up to a hundred dimensions. */
 
 enum { DIMENSIONS_MAX = 100 };
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 /* The first n points of a method in [0, 1]^d: [n][d], the caller's. */
 static double *draw(const char *method, uint64_t seed, size_t d, size_t n)

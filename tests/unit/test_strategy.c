@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "strategies/hash_set.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 /* Every method on every space. */
@@ -33,22 +34,6 @@ struct asked {
     uint64_t cursor;
     struct value point[VALUES_MAX];
 };
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 static struct strategy *make(const char *method, uint64_t seed,
                              struct space *space)

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "strategies/history.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 /*
@@ -32,22 +33,6 @@ static const struct {
     size_t trials;
     int pattern_step;
 } slow_methods[] = {{"auto", 18, 8}, {"bayesian", 14, 6}, {"tpe", 30, 2}};
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 static size_t trials_of(const char *method)
 {

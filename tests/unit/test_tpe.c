@@ -14,25 +14,10 @@
 #include "base/rng.h"
 #include "strategies/hypervolume.h"
 #include "strategies/strategy.h"
+#include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 
 enum { PARAMS_MAX = 20, SEEDS = 8 };
-
-static struct expr_env *env;
-
-static int open_env(void **state)
-{
-    (void)state;
-    env = expr_env_create(NULL);
-    return env != NULL ? 0 : -1;
-}
-
-static int close_env(void **state)
-{
-    (void)state;
-    expr_env_destroy(env);
-    return 0;
-}
 
 static const struct value letters[] = {{.type = VALUE_TEXT, .text = "a"},
                                        {.type = VALUE_TEXT, .text = "b"},
