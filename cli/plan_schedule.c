@@ -48,8 +48,9 @@ static void print_rungs(const struct experiment *experiment,
                    rung->bracket, rung->rung, width, rung->resource,
                    rung->trials);
     }
-    printf("in all    at most %" PRIu64 " %s for %" PRIu64 " trials",
-           plan_resource(plan), resource, rungs->trials);
+    printf("in all    %s %" PRIu64 " %s for %" PRIu64 " trials",
+           rungs->is_bound ? "at most" : "about", plan_resource(plan), resource,
+           rungs->trials);
     if (unscheduled(experiment, rungs) > 0)
         printf(", %" PRIu64 " without a schedule",
                unscheduled(experiment, rungs));
@@ -105,6 +106,7 @@ json_t *plan_schedule_json(const struct experiment *experiment,
                         json_integer((json_int_t)rungs->trials));
     json_object_set_new(json, "total",
                         json_integer((json_int_t)plan_resource(plan)));
+    json_object_set_new(json, "is_bound", json_boolean(rungs->is_bound));
     json_object_set_new(json, "total_resumed",
                         json_integer((json_int_t)rungs->total_resource));
     json_object_set_new(json, "total_restarted",

@@ -312,4 +312,5 @@ const struct scheduler_method scheduler_method_asha = {
     .observe = observe,
     .end = end,
     .plan = plan,
+    .plan_is_no_bound = true,
 };

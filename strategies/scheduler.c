@@ -184,6 +184,7 @@ int schedule_plan_init(struct schedule_plan *plan,
     *plan = (struct schedule_plan){0};
     if (method == NULL)
         return -1;
+    plan->is_bound = !method->plan_is_no_bound;
     if (trials > trials_max)
         return err_set(err, ERR_FILE,
                        "%" PRIu64 " trials are more than %" PRIu64, trials,

@@ -145,16 +145,17 @@ struct schedule_rung {
 struct schedule_plan {
     struct schedule_rung *rungs; /* [count], by bracket, then rung */
     size_t count;
-    uint64_t trials;         /* in all */
-    uint64_t total_resource; /* at most; a resumed trial goes on where it was */
+    uint64_t trials;          /* in all */
+    uint64_t total_resource;  /* a resumed trial goes on where it was */
     uint64_t total_restarted; /* where trials keep no checkpoints */
+    bool is_bound;            /* it is never more than that */
 };
 
 /*
- * What `trials` new trials (0: one round of all brackets) come to, at most.
- * asha decides before it knows all results: where good trials come late, more
- * go on than the share of eta that is planned. ERR_FILE as scheduler_create(),
- * or more than can be counted.
+ * What `trials` new trials (0: one round of all brackets) come to. asha decides
+ * before it knows all results: where good trials come late, more go on than the
+ * share of eta that is planned (is_bound is false). ERR_FILE as
+ * scheduler_create(), or more than can be counted.
  */
 int schedule_plan_init(struct schedule_plan *plan,
                        const struct schedule_options *options, uint64_t trials,

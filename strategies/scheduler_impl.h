@@ -44,6 +44,8 @@ struct scheduler_method {
 
     /* max may be SCHEDULE_NO_MAX. */
     bool lives_without_max;
+    /* Its plan is what to expect: where good trials come late, more go on. */
+    bool plan_is_no_bound;
 
     /* The method's own state, or NULL with err. Options are checked as far as
      * their comments go; space outlives it. */
