@@ -84,9 +84,11 @@ static int on_session_event(void *user, const struct event_row *event)
     if (deciding->session_count == 0)
         return 0;
     session = &deciding->sessions[deciding->session_count - 1];
-    session->last_ms = event->time_ms;
+    if (!session->has_ended)
+        session->last_ms = event->time_ms;
     if (event->job != 0)
         return 0;
+    session->has_ended |= strcmp(event->event, "engine_ended") == 0;
     detail = detail_of(event);
     session->jumped_ms += deciding_integer(detail, "by_ms", 0);
     if (strcmp(event->event, "run_state") == 0) {

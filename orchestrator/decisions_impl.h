@@ -18,6 +18,7 @@ enum { ENOUGH = 1 };
 /* From engine_started to the next one. */
 struct session {
     int64_t start_ms, last_ms, jumped_ms;
+    bool has_ended; /* what follows is its user's doing, in a time of its own */
     char state[16]; /* in which it ended, "": it was killed */
     char reason[128];
 };
