@@ -155,6 +155,7 @@ void engine_dispatch(struct engine *engine)
 
         if (!(first != NULL ? prepare(engine, first) : begin_next(engine)))
             return;
+        engine_check_budget(engine); /* a step of the schedule is a result */
         engine->has_more_to_dispatch = clock_monotonic_ms() >= until_ms;
         if (engine->has_more_to_dispatch)
             return;

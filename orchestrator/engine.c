@@ -75,7 +75,7 @@ void engine_status_fill(const struct engine *engine,
     };
 }
 
-static void check_budget(struct engine *engine)
+void engine_check_budget(struct engine *engine)
 {
     const struct experiment *experiment = engine->experiment;
     enum budget_verdict verdict;
@@ -196,7 +196,7 @@ bool engine_commit_now(struct engine *engine)
     engine_report_settled(engine);
     if (engine->notifier != NULL)
         notifier_send(engine->notifier);
-    check_budget(engine);
+    engine_check_budget(engine);
     engine_submit(engine);
     return true;
 }
@@ -205,7 +205,7 @@ static void on_step(uv_prepare_t *handle)
 {
     struct engine *engine = handle->data;
 
-    check_budget(engine);
+    engine_check_budget(engine);
     engine_record_answers(engine);
     engine_dispatch(engine);
     if (!engine->is_broken && commit_is_due(engine))

@@ -285,6 +285,8 @@ void engine_close_control(struct engine *engine);
 /* Commits what is open, and does what had to wait for it. False when the engine
  * broke. */
 bool engine_commit_now(struct engine *engine);
+/* Whether the results so far end the run; then it is being ended. */
+void engine_check_budget(struct engine *engine);
 /* Turns the loop until every file has been read to its end. */
 void engine_keep_reading(struct engine *engine);
 void engine_status_fill(const struct engine *engine,
