@@ -194,6 +194,7 @@ bool engine_commit_now(struct engine *engine)
     if (!engine_commit(engine))
         return false;
     engine_report_settled(engine);
+    engine_schedule_enforce(engine);
     if (engine->notifier != NULL)
         notifier_send(engine->notifier);
     engine_check_budget(engine);

@@ -80,8 +80,9 @@ struct engine {
     int64_t adopted_count; /* likewise, those of an earlier engine */
     void *by_attempt;      /* tsearch tree of live trials */
     struct tally tally;
-    int64_t told_count;    /* results (and what else is in told.h) so far */
-    int64_t paused_trials; /* by the schedule */
+    int64_t told_count;     /* results (and what else is in told.h) so far */
+    int64_t paused_trials;  /* by the schedule */
+    int64_t given_up_count; /* by it, since the last commit */
     int64_t parallel;
     double mean_attempt_ms; /* moving average; NaN: none ended yet */
     int64_t launch_errors;  /* in a row */
@@ -155,6 +156,8 @@ void engine_schedule_decide(struct engine *engine, struct trial *trial);
 /* A point of a curve alone, without what follows from it. */
 void engine_schedule_reach(const struct engine *engine, struct trial *trial,
                            const char *name, int64_t step);
+/* After a commit: what the schedule has given up is told to end. */
+void engine_schedule_enforce(struct engine *engine);
 /* An attempt has ended as the event says: what it used; and, once that is in
  * the record, what its schedule makes of it. */
 int64_t engine_schedule_used(const struct engine *engine, struct trial *trial,

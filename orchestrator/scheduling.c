@@ -70,15 +70,6 @@ static bool observe(struct engine *engine, struct trial *trial,
     return is_kept;
 }
 
-static void tell_to_end(struct engine *engine, struct trial *trial,
-                        enum trial_wish wish)
-{
-    if (trial->has_ended || trial->wish != WISH_NONE)
-        return;
-    trial->wish = wish;
-    executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
-}
-
 static bool decides(const struct engine *engine, const char *metric)
 {
     const struct experiment *experiment = engine->experiment;
@@ -98,12 +89,15 @@ void engine_schedule_reach(const struct engine *engine, struct trial *trial,
 bool engine_schedule_follow(struct engine *engine, struct trial *trial,
                             const char *name, int64_t step)
 {
-    if (decides(engine, name) && step > trial->resource) {
-        tell_to_end(engine, trial, WISH_PAUSE);
-        return false;
+    if (!decides(engine, name) || step <= trial->resource) {
+        engine_schedule_reach(engine, trial, name, step);
+        return true;
     }
-    engine_schedule_reach(engine, trial, name, step);
-    return true;
+    if (!trial->has_ended && trial->wish == WISH_NONE) {
+        trial->wish = WISH_PAUSE;
+        executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+    }
+    return false;
 }
 
 void engine_schedule_decide(struct engine *engine, struct trial *trial)
@@ -120,10 +114,26 @@ void engine_schedule_decide(struct engine *engine, struct trial *trial)
         verdict.decision != DECIDE_STOP)
         return;
     trial->is_given_up = true;
-    tell_to_end(engine, trial, WISH_GIVE_UP);
     /* What came to its end meanwhile has done so. */
     if (!trial->has_ended || trial->end.cause != CAUSE_OK)
         trial->wish = WISH_GIVE_UP;
+    engine->given_up_count += !trial->has_ended;
+}
+
+void engine_schedule_enforce(struct engine *engine)
+{
+    struct trial *trial;
+
+    if (engine->given_up_count == 0)
+        return;
+    engine->given_up_count = 0;
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->wish != WISH_GIVE_UP || trial->is_told_to_end)
+            continue;
+        trial->is_told_to_end = true;
+        executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+    }
 }
 
 static bool has_come_to_pause(const struct engine *engine,

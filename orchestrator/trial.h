@@ -56,6 +56,7 @@ struct trial {
     int64_t reached;               /* resource that it has used, as it said */
     bool is_scheduled;             /* its schedule is told of it */
     bool is_given_up;              /* by its schedule */
+    bool is_told_to_end;           /* for that */
     bool has_lost_checkpoint;
     bool is_promoted;    /* which nobody was told of yet */
     double *outcomes;    /* [outcome_count] the last values; NaN: none */
