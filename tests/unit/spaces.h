@@ -116,9 +116,9 @@ static inline void spec_must(int result, const struct err *err)
 }
 
 static inline struct space *spec_build(const struct spec *spec,
-                                       struct expr_env *env)
+                                       struct expr_env *home)
 {
-    struct space *space = space_create(env);
+    struct space *space = space_create(home);
     struct err err = {0};
 
     for (size_t i = 0; i < spec->param_count; i++)
