@@ -43,6 +43,23 @@ def experiment(write):
     return make
 
 
+@pytest.fixture
+def at_rest(smtune, experiment, tmp_path):
+    """A run of which two trials are paused; the third, and later the first one,
+    wait for a file: its process, and that file's path."""
+    gate = tmp_path / "gate"
+    smtune.env["GATE"] = str(gate)
+    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
+    process = smtune.start("run", experiment(each=wait))
+
+    def paused():
+        result = smtune("status", "exp", "-o", "json")
+        return result.returncode == 0 and '"paused": 2' in result.stdout
+
+    wait_until(paused)
+    return process, gate
+
+
 def rungs(smtune):
     return [tuple(line.values())
             for line in smtune.json("show", "exp")["rungs"]]
@@ -124,18 +141,8 @@ def test_what_is_stopped_on_its_way(smtune, experiment):
     smtune.ok("fsck")
 
 
-def test_what_rests_and_what_is_on_its_way(smtune, experiment, tmp_path):
-    """The third trial, and later the first one, wait for a file."""
-    gate = tmp_path / "gate"
-    smtune.env["GATE"] = str(gate)
-    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
-    process = smtune.start("run", experiment(each=wait))
-
-    def paused():
-        result = smtune("status", "exp", "-o", "json")
-        return result.returncode == 0 and '"paused": 2' in result.stdout
-
-    wait_until(paused)
+def test_what_rests_and_what_is_on_its_way(smtune, at_rest):
+    process, gate = at_rest
     assert rungs(smtune)[0] == (0, 0, 1, 9, 2, 0, 0, 2, 1, None)
     told = smtune.json("status", "exp")["trials"]
     assert (told["paused"], told["running"], told["done"]) == (2, 1, 0)
@@ -164,23 +171,15 @@ def test_median_has_no_rungs(smtune, experiment):
     assert smtune.json("trials", "exp")[0]["resource"] == 9
 
 
-def test_attached_terminals_see_the_same(smtune, experiment, tmp_path):
+def test_attached_terminals_see_the_same(smtune, at_rest):
     """On a terminal: it draws what rests, and what was used."""
-    gate = tmp_path / "gate"
-    smtune.env["GATE"] = str(gate)
-    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
-    process = smtune.start("run", experiment(each=wait))
-
-    def paused():
-        result = smtune("status", "exp", "-o", "json")
-        return result.returncode == 0 and '"paused": 2' in result.stdout
+    process, gate = at_rest
 
     def during(_, shown):
         plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
         if "2 paused; 2 epochs" in plain:
             gate.touch()
 
-    wait_until(paused)
     status, shown = smtune.on_terminal("attach", "exp", during=during)
     assert status == 0 and process.wait(60) == 0
     assert "last: trial" in shown
