@@ -399,8 +399,8 @@ static int64_t needed(const struct engine *engine,
            (engine->experiment->has_checkpoints ? rested->resource : 0);
 }
 
-/* Finds the trial that the step names; whether the budget has as much as it
- * needs. -1 with err. */
+/* Finds the trial that the step gives more to, or clones; whether the budget
+ * has as much as it needs. -1 with err. */
 static int fits(struct engine *engine, const struct assignment *next,
                 struct rested *rested, struct err *err)
 {
@@ -408,7 +408,8 @@ static int fits(struct engine *engine, const struct assignment *next,
 
     rested->number = (int64_t)next->trial;
     rested->resource = 0;
-    if (next->trial != 0 && find_rested(rested, err) != 0)
+    if (next->trial != 0 && next->kind != NEXT_STOP &&
+        find_rested(rested, err) != 0)
         return -1;
     return budget->resource == 0 ||
            budget_resource_left(budget, &engine->tally, outstanding(engine)) >=
