@@ -6,17 +6,16 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/schedule_label.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
 
-/* The asha of trials that pause, or of those that are stopped; NULL where the
- * method has but one. */
+/* NULL where the method has but one. */
 static const char *type_name(const struct schedule *schedule)
 {
-    if (strcmp(schedule->options.method, "asha") != 0)
-        return NULL;
-    return schedule->options.type == SCHEDULE_PROMOTION ? "promotion"
-                                                        : "stopping";
+    return schedule_concerns_of(schedule->options.method).type
+               ? schedule_type_word(schedule->options.type)
+               : NULL;
 }
 
 /* What trials would take that all run to their end; 0: too much to count. */

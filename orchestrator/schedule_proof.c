@@ -215,21 +215,19 @@ static bool check_step(struct schedule_proof *proof,
                        const struct told_item *item)
 {
     const struct moment moment = find_moment(proof, item->place);
-    struct assignment recorded = {.trial = (uint64_t)item->number};
+    struct assignment recorded;
     bool may_be_closed =
         !moment.is_before_new || proof->experiment->budget.resource > 0;
 
     if (item->kind == TOLD_PROMOTION) {
-        recorded.kind = NEXT_PROMOTE;
-        recorded.resource = (uint64_t)item->resource;
-        recorded.bracket = (uint64_t)item->bracket;
-        recorded.rung = (uint64_t)item->rung;
+        recorded = told_promotion(item);
         return is_wanted(proof, &recorded, may_be_closed);
     }
     if (item->kind != TOLD_RESULT || !item->is_scheduled || !item->was_paused ||
         item->state != JOB_STOPPED || !moment.is_before_step)
         return true;
-    recorded.kind = NEXT_STOP;
+    recorded =
+        (struct assignment){.kind = NEXT_STOP, .trial = (uint64_t)item->number};
     return is_wanted(proof, &recorded, may_be_closed);
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "orchestrator/session_impl.h"
 #include "orchestrator/session_json.h"
+#include "orchestrator/told.h"
 
 int session_schedule_open(struct session *session, struct err *err)
 {
@@ -262,10 +263,8 @@ static int read_step(const json_t *request, int64_t *step, struct err *err)
 
 static json_t *decision_json(const struct verdict *verdict)
 {
-    static const char *const words[] = {[DECIDE_CONTINUE] = "continue",
-                                        [DECIDE_PAUSE] = "pause",
-                                        [DECIDE_STOP] = "stop"};
-    json_t *json = json_pack("{s:s}", "decision", words[verdict->decision]);
+    json_t *json =
+        json_pack("{s:s}", "decision", decision_names[verdict->decision]);
 
     if (verdict->decision != DECIDE_CONTINUE && verdict->reason[0] != '\0')
         json_object_set_new(json, "reason", json_from_text(verdict->reason));

@@ -65,6 +65,23 @@ static double *excesses(const struct experiment *experiment,
     return result;
 }
 
+/* What the item came to, as methods see it; clear_result() frees it. */
+static struct trial_result orient(const struct experiment *experiment,
+                                  const struct told_item *item)
+{
+    return (struct trial_result){
+        .outcome = outcomes_of_states[item->state],
+        .values = oriented(experiment, item->values),
+        .outcomes = excesses(experiment, item->outcomes),
+    };
+}
+
+static void clear_result(struct trial_result *result)
+{
+    free((void *)(uintptr_t)result->values);
+    free((void *)(uintptr_t)result->outcomes);
+}
+
 static void tell_end(struct scheduler *scheduler, const struct told_item *item)
 {
     const struct assignment stop = {.kind = NEXT_STOP,
@@ -76,16 +93,21 @@ static void tell_end(struct scheduler *scheduler, const struct told_item *item)
         scheduler_end(scheduler, stop.trial, outcomes_of_states[item->state]);
 }
 
-static void tell_promotion(struct scheduler *scheduler,
-                           const struct told_item *item)
+struct assignment told_promotion(const struct told_item *item)
 {
-    const struct assignment promotion = {
+    return (struct assignment){
         .kind = NEXT_PROMOTE,
         .trial = (uint64_t)item->number,
         .resource = (uint64_t)item->resource,
         .bracket = (uint64_t)item->bracket,
         .rung = (uint64_t)item->rung,
     };
+}
+
+static void tell_promotion(struct scheduler *scheduler,
+                           const struct told_item *item)
+{
+    const struct assignment promotion = told_promotion(item);
 
     scheduler_assign(scheduler, promotion.trial, &promotion);
 }
@@ -113,43 +135,31 @@ static void tell_strategy(struct strategy *strategy,
                           const struct experiment *experiment,
                           const struct told_item *item, bool goes_on)
 {
-    double *values = oriented(experiment, item->values);
-    double *outcomes = excesses(experiment, item->outcomes);
+    struct trial_result result = orient(experiment, item);
 
     if (item->kind == TOLD_RESULT)
-        strategy_tell(
-            strategy, (uint64_t)item->number,
-            &(struct trial_result){.outcome = outcomes_of_states[item->state],
-                                   .values = values,
-                                   .outcomes = outcomes});
+        strategy_tell(strategy, (uint64_t)item->number, &result);
     else
         strategy_observe(
             strategy, (uint64_t)item->number,
             &(struct partial_result){.resource = (uint64_t)item->resource,
-                                     .values = values,
-                                     .outcomes = outcomes,
+                                     .values = result.values,
+                                     .outcomes = result.outcomes,
                                      .goes_on = goes_on});
-    free(values);
-    free(outcomes);
+    clear_result(&result);
 }
 
 void told_tell_convergence(struct convergence *convergence,
                            const struct experiment *experiment,
                            const struct told_item *item)
 {
-    double *values, *outcomes;
+    struct trial_result result;
 
     if (item->kind != TOLD_RESULT)
         return;
-    values = oriented(experiment, item->values);
-    outcomes = excesses(experiment, item->outcomes);
-    convergence_tell(
-        convergence, (uint64_t)item->number,
-        &(struct trial_result){.outcome = outcomes_of_states[item->state],
-                               .values = values,
-                               .outcomes = outcomes});
-    free(values);
-    free(outcomes);
+    result = orient(experiment, item);
+    convergence_tell(convergence, (uint64_t)item->number, &result);
+    clear_result(&result);
 }
 
 void told_tell(struct strategy *strategy, struct scheduler *scheduler,

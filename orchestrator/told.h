@@ -70,6 +70,9 @@ void told_tell_convergence(struct convergence *convergence,
                            const struct experiment *experiment,
                            const struct told_item *item);
 
+/* What a promotion was to the schedule. */
+struct assignment told_promotion(const struct told_item *item);
+
 /* How its schedule had a trial begin; false: it has none. */
 bool told_assignment(const struct trial_row *row,
                      struct assignment *assignment);
