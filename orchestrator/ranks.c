@@ -29,6 +29,7 @@
 enum {
     KILL_SIGNALS = 3,    /* so many from outside kill */
     KILL_AGAIN_MS = 100, /* where ranks live on */
+    READER_MS = 1000,    /* for who reads our output, after two signals */
     SWEEP_MS = 10,       /* between two looks at what is left */
     SWEEPS_MAX = 500,    /* what cannot be killed in so many, is left */
     STATUS_NOT_FOUND = 127,
@@ -200,14 +201,23 @@ static void close_all(struct ranks *ranks)
         uv_close((uv_handle_t *)&ranks->signals[i], NULL);
 }
 
+static void on_reader_late(uv_timer_t *timer)
+{
+    close_all(timer->data);
+}
+
 static void go_on(struct ranks *ranks)
 {
     if (ranks->living > 0)
         wait_for_ranks(ranks);
     else if (!ranks->is_swept)
         sweep(ranks);
-    if (ranks->is_swept && rank_outputs_are_done(ranks->outputs))
+    if (!ranks->is_swept)
+        return;
+    if (rank_outputs_are_done(ranks->outputs))
         close_all(ranks);
+    else if (ranks->signal_count > 1)
+        uv_timer_start(&ranks->timer, on_reader_late, READER_MS, 0);
 }
 
 static void on_child(uv_signal_t *handle, int signal_number)

@@ -256,8 +256,8 @@ def test_much_output_of_many_ranks_is_whole(smtune):
     assert all(numbers == list(range(1, 5001)) for numbers in seen.values())
 
 
-def test_a_reader_that_stalls_holds_up_no_signal(smtune):
-    launcher = smtune.start("launch", "-n", 2, "--tag", "--", "yes")
+def start_with_a_reader_that_stalls(smtune, *command):
+    launcher = smtune.start("launch", "-n", 2, "--tag", "--", *command)
     unread = array.array("i", [0])
 
     def is_full():
@@ -265,10 +265,23 @@ def test_a_reader_that_stalls_holds_up_no_signal(smtune):
         return unread[0] > 60000
 
     wait_until(is_full)
+    return launcher
+
+
+def test_a_reader_that_stalls_holds_up_no_signal(smtune):
+    launcher = start_with_a_reader_that_stalls(smtune, "yes")
     launcher.send_signal(signal.SIGINT)
     wait_until(lambda: len(smtune.left_behind()) == 1)
     launcher.send_signal(signal.SIGINT)
     assert launcher.wait(10) == 130
+
+
+def test_a_reader_that_stalls_holds_up_no_end_after_two_signals(smtune):
+    launcher = start_with_a_reader_that_stalls(
+        smtune, "sh", "-c", "trap '' INT; exec yes")
+    launcher.send_signal(signal.SIGINT)
+    launcher.send_signal(signal.SIGTERM)
+    assert launcher.wait(10) == 128 + signal.SIGTERM
 
 
 def test_a_reader_that_goes_ends_them(smtune):
