@@ -21,6 +21,9 @@
 #include "store/store_impl.h"
 
 /* clang-format off */
+/* Nothing is asked of its way: it has none, for want of a schedule. */
+#define IS_BARE "?5 OR job.first_resource IS NULL"
+
 #define SELECT_JOBS                                                            \
     "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
     " job.started_ms, job.ended_ms, job.due_ms, job.cursor, job.violation,"    \
@@ -28,12 +31,12 @@
     " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)),"       \
     " ifnull(job.bracket, -1), ifnull(job.rung, -1), job.first_resource,"      \
     " job.resource, job.parent,"                                               \
-    " iif(?5, 0, max("                                                         \
+    " iif(" IS_BARE ", 0, max("                                                \
     "   ifnull((SELECT max(resource) FROM observation"                         \
     "     WHERE job_id = job.id), 0),"                                         \
     "   ifnull((SELECT max(resource_used) FROM attempt"                        \
     "     WHERE job_id = job.id), 0))),"                                       \
-    " iif(?5, -1, ifnull((SELECT max(rung) FROM observation"                   \
+    " iif(" IS_BARE ", -1, ifnull((SELECT max(rung) FROM observation"          \
     "   WHERE job_id = job.id), -1)) FROM "
 
 #define OF_QUERY                                                               \
