@@ -61,19 +61,19 @@ static int retry_live(const struct cli *cli, const char *name,
     return result;
 }
 
-struct task {
+struct retrying {
     const struct cli *cli;
     const struct reopen_request *request;
 };
 
 static int begin(struct run *run, void *user, struct err *err)
 {
-    const struct task *task = user;
+    const struct retrying *retrying = user;
     size_t count;
 
-    if (reopen_trials(run->store, run->id, task->request, &count, err) != 0)
+    if (reopen_trials(run->store, run->id, retrying->request, &count, err) != 0)
         return err_prefix(err, "run '%s'", run->name);
-    say(task->cli, run->name, (int64_t)count);
+    say(retrying->cli, run->name, (int64_t)count);
     return 0;
 }
 
@@ -108,8 +108,8 @@ static int retry(const struct cli *cli, const char *selector, bool detach,
                  const struct reopen_request *request, struct err *err)
 {
     struct run_outcome run = {NULL};
-    struct task task = {cli, request};
-    struct background_task first = {begin, &task};
+    struct retrying retrying = {cli, request};
+    struct background_task first = {begin, &retrying};
     char *directory = NULL;
     int64_t id;
     int result = find(cli, selector, &id, &run, &directory, err);

@@ -78,7 +78,7 @@ static void print_budget(const struct experiment *experiment)
 
 static void print_resources(const struct experiment *experiment)
 {
-    const struct resources *resources = &experiment->resources;
+    const struct resources *resources = &experiment->task.resources;
     char text[32];
 
     printf("trial     %s executor", experiment->executor.name);

@@ -91,12 +91,13 @@ json_t *plan_schedule_json(const struct experiment *experiment,
 
     if (!schedule->is_on)
         return json_null();
-    json = json_pack(
-        "{s:s, s:o, s:s, s:s, s:b, s:I}", "method", schedule->options.method,
-        "type", json_from_text(type_name(schedule)), "metric",
-        experiment->objectives[schedule->objective].metric, "resource",
-        schedule->resource, "checkpoints", (int)experiment->has_checkpoints,
-        "min", (json_int_t)schedule->options.min);
+    json = json_pack("{s:s, s:o, s:s, s:s, s:b, s:I}", "method",
+                     schedule->options.method, "type",
+                     json_from_text(type_name(schedule)), "metric",
+                     experiment->objectives[schedule->objective].metric,
+                     "resource", schedule->resource, "checkpoints",
+                     (int)experiment->task.has_checkpoints, "min",
+                     (json_int_t)schedule->options.min);
     if (rungs == NULL)
         return json;
     json_object_set_new(json, "max",

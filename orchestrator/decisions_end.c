@@ -18,8 +18,8 @@ static bool was_stopped(const struct session *session)
 static bool rule_follows(const struct deciding *deciding, struct job *job)
 {
     const struct experiment *experiment = deciding->experiment;
-    const struct retry_rule *rules = experiment->retries;
-    size_t count = experiment->retry_count;
+    const struct retry_rule *rules = experiment->task.retries;
+    size_t count = experiment->task.retry_count;
     struct retry_evidence evidence = {.end = &job->end};
     int without_log = retry_match(rules, count, &evidence);
 
@@ -46,10 +46,10 @@ static int check_retry(struct deciding *deciding, struct job *job,
                                "rule %d is said to match its end, and does not",
                                job->rule);
     if (job->rule >= 0) {
-        rule = retry_rule_at(experiment->retries, experiment->retry_count,
-                             job->rule);
+        rule = retry_rule_at(experiment->task.retries,
+                             experiment->task.retry_count, job->rule);
         if (job->retries_used == NULL)
-            job->retries_used = mem_array(experiment->retry_count + 1,
+            job->retries_used = mem_array(experiment->task.retry_count + 1,
                                           sizeof(*job->retries_used));
         if (job->retries_used[job->rule] < rule->max)
             follows = EVENT_RETRY;

@@ -167,8 +167,8 @@ static void hand_over(struct engine *engine, struct trial *trial)
     TAILQ_REMOVE(&engine->committed, trial, link);
     engine->committed_count--;
     trial->watch = watch_create(launch_spec(trial->launch)->directory,
-                                engine->experiment->metrics, engine->reported,
-                                trial->from);
+                                engine->experiment->task.metrics,
+                                engine->reported, trial->from);
     launch_destroy(trial->launch);
     trial->launch = NULL;
     engine_track_live(engine, trial);

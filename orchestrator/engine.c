@@ -265,8 +265,8 @@ static int64_t parallel(const struct experiment *experiment)
         return experiment->budget.parallel;
     if (cpus < 0)
         cpus = cpus_find("");
-    if (experiment->resources.cpus > 1)
-        cpus /= experiment->resources.cpus;
+    if (experiment->task.resources.cpus > 1)
+        cpus /= experiment->task.resources.cpus;
     return cpus > 0 ? cpus : 1;
 }
 

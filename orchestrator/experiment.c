@@ -292,8 +292,10 @@ static void check_slots(struct build *build, const struct conf_node *root)
         const char *key, *words;
         int wanted, there;
     } slots[] = {
-        {"cpus", "CPUs", experiment->resources.cpus, experiment->executor.cpus},
-        {"gpus", "GPUs", experiment->resources.gpus, experiment->executor.gpus},
+        {"cpus", "CPUs", experiment->task.resources.cpus,
+         experiment->executor.cpus},
+        {"gpus", "GPUs", experiment->task.resources.gpus,
+         experiment->executor.gpus},
     };
 
     for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
@@ -436,12 +438,12 @@ void experiment_destroy(struct experiment *experiment)
 
     if (experiment == NULL)
         return;
-    for (size_t i = 0; i < experiment->environment_count; i++)
-        template_destroy(experiment->environment[i].value);
+    for (size_t i = 0; i < experiment->task.environment_count; i++)
+        template_destroy(experiment->task.environment[i].value);
     for (size_t i = 0; i < file->text_count; i++)
         free(file->texts[i]);
-    template_destroy(experiment->command);
-    metric_rules_destroy(experiment->metrics);
+    template_destroy(experiment->task.command);
+    metric_rules_destroy(experiment->task.metrics);
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
     free(experiment->earlier_runs);
@@ -449,8 +451,8 @@ void experiment_destroy(struct experiment *experiment)
     free(experiment->receivers);
     free(experiment->objectives);
     free(experiment->outcomes);
-    free(experiment->environment);
-    free(experiment->channels);
+    free(experiment->task.environment);
+    free(experiment->task.channels);
     experiment_clear_retries(experiment);
     free(file->texts);
     conf_destroy(file->doc);

@@ -8,10 +8,9 @@
 
 #include "base/diag.h"
 #include "base/err.h"
-#include "base/metrics.h"
 #include "base/schema.h"
-#include "base/template.h"
 #include "executors/executor.h"
+#include "orchestrator/task.h"
 #include "strategies/scheduler.h"
 #include "strategies/space.h"
 #include "strategies/strategy.h"
@@ -56,42 +55,6 @@ struct schedule {
     bool is_read;         /* the command names the column, or SMTUNE_RESOURCE */
 };
 
-struct resources {
-    int cpus; /* 0: takes no CPU slot, `parallel` alone limits */
-    int gpus;
-    int tasks;            /* ranks that the command is started as */
-    int64_t memory_bytes; /* 0: no limit */
-    int64_t time_ms;      /* 0: no limit */
-    int64_t grace_ms;
-};
-
-enum retry_jitter { JITTER_NONE, JITTER_FULL };
-
-struct exit_range { /* both included */
-    int first, last;
-};
-
-/* What each resource is multiplied by; 0: it stays. */
-struct resource_scale {
-    double cpus, gpus, memory, time;
-};
-
-struct retry_rule {
-    uint32_t causes;                /* bits 1 << enum attempt_cause */
-    uint64_t signals;               /* "signal:SEGV": bits 1 << (number - 1) */
-    const struct exit_range *exits; /* "exit:75": [exit_count] */
-    size_t exit_count;
-    struct regex **logs; /* "log:REGEX": [log_count] */
-    size_t log_count;
-    int64_t max; /* retries this rule gives to one trial */
-    int64_t delay_ms;
-    double backoff;       /* delay of the n-th retry: delay * backoff^(n-1) */
-    int64_t max_delay_ms; /* 0: no cap */
-    enum retry_jitter jitter;
-    struct resource_scale scale; /* of the resources, for each retry */
-    struct resources cap;        /* of what `scale` makes them; 0: none */
-};
-
 /* X(symbol, word): what a run can tell others of. */
 #define NOTIFY_EVENTS(X)                                                       \
     X(NOTIFY_STARTED, "started")                                               \
@@ -129,16 +92,6 @@ enum extra_column {
     EXTRA_COUNT
 };
 
-struct env_entry {
-    const char *name;
-    struct template *value;
-};
-
-struct channel {
-    const char *name; /* SM_CHANNEL_<NAME> */
-    const char *path; /* absolute */
-};
-
 struct experiment {
     const char *name;
     const char *path;   /* absolute, or "" for text */
@@ -158,17 +111,7 @@ struct experiment {
     size_t enqueued_count;
     struct budget budget;
     struct schedule schedule;
-    bool has_checkpoints; /* trials go on where an attempt before stopped */
-    struct template *command;
-    bool is_shell; /* command is a script for /bin/sh -c, else words */
-    struct metric_rules *metrics;
-    struct env_entry *environment;
-    size_t environment_count;
-    struct channel *channels;
-    size_t channel_count;
-    struct resources resources;
-    struct retry_rule *retries;
-    size_t retry_count;
+    struct task task; /* what each trial does */
     struct receiver *receivers;
     size_t receiver_count;
     struct executor_options executor; /* parallel and state_directory unset */

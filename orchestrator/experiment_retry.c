@@ -251,7 +251,7 @@ static void read_scale(struct build *build, struct retry_rule *rule,
 {
     const struct conf_node *scale = conf_get(node, "scale");
     const struct conf_node *cap = conf_get(node, "cap");
-    const struct resources *resources = &build->experiment->resources;
+    const struct resources *resources = &build->experiment->task.resources;
     struct scaled all[] = {
         {"cpus", resources->cpus, experiment_int(cap, "cpus", 0), 0},
         {"gpus", resources->gpus, experiment_int(cap, "gpus", 0), 0},
@@ -279,14 +279,16 @@ void experiment_build_retries(struct build *build,
 
     if (rules == NULL || rules->type != CONF_LIST)
         return;
-    experiment->retries = mem_array(rules->count, sizeof(*experiment->retries));
+    experiment->task.retries =
+        mem_array(rules->count, sizeof(*experiment->task.retries));
     for (size_t i = 0; i < rules->count; i++) {
         const struct conf_node *node = rules->items[i];
-        struct retry_rule *rule = &experiment->retries[experiment->retry_count];
+        struct retry_rule *rule =
+            &experiment->task.retries[experiment->task.retry_count];
 
         if (node->type != CONF_MAP)
             continue;
-        experiment->retry_count++;
+        experiment->task.retry_count++;
         rule->max = experiment_int(node, "max", 1);
         read_match(build, rule, conf_get(node, "match"));
         read_delays(build, rule, node);
@@ -296,13 +298,13 @@ void experiment_build_retries(struct build *build,
 
 void experiment_clear_retries(struct experiment *experiment)
 {
-    for (size_t i = 0; i < experiment->retry_count; i++) {
-        struct retry_rule *rule = &experiment->retries[i];
+    for (size_t i = 0; i < experiment->task.retry_count; i++) {
+        struct retry_rule *rule = &experiment->task.retries[i];
 
         for (size_t j = 0; j < rule->log_count; j++)
             regex_destroy(rule->logs[j]);
         free(rule->logs);
         free((void *)(uintptr_t)rule->exits);
     }
-    free(experiment->retries);
+    free(experiment->task.retries);
 }

@@ -433,15 +433,16 @@ void experiment_finish_schedule(struct build *build,
     const char *type =
         experiment_text(conf_get(root, "schedule"), "type", "auto");
 
-    options->type =
-        experiment->has_checkpoints ? SCHEDULE_PROMOTION : SCHEDULE_STOPPING;
+    options->type = experiment->task.has_checkpoints ? SCHEDULE_PROMOTION
+                                                     : SCHEDULE_STOPPING;
     if (!experiment->schedule.is_on)
         return;
     if (strcmp(type, "promotion") == 0)
         options->type = SCHEDULE_PROMOTION;
     if (strcmp(type, "stopping") == 0)
         options->type = SCHEDULE_STOPPING;
-    if (strcmp(options->method, "pbt") == 0 && !experiment->has_checkpoints)
+    if (strcmp(options->method, "pbt") == 0 &&
+        !experiment->task.has_checkpoints)
         diags_add(build->diags, schedule_place(root),
                   "say 'checkpoints: true' in 'trial' where it keeps them in "
                   "SMTUNE_CHECKPOINT_DIR",

@@ -71,16 +71,16 @@ static void build_command(struct build *build, const struct conf_node *trial)
     if (command != NULL && shell != NULL)
         diags_add(build->diags, conf_get_key(trial, "shell")->place, NULL,
                   "'trial' has both 'command' and 'shell'; it needs one");
-    build->experiment->is_shell = node == shell;
+    build->experiment->task.is_shell = node == shell;
     if ((node->type == CONF_LIST && node->count == 0) ||
         (node->type == CONF_TEXT && is_blank(node->text)))
         diags_add(build->diags, node->place, NULL, "the command is empty");
     else if (node->type == CONF_TEXT)
-        build->experiment->command = create_template(
+        build->experiment->task.command = create_template(
             build, node, node == shell ? TEMPLATE_SHELL : TEMPLATE_WORDS,
             node == shell ? "shell" : "command");
     else if (node->type == CONF_LIST)
-        build->experiment->command = create_words(build, node);
+        build->experiment->task.command = create_words(build, node);
 }
 
 /* A word that may be (the end of) an environment variable's name. */
@@ -99,12 +99,12 @@ static void build_environment(struct build *build, const struct conf_node *map)
 
     if (map == NULL || map->type != CONF_MAP)
         return;
-    experiment->environment =
-        mem_array(map->count, sizeof(*experiment->environment));
+    experiment->task.environment =
+        mem_array(map->count, sizeof(*experiment->task.environment));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i];
         struct env_entry *entry =
-            &experiment->environment[experiment->environment_count];
+            &experiment->task.environment[experiment->task.environment_count];
 
         if (!is_variable(key->text))
             diags_add(build->diags, key->place, NULL,
@@ -117,7 +117,7 @@ static void build_environment(struct build *build, const struct conf_node *map)
         entry->name = key->text;
         entry->value =
             create_template(build, map->items[i], TEMPLATE_TEXT, key->text);
-        experiment->environment_count += entry->value != NULL;
+        experiment->task.environment_count += entry->value != NULL;
     }
 }
 
@@ -127,11 +127,12 @@ static void build_channels(struct build *build, const struct conf_node *map)
 
     if (map == NULL || map->type != CONF_MAP)
         return;
-    experiment->channels = mem_array(map->count, sizeof(*experiment->channels));
+    experiment->task.channels =
+        mem_array(map->count, sizeof(*experiment->task.channels));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i], *item = map->items[i];
         struct channel *channel =
-            &experiment->channels[experiment->channel_count];
+            &experiment->task.channels[experiment->task.channel_count];
 
         if (!is_variable(key->text))
             diags_add(build->diags, key->place, NULL,
@@ -141,7 +142,7 @@ static void build_channels(struct build *build, const struct conf_node *map)
             continue;
         channel->name = key->text;
         channel->path = experiment_resolve_path(build->file, item->text);
-        experiment->channel_count++;
+        experiment->task.channel_count++;
     }
 }
 
@@ -216,8 +217,9 @@ static void build_metrics(struct build *build, const struct conf_node *metrics)
     if (rc == 0 && count > 0)
         rc = check_regexes(build, rules, metrics);
     if (rc == 0) {
-        build->experiment->metrics = metric_rules_create(rules, count, &err);
-        if (build->experiment->metrics == NULL)
+        build->experiment->task.metrics =
+            metric_rules_create(rules, count, &err);
+        if (build->experiment->task.metrics == NULL)
             diags_add(build->diags, place, NULL, "%s", err.text);
     }
     free(rules);
@@ -225,7 +227,7 @@ static void build_metrics(struct build *build, const struct conf_node *metrics)
 
 static void build_resources(struct build *build, const struct conf_node *map)
 {
-    struct resources *resources = &build->experiment->resources;
+    struct resources *resources = &build->experiment->task.resources;
 
     resources->cpus = (int)experiment_int(map, "cpus", 0);
     resources->gpus = (int)experiment_int(map, "gpus", 0);
@@ -245,11 +247,11 @@ static bool is_used(const struct build *build, const char *column)
     while (index < build->column_count &&
            strcmp(build->columns[index], column) != 0)
         index++;
-    if (experiment->command != NULL &&
-        template_uses(experiment->command, index))
+    if (experiment->task.command != NULL &&
+        template_uses(experiment->task.command, index))
         return true;
-    for (size_t i = 0; i < experiment->environment_count; i++)
-        if (template_uses(experiment->environment[i].value, index))
+    for (size_t i = 0; i < experiment->task.environment_count; i++)
+        if (template_uses(experiment->task.environment[i].value, index))
             return true;
     return false;
 }
@@ -291,7 +293,7 @@ static void find_uses(struct build *build, const struct conf_node *trial)
     struct experiment *experiment = build->experiment;
     struct schedule *schedule = &experiment->schedule;
 
-    experiment->has_checkpoints = experiment_bool(
+    experiment->task.has_checkpoints = experiment_bool(
         trial, "checkpoints",
         is_read(build, trial, "checkpoint_dir", "SMTUNE_CHECKPOINT_DIR"));
     if (schedule->is_on)

@@ -55,7 +55,7 @@ static void check_command(const struct check *check,
                           const struct scheduler *scheduler)
 {
     const struct schedule *schedule = &check->experiment->schedule;
-    const char *key = check->experiment->is_shell ? "shell" : "command";
+    const char *key = check->experiment->task.is_shell ? "shell" : "command";
 
     if (scheduler_pauses(scheduler) && !schedule->is_read)
         diags_add(check->warnings, place_of(check, "trial", key),

@@ -78,14 +78,16 @@ static int expand(struct launch *launch, const struct experiment *experiment,
     struct buf text = BUF_INIT;
     int result = 0;
 
-    if (experiment->is_shell) {
-        result = expand_shell(launch, experiment->command, values, err);
+    if (experiment->task.is_shell) {
+        result = expand_shell(launch, experiment->task.command, values, err);
     } else {
-        launch->argv = template_expand_words(experiment->command, values, err);
+        launch->argv =
+            template_expand_words(experiment->task.command, values, err);
         result = launch->argv == NULL ? -1 : 0;
     }
-    for (size_t i = 0; i < experiment->environment_count && result == 0; i++) {
-        const struct env_entry *entry = &experiment->environment[i];
+    for (size_t i = 0; i < experiment->task.environment_count && result == 0;
+         i++) {
+        const struct env_entry *entry = &experiment->task.environment[i];
 
         buf_truncate(&text, 0);
         result = template_expand(entry->value, values, &text, err);

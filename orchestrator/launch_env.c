@@ -108,8 +108,8 @@ static void set_channels(struct env_list *env,
 {
     json_t *names = json_array();
 
-    for (size_t i = 0; i < experiment->channel_count; i++) {
-        const struct channel *channel = &experiment->channels[i];
+    for (size_t i = 0; i < experiment->task.channel_count; i++) {
+        const struct channel *channel = &experiment->task.channels[i];
 
         set_upper(env, "SM_CHANNEL_", channel->name, channel->path);
         json_array_append_new(names, json_from_text(channel->name));

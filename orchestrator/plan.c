@@ -93,8 +93,8 @@ const struct schedule_plan *plan_rungs(const struct plan *plan)
 
 uint64_t plan_resource(const struct plan *plan)
 {
-    return plan->experiment->has_checkpoints ? plan->rungs.total_resource
-                                             : plan->rungs.total_restarted;
+    return plan->experiment->task.has_checkpoints ? plan->rungs.total_resource
+                                                  : plan->rungs.total_restarted;
 }
 
 static int print_command(struct plan *plan, const struct value *values,
@@ -104,10 +104,10 @@ static int print_command(struct plan *plan, const struct value *values,
     char **words;
 
     buf_truncate(&plan->command, 0);
-    if (experiment->is_shell)
-        return template_expand(experiment->command, values, &plan->command,
+    if (experiment->task.is_shell)
+        return template_expand(experiment->task.command, values, &plan->command,
                                err);
-    words = template_expand_words(experiment->command, values, err);
+    words = template_expand_words(experiment->task.command, values, err);
     if (words == NULL)
         return -1;
     for (size_t i = 0; words[i] != NULL; i++) {

@@ -55,8 +55,8 @@ static int64_t remaining_ms(const struct experiment *experiment, int64_t due_ms)
     int64_t left_ms = due_ms - clock_wall_ms();
     int64_t longest_ms = retry_delay_ms(&retry_default, retry_default.max, 1);
 
-    for (size_t i = 0; i < experiment->retry_count; i++) {
-        const struct retry_rule *rule = &experiment->retries[i];
+    for (size_t i = 0; i < experiment->task.retry_count; i++) {
+        const struct retry_rule *rule = &experiment->task.retries[i];
         int64_t ms = retry_delay_ms(rule, rule->max, 1);
 
         if (ms > longest_ms)
@@ -134,9 +134,10 @@ static int on_attempt(void *user, const struct attempt_row *row)
         trial->started_ms = row->started_ms;
         trial->from = row->resource_from;
     } else if (row->number > recovery->superseded.attempts && row->rule >= 0 &&
-               row->rule <= (int64_t)experiment->retry_count) {
-        const struct retry_rule *rule = retry_rule_at(
-            experiment->retries, experiment->retry_count, (int)row->rule);
+               row->rule <= (int64_t)experiment->task.retry_count) {
+        const struct retry_rule *rule =
+            retry_rule_at(experiment->task.retries,
+                          experiment->task.retry_count, (int)row->rule);
 
         if (trial->retries_used[row->rule] >= rule->max)
             return 0;
@@ -182,7 +183,7 @@ static int reattach(struct recovery *recovery, struct trial *trial)
         result = executor_reattach(engine->executor, &spec, recovery->err);
     if (result == 0) {
         trial->is_adopted = true;
-        trial->watch = watch_create(directory, engine->experiment->metrics,
+        trial->watch = watch_create(directory, engine->experiment->task.metrics,
                                     engine->reported, trial->from);
         engine_track_live(engine, trial);
         if (trial->wish != WISH_NONE)

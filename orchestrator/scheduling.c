@@ -203,7 +203,7 @@ static void tell_of_lost_checkpoint(struct engine *engine,
 void engine_schedule_begin(struct engine *engine, struct trial *trial)
 {
     trial->from = trial->reached = 0;
-    if (trial->paused_at == 0 || !engine->experiment->has_checkpoints)
+    if (trial->paused_at == 0 || !engine->experiment->task.has_checkpoints)
         return;
     if (workspace_has_checkpoint(engine->workspaces, trial->number)) {
         trial->from = trial->reached = trial->paused_at;
@@ -280,7 +280,7 @@ int engine_schedule_take_up(const struct engine *engine, struct trial *trial,
         free(parent.point);
     }
     trial->paused_at = own.resource > 0 ? own.resource : parent.resource;
-    if (trial->attempt == 0 && engine->experiment->has_checkpoints)
+    if (trial->attempt == 0 && engine->experiment->task.has_checkpoints)
         trial->from = trial->paused_at;
     return result;
 }
@@ -396,7 +396,7 @@ static int64_t needed(const struct engine *engine,
     if (next->kind == NEXT_NONE || next->kind == NEXT_STOP)
         return 0;
     return (int64_t)next->resource -
-           (engine->experiment->has_checkpoints ? rested->resource : 0);
+           (engine->experiment->task.has_checkpoints ? rested->resource : 0);
 }
 
 /* Finds the trial that the step gives more to, or clones; whether the budget

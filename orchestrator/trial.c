@@ -18,11 +18,11 @@ struct trial *trial_create(const struct experiment *experiment, int64_t number)
 
     trial->number = number;
     trial->state = JOB_READY;
-    trial->resources = experiment->resources;
+    trial->resources = experiment->task.resources;
     trial->point =
         mem_array(space_count(experiment->space), sizeof(*trial->point));
-    trial->retries_used =
-        mem_array(experiment->retry_count + 1, sizeof(*trial->retries_used));
+    trial->retries_used = mem_array(experiment->task.retry_count + 1,
+                                    sizeof(*trial->retries_used));
     trial->said = mem_array(objectives, sizeof(*trial->said));
     trial->last = mem_array(objectives, sizeof(*trial->last));
     trial->best = mem_array(objectives, sizeof(*trial->best));

@@ -320,7 +320,7 @@ int whatif_try(const struct whatif *whatif,
         .count = whatif->run.trials,
         .parallel = whatif->run.parallel,
         .takes_best = objective->value == OBJECTIVE_BEST,
-        .has_checkpoints = experiment->has_checkpoints,
+        .has_checkpoints = experiment->task.has_checkpoints,
         .winner = whatif->run.winner,
     };
     struct scheduler *scheduler;

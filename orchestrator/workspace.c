@@ -76,8 +76,8 @@ static json_t *channels_json(const struct experiment *experiment)
 {
     json_t *channels = json_object();
 
-    for (size_t i = 0; i < experiment->channel_count; i++)
-        json_object_set_new(channels, experiment->channels[i].name,
+    for (size_t i = 0; i < experiment->task.channel_count; i++)
+        json_object_set_new(channels, experiment->task.channels[i].name,
                             json_pack("{s:s, s:s, s:s}", "TrainingInputMode",
                                       "File", "S3DistributionType",
                                       "FullyReplicated", "RecordWrapperType",

@@ -19,14 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_parts(const struct experiment *experiment)
 {
     assert(experiment->name != NULL && experiment->objective_count > 0);
-    assert(experiment->command != NULL && experiment->metrics != NULL);
+    assert(experiment->task.command != NULL &&
+           experiment->task.metrics != NULL);
     assert(space_count(experiment->space) > 0);
     for (size_t i = 0; i < experiment->objective_count; i++)
         assert(experiment->objectives[i].metric != NULL);
-    for (size_t i = 0; i < experiment->environment_count; i++)
-        assert(experiment->environment[i].value != NULL);
-    for (size_t i = 0; i < experiment->retry_count; i++)
-        assert(experiment->retries[i].max > 0);
+    for (size_t i = 0; i < experiment->task.environment_count; i++)
+        assert(experiment->task.environment[i].value != NULL);
+    for (size_t i = 0; i < experiment->task.retry_count; i++)
+        assert(experiment->task.retries[i].max > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

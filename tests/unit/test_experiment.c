@@ -84,16 +84,16 @@ static void test_experiment__defaults(void **state)
     assert_int_equal(e->budget.time_ms, 0);
     assert_false(e->budget.has_target);
     assert_int_equal(e->budget.no_improvement, 0);
-    assert_false(e->is_shell);
-    assert_non_null(e->metrics);
-    assert_int_equal(e->environment_count, 0);
-    assert_int_equal(e->channel_count, 0);
-    assert_int_equal(e->resources.cpus, 0);
-    assert_int_equal(e->resources.gpus, 0);
-    assert_int_equal(e->resources.memory_bytes, 0);
-    assert_int_equal(e->resources.time_ms, 0);
-    assert_int_equal(e->resources.grace_ms, 30000);
-    assert_int_equal(e->retry_count, 0);
+    assert_false(e->task.is_shell);
+    assert_non_null(e->task.metrics);
+    assert_int_equal(e->task.environment_count, 0);
+    assert_int_equal(e->task.channel_count, 0);
+    assert_int_equal(e->task.resources.cpus, 0);
+    assert_int_equal(e->task.resources.gpus, 0);
+    assert_int_equal(e->task.resources.memory_bytes, 0);
+    assert_int_equal(e->task.resources.time_ms, 0);
+    assert_int_equal(e->task.resources.grace_ms, 30000);
+    assert_int_equal(e->task.retry_count, 0);
     assert_string_equal(e->executor.name, "local");
     assert_int_equal(e->executor.cpus, -1);
     assert_int_equal(e->executor.gpus, -1);
@@ -173,21 +173,21 @@ static void test_experiment__reads_everything(void **state)
 static void test_experiment__reads_what_a_trial_is(void **state)
 {
     struct experiment *e = parse_at("/exp/full.yaml", full, NULL);
-    const struct retry_rule *rule = &e->retries[0];
+    const struct retry_rule *rule = &e->task.retries[0];
 
     (void)state;
-    assert_int_equal(e->environment_count, 2);
-    assert_string_equal(e->environment[1].name, "OUT");
-    assert_int_equal(e->channel_count, 2);
-    assert_string_equal(e->channels[0].name, "train");
-    assert_string_equal(e->channels[0].path, "/exp/data/train");
-    assert_string_equal(e->channels[1].path, "/abs/test");
-    assert_int_equal(e->resources.cpus, 2);
-    assert_int_equal(e->resources.gpus, 1);
-    assert_int_equal(e->resources.memory_bytes, 1 << 30);
-    assert_int_equal(e->resources.time_ms, 600000);
-    assert_int_equal(e->resources.grace_ms, 5000);
-    assert_int_equal(e->retry_count, 3);
+    assert_int_equal(e->task.environment_count, 2);
+    assert_string_equal(e->task.environment[1].name, "OUT");
+    assert_int_equal(e->task.channel_count, 2);
+    assert_string_equal(e->task.channels[0].name, "train");
+    assert_string_equal(e->task.channels[0].path, "/exp/data/train");
+    assert_string_equal(e->task.channels[1].path, "/abs/test");
+    assert_int_equal(e->task.resources.cpus, 2);
+    assert_int_equal(e->task.resources.gpus, 1);
+    assert_int_equal(e->task.resources.memory_bytes, 1 << 30);
+    assert_int_equal(e->task.resources.time_ms, 600000);
+    assert_int_equal(e->task.resources.grace_ms, 5000);
+    assert_int_equal(e->task.retry_count, 3);
     assert_int_equal(rule->causes, 1u << CAUSE_NODE_FAIL);
     assert_int_equal(rule->exit_count, 2);
     assert_int_equal(rule->exits[0].first, 75);
@@ -199,15 +199,16 @@ static void test_experiment__reads_what_a_trial_is(void **state)
     assert_true(rule->backoff == 2);
     assert_int_equal(rule->max_delay_ms, 300000);
     assert_int_equal(rule->jitter, JITTER_FULL);
-    assert_int_equal(e->retries[1].causes, 1u << CAUSE_OOM);
-    assert_int_equal(e->retries[1].max, 1);
-    assert_true(e->retries[1].scale.memory == 1.5);
-    assert_true(e->retries[1].scale.cpus == 2 && e->retries[1].scale.time == 0);
-    assert_true(e->retries[1].cap.memory_bytes == INT64_C(8) << 30);
-    assert_int_equal(e->retries[1].cap.cpus, 0);
-    assert_true(e->retries[2].signals ==
+    assert_int_equal(e->task.retries[1].causes, 1u << CAUSE_OOM);
+    assert_int_equal(e->task.retries[1].max, 1);
+    assert_true(e->task.retries[1].scale.memory == 1.5);
+    assert_true(e->task.retries[1].scale.cpus == 2 &&
+                e->task.retries[1].scale.time == 0);
+    assert_true(e->task.retries[1].cap.memory_bytes == INT64_C(8) << 30);
+    assert_int_equal(e->task.retries[1].cap.cpus, 0);
+    assert_true(e->task.retries[2].signals ==
                 (UINT64_C(1) << 10 | UINT64_C(1) << 6 | UINT64_C(1) << 33));
-    assert_int_equal(e->retries[2].log_count, 1);
+    assert_int_equal(e->task.retries[2].log_count, 1);
     assert_string_equal(e->executor.name, "fake");
     assert_int_equal(e->executor.cpus, 8);
     assert_int_equal(e->executor.gpus, 2);
@@ -231,7 +232,7 @@ static void test_experiment__templates_see_parameters_and_extras(void **state)
     values[n + EXTRA_TRIAL] = value_int(3);
     values[n + EXTRA_RUN] = value_text("r");
     values[n + EXTRA_DIR] = value_text("/t");
-    words = template_expand_words(e->command, values, &err);
+    words = template_expand_words(e->task.command, values, &err);
     assert_non_null(words);
     assert_string_equal(words[2], "0.5");
     assert_string_equal(words[3], "48");
@@ -239,7 +240,7 @@ static void test_experiment__templates_see_parameters_and_extras(void **state)
     assert_null(words[5]); /* momentum is not active */
     template_free_words(words);
     assert_int_equal(
-        template_expand(e->environment[1].value, values, &out, &err), 0);
+        template_expand(e->task.environment[1].value, values, &out, &err), 0);
     assert_string_equal(buf_text(&out), "/t/r-3");
     buf_clear(&out);
     experiment_destroy(e);

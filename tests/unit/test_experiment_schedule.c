@@ -46,7 +46,7 @@ static void test_experiment_schedule__none_is_none(void **state)
     (void)state;
     assert_false(e->schedule.is_on);
     assert_null(e->schedule.resource);
-    assert_false(e->has_checkpoints);
+    assert_false(e->task.has_checkpoints);
     assert_true(e->budget.improvement == 0.01);
     assert_false(e->budget.convergence);
     assert_int_equal(e->budget.resource, 0);
@@ -105,7 +105,7 @@ static void test_experiment_schedule__type_follows_checkpoints(void **state)
     struct experiment *e = parse("", "", "${{ checkpoint_dir }}");
 
     (void)state;
-    assert_true(e->has_checkpoints);
+    assert_true(e->task.has_checkpoints);
     experiment_destroy(e);
     assert_int_equal(type_of(asha, ""), SCHEDULE_STOPPING);
     assert_int_equal(type_of(asha, "${{ checkpoint_dir }}"),
@@ -152,7 +152,7 @@ static void test_experiment_schedule__a_constant_is_the_max(void **state)
     values[0] = value_real(0.5);
     values[1] = value_int(27);
     values[count + EXTRA_RESOURCE] = value_int(3);
-    words = template_expand_words(e->command, values, &err);
+    words = template_expand_words(e->task.command, values, &err);
     assert_non_null(words);
     assert_string_equal(words[2], "3");
     template_free_words(words);
