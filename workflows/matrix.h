@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_WORKFLOWS_MATRIX_H
+#define SMTUNE_WORKFLOWS_MATRIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/value.h"
+
+/*
+ * The copies of a step: all settings of its axes, in an order that is always
+ * the same, the last axis fastest. What an axis holds when the step begins is
+ * kept as JSON, {"part": [0, 1, 2], "file": ["a.csv", "b.csv"]}, and goes into
+ * the record, so that files that come and go change nothing.
+ */
+
+enum { MATRIX_COPIES_MAX = 1000000 };
+
+struct matrix;
+
+/* From that JSON, which is borrowed during the call; NULL JSON: one copy, no
+ * axes. NULL with an error where it is of another form, or too large. */
+struct matrix *matrix_create(const json_t *axes, struct err *err);
+void matrix_destroy(struct matrix *matrix);
+int64_t matrix_copies(const struct matrix *matrix);
+size_t matrix_axis_count(const struct matrix *matrix);
+/* values[axis_count] of a copy; text lives as long as the matrix. */
+void matrix_values(const struct matrix *matrix, int64_t copy,
+                   struct value *values);
+
+/* The values of one axis, as JSON, for the caller to release: from the text of
+ * a JSON list of scalars; and the paths that match a pattern, by bytes. */
+json_t *matrix_axis_from_text(const char *text, struct err *err);
+json_t *matrix_axis_from_glob(const char *pattern, struct err *err);
+
+/* Which of `count` things, in their order, belong to a copy: those whose index
+ * leaves it as the rest of the division by `copies`, as SageMaker's
+ * ShardedByS3Key has it. */
+static inline int64_t matrix_shard(int64_t index, int64_t copies)
+{
+    return index % copies;
+}
+
+#endif
