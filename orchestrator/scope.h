@@ -40,7 +40,7 @@ enum own_column {
 
 extern const char *const own_column_names[OWN_COLUMN_COUNT + 1];
 
-struct column {
+struct scope_column {
     enum column_kind kind;
     size_t index;
     size_t step; /* COLUMN_RESULT */
@@ -49,7 +49,7 @@ struct column {
 /* columns[i] gives the i-th value for the step's expressions: those of
  * `tables`, one after another. */
 struct scope {
-    struct column *columns;
+    struct scope_column *columns;
     size_t count;
     struct expr_table *tables; /* the first without a name */
     size_t table_count;

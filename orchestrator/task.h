@@ -59,6 +59,7 @@ struct env_entry {
 struct channel {
     const char *name; /* SM_CHANNEL_<NAME> */
     const char *path; /* absolute */
+    bool is_sharded;  /* each copy sees its share of the files */
 };
 
 struct task {

@@ -153,6 +153,12 @@ struct pool {
     int64_t size;
 };
 
+/* What the workflow itself gives to one that has it as a step: `outputs`. */
+struct workflow_output {
+    const char *name;
+    struct expr *value;
+};
+
 struct workflow {
     const char *name;
     const char *path;   /* absolute, or "" for text */
@@ -173,6 +179,9 @@ struct workflow {
     struct graph *graph;
     const struct executor_options *executors; /* the first: the default */
     size_t executor_count;
+    struct workflow_output *outputs; /* asked when the run is over */
+    size_t output_count;
+    struct scope output_scope; /* of `outputs`: parameters, run, results */
 };
 
 /* Whether a file's text is a workflow: it has `steps`. What cannot be read is
