@@ -64,6 +64,16 @@ struct attempt_exit {
     bool is_shortage; /* no process was to be had, or no room on the disk */
 };
 
+/* A limit that runs may share: `size` slots, each a file in the directory that
+ * is locked for as long as it is taken. */
+struct attempt_pool {
+    const char *directory; /* absolute; made where it is not there */
+    int64_t amount;        /* slots to hold, 1 to the size */
+    int64_t size;          /* at most POOL_SIZE_MAX */
+};
+
+enum { POOL_SIZE_MAX = 4096, ATTEMPT_POOLS_MAX = 16 };
+
 struct attempt_spec {
     int64_t attempt;       /* the attempt's id in the store */
     const char *directory; /* absolute; exists */
@@ -75,6 +85,13 @@ struct attempt_spec {
     int64_t memory_bytes; /* of the whole tree, 0: no limit */
     int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;     /* between SIGTERM and SIGKILL */
+    /* What it takes together with the CPUs and GPUs, all or none, for as long
+     * as it lives. */
+    const struct attempt_pool *pools; /* [pool_count], none twice */
+    size_t pool_count;                /* at most ATTEMPT_POOLS_MAX */
+    /* Sent to its processes once, so long before time_ms is over. */
+    int warn_signal; /* 0: none */
+    int64_t warn_before_ms;
 };
 
 struct executor_options {
