@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "orchestrator/launch_trial.h"
 #include "orchestrator/watch.h"
 
 /* With trials of a millisecond, attempts are prepared this far ahead, so that
@@ -100,18 +101,13 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
 /* A ready trial gets an attempt, in the open transaction. */
 static bool prepare(struct engine *engine, struct trial *trial)
 {
-    struct launch_order order = {.trial = trial->number,
-                                 .point = trial->point,
-                                 .resource = trial->resource,
-                                 .resources = &trial->resources};
     struct err err;
 
     engine_schedule_begin(engine, trial);
     if (!add_attempt(engine, trial))
         return false;
-    order.attempt = trial->attempt;
-    order.attempt_number = trial->attempt_number;
-    trial->launch = launch_create(&engine->site, &order, &err);
+    trial->launch =
+        launch_trial(&engine->site, engine->experiment, trial, &err);
     if (trial->launch == NULL && err.kind == ERR_FAILED) {
         engine_break(engine, &err);
         return false;
@@ -166,9 +162,9 @@ static void hand_over(struct engine *engine, struct trial *trial)
 {
     TAILQ_REMOVE(&engine->committed, trial, link);
     engine->committed_count--;
-    trial->watch = watch_create(launch_spec(trial->launch)->directory,
-                                engine->experiment->task.metrics,
-                                engine->reported, trial->from);
+    trial->watch =
+        watch_create(launch_spec(trial->launch)->directory,
+                     trial->task->metrics, engine->reported, trial->from);
     launch_destroy(trial->launch);
     trial->launch = NULL;
     engine_track_live(engine, trial);

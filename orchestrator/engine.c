@@ -385,7 +385,6 @@ static void engine_init(struct engine *engine, struct run *run,
     engine->program_path =
         mem_printf("%s:%s", programs, path != NULL ? path : "/usr/bin:/bin");
     engine->site = (struct launch_site){
-        .experiment = run->experiment,
         .run_name = run->name,
         .work_directory = run->work_directory,
         .program_path = engine->program_path,
@@ -446,8 +445,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
                                              run->experiment->space, err);
     engine->convergence = search_create_convergence(run->experiment);
     engine->reported = metric_rules_create(NULL, 0, err);
-    engine->workspaces =
-        workspaces_create(run->directory, run->experiment, err);
+    engine->workspaces = workspaces_create(run->directory, err);
     engine->site.workspaces = engine->workspaces;
     if (run->experiment->receiver_count > 0)
         engine->notifier = notifier_create(&engine->loop, run->store, run->id,

@@ -11,50 +11,13 @@
 #include "base/mem.h"
 #include "orchestrator/env_list.h"
 #include "orchestrator/launch_env.h"
-#include "orchestrator/setting.h"
 
 struct launch {
     struct attempt_spec spec;
-    char *trial_directory, *ml_directory, *checkpoint_directory, *directory;
+    char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char **argv;
     struct env_list environment;
 };
-
-/* Whether the schedule says how far the trial may go. */
-static bool has_end(int64_t resource)
-{
-    return resource > 0 && (uint64_t)resource != SCHEDULE_NO_MAX;
-}
-
-/* Up to which resource it runs, 0: to an end of its own. */
-static int64_t resource_of(const struct launch_site *site,
-                           const struct launch_order *order)
-{
-    const struct schedule *schedule = &site->experiment->schedule;
-
-    if (!schedule->is_on)
-        return (int64_t)schedule->options.max;
-    return has_end(order->resource) ? order->resource : 0;
-}
-
-/* The columns of the experiment's templates: see experiment.h. */
-static struct value *template_values(const struct launch_site *site,
-                                     const struct launch *launch,
-                                     const struct launch_order *order)
-{
-    size_t count = space_count(site->experiment->space);
-    struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
-
-    memcpy(values, order->point, count * sizeof(*values));
-    values[count + EXTRA_TRIAL] = value_int(order->trial);
-    values[count + EXTRA_RUN] = value_text(site->run_name);
-    values[count + EXTRA_DIR] = value_text(launch->trial_directory);
-    values[count + EXTRA_CHECKPOINT_DIR] =
-        value_text(launch->checkpoint_directory);
-    if (resource_of(site, order) > 0)
-        values[count + EXTRA_RESOURCE] = value_int(resource_of(site, order));
-    return values;
-}
 
 static int expand_shell(struct launch *launch, struct template *command,
                         const struct value *values, struct err *err)
@@ -72,22 +35,23 @@ static int expand_shell(struct launch *launch, struct template *command,
     return 0;
 }
 
-static int expand(struct launch *launch, const struct experiment *experiment,
-                  const struct value *values, struct err *err)
+static int expand_command(struct launch *launch, const struct task *task,
+                          const struct value *values, struct err *err)
+{
+    if (task->is_shell)
+        return expand_shell(launch, task->command, values, err);
+    launch->argv = template_expand_words(task->command, values, err);
+    return launch->argv == NULL ? -1 : 0;
+}
+
+static int expand_environment(struct launch *launch, const struct task *task,
+                              const struct value *values, struct err *err)
 {
     struct buf text = BUF_INIT;
     int result = 0;
 
-    if (experiment->task.is_shell) {
-        result = expand_shell(launch, experiment->task.command, values, err);
-    } else {
-        launch->argv =
-            template_expand_words(experiment->task.command, values, err);
-        result = launch->argv == NULL ? -1 : 0;
-    }
-    for (size_t i = 0; i < experiment->task.environment_count && result == 0;
-         i++) {
-        const struct env_entry *entry = &experiment->task.environment[i];
+    for (size_t i = 0; i < task->environment_count && result == 0; i++) {
+        const struct env_entry *entry = &task->environment[i];
 
         buf_truncate(&text, 0);
         result = template_expand(entry->value, values, &text, err);
@@ -95,6 +59,29 @@ static int expand(struct launch *launch, const struct experiment *experiment,
             env_list_set(&launch->environment, entry->name, buf_text(&text));
     }
     buf_clear(&text);
+    return result;
+}
+
+static int expand(struct launch *launch, const struct launch_order *order,
+                  struct err *err)
+{
+    const struct launch_places places = {
+        .directory = launch->job_directory,
+        .checkpoint_directory = launch->checkpoint_directory,
+        .attempt_directory = launch->directory,
+    };
+    struct value *values = order->columns(order->user, &places);
+    int result = 0;
+
+    if (order->words != NULL) {
+        launch->argv = order->words(order->user, &places, err);
+        result = launch->argv == NULL ? -1 : 0;
+    } else {
+        result = expand_command(launch, order->task, values, err);
+    }
+    if (result == 0)
+        result = expand_environment(launch, order->task, values, err);
+    free(values);
     return result;
 }
 
@@ -141,47 +128,46 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
 
 static void set_environment(struct launch *launch,
                             const struct launch_site *site,
-                            const struct launch_order *order,
-                            const json_t *params)
+                            const struct launch_order *order)
 {
     const struct launch_env names = {
         .run_name = site->run_name,
         .program_path = site->program_path,
-        .trial_directory = launch->trial_directory,
+        .job_directory = launch->job_directory,
         .attempt_directory = launch->directory,
         .ml_directory = launch->ml_directory,
-        .trial = order->trial,
+        .job = order->job,
         .attempt = order->attempt,
         .attempt_number = order->attempt_number,
-        .resource = resource_of(site, order),
+        .resource = order->resource,
+        .task = order->task,
         .resources = order->resources,
+        .params = order->params,
+        .strings = order->strings,
     };
 
     env_list_inherit(&launch->environment, site->environment);
-    launch_env_set(&launch->environment, &names, site->experiment, order->point,
-                   params);
+    launch_env_set(&launch->environment, &names);
 }
 
 static int prepare(struct launch *launch, const struct launch_site *site,
                    const struct launch_order *order, struct err *err)
 {
-    const struct space *space = site->experiment->space;
-    json_t *params = setting_json(space, order->point);
-    json_t *strings = setting_strings_json(space, order->point);
-    struct value *values = template_values(site, launch, order);
-    int result;
+    const struct workspace_order wanted = {
+        .job = order->job,
+        .attempt_number = order->attempt_number,
+        .task = order->task,
+        .params = order->params,
+        .strings = order->strings,
+    };
 
-    set_environment(launch, site, order, params);
-    result = workspace_prepare(site->workspaces, order->trial,
-                               order->attempt_number, params, strings, err);
-    if (result == 0 && expand(launch, site->experiment, values, err) != 0) {
-        err->kind = ERR_FILE;
-        result = -1;
-    }
-    json_decref(params);
-    json_decref(strings);
-    free(values);
-    return result;
+    set_environment(launch, site, order);
+    if (workspace_prepare(site->workspaces, &wanted, err) != 0)
+        return -1;
+    if (expand(launch, order, err) == 0)
+        return 0;
+    err->kind = ERR_FILE;
+    return -1;
 }
 
 struct launch *launch_create(const struct launch_site *site,
@@ -190,13 +176,12 @@ struct launch *launch_create(const struct launch_site *site,
     struct launch *launch = mem_zero(sizeof(*launch));
 
     launch->spec.attempt = order->attempt;
-    launch->trial_directory =
-        workspace_directory(site->workspaces, order->trial);
-    launch->ml_directory = mem_printf("%s/ml", launch->trial_directory);
+    launch->job_directory = workspace_directory(site->workspaces, order->job);
+    launch->ml_directory = mem_printf("%s/ml", launch->job_directory);
     launch->checkpoint_directory =
         mem_printf("%s/checkpoints", launch->ml_directory);
     launch->directory = workspace_attempt_directory(
-        site->workspaces, order->trial, order->attempt_number);
+        site->workspaces, order->job, order->attempt_number);
     if (prepare(launch, site, order, err) != 0) {
         launch_destroy(launch);
         return NULL;
@@ -220,7 +205,7 @@ void launch_destroy(struct launch *launch)
         free(launch->argv[i]);
     free(launch->argv);
     env_list_clear(&launch->environment);
-    free(launch->trial_directory);
+    free(launch->job_directory);
     free(launch->ml_directory);
     free(launch->directory);
     free(launch->checkpoint_directory);

@@ -5,19 +5,19 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/value.h"
 #include "executors/executor.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/task.h"
 #include "orchestrator/workspace.h"
 
 /*
- * What one attempt of a trial is given: its folders and files (workspace.h),
- * its words, and its environment (launch_env.h).
+ * What one attempt of a job is given: its folders and files (workspace.h), its
+ * words, and its environment (launch_env.h).
  */
 
 /* The same for all attempts of a run. Everything is borrowed. */
 struct launch_site {
-    const struct experiment *experiment;
     struct workspaces *workspaces;
     const char *run_name;
     const char *work_directory; /* where commands start */
@@ -25,20 +25,36 @@ struct launch_site {
     char *const *environment;   /* inherited, NULL-ended */
 };
 
+/* Where a job's files are. */
+struct launch_places {
+    const char *directory, *checkpoint_directory, *attempt_directory;
+};
+
+/* Everything is borrowed. */
 struct launch_order {
-    int64_t trial;
-    int64_t attempt;           /* its id in the store */
-    int64_t attempt_number;    /* 1, 2, 3 ... of the trial's */
-    const struct value *point; /* in the order of the space's parameters */
-    int64_t resource;          /* of its schedule; 0: there is none */
+    int64_t job;            /* its number */
+    int64_t attempt;        /* its id in the store */
+    int64_t attempt_number; /* 1, 2, 3 ... of the job's */
+    int64_t resource;       /* up to which it runs, 0: to an end of its own */
+    const struct task *task;
     const struct resources *resources;
+    const json_t *params; /* what it is told by name */
+    json_t *strings;      /* the same, each value as text */
+    /* The values of the columns that its templates know; the caller frees. */
+    struct value *(*columns)(const void *user,
+                             const struct launch_places *places);
+    /* Its words, where they do not come from the task's command; freed with
+     * template_free_words. NULL: they do. */
+    char **(*words)(const void *user, const struct launch_places *places,
+                    struct err *err);
+    const void *user;
 };
 
 struct launch; /* one attempt's spec, and the memory behind it */
 
-/* Makes folders and files, expands the command. NULL with ERR_FILE where this
- * setting makes no command, with ERR_FAILED or ERR_SHORTAGE where folders and
- * files cannot be made, which is no trial's fault. */
+/* Makes folders and files, expands the command. NULL with ERR_FILE where its
+ * values make no command, with ERR_FAILED or ERR_SHORTAGE where folders and
+ * files cannot be made, which is no job's fault. */
 struct launch *launch_create(const struct launch_site *site,
                              const struct launch_order *order, struct err *err);
 /* Lives as long as the launch. */

@@ -10,11 +10,11 @@ static void set_own_names(struct env_list *env, const struct launch_env *names)
 {
     env_list_set(env, "PATH", names->program_path);
     env_list_set(env, "SMTUNE_RUN", names->run_name);
-    env_list_printf(env, "SMTUNE_JOB", "%" PRId64, names->trial);
+    env_list_printf(env, "SMTUNE_JOB", "%" PRId64, names->job);
     env_list_printf(env, "SMTUNE_ATTEMPT", "%" PRId64, names->attempt);
     env_list_printf(env, "SMTUNE_ATTEMPT_NUMBER", "%" PRId64,
                     names->attempt_number);
-    env_list_set(env, "SMTUNE_DIR", names->trial_directory);
+    env_list_set(env, "SMTUNE_DIR", names->job_directory);
     env_list_printf(env, "SMTUNE_CHECKPOINT_DIR", "%s/checkpoints",
                     names->ml_directory);
     env_list_printf(env, "SMTUNE_METRICS", "%s/metrics.jsonl",
@@ -77,39 +77,32 @@ static void set_upper(struct env_list *env, const char *prefix,
     buf_clear(&text);
 }
 
-static void set_hyperparameters(struct env_list *env, const struct space *space,
-                                const struct value *point)
+static void set_hyperparameters(struct env_list *env, json_t *strings)
 {
     json_t *args = json_array();
     struct buf option = BUF_INIT;
-    struct buf value = BUF_INIT;
+    const char *name;
+    json_t *value;
 
-    for (size_t i = 0; i < space_count(space); i++) {
-        const char *name = space_param(space, i)->name;
-
-        if (point[i].type == VALUE_NULL)
-            continue;
+    json_object_foreach(strings, name, value)
+    {
         buf_truncate(&option, 0);
-        buf_truncate(&value, 0);
         buf_printf(&option, "%s%s", name[1] == '\0' ? "-" : "--", name);
-        value_print(&point[i], &value);
-        set_upper(env, "SM_HP_", name, buf_text(&value));
+        set_upper(env, "SM_HP_", name, json_string_value(value));
         json_array_append_new(args, json_from_text(buf_text(&option)));
-        json_array_append_new(args, json_from_text(buf_text(&value)));
+        json_array_append(args, value);
     }
     set_json(env, "SM_USER_ARGS", args);
     buf_clear(&option);
-    buf_clear(&value);
     json_decref(args);
 }
 
-static void set_channels(struct env_list *env,
-                         const struct experiment *experiment)
+static void set_channels(struct env_list *env, const struct task *task)
 {
     json_t *names = json_array();
 
-    for (size_t i = 0; i < experiment->task.channel_count; i++) {
-        const struct channel *channel = &experiment->task.channels[i];
+    for (size_t i = 0; i < task->channel_count; i++) {
+        const struct channel *channel = &task->channels[i];
 
         set_upper(env, "SM_CHANNEL_", channel->name, channel->path);
         json_array_append_new(names, json_from_text(channel->name));
@@ -118,15 +111,13 @@ static void set_channels(struct env_list *env,
     json_decref(names);
 }
 
-void launch_env_set(struct env_list *env, const struct launch_env *names,
-                    const struct experiment *experiment,
-                    const struct value *point, const json_t *params)
+void launch_env_set(struct env_list *env, const struct launch_env *names)
 {
     set_own_names(env, names);
     set_resources(env, names->resources);
     set_limit(env, "SMTUNE_RESOURCE", names->resource);
     set_directories(env, names->ml_directory);
-    set_hyperparameters(env, experiment->space, point);
-    set_json(env, "SM_HPS", params);
-    set_channels(env, experiment);
+    set_hyperparameters(env, names->strings);
+    set_json(env, "SM_HPS", names->params);
+    set_channels(env, names->task);
 }

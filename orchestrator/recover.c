@@ -50,13 +50,13 @@ static void tell_until(struct recovery *recovery, int64_t place)
 
 /* The record knows the wall clock alone, which may have been put anywhere
  * since: nobody waits longer than a rule says. */
-static int64_t remaining_ms(const struct experiment *experiment, int64_t due_ms)
+static int64_t remaining_ms(const struct task *task, int64_t due_ms)
 {
     int64_t left_ms = due_ms - clock_wall_ms();
     int64_t longest_ms = retry_delay_ms(&retry_default, retry_default.max, 1);
 
-    for (size_t i = 0; i < experiment->task.retry_count; i++) {
-        const struct retry_rule *rule = &experiment->task.retries[i];
+    for (size_t i = 0; i < task->retry_count; i++) {
+        const struct retry_rule *rule = &task->retries[i];
         int64_t ms = retry_delay_ms(rule, rule->max, 1);
 
         if (ms > longest_ms)
@@ -69,7 +69,8 @@ static void keep_trial(struct recovery *recovery, const struct trial_row *row,
                        enum job_state state)
 {
     struct engine *engine = recovery->engine;
-    struct trial *trial = trial_create(engine->experiment, row->number);
+    struct trial *trial = trial_create(engine->experiment,
+                                       &engine->experiment->task, row->number);
 
     trial->job = row->job;
     trial->state = state;
@@ -81,8 +82,8 @@ static void keep_trial(struct recovery *recovery, const struct trial_row *row,
     memcpy(trial->point, recovery->point,
            space_count(engine->experiment->space) * sizeof(*trial->point));
     if (state == JOB_WAITING) {
-        trial->due_ms = clock_monotonic_ms() +
-                        remaining_ms(engine->experiment, row->due_ms);
+        trial->due_ms =
+            clock_monotonic_ms() + remaining_ms(trial->task, row->due_ms);
         engine_wait(engine, trial);
     } else {
         TAILQ_INSERT_TAIL(&engine->ready, trial, link);
@@ -122,8 +123,8 @@ static int on_trial(void *user, const struct trial_row *row)
 static int on_attempt(void *user, const struct attempt_row *row)
 {
     struct recovery *recovery = user;
-    const struct experiment *experiment = recovery->engine->experiment;
     struct trial *trial = recovery->trial;
+    const struct task *task = trial->task;
 
     trial->attempt_number = row->number;
     if (row->number <= recovery->superseded.attempts_succeeded)
@@ -134,10 +135,9 @@ static int on_attempt(void *user, const struct attempt_row *row)
         trial->started_ms = row->started_ms;
         trial->from = row->resource_from;
     } else if (row->number > recovery->superseded.attempts && row->rule >= 0 &&
-               row->rule <= (int64_t)experiment->task.retry_count) {
+               row->rule <= (int64_t)task->retry_count) {
         const struct retry_rule *rule =
-            retry_rule_at(experiment->task.retries,
-                          experiment->task.retry_count, (int)row->rule);
+            retry_rule_at(task->retries, task->retry_count, (int)row->rule);
 
         if (trial->retries_used[row->rule] >= rule->max)
             return 0;
@@ -183,7 +183,7 @@ static int reattach(struct recovery *recovery, struct trial *trial)
         result = executor_reattach(engine->executor, &spec, recovery->err);
     if (result == 0) {
         trial->is_adopted = true;
-        trial->watch = watch_create(directory, engine->experiment->task.metrics,
+        trial->watch = watch_create(directory, trial->task->metrics,
                                     engine->reported, trial->from);
         engine_track_live(engine, trial);
         if (trial->wish != WISH_NONE)

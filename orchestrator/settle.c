@@ -81,22 +81,20 @@ static void scale_resources(struct engine *engine, struct trial *trial,
 static bool schedule_retry(struct engine *engine, struct trial *trial,
                            const struct buf *log)
 {
-    const struct experiment *experiment = engine->experiment;
+    const struct task *task = trial->task;
     const struct retry_evidence evidence = {&trial->end, buf_text(log),
                                             log->length};
-    int index = retry_match(experiment->task.retries,
-                            experiment->task.retry_count, &evidence);
+    int index = retry_match(task->retries, task->retry_count, &evidence);
     const struct retry_rule *rule;
 
     trial->retry_rule = index;
     if (index < 0)
         return false;
-    rule = retry_rule_at(experiment->task.retries, experiment->task.retry_count,
-                         index);
+    rule = retry_rule_at(task->retries, task->retry_count, index);
     if (trial->retries_used[index] >= rule->max)
         return false;
-    trial->wait_ms = retry_wait_ms(rule, experiment->search.seed, trial->number,
-                                   ++trial->retries_used[index]);
+    trial->wait_ms = retry_wait_ms(rule, engine->experiment->search.seed,
+                                   trial->number, ++trial->retries_used[index]);
     trial->due_ms = clock_monotonic_ms() + trial->wait_ms;
     scale_resources(engine, trial, rule);
     return true;
@@ -225,8 +223,7 @@ static int settle_ended(struct engine *engine, struct trial *trial,
     watch_finish(trial->watch, on_metric, &reader);
     if (end->cause == CAUSE_OK && !trial_has_results(trial, experiment))
         end->cause = CAUSE_NO_METRIC;
-    if (retry_wants_log(experiment->task.retries, experiment->task.retry_count,
-                        end))
+    if (retry_wants_log(trial->task->retries, trial->task->retry_count, end))
         result = watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {
         engine_untrack_live(engine, trial);

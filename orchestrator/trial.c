@@ -10,7 +10,8 @@
 #include "orchestrator/watch.h"
 #include "store/store.h"
 
-struct trial *trial_create(const struct experiment *experiment, int64_t number)
+struct trial *trial_create(const struct experiment *experiment,
+                           const struct task *task, int64_t number)
 {
     struct trial *trial = mem_zero(sizeof(*trial));
     size_t objectives = experiment->objective_count;
@@ -18,11 +19,12 @@ struct trial *trial_create(const struct experiment *experiment, int64_t number)
 
     trial->number = number;
     trial->state = JOB_READY;
-    trial->resources = experiment->task.resources;
+    trial->task = task;
+    trial->resources = task->resources;
     trial->point =
         mem_array(space_count(experiment->space), sizeof(*trial->point));
-    trial->retries_used = mem_array(experiment->task.retry_count + 1,
-                                    sizeof(*trial->retries_used));
+    trial->retries_used =
+        mem_array(task->retry_count + 1, sizeof(*trial->retries_used));
     trial->said = mem_array(objectives, sizeof(*trial->said));
     trial->last = mem_array(objectives, sizeof(*trial->last));
     trial->best = mem_array(objectives, sizeof(*trial->best));

@@ -40,6 +40,7 @@ struct trial {
     int64_t number; /* for people: 1, 2, 3 ... */
     int64_t job;    /* in the store */
     enum job_state state;
+    const struct task *task;
     struct value *point; /* in the order of the space's parameters */
     int64_t attempt;     /* the current one's id, 0: none */
     int64_t attempt_number;
@@ -79,7 +80,9 @@ struct trial {
 
 TAILQ_HEAD(trial_list, trial);
 
-struct trial *trial_create(const struct experiment *experiment, int64_t number);
+/* task: what it does; borrowed, as the experiment is. */
+struct trial *trial_create(const struct experiment *experiment,
+                           const struct task *task, int64_t number);
 void trial_destroy(struct trial *trial);
 
 /*

@@ -46,7 +46,8 @@ static const struct {
 struct folder {
     SLIST_ENTRY(folder) link; /* where it is spare */
     int64_t trial;
-    bool is_seen; /* empty, with these times of change */
+    const struct task *task; /* that its configuration is of; NULL: none yet */
+    bool is_seen;            /* empty, with these times of change */
     struct timespec changed[ARRAY_LEN(emptiable)];
 };
 
@@ -55,7 +56,6 @@ struct workspaces {
     int trials_fd, attempts_fd;
     void *used; /* tsearch tree of the folders of live trials */
     SLIST_HEAD(folders, folder) spare; /* of trials that are over */
-    json_t *hosts, *channels; /* resourceconfig.json, inputdataconfig.json */
 };
 
 /* The name of something in a trial's folder, as seen from all of them. */
@@ -72,12 +72,12 @@ static json_t *hosts_json(void)
                      "algo-1", "network_interface_name", "lo");
 }
 
-static json_t *channels_json(const struct experiment *experiment)
+static json_t *channels_json(const struct task *task)
 {
     json_t *channels = json_object();
 
-    for (size_t i = 0; i < experiment->task.channel_count; i++)
-        json_object_set_new(channels, experiment->task.channels[i].name,
+    for (size_t i = 0; i < task->channel_count; i++)
+        json_object_set_new(channels, task->channels[i].name,
                             json_pack("{s:s, s:s, s:s}", "TrainingInputMode",
                                       "File", "S3DistributionType",
                                       "FullyReplicated", "RecordWrapperType",
@@ -100,15 +100,11 @@ static int open_directory(const char *run_directory, const char *name,
     return fd;
 }
 
-struct workspaces *workspaces_create(const char *run_directory,
-                                     const struct experiment *experiment,
-                                     struct err *err)
+struct workspaces *workspaces_create(const char *run_directory, struct err *err)
 {
     struct workspaces *workspaces = mem_zero(sizeof(*workspaces));
 
     workspaces->directory = mem_copy_string(run_directory);
-    workspaces->hosts = hosts_json();
-    workspaces->channels = channels_json(experiment);
     workspaces->attempts_fd = -1;
     workspaces->trials_fd = open_directory(run_directory, "trials", err);
     if (workspaces->trials_fd >= 0)
@@ -157,8 +153,6 @@ void workspaces_destroy(struct workspaces *workspaces)
         close(workspaces->trials_fd);
     if (workspaces->attempts_fd >= 0)
         close(workspaces->attempts_fd);
-    json_decref(workspaces->hosts);
-    json_decref(workspaces->channels);
     free(workspaces->directory);
     free(workspaces);
 }
@@ -226,12 +220,24 @@ static int make_folder(const struct workspaces *workspaces, int64_t trial,
     for (size_t i = 0; i < ARRAY_LEN(folders) && result == 0; i++)
         result = make_directory(workspaces->trials_fd,
                                 name_in(name, trial, folders[i]), err);
+    return result;
+}
+
+/* What a job finds in its folder about its hosts and channels. */
+static int configure(const struct workspaces *workspaces, struct folder *folder,
+                     const struct task *task, struct err *err)
+{
+    json_t *hosts = hosts_json();
+    json_t *channels = channels_json(task);
+    int result = write_json(workspaces, folder->trial,
+                            CONFIG "resourceconfig.json", hosts, err);
+
     if (result == 0)
-        result = write_json(workspaces, trial, CONFIG "resourceconfig.json",
-                            workspaces->hosts, err);
-    if (result == 0)
-        result = write_json(workspaces, trial, CONFIG "inputdataconfig.json",
-                            workspaces->channels, err);
+        result = write_json(workspaces, folder->trial,
+                            CONFIG "inputdataconfig.json", channels, err);
+    folder->task = task;
+    json_decref(hosts);
+    json_decref(channels);
     return result;
 }
 
@@ -281,36 +287,39 @@ static void keep_from_others(struct workspaces *workspaces, int64_t trial)
     free(folder);
 }
 
-static int get_folder(struct workspaces *workspaces, int64_t trial,
-                      int64_t attempt_number, struct err *err)
+static int get_folder(struct workspaces *workspaces,
+                      const struct workspace_order *order, struct err *err)
 {
     struct folder *folder = NULL;
 
-    if (attempt_number == 1)
-        folder = take_spare(workspaces, trial);
+    if (order->attempt_number == 1)
+        folder = take_spare(workspaces, order->job);
     else
-        keep_from_others(workspaces, trial);
+        keep_from_others(workspaces, order->job);
     if (folder == NULL) {
-        if (make_folder(workspaces, trial, err) != 0)
+        if (make_folder(workspaces, order->job, err) != 0)
             return -1;
         folder = mem_zero(sizeof(*folder));
     }
-    folder->trial = trial;
+    folder->trial = order->job;
     put_in_use(workspaces, folder);
-    return 0;
+    return folder->task == order->task
+               ? 0
+               : configure(workspaces, folder, order->task, err);
 }
 
-int workspace_prepare(struct workspaces *workspaces, int64_t trial,
-                      int64_t attempt_number, const json_t *params,
-                      const json_t *strings, struct err *err)
+int workspace_prepare(struct workspaces *workspaces,
+                      const struct workspace_order *order, struct err *err)
 {
     char name[NAME_BYTES];
 
-    snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, trial, attempt_number);
-    if (get_folder(workspaces, trial, attempt_number, err) != 0 ||
-        write_json(workspaces, trial, CONFIG "params.json", params, err) != 0 ||
-        write_json(workspaces, trial, CONFIG "hyperparameters.json", strings,
-                   err) != 0)
+    snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, order->job,
+             order->attempt_number);
+    if (get_folder(workspaces, order, err) != 0 ||
+        write_json(workspaces, order->job, CONFIG "params.json", order->params,
+                   err) != 0 ||
+        write_json(workspaces, order->job, CONFIG "hyperparameters.json",
+                   order->strings, err) != 0)
         return -1;
     return make_directory(workspaces->attempts_fd, name, err);
 }

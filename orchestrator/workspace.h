@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/task.h"
 
 /*
  * The folders of a run's trials:
@@ -26,7 +26,6 @@ struct workspaces;
 
 /* Makes `trials` and `attempts`, where they are missing. */
 struct workspaces *workspaces_create(const char *run_directory,
-                                     const struct experiment *experiment,
                                      struct err *err);
 /* Removes what is spare. */
 void workspaces_destroy(struct workspaces *workspaces);
@@ -47,14 +46,17 @@ int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
 /* Where a trial's checkpoints are, there or not. The caller frees. */
 char *workspace_checkpoint_directory(const char *run_directory, int64_t trial);
 
-/*
- * Makes what is missing of the trial's folders, and those of a new attempt.
- * params go to params.json, strings (the same, each value as text) to
- * hyperparameters.json.
- */
-int workspace_prepare(struct workspaces *workspaces, int64_t trial,
-                      int64_t attempt_number, const json_t *params,
-                      const json_t *strings, struct err *err);
+struct workspace_order {
+    int64_t job; /* its number */
+    int64_t attempt_number;
+    const struct task *task; /* the same one, as long as the folders are used */
+    const json_t *params;    /* for params.json */
+    const json_t *strings;   /* for hyperparameters.json: each value as text */
+};
+
+/* Makes what is missing of the job's folders, and those of a new attempt. */
+int workspace_prepare(struct workspaces *workspaces,
+                      const struct workspace_order *order, struct err *err);
 
 /* The trial is over, or rests: takes its folder back if nothing was left there.
  * It gets another one should it go on. */

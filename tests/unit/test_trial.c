@@ -49,7 +49,7 @@ static int teardown(void **state)
 static void test_trial__values_follow_their_rules(void **state)
 {
     const struct experiment *experiment = *state;
-    struct trial *trial = trial_create(experiment, 1);
+    struct trial *trial = trial_create(experiment, &experiment->task, 1);
 
     assert_false(trial_has_results(trial, experiment));
     trial_add_metric(trial, experiment, "loss", 0.5);
@@ -72,7 +72,7 @@ static void test_trial__values_follow_their_rules(void **state)
 static void test_trial__nan_counts_as_said(void **state)
 {
     const struct experiment *experiment = *state;
-    struct trial *trial = trial_create(experiment, 1);
+    struct trial *trial = trial_create(experiment, &experiment->task, 1);
 
     trial_add_metric(trial, experiment, "loss", (double)NAN);
     trial_add_metric(trial, experiment, "gain", (double)NAN);
@@ -86,7 +86,7 @@ static void test_trial__nan_counts_as_said(void **state)
 static void test_trial__curves_are_bounded(void **state)
 {
     const struct experiment *experiment = *state;
-    struct trial *trial = trial_create(experiment, 1);
+    struct trial *trial = trial_create(experiment, &experiment->task, 1);
     char name[16];
     int kept = 0;
 

@@ -20,7 +20,7 @@
 
 struct fixture {
     char folder[32];
-    struct experiment experiment;
+    struct task task;
     struct workspaces *workspaces;
 };
 
@@ -33,8 +33,7 @@ static int set_up(void **state)
              "/tmp/smtune-test-XXXXXX");
     if (mkdtemp(fixture->folder) == NULL)
         return -1;
-    fixture->workspaces =
-        workspaces_create(fixture->folder, &fixture->experiment, NULL);
+    fixture->workspaces = workspaces_create(fixture->folder, NULL);
     return fixture->workspaces != NULL ? 0 : -1;
 }
 
@@ -53,11 +52,14 @@ static void prepare(struct fixture *fixture, int64_t trial, int64_t attempt,
                     const char *word)
 {
     json_t *params = json_object();
+    const struct workspace_order order = {.job = trial,
+                                          .attempt_number = attempt,
+                                          .task = &fixture->task,
+                                          .params = params,
+                                          .strings = params};
 
     json_object_set_new(params, "x", json_string(word));
-    assert_int_equal(workspace_prepare(fixture->workspaces, trial, attempt,
-                                       params, params, NULL),
-                     0);
+    assert_int_equal(workspace_prepare(fixture->workspaces, &order, NULL), 0);
     json_decref(params);
 }
 
@@ -175,8 +177,7 @@ static void test_workspace__spare_folders_go_at_the_end(void **state)
     workspaces_destroy(fixture->workspaces);
     assert_false(is_there(fixture, "trials/1"));
     assert_true(is_there(fixture, "trials/2/ml/model/left"));
-    fixture->workspaces =
-        workspaces_create(fixture->folder, &fixture->experiment, NULL);
+    fixture->workspaces = workspaces_create(fixture->folder, NULL);
     assert_non_null(fixture->workspaces);
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_LAUNCH_TRIAL_H
+#define SMTUNE_ORCHESTRATOR_LAUNCH_TRIAL_H
+
+#include "orchestrator/launch.h"
+#include "orchestrator/trial.h"
+
+/* A trial's next attempt, with its setting: as launch_create(). */
+struct launch *launch_trial(const struct launch_site *site,
+                            const struct experiment *experiment,
+                            const struct trial *trial, struct err *err);
+
+#endif
