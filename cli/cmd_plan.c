@@ -4,7 +4,7 @@
 #include "cli/cmd.h"
 #include "cli/drive.h"
 #include "cli/plan.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec.h"
 
 struct options {
     struct opt_texts set;
@@ -22,14 +22,14 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
-    struct experiment *experiment;
+    struct spec spec;
     int64_t shown = options->trials > 0 ? options->trials : PLAN_TRIALS_SHOWN;
-    int result = drive_load(cli, operands[0], &options->set, &experiment, err);
+    int result = drive_load(cli, operands[0], &options->set, &spec, err);
 
     (void)count;
     if (result == 0)
-        result = plan_print(cli, experiment, shown, err);
-    experiment_destroy(experiment);
+        result = plan_print(cli, spec.experiment, shown, err);
+    spec_clear(&spec);
     return result;
 }
 

@@ -9,8 +9,8 @@
 #include "cli/offer.h"
 #include "cli/plan.h"
 #include "cli/warm.h"
-#include "orchestrator/experiment.h"
 #include "orchestrator/run.h"
+#include "orchestrator/spec.h"
 #include "store/store.h"
 
 struct options {
@@ -19,7 +19,12 @@ struct options {
     bool dry_run;
     bool detach;
     bool resume;
-    int64_t earlier; /* no option: the run to go on with; 0: a new one */
+};
+
+struct request {
+    struct spec *spec;
+    struct run_order order;
+    int64_t earlier; /* the run to go on with; 0: a new one */
 };
 
 static const struct opt opts[] = {
@@ -35,38 +40,31 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* A new run of the experiment, which it takes over, or the one of the record
- * that is to go on. */
+/* A new run of the file, which it takes over, or the one of the record that is
+ * to go on. */
 static struct run *open_run(const struct cli *cli,
-                            const struct options *options, struct store *store,
-                            struct experiment *experiment, int64_t earlier,
+                            const struct request *request, struct store *store,
                             struct err *err)
 {
     struct run *run;
 
-    if (earlier != 0) {
-        experiment_destroy(experiment);
-        return drive_open(cli, store, earlier, err);
-    }
-    run = run_create(store, experiment, options->name, options->set.items,
-                     options->set.count, err);
+    if (request->earlier != 0)
+        return drive_open(cli, store, request->earlier, err);
+    run = run_create(store, request->spec, &request->order, err);
     if (run != NULL && !cli->quiet)
-        warm_print(stderr, "smtune: ", experiment, run->warm);
+        warm_print(stderr, "smtune: ", run->experiment, run->warm);
     return run;
 }
 
-static int run_experiment(const struct cli *cli, const struct options *options,
-                          struct experiment *experiment, struct detach *detach,
-                          struct err *err)
+static int run_here(const struct cli *cli, const struct request *request,
+                    struct detach *detach, struct err *err)
 {
     struct store *store = store_open(cli->store, STORE_CREATE, err);
     struct run *run = NULL;
     int result = -1;
 
-    if (store == NULL)
-        experiment_destroy(experiment);
-    else
-        run = open_run(cli, options, store, experiment, options->earlier, err);
+    if (store != NULL)
+        run = open_run(cli, request, store, err);
     if (run != NULL &&
         (detach == NULL || background_tell(cli, run, detach, err) == 0))
         result = drive_run(cli, run, err);
@@ -75,51 +73,49 @@ static int run_experiment(const struct cli *cli, const struct options *options,
     return result;
 }
 
-static int run(const struct cli *cli, const struct options *options,
-               struct experiment *experiment, struct err *err)
+static int run(const struct cli *cli, const struct request *request,
+               bool detached, struct err *err)
 {
     struct detach detach = {0};
-    int result;
 
-    if (!options->detach) {
-        result = run_experiment(cli, options, experiment, NULL, err);
-    } else if (detach_fork(&detach, err) != 0 || detach.child > 0) {
-        experiment_destroy(experiment);
-        result = detach.child > 0 ? detach_wait(&detach) : -1;
-    } else {
-        result = run_experiment(cli, options, experiment, &detach, err);
-    }
-    return result;
+    if (!detached)
+        return run_here(cli, request, NULL, err);
+    if (detach_fork(&detach, err) != 0)
+        return -1;
+    return detach.child > 0 ? detach_wait(&detach)
+                            : run_here(cli, request, &detach, err);
 }
 
-static int run_or_resume(const struct cli *cli, struct options *options,
-                         struct experiment *experiment, struct err *err)
+static int run_or_resume(const struct cli *cli, const struct options *options,
+                         struct spec *spec, struct err *err)
 {
-    const struct offer offer = {experiment, options->name, &options->set,
-                                options->resume};
-    enum offer_answer answer =
-        offer_resume(cli, &offer, &options->earlier, err);
+    struct request request = {
+        .spec = spec,
+        .order = {.name = options->name,
+                  .assignments = options->set.items,
+                  .assignment_count = options->set.count},
+    };
+    const struct offer offer = {spec, &request.order, options->resume};
+    enum offer_answer answer = offer_resume(cli, &offer, &request.earlier, err);
 
     if (answer == OFFER_NEW || answer == OFFER_RESUME)
-        return run(cli, options, experiment, err);
-    experiment_destroy(experiment);
+        return run(cli, &request, options->detach, err);
     return answer == OFFER_ERROR ? -1 : 0;
 }
 
 static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
-    struct options options = *(const struct options *)given;
-    struct experiment *experiment;
-    int result = drive_load(cli, operands[0], &options.set, &experiment, err);
+    const struct options *options = given;
+    struct spec spec;
+    int result = drive_load(cli, operands[0], &options->set, &spec, err);
 
     (void)count;
-    if (result != 0)
-        return result;
-    if (!options.dry_run)
-        return run_or_resume(cli, &options, experiment, err);
-    result = plan_print(cli, experiment, PLAN_TRIALS_SHOWN, err);
-    experiment_destroy(experiment);
+    if (result == 0 && options->dry_run)
+        result = plan_print(cli, spec.experiment, PLAN_TRIALS_SHOWN, err);
+    else if (result == 0)
+        result = run_or_resume(cli, options, &spec, err);
+    spec_clear(&spec);
     return result;
 }
 

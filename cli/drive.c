@@ -81,14 +81,12 @@ int drive_print_diags(const struct cli *cli, struct diags *diags)
 }
 
 int drive_load(const struct cli *cli, const char *path,
-               const struct opt_texts *set, struct experiment **experiment,
-               struct err *err)
+               const struct opt_texts *set, struct spec *spec, struct err *err)
 {
     struct diags *diags = diags_create(path);
     int status = 0;
 
-    *experiment = experiment_load(path, set->items, set->count, diags, err);
-    if (*experiment == NULL)
+    if (spec_load(spec, path, set->items, set->count, diags, err) != 0)
         status = drive_print_diags(cli, diags);
     diags_destroy(diags);
     return status;

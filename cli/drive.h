@@ -9,8 +9,8 @@
 #include "cli/cmd.h"
 
 struct diags;
-struct experiment;
 struct run;
+struct spec;
 struct store;
 
 /*
@@ -29,7 +29,7 @@ int drive_stop_orphans(const struct cli *cli, int64_t run, struct err *err);
 struct run *drive_open(const struct cli *cli, struct store *store, int64_t run,
                        struct err *err);
 
-/* The option that changes values of an experiment's file. */
+/* The option that changes values of a file. */
 #define DRIVE_OPT_SET(type, member)                                            \
     {                                                                          \
         "set", 's', OPT_TEXTS, offsetof(type, member), "KEY=VALUE",            \
@@ -37,11 +37,10 @@ struct run *drive_open(const struct cli *cli, struct store *store, int64_t run,
             NULL                                                               \
     }
 
-/* Loads a file with those changes; the caller destroys *experiment, which is
- * NULL where it is not 0. What is wrong with the file goes to stderr: 3. */
+/* Loads a file with those changes; the caller clears *spec. What is wrong with
+ * the file goes to stderr: 3. */
 int drive_load(const struct cli *cli, const char *path,
-               const struct opt_texts *set, struct experiment **experiment,
-               struct err *err);
+               const struct opt_texts *set, struct spec *spec, struct err *err);
 
 /* Prints what is wrong with a file: 3. Where diags is empty: -1, for err. */
 int drive_print_diags(const struct cli *cli, struct diags *diags);

@@ -72,7 +72,7 @@ static enum offer_answer decide(const struct cli *cli,
         return OFFER_NEW;
     if (offer->resume)
         return resume(earlier, err);
-    if (is_open && !earlier->is_same && offer->name != NULL)
+    if (is_open && !earlier->is_same && offer->order->name != NULL)
         return (enum offer_answer)err_set(
             err, ERR_BUSY,
             "there is a run named '%s' already, of another file or of other "
@@ -83,7 +83,7 @@ static enum offer_answer decide(const struct cli *cli,
         return OFFER_NEW;
     if (isatty(STDIN_FILENO) && cli->err_is_terminal)
         return ask(earlier) ? OFFER_RESUME : OFFER_NEW;
-    if (offer->name == NULL)
+    if (offer->order->name == NULL)
         mention(cli, earlier);
     return OFFER_NEW;
 }
@@ -101,8 +101,7 @@ enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
         return OFFER_NEW;
     if (store == NULL)
         *err = problem;
-    else if (run_find_earlier(store, offer->experiment, offer->name,
-                              offer->set->items, offer->set->count, &earlier,
+    else if (run_find_earlier(store, offer->spec, offer->order, &earlier,
                               err) == 0)
         answer = decide(cli, offer, &earlier, err);
     *run = answer == OFFER_RESUME ? earlier.id : 0;

@@ -6,16 +6,15 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "cli/opts.h"
 
 struct cli;
-struct experiment;
+struct run_order;
+struct spec;
 
 /* What `smtune run` is asked to run. */
 struct offer {
-    const struct experiment *experiment;
-    const char *name; /* --name, or NULL */
-    const struct opt_texts *set;
+    const struct spec *spec;
+    const struct run_order *order;
     bool resume; /* --resume: go on without asking */
 };
 

@@ -78,13 +78,13 @@ static char *pick_name(struct store *store, const char *wanted,
     return NULL;
 }
 
-static char *assignments_json(const char *const *assignments, size_t count)
+static char *assignments_json(const struct run_order *order)
 {
     json_t *list = json_array();
     struct buf text = BUF_INIT;
 
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_from_text(assignments[i]));
+    for (size_t i = 0; i < order->assignment_count; i++)
+        json_array_append_new(list, json_from_text(order->assignments[i]));
     json_print(list, &text);
     json_decref(list);
     return buf_take(&text);
@@ -114,8 +114,8 @@ static struct rung_new *plan_rungs(const struct experiment *experiment,
     return rungs;
 }
 
-static int add_row(struct run *run, const char *const *assignments,
-                   size_t assignment_count, struct err *err)
+static int add_row(struct run *run, const struct run_order *order,
+                   struct err *err)
 {
     const struct experiment *experiment = run->experiment;
     size_t param_count = space_count(experiment->space);
@@ -123,7 +123,7 @@ static int add_row(struct run *run, const char *const *assignments,
     const char **params = mem_array(param_count, sizeof(*params));
     const char **metrics = mem_array(objective_count, sizeof(*metrics));
     const char **goals = mem_array(objective_count, sizeof(*goals));
-    char *overrides = assignments_json(assignments, assignment_count);
+    char *overrides = assignments_json(order);
     struct run_new row = {
         .name = run->name,
         .kind = "experiment",
@@ -184,21 +184,22 @@ static int occupy(struct run *run, struct err *err)
     return run->lock < 0 ? err_prefix(err, "run '%s'", run->name) : 0;
 }
 
-struct run *run_create(struct store *store, struct experiment *experiment,
-                       const char *name, const char *const *assignments,
-                       size_t assignment_count, struct err *err)
+struct run *run_create(struct store *store, struct spec *spec,
+                       const struct run_order *order, struct err *err)
 {
     struct run *run = mem_zero(sizeof(*run));
 
     run->store = store;
-    run->experiment = experiment;
+    run->experiment = spec->experiment;
+    run->workflow = spec->workflow;
+    *spec = (struct spec){0};
     run->lock = -1;
     run->work_directory = fs_absolute(".");
-    run->warm = warm_start_read(store, experiment, err);
+    run->warm = warm_start_read(store, run->experiment, err);
     if (run->warm != NULL)
-        run->name = pick_name(store, name, experiment->name, err);
+        run->name = pick_name(store, order->name, run->experiment->name, err);
     if (run->name == NULL || occupy(run, err) != 0 ||
-        add_row(run, assignments, assignment_count, err) != 0) {
+        add_row(run, order, err) != 0) {
         run_close(run);
         return NULL;
     }
@@ -247,26 +248,26 @@ static int find_last(struct store *store, const char *name, int count,
     return 0;
 }
 
-int run_find_earlier(struct store *store, const struct experiment *experiment,
-                     const char *name, const char *const *assignments,
-                     size_t assignment_count, struct run_earlier *earlier,
+int run_find_earlier(struct store *store, const struct spec *spec,
+                     const struct run_order *order, struct run_earlier *earlier,
                      struct err *err)
 {
-    const char *wanted = name != NULL ? name : experiment->name;
+    const char *wanted =
+        order->name != NULL ? order->name : spec->experiment->name;
     struct comparison comparison = {.earlier = earlier,
-                                    .spec = experiment->source};
+                                    .spec = spec->experiment->source};
     int64_t pid;
     char *directory;
     int result;
 
     *earlier = (struct run_earlier){0};
     if (check_name(wanted, err) != 0 ||
-        find_last(store, wanted, name != NULL ? 1 : MAX_SAME_NAMES,
+        find_last(store, wanted, order->name != NULL ? 1 : MAX_SAME_NAMES,
                   &earlier->id, err) != 0)
         return -1;
     if (earlier->id == 0)
         return 0;
-    comparison.overrides = assignments_json(assignments, assignment_count);
+    comparison.overrides = assignments_json(order);
     result = store_get_run(store, earlier->id, compare_row, &comparison, err);
     free(comparison.overrides);
     if (result != 0)
@@ -304,32 +305,32 @@ static void saved_clear(struct saved *saved)
     free(saved->work_directory);
 }
 
-static struct experiment *parse_saved(const struct saved *saved,
-                                      struct diags *diags, struct err *err)
+static int parse_saved(const struct saved *saved, struct spec *spec,
+                       struct diags *diags, struct err *err)
 {
     json_t *list = json_parse(saved->overrides, strlen(saved->overrides), err);
-    struct experiment *experiment;
     const char **assignments;
     size_t count;
+    int result;
 
     if (list == NULL)
-        return NULL;
+        return -1;
     count = json_array_size(list);
     assignments = mem_array(count, sizeof(*assignments));
     for (size_t i = 0; i < count; i++)
         assignments[i] = json_string_value(json_array_get(list, i));
-    experiment = experiment_parse(
-        &(struct experiment_source){
-            .text = saved->spec,
-            .length = strlen(saved->spec),
-            .path = saved->spec_path,
-            .assignments = assignments,
-            .assignment_count = count,
-        },
-        diags, err);
+    result = spec_parse(spec,
+                        &(struct experiment_source){
+                            .text = saved->spec,
+                            .length = strlen(saved->spec),
+                            .path = saved->spec_path,
+                            .assignments = assignments,
+                            .assignment_count = count,
+                        },
+                        diags, err);
     free(assignments);
     json_decref(list);
-    return experiment;
+    return result;
 }
 
 struct run *run_open(struct store *store, int64_t id, struct diags *diags,
@@ -337,6 +338,7 @@ struct run *run_open(struct store *store, int64_t id, struct diags *diags,
 {
     struct run *run = mem_zero(sizeof(*run));
     struct saved saved = {0};
+    struct spec spec;
 
     run->store = store;
     run->id = id;
@@ -347,9 +349,10 @@ struct run *run_open(struct store *store, int64_t id, struct diags *diags,
     run->work_directory = mem_copy_string(saved.work_directory);
     if (occupy(run, err) != 0)
         goto fail;
-    run->experiment = parse_saved(&saved, diags, err);
-    if (run->experiment == NULL)
+    if (parse_saved(&saved, &spec, diags, err) != 0)
         goto fail;
+    run->experiment = spec.experiment;
+    run->workflow = spec.workflow;
     saved_clear(&saved);
     return run;
 
@@ -359,21 +362,36 @@ fail:
     return NULL;
 }
 
-struct experiment *run_read_experiment(struct store *store, int64_t id,
-                                       struct err *err)
+int run_read_spec(struct store *store, int64_t id, struct spec *spec,
+                  struct err *err)
 {
     struct diags *diags = diags_create("the run's file");
     struct saved saved = {0};
-    struct experiment *experiment = NULL;
+    int result = -1;
 
+    *spec = (struct spec){0};
     if (store_get_run(store, id, copy_row, &saved, err) == 0) {
-        experiment = parse_saved(&saved, diags, err);
-        if (experiment == NULL && diags_count(diags) > 0)
+        result = parse_saved(&saved, spec, diags, err);
+        if (result != 0 && diags_count(diags) > 0)
             diags_to_err(diags, err);
     }
     saved_clear(&saved);
     diags_destroy(diags);
-    return experiment;
+    return result;
+}
+
+struct experiment *run_read_experiment(struct store *store, int64_t id,
+                                       struct err *err)
+{
+    struct spec spec;
+
+    if (run_read_spec(store, id, &spec, err) != 0)
+        return NULL;
+    if (spec.workflow == NULL)
+        return spec.experiment;
+    spec_clear(&spec);
+    err_set(err, ERR_USAGE, "this is a workflow's run, and has no trials");
+    return NULL;
 }
 
 void run_close(struct run *run)
@@ -381,7 +399,7 @@ void run_close(struct run *run)
     if (run == NULL)
         return;
     warm_start_destroy(run->warm);
-    experiment_destroy(run->experiment);
+    spec_clear(&(struct spec){run->experiment, run->workflow});
     if (run->lock >= 0)
         close(run->lock);
     free(run->name);

@@ -8,16 +8,18 @@
 
 #include "base/diag.h"
 #include "base/err.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec.h"
 #include "store/store.h"
 
 /*
- * One run of an experiment that this process is the engine of: its row in the
- * store, its directory, and the lock that says so. Fields are read-only.
+ * One run of an experiment or a workflow that this process is the engine of:
+ * its row in the store, its directory, and the lock that says so. Fields are
+ * read-only.
  */
 struct run {
-    struct store *store; /* borrowed */
-    struct experiment *experiment;
+    struct store *store;           /* borrowed */
+    struct experiment *experiment; /* of a workflow what is common to both */
+    struct workflow *workflow;     /* NULL: an experiment */
     int64_t id;
     char *name;
     char *directory;         /* absolute */
@@ -26,14 +28,20 @@ struct run {
     struct warm_start *warm; /* of a new run, what it begins with; or NULL */
 };
 
+/* What a run is to be. */
+struct run_order {
+    const char *name; /* NULL: the file's own, with -2, -3 ... behind it where
+                         that is taken */
+    const char *const *assignments; /* the --set words, for the record */
+    size_t assignment_count;
+};
+
 /*
- * A new run of an experiment, which it takes over in every case. `name` NULL:
- * the experiment's own, with -2, -3 ... behind it where that is taken; a given
- * name that is taken is ERR_BUSY. assignments: the --set words, for the record.
+ * A new run of a file, which it takes over in every case. A given name that is
+ * taken is ERR_BUSY.
  */
-struct run *run_create(struct store *store, struct experiment *experiment,
-                       const char *name, const char *const *assignments,
-                       size_t assignment_count, struct err *err);
+struct run *run_create(struct store *store, struct spec *spec,
+                       const struct run_order *order, struct err *err);
 
 /* The run that has the name already which a new run is to have. */
 struct run_earlier {
@@ -45,11 +53,10 @@ struct run_earlier {
     bool has_engine; /* which works on it now */
 };
 
-/* Finds it; with `name` NULL, the last one that has the experiment's own. -1
- * when the store cannot be read. */
-int run_find_earlier(struct store *store, const struct experiment *experiment,
-                     const char *name, const char *const *assignments,
-                     size_t assignment_count, struct run_earlier *earlier,
+/* Finds it; without a name, the last one that has the file's own. -1 when the
+ * store cannot be read. */
+int run_find_earlier(struct store *store, const struct spec *spec,
+                     const struct run_order *order, struct run_earlier *earlier,
                      struct err *err);
 
 /*
@@ -59,8 +66,13 @@ int run_find_earlier(struct store *store, const struct experiment *experiment,
 struct run *run_open(struct store *store, int64_t id, struct diags *diags,
                      struct err *err);
 
-/* The experiment of a run as the record has it, for those who only read; the
- * caller's to destroy. */
+/* The file of a run as the record has it, for those who only read; the
+ * caller's to clear. */
+int run_read_spec(struct store *store, int64_t id, struct spec *spec,
+                  struct err *err);
+
+/* The same of an experiment's run; the caller's to destroy. ERR_USAGE where it
+ * is a workflow's. */
 struct experiment *run_read_experiment(struct store *store, int64_t id,
                                        struct err *err);
 

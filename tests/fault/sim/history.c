@@ -188,7 +188,8 @@ static struct run *create_run(struct history *history, struct store *store,
         world_fail("the scenario is wrong: %s\n%s", err->text, source.text);
     }
     diags_destroy(diags);
-    return run_create(store, experiment, NULL, NULL, 0, err);
+    return run_create(store, &(struct spec){.experiment = experiment},
+                      &(struct run_order){0}, err);
 }
 
 static struct run *open_run(struct history *history, struct store *store,
