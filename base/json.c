@@ -220,13 +220,19 @@ static int check_depth(const char *text, size_t length, struct err *err)
 
 json_t *json_parse(const char *text, size_t length, struct err *err)
 {
+    return json_parse_up_to(text, length, JSON_MAX_BYTES, err);
+}
+
+json_t *json_parse_up_to(const char *text, size_t length, size_t max_bytes,
+                         struct err *err)
+{
     struct buf message = BUF_INIT;
     json_error_t why;
     json_t *json;
 
-    if (length > JSON_MAX_BYTES) {
-        err_set(err, ERR_FILE, "JSON of %zu bytes, more than %d", length,
-                JSON_MAX_BYTES);
+    if (length > max_bytes) {
+        err_set(err, ERR_FILE, "JSON of %zu bytes, more than %zu", length,
+                max_bytes);
         return NULL;
     }
     if (check_depth(text, length, err) < 0)

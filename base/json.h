@@ -32,5 +32,8 @@ void json_print_pretty(const json_t *json, struct buf *out);
 
 /* Parses one JSON text (at most 1 MiB, depth 64); NULL with line and column. */
 json_t *json_parse(const char *text, size_t length, struct err *err);
+/* The same with another bound, for what may be long. */
+json_t *json_parse_up_to(const char *text, size_t length, size_t max_bytes,
+                         struct err *err);
 
 #endif

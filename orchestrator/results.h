@@ -22,15 +22,23 @@ void results_destroy(struct results *results);
 /* The step begins, with so many copies, none of which has a result. */
 void results_begin(struct results *results, size_t step, int64_t copies);
 /* A copy's values by name, outputs and metrics: text, numbers, booleans. Those
- * that it had before go. values is borrowed. */
+ * that it had before go; NULL: it has none. values is borrowed. */
 void results_set(struct results *results, size_t step, int64_t copy,
                  const json_t *values);
 void results_set_state(struct results *results, size_t step,
                        enum flow_state state, int64_t succeeded,
                        int64_t failed);
 
-/* What is not known (yet) is null. Text lives until the step's next change. */
+/*
+ * A column of steps[step].results. What is not known (yet) is null: the state
+ * before the step is over, counts before it begins. Text lives until the step's
+ * next change. Lists, and what is counted over all copies, are made when they
+ * are asked for first after a change.
+ */
 struct value results_get(struct results *results, size_t step, size_t column);
+/* The same as one copy sees its own step: its own value, and no list. */
+struct value results_get_own(const struct results *results, size_t step,
+                             int64_t copy, size_t column);
 
 /* What one job is, besides: for scope_fill(). */
 struct job_site {
@@ -41,8 +49,14 @@ struct job_site {
     const char *run_name, *directory, *checkpoint_directory; /* NULL: none */
 };
 
-/* values[scope->count], for the step's expressions and templates. */
+/* values[scope.count], for the step's expressions and templates; axes and
+ * rounds that are NULL are null. Text lives as long as the site's and the
+ * results'. */
 void scope_fill(const struct workflow *workflow, struct results *results,
                 const struct job_site *site, struct value *values);
+/* values[output_scope.count], for the workflow's own outputs. */
+void scope_fill_outputs(const struct workflow *workflow,
+                        struct results *results, const char *run_name,
+                        struct value *values);
 
 #endif

@@ -16,12 +16,16 @@
  * the record, so that files that come and go change nothing.
  */
 
-enum { MATRIX_COPIES_MAX = 1000000 };
+enum {
+    MATRIX_COPIES_MAX = 1000000,
+    MATRIX_BYTES_MAX = 64 << 20 /* of an axis, or of all, as text */
+};
 
 struct matrix;
 
 /* From that JSON, which is borrowed during the call; NULL JSON: one copy, no
- * axes. NULL with an error where it is of another form, or too large. */
+ * axes. An empty axis makes no copies. NULL with ERR_FILE where it is of
+ * another form, or too large. */
 struct matrix *matrix_create(const json_t *axes, struct err *err);
 void matrix_destroy(struct matrix *matrix);
 int64_t matrix_copies(const struct matrix *matrix);
@@ -30,8 +34,13 @@ size_t matrix_axis_count(const struct matrix *matrix);
 void matrix_values(const struct matrix *matrix, int64_t copy,
                    struct value *values);
 
-/* The values of one axis, as JSON, for the caller to release: from the text of
- * a JSON list of scalars; and the paths that match a pattern, by bytes. */
+/*
+ * The values of one axis, as JSON, for the caller to release: from the text of
+ * a JSON list of numbers, texts and booleans, where null, which stands for a
+ * copy that gave nothing, is left out; and the paths that match a pattern
+ * (glob(7)), by their bytes, maybe none. NULL with ERR_FILE where that is
+ * something else, or too much.
+ */
 json_t *matrix_axis_from_text(const char *text, struct err *err);
 json_t *matrix_axis_from_glob(const char *pattern, struct err *err);
 
