@@ -246,9 +246,7 @@ static int check_scalar(const struct schema_key *key,
     return check_range(key, kind->type, size, node, label, diags);
 }
 
-/* "'trial'" and "env" give "'trial.env'"; "parameter 'lr'" and "min" give
- * "'min' in parameter 'lr'". */
-static char *inside(const char *what, const char *name)
+char *schema_label(const char *what, const char *name)
 {
     const char *last = what != NULL ? strrchr(what, '\'') : NULL;
 
@@ -305,7 +303,7 @@ int schema_check_item(const struct schema_key *key,
         return check_list(key->element, node, label, diags);
     if (shorthand == NULL || node->text == NULL || node->type == CONF_NULL)
         return check_scalar(key, node, label, diags);
-    name = inside(label, shorthand->name);
+    name = schema_label(label, shorthand->name);
     rc = check_scalar(shorthand, node, name, diags);
     free(name);
     return rc;
@@ -366,7 +364,7 @@ int schema_check(const struct schema_key *keys, const struct conf_node *node,
             rc = add_unknown_key(keys, name, what, diags);
             continue;
         }
-        label = inside(what, key->name);
+        label = schema_label(what, key->name);
         rc |= schema_check_item(key, node->items[i], label, diags);
         free(label);
     }

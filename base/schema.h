@@ -54,6 +54,11 @@ struct schema_key {
 int schema_check(const struct schema_key *keys, const struct conf_node *node,
                  const char *what, struct diags *diags);
 
+/* What a key is called in messages, in the map that `what` names: "'trial'" and
+ * "env" give "'trial.env'"; "parameter 'lr'" and "min" give "'min' in parameter
+ * 'lr'". The caller's to free. */
+char *schema_label(const char *what, const char *name);
+
 /* Checks one node as the item of a key; `label` names it ("'budget.time'"). */
 int schema_check_item(const struct schema_key *key,
                       const struct conf_node *node, const char *label,

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "orchestrator/experiment_impl.h"
 #include "orchestrator/search.h"
+#include "orchestrator/task_build.h"
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
 
@@ -105,10 +106,10 @@ int64_t experiment_bytes(const struct conf_node *map, const char *key,
 }
 
 /* The file's name without folder and ending, made fit for a name. */
-static const char *default_name(struct experiment_file *file)
+static const char *default_name(struct experiment_file *file, const char *kind)
 {
     const char *slash = strrchr(file->experiment.path, '/');
-    char *name = mem_copy_string(slash != NULL ? slash + 1 : "experiment");
+    char *name = mem_copy_string(slash != NULL ? slash + 1 : kind);
     char *dot = strrchr(name, '.');
 
     if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
@@ -122,10 +123,11 @@ static const char *default_name(struct experiment_file *file)
         if (!text_is_name(letter))
             *p = '_';
     }
-    return text_is_name(name) ? name : "experiment";
+    return text_is_name(name) ? name : kind;
 }
 
-static void build_name(struct build *build, const struct conf_node *root)
+void experiment_build_name(struct build *build, const struct conf_node *root,
+                           const char *kind)
 {
     const struct conf_node *node = conf_get(root, "name");
     const char *name = experiment_text(root, "name", NULL);
@@ -134,8 +136,10 @@ static void build_name(struct build *build, const struct conf_node *root)
         diags_add(build->diags, node->place,
                   "letters, digits and _ first; then . and - too; at most "
                   "128",
-                  "'%s' is no name for an experiment", name);
-    build->experiment->name = name != NULL ? name : default_name(build->file);
+                  "'%s' is no name for %s %s", name,
+                  strchr("aeiou", *kind) != NULL ? "an" : "a", kind);
+    build->experiment->name =
+        name != NULL ? name : default_name(build->file, kind);
 }
 
 static void add_objective(struct build *build, const struct conf_node *node)
@@ -262,9 +266,10 @@ static void build_budget(struct build *build, const struct conf_node *node)
     refuse_with_many(build, node, "convergence");
 }
 
-static void build_executor(struct build *build, const struct conf_node *node)
+void experiment_build_executor(struct build *build,
+                               const struct conf_node *node,
+                               struct executor_options *options)
 {
-    struct executor_options *options = &build->experiment->executor;
     const char *script = experiment_text(node, "script", NULL);
 
     options->name = experiment_text(node, "name", "local");
@@ -280,33 +285,6 @@ static void build_executor(struct build *build, const struct conf_node *node)
     if (strcmp(options->name, "fake") != 0)
         diags_add(build->diags, conf_get_key(node, "script")->place, NULL,
                   "'executor.script' is for the fake executor alone");
-}
-
-/* A trial that wants more than there is would wait for ever. */
-static void check_slots(struct build *build, const struct conf_node *root)
-{
-    const struct conf_node *wants =
-        conf_get(conf_get(root, "trial"), "resources");
-    const struct experiment *experiment = build->experiment;
-    const struct {
-        const char *key, *words;
-        int wanted, there;
-    } slots[] = {
-        {"cpus", "CPUs", experiment->task.resources.cpus,
-         experiment->executor.cpus},
-        {"gpus", "GPUs", experiment->task.resources.gpus,
-         experiment->executor.gpus},
-    };
-
-    for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-        const struct conf_node *node = conf_get(wants, slots[i].key);
-
-        if (node != NULL && slots[i].there >= 0 &&
-            slots[i].wanted > slots[i].there)
-            diags_add(build->diags, node->place, NULL,
-                      "a trial takes %d %s, and the executor has %d",
-                      slots[i].wanted, slots[i].words, slots[i].there);
-    }
 }
 
 /* The method itself may find that it cannot search this space. */
@@ -333,7 +311,7 @@ static void build_all(struct build *build)
     schema_check(experiment_schema, root, NULL, build->diags);
     if (root->type != CONF_MAP)
         return;
-    build_name(build, root);
+    experiment_build_name(build, root, "experiment");
     build_objectives(build, conf_get(root, "objective"));
     experiment_build_outcomes(build, conf_get(root, "outcomes"));
     build_search(build, conf_get(root, "search"));
@@ -342,11 +320,11 @@ static void build_all(struct build *build)
     experiment_build_space(build, root);
     experiment_build_enqueue(build, conf_get(root, "enqueue"));
     experiment_build_warm_start(build, conf_get(root, "warm_start"));
+    experiment_build_executor(build, conf_get(root, "executor"),
+                              &build->experiment->executor);
     experiment_build_trial(build, conf_get(root, "trial"));
     experiment_finish_schedule(build, root);
     experiment_build_notify(build, conf_get(root, "notify"));
-    build_executor(build, conf_get(root, "executor"));
-    check_slots(build, root);
     experiment_check_metrics(build, root);
     check_search(build, root);
 }
@@ -438,12 +416,9 @@ void experiment_destroy(struct experiment *experiment)
 
     if (experiment == NULL)
         return;
-    for (size_t i = 0; i < experiment->task.environment_count; i++)
-        template_destroy(experiment->task.environment[i].value);
     for (size_t i = 0; i < file->text_count; i++)
         free(file->texts[i]);
-    template_destroy(experiment->task.command);
-    metric_rules_destroy(experiment->task.metrics);
+    task_clear(&experiment->task);
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
     free(experiment->earlier_runs);
@@ -451,9 +426,6 @@ void experiment_destroy(struct experiment *experiment)
     free(experiment->receivers);
     free(experiment->objectives);
     free(experiment->outcomes);
-    free(experiment->task.environment);
-    free(experiment->task.channels);
-    experiment_clear_retries(experiment);
     free(file->texts);
     conf_destroy(file->doc);
     free(file);

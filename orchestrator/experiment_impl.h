@@ -92,10 +92,14 @@ void experiment_build_warm_start(struct build *build,
 void experiment_build_enqueue(struct build *build,
                               const struct conf_node *list);
 void experiment_build_trial(struct build *build, const struct conf_node *trial);
-/* After the resources, which a rule may scale. */
-void experiment_build_retries(struct build *build,
-                              const struct conf_node *rules);
 void experiment_build_notify(struct build *build, const struct conf_node *node);
-void experiment_clear_retries(struct experiment *experiment);
+/* The name, or one made of the path's; `kind` is what the file is: experiment,
+ * workflow. */
+void experiment_build_name(struct build *build, const struct conf_node *root,
+                           const char *kind);
+/* One executor, said by a word or a map; NULL: the default. */
+void experiment_build_executor(struct build *build,
+                               const struct conf_node *node,
+                               struct executor_options *options);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/task_build.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/regex.h"
-#include "orchestrator/experiment_impl.h"
+#include "base/schema.h"
 
 enum { EXIT_STATUS_MAX = 255, SIGNAL_MAX = 64, SIGNAL_NAMES_MAX = 32 };
 
@@ -85,17 +87,26 @@ static int find_signal(const char *text)
     return parse_number(text, strlen(text), SIGNAL_MAX);
 }
 
-static void add_signal(struct match *match, const struct conf_node *node,
-                       const char *text)
+int task_find_signal(const struct build *build, const struct conf_node *node,
+                     const char *text)
 {
     const char *names[SIGNAL_NAMES_MAX];
     int number = find_signal(text);
 
     if (number > 0)
+        return number;
+    return diags_add_unknown(build->diags, node->place, text, names,
+                             list_signals(names), "there is no signal '%s'",
+                             text);
+}
+
+static void add_signal(struct match *match, const struct conf_node *node,
+                       const char *text)
+{
+    int number = task_find_signal(match->build, node, text);
+
+    if (number > 0)
         match->rule->signals |= UINT64_C(1) << (number - 1);
-    else
-        diags_add_unknown(match->build->diags, node->place, text, names,
-                          list_signals(names), "there is no signal '%s'", text);
 }
 
 static void add_log(struct match *match, const struct conf_node *node,
@@ -217,94 +228,106 @@ static void read_delays(struct build *build, struct retry_rule *rule,
 
 /* ---- resources ---- */
 
-/* What is said of one resource: in `resources`, `scale` and `cap`. */
+/* What is said of one resource: in `resources` and `cap`. */
 struct scaled {
     const char *name;
     int64_t amount, cap; /* 0: none */
-    double factor;       /* 0: none */
 };
 
-static void check_scaled(struct build *build, const struct conf_node *node,
-                         const struct scaled *scaled)
+static void check_scaled(const struct task_build *t,
+                         const struct conf_node *node,
+                         const struct scaled *scaled, double factor)
 {
-    const struct conf_node *cap = conf_get(conf_get(node, "cap"), scaled->name);
+    const struct conf_node *cap = conf_get_key(conf_get(node, "cap"), //
+                                               scaled->name);
+    struct diags *diags = t->build->diags;
 
-    if (scaled->factor > 0 && scaled->amount == 0)
-        diags_add(build->diags,
+    if (factor > 0 && scaled->amount == 0) {
+        char *label = schema_label(t->what, "resources");
+
+        diags_add(diags,
                   conf_get_key(conf_get(node, "scale"), scaled->name)->place,
-                  NULL, "'trial.resources' has no %s to scale", scaled->name);
+                  NULL, "%s has no %s to scale", label, scaled->name);
+        free(label);
+    }
     if (cap == NULL || scaled->cap == 0)
         return;
-    if (scaled->factor == 0)
-        diags_add(build->diags,
-                  conf_get_key(conf_get(node, "cap"), scaled->name)->place,
-                  NULL, "'cap' bounds %s, which the rule does not scale",
+    if (factor == 0)
+        diags_add(diags, cap->place, NULL,
+                  "'cap' bounds %s, which the rule does not scale",
                   scaled->name);
     else if (scaled->cap < scaled->amount)
-        diags_add(build->diags, cap->place, NULL,
-                  "%s's cap %s is below what a trial has at first",
-                  scaled->name, cap->text);
+        diags_add(diags, conf_get(conf_get(node, "cap"), scaled->name)->place,
+                  NULL, "%s's cap %s is below what %s has at first",
+                  scaled->name,
+                  conf_get(conf_get(node, "cap"), scaled->name)->text, t->who);
 }
 
-static void read_scale(struct build *build, struct retry_rule *rule,
-                       const struct conf_node *node)
+static void read_scale(struct retry_rule *rule, const struct conf_node *node)
 {
     const struct conf_node *scale = conf_get(node, "scale");
     const struct conf_node *cap = conf_get(node, "cap");
-    const struct resources *resources = &build->experiment->task.resources;
-    struct scaled all[] = {
-        {"cpus", resources->cpus, experiment_int(cap, "cpus", 0), 0},
-        {"gpus", resources->gpus, experiment_int(cap, "gpus", 0), 0},
-        {"memory", resources->memory_bytes, experiment_bytes(cap, "memory", 0),
-         0},
-        {"time", resources->time_ms, experiment_ms(cap, "time", 0), 0},
-    };
 
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        all[i].factor = experiment_number(scale, all[i].name, 0);
-        check_scaled(build, node, &all[i]);
-    }
-    rule->scale = (struct resource_scale){all[0].factor, all[1].factor,
-                                          all[2].factor, all[3].factor};
-    rule->cap = (struct resources){.cpus = (int)all[0].cap,
-                                   .gpus = (int)all[1].cap,
-                                   .memory_bytes = all[2].cap,
-                                   .time_ms = all[3].cap};
+    rule->scale = (struct resource_scale){
+        .cpus = experiment_number(scale, "cpus", 0),
+        .gpus = experiment_number(scale, "gpus", 0),
+        .memory = experiment_number(scale, "memory", 0),
+        .time = experiment_number(scale, "time", 0),
+    };
+    rule->cap = (struct resources){
+        .cpus = (int)experiment_int(cap, "cpus", 0),
+        .gpus = (int)experiment_int(cap, "gpus", 0),
+        .memory_bytes = experiment_bytes(cap, "memory", 0),
+        .time_ms = experiment_ms(cap, "time", 0),
+    };
 }
 
-void experiment_build_retries(struct build *build,
-                              const struct conf_node *rules)
+static void check_scale(const struct task_build *t,
+                        const struct conf_node *node)
 {
-    struct experiment *experiment = build->experiment;
+    const struct conf_node *scale = conf_get(node, "scale");
+    const struct conf_node *cap = conf_get(node, "cap");
+    const struct resources *resources = &t->task->resources;
+    const struct scaled all[] = {
+        {"cpus", resources->cpus, experiment_int(cap, "cpus", 0)},
+        {"gpus", resources->gpus, experiment_int(cap, "gpus", 0)},
+        {"memory", resources->memory_bytes, experiment_bytes(cap, "memory", 0)},
+        {"time", resources->time_ms, experiment_ms(cap, "time", 0)},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        check_scaled(t, node, &all[i],
+                     experiment_number(scale, all[i].name, 0));
+}
+
+void task_check_retries(const struct task_build *t,
+                        const struct conf_node *rules)
+{
+    if (rules == NULL || rules->type != CONF_LIST)
+        return;
+    for (size_t i = 0; i < rules->count; i++) {
+        if (rules->items[i]->type == CONF_MAP)
+            check_scale(t, rules->items[i]);
+    }
+}
+
+void task_build_retries(struct task_build *t, const struct conf_node *rules)
+{
+    struct task *task = t->task;
 
     if (rules == NULL || rules->type != CONF_LIST)
         return;
-    experiment->task.retries =
-        mem_array(rules->count, sizeof(*experiment->task.retries));
+    task->retries = mem_array(rules->count, sizeof(*task->retries));
     for (size_t i = 0; i < rules->count; i++) {
         const struct conf_node *node = rules->items[i];
-        struct retry_rule *rule =
-            &experiment->task.retries[experiment->task.retry_count];
+        struct retry_rule *rule = &task->retries[task->retry_count];
 
         if (node->type != CONF_MAP)
             continue;
-        experiment->task.retry_count++;
+        task->retry_count++;
         rule->max = experiment_int(node, "max", 1);
-        read_match(build, rule, conf_get(node, "match"));
-        read_delays(build, rule, node);
-        read_scale(build, rule, node);
+        read_match(t->build, rule, conf_get(node, "match"));
+        read_delays(t->build, rule, node);
+        read_scale(rule, node);
     }
-}
-
-void experiment_clear_retries(struct experiment *experiment)
-{
-    for (size_t i = 0; i < experiment->task.retry_count; i++) {
-        struct retry_rule *rule = &experiment->task.retries[i];
-
-        for (size_t j = 0; j < rule->log_count; j++)
-            regex_destroy(rule->logs[j]);
-        free(rule->logs);
-        free((void *)(uintptr_t)rule->exits);
-    }
-    free(experiment->task.retries);
 }

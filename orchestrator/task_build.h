@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_TASK_BUILD_H
+#define SMTUNE_ORCHESTRATOR_TASK_BUILD_H
+
+#include "orchestrator/experiment_impl.h"
+
+/*
+ * A task put together from the keys of a map: an experiment's `trial`, or a
+ * step of a workflow. Errors go to build->diags; what the schema has refused
+ * is passed over.
+ */
+struct task_build {
+    struct build *build;
+    struct task *task;
+    const char *what; /* the map in messages: "'trial'", "step 'train'" */
+    const char *who;  /* what runs: "a trial", "a step" */
+    const struct expr_table *tables; /* of templates; NULL: none is read */
+    size_t table_count;
+    /* Called with each template before it is compiled; may give it more
+     * tables, behind those there are. Not 0: it is wrong, and was told. NULL:
+     * nothing is to be done. */
+    int (*prepare)(struct task_build *t, const struct conf_node *text);
+};
+
+/* A text as a template; `label` goes before what is wrong with it. */
+struct template *task_build_text(struct task_build *t,
+                                 const struct conf_node *node,
+                                 enum template_mode mode, const char *label);
+
+/* `command`, words or a list of them, or `shell`. */
+void task_build_command(struct task_build *t, const struct conf_node *node,
+                        bool is_shell);
+void task_build_environment(struct task_build *t, const struct conf_node *map);
+void task_build_channels(struct task_build *t, const struct conf_node *map);
+/* Without a node: every NAME=NUMBER is a metric. */
+void task_build_metrics(struct task_build *t, const struct conf_node *metrics);
+void task_build_resources(struct task_build *t, const struct conf_node *map);
+void task_build_retries(struct task_build *t, const struct conf_node *rules);
+/* After the resources, some of which a rule may scale. */
+void task_check_retries(const struct task_build *t,
+                        const struct conf_node *rules);
+/* One that wants more than there is would wait for ever. */
+void task_check_slots(const struct task_build *t,
+                      const struct conf_node *resources,
+                      const struct executor_options *executor);
+
+/* "USR2", "SIGUSR2", "12": its number. -1 with a message at the node. */
+int task_find_signal(const struct build *build, const struct conf_node *node,
+                     const char *text);
+/* Whether `text` may be (the end of) an environment variable's name. */
+bool task_is_variable(const char *text);
+
+void task_clear(struct task *task);
+
+#endif
