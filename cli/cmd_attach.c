@@ -27,7 +27,7 @@ struct attached {
     struct store *store;
     int64_t run;
     struct run_outcome outcome; /* of the record, as it was */
-    struct experiment *experiment;
+    struct spec spec;
     struct control_link *link;
     struct watcher *watcher;
     int signals;
@@ -50,7 +50,7 @@ static int show_line(struct attached *attached, const char *text, size_t length,
                      struct err *err)
 {
     struct live line;
-    int result = live_read(&line, attached->experiment, text, length, err);
+    int result = live_read(&line, attached->spec.experiment, text, length, err);
 
     if (result != 0) {
         live_clear(&line);
@@ -136,11 +136,10 @@ static int follow(const struct cli *cli, struct attached *attached,
     const char *name = attached->outcome.name;
     int result;
 
-    attached->experiment =
-        run_read_experiment(attached->store, attached->run, err);
-    if (attached->experiment == NULL)
+    if (run_read_spec(attached->store, attached->run, &attached->spec, err) !=
+        0)
         return -1;
-    attached->watcher = watcher_create(cli, attached->experiment, name,
+    attached->watcher = watcher_create(cli, &attached->spec, name,
                                        attached->store, attached->run, err);
     if (attached->watcher == NULL)
         return -1;
@@ -158,7 +157,7 @@ static int follow(const struct cli *cli, struct attached *attached,
                          &(struct run_end){.store = attached->store,
                                            .run = attached->run,
                                            .name = name,
-                                           .experiment = attached->experiment,
+                                           .spec = &attached->spec,
                                            .result = &attached->last.result},
                          err);
 }
@@ -214,7 +213,7 @@ static int exec(const struct cli *cli, const void *options, char **operands,
         close(attached.signals);
     live_clear(&attached.status);
     live_clear(&attached.last);
-    experiment_destroy(attached.experiment);
+    spec_clear(&attached.spec);
     run_outcome_clear(&attached.outcome);
     store_close(attached.store);
     return result;

@@ -34,8 +34,9 @@ static void on_warning(void *user, const char *text)
 static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
                  struct engine_result *result, struct err *err)
 {
-    struct watcher *watcher = watcher_create(cli, run->experiment, run->name,
-                                             run->store, run->id, err);
+    const struct spec spec = {run->experiment, run->workflow};
+    struct watcher *watcher =
+        watcher_create(cli, &spec, run->name, run->store, run->id, err);
     struct engine_events events = {.trial_ended = on_trial_ended,
                                    .tick = on_tick,
                                    .warn = on_warning,
@@ -50,6 +51,7 @@ static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
 
 int drive_run(const struct cli *cli, struct run *run, struct err *err)
 {
+    const struct spec spec = {run->experiment, run->workflow};
     struct engine_result result;
 
     /* A terminal that goes away is no reason to stop. */
@@ -63,7 +65,7 @@ int drive_run(const struct cli *cli, struct run *run, struct err *err)
                          &(struct run_end){.store = run->store,
                                            .run = run->id,
                                            .name = run->name,
-                                           .experiment = run->experiment,
+                                           .spec = &spec,
                                            .result = &result},
                          err);
 }

@@ -42,6 +42,7 @@ struct progress {
     double tokens;
     int64_t token_ms;
     int64_t unsaid;
+    bool has_jobs; /* of a workflow; else trials */
     int64_t said_ms;
 };
 
@@ -144,7 +145,10 @@ static void add_outcome(const struct progress *progress,
 {
     bool succeeded = strcmp(trial->state, "succeeded") == 0;
 
-    buf_printf(out, "trial %" PRId64 " ", trial->number);
+    if (trial->job != NULL)
+        buf_printf(out, "%s ", trial->job);
+    else
+        buf_printf(out, "trial %" PRId64 " ", trial->number);
     add_state(progress, trial, unit, out);
     if (shows_cause(trial))
         buf_printf(out, " (%s)", trial->cause);
@@ -169,7 +173,7 @@ static void add_standing(const struct progress_trial *trial,
         buf_printf(out, "best %.6g, trial %" PRId64 "; ", now->best,
                    now->best_trial);
     add_count(now, out);
-    buf_add_char(out, ')');
+    buf_add_string(out, now->metric == NULL ? " steps)" : ")");
 }
 
 static void add_others(const struct progress_trial *trial, struct buf *out)
@@ -223,7 +227,8 @@ static void say_unsaid(struct progress *progress,
 {
     if (progress->unsaid == 0)
         return;
-    buf_printf(out, "... and %" PRId64 " more trial%s", progress->unsaid,
+    buf_printf(out, "... and %" PRId64 " more %s%s", progress->unsaid,
+               progress->has_jobs ? "job" : "trial",
                progress->unsaid == 1 ? "" : "s");
     if (now != NULL)
         add_standing(NULL, now, out);
@@ -260,6 +265,7 @@ static void print_line(struct progress *progress,
 {
     struct buf text = BUF_INIT;
 
+    progress->has_jobs = trial->job != NULL;
     if (!term_is_writable(progress->fd) ||
         !take_token(progress, trial->is_best, now_ms)) {
         progress->unsaid++;
@@ -285,7 +291,7 @@ static void add_head(const struct progress *progress,
         buf_add_char(out, ' ');
     }
     add_count(now, out);
-    buf_add_string(out, "  ");
+    buf_add_string(out, now->metric == NULL ? " steps  " : "  ");
     add_duration(now->elapsed_ms, out);
     if (now->eta_ms >= 0 && now->done != now->total) {
         buf_add_string(out, ", about ");
@@ -351,6 +357,16 @@ static void add_best(const struct progress *progress,
     }
 }
 
+static void add_active_steps(const struct progress_snapshot *now,
+                             struct buf *out)
+{
+    if (now->steps == NULL || now->steps[0] == '\0')
+        return;
+    buf_add_string(out, "  ");
+    text_escape(now->steps, strlen(now->steps), out);
+    buf_add_char(out, '\n');
+}
+
 static void draw(struct progress *progress, const struct progress_snapshot *now,
                  int64_t now_ms, bool at_once)
 {
@@ -362,8 +378,12 @@ static void draw(struct progress *progress, const struct progress_snapshot *now,
     buf_add_char(&lines, '\n');
     add_states(progress, now, &lines);
     buf_add_char(&lines, '\n');
-    add_best(progress, now, &lines);
-    buf_add_char(&lines, '\n');
+    if (now->metric == NULL) {
+        add_active_steps(now, &lines);
+    } else {
+        add_best(progress, now, &lines);
+        buf_add_char(&lines, '\n');
+    }
     if (progress->last != NULL)
         buf_printf(&lines, "  last: %s\n", progress->last);
     if (now->note != NULL && now->note[0] != '\0') {

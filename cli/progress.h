@@ -23,7 +23,9 @@ struct cli;
 /* How the run stands. Text is borrowed for the call. */
 struct progress_snapshot {
     const char *run, *method;
-    const char *metric;     /* of the first objective */
+    const char *metric;     /* of the first objective; NULL: a workflow, whose
+                               steps are counted in `done`, and its jobs else */
+    const char *steps;      /* those that go on, "train (3 of 8)"; or NULL */
     int64_t done, total;    /* total 0: no limit on trials */
     int64_t running, slots; /* slots 0: not known */
     int64_t succeeded, failed, stopped;
@@ -42,6 +44,7 @@ struct progress_snapshot {
 /* A trial that ended; or that its schedule let go on, in state "promoted". */
 struct progress_trial {
     int64_t number;
+    const char *job; /* of a workflow: its name, "train[3]"; NULL: a trial */
     const char *state;
     int64_t resource;   /* that it came to, or goes on to; 0: no schedule */
     const char *cause;  /* shown where the trial did not succeed; or NULL */

@@ -8,7 +8,7 @@
 #include "cli/run_result.h"
 #include "cli/summary.h"
 #include "orchestrator/engine.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec.h"
 
 static int exit_status(const struct experiment *experiment,
                        const struct engine_result *result)
@@ -27,7 +27,7 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err)
 {
     const struct engine_result *result = end->result;
-    int status = exit_status(end->experiment, result);
+    int status = exit_status(end->spec->experiment, result);
 
     if (status != 0)
         fprintf(stderr, "smtune: run '%s': %s\n", end->name, result->reason);

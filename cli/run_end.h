@@ -8,7 +8,7 @@
 
 struct cli;
 struct engine_result;
-struct experiment;
+struct spec;
 struct store;
 
 /* A run that has come to its end just now. All is borrowed. */
@@ -16,7 +16,7 @@ struct run_end {
     struct store *store;
     int64_t run;
     const char *name;
-    const struct experiment *experiment;
+    const struct spec *spec;
     const struct engine_result *result;
 };
 

@@ -12,6 +12,7 @@
 #include "orchestrator/engine.h"
 #include "orchestrator/front.h"
 #include "orchestrator/setting.h"
+#include "orchestrator/spec.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
 
@@ -85,7 +86,7 @@ static json_t *find_best(const struct run_end *end, struct err *err)
 {
     const struct trial_query query = {
         .run = end->run, .order = ORDER_BEST, .state = "succeeded"};
-    struct finding finding = {.experiment = end->experiment};
+    struct finding finding = {.experiment = end->spec->experiment};
 
     if (store_each_trial(end->store, &query, add_best, &finding, err) < 0)
         return NULL;
@@ -96,9 +97,10 @@ static json_t *find_front(const struct run_end *end, struct err *err)
 {
     const struct trial_query query = {
         .run = end->run, .order = ORDER_BEST, .state = "succeeded"};
-    struct front *front = front_of_experiment(end->experiment);
-    struct finding finding = {
-        .experiment = end->experiment, .front = front, .json = json_array()};
+    struct front *front = front_of_experiment(end->spec->experiment);
+    struct finding finding = {.experiment = end->spec->experiment,
+                              .front = front,
+                              .json = json_array()};
 
     if (front_load(front, end->store, end->run, err) < 0 ||
         store_each_trial(end->store, &query, add_member, &finding, err) < 0) {
@@ -112,7 +114,7 @@ static json_t *find_front(const struct run_end *end, struct err *err)
 int run_result_print(const struct run_end *end, struct err *err)
 {
     const struct engine_result *result = end->result;
-    bool one = end->experiment->objective_count == 1;
+    bool one = end->spec->experiment->objective_count == 1;
     const struct tally *tally = &result->tally;
     json_t *found = one ? find_best(end, err) : find_front(end, err);
     struct buf text = BUF_INIT;

@@ -9,10 +9,12 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/job_name.h"
 #include "cli/progress.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/front.h"
 #include "orchestrator/setting.h"
+#include "orchestrator/spec.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
 
@@ -20,6 +22,7 @@ enum { ENOUGH = 1 };
 
 struct watcher {
     const struct experiment *experiment;
+    bool has_steps; /* it is a workflow's, without objectives */
     char *name;
     struct progress *progress;
     double best, previous_best;
@@ -49,8 +52,31 @@ static void print_point(const struct space *space, const struct value *point,
     }
 }
 
-static struct progress_snapshot snapshot(const struct watcher *watcher,
-                                         const struct engine_status *status)
+static struct progress_snapshot snapshot_steps(
+    const struct watcher *watcher, const struct engine_status *status)
+{
+    const struct engine_steps none = {.names = ""};
+    const struct engine_steps *steps =
+        status->steps != NULL ? status->steps : &none;
+    const struct tally *tally = status->tally;
+
+    return (struct progress_snapshot){
+        .run = watcher->name,
+        .steps = steps->names,
+        .done = steps->succeeded + steps->failed + steps->skipped,
+        .total = steps->total,
+        .running = status->running,
+        .succeeded = tally->succeeded,
+        .failed = tally->failed,
+        .stopped = tally->stopped,
+        .elapsed_ms = status->elapsed_ms,
+        .eta_ms = -1,
+        .note = watcher->note[0] != '\0' ? watcher->note : NULL,
+    };
+}
+
+static struct progress_snapshot snapshot_trials(
+    const struct watcher *watcher, const struct engine_status *status)
 {
     const struct experiment *experiment = watcher->experiment;
     const struct tally *tally = status->tally;
@@ -90,6 +116,13 @@ static struct progress_snapshot snapshot(const struct watcher *watcher,
     };
 }
 
+static struct progress_snapshot snapshot(const struct watcher *watcher,
+                                         const struct engine_status *status)
+{
+    return watcher->has_steps ? snapshot_steps(watcher, status)
+                              : snapshot_trials(watcher, status);
+}
+
 static void add_figure(const char *metric, double value, struct buf *out)
 {
     if (!isnan(value))
@@ -115,9 +148,30 @@ static bool joins_front(struct watcher *watcher,
            front_add(watcher->front, trial->number, trial->values);
 }
 
-void watcher_trial_ended(struct watcher *watcher,
-                         const struct engine_trial *trial,
-                         const struct engine_status *status)
+static void job_ended(struct watcher *watcher, const struct engine_trial *job,
+                      const struct engine_status *status)
+{
+    struct progress_snapshot now = snapshot(watcher, status);
+    struct buf name = BUF_INIT;
+    struct progress_trial ended = {
+        .number = job->number,
+        .state = job->state,
+        .cause = job->cause,
+        .text = job->text[0] != '\0' ? job->text : NULL,
+        .value = (double)NAN,
+        .duration_ms = job->duration_ms,
+        .will_retry = job->will_retry,
+    };
+
+    job_name_print(job->step, job->copy, job->round, &name);
+    ended.job = buf_text(&name);
+    progress_trial_ended(watcher->progress, &ended, &now, clock_monotonic_ms());
+    buf_clear(&name);
+}
+
+static void trial_ended(struct watcher *watcher,
+                        const struct engine_trial *trial,
+                        const struct engine_status *status)
 {
     const struct experiment *experiment = watcher->experiment;
     struct buf params = BUF_INIT, others = BUF_INIT;
@@ -150,6 +204,16 @@ void watcher_trial_ended(struct watcher *watcher,
     progress_trial_ended(watcher->progress, &ended, &now, clock_monotonic_ms());
     buf_clear(&params);
     buf_clear(&others);
+}
+
+void watcher_trial_ended(struct watcher *watcher,
+                         const struct engine_trial *trial,
+                         const struct engine_status *status)
+{
+    if (watcher->has_steps)
+        job_ended(watcher, trial, status);
+    else
+        trial_ended(watcher, trial, status);
 }
 
 void watcher_tick(struct watcher *watcher, const struct engine_status *status)
@@ -203,18 +267,18 @@ static int load(struct watcher *watcher, struct store *store, int64_t run,
     return front_load(watcher->front, store, run, err);
 }
 
-struct watcher *watcher_create(const struct cli *cli,
-                               const struct experiment *experiment,
+struct watcher *watcher_create(const struct cli *cli, const struct spec *spec,
                                const char *name, struct store *store,
                                int64_t run, struct err *err)
 {
     struct watcher *watcher = mem_zero(sizeof(*watcher));
 
-    watcher->experiment = experiment;
+    watcher->experiment = spec->experiment;
+    watcher->has_steps = spec->workflow != NULL;
     watcher->name = mem_copy_string(name);
     watcher->progress = progress_create(cli);
     watcher->best = watcher->previous_best = (double)NAN;
-    if (load(watcher, store, run, err) == 0)
+    if (watcher->has_steps || load(watcher, store, run, err) == 0)
         return watcher;
     watcher_destroy(watcher);
     return NULL;

@@ -9,7 +9,7 @@
 struct cli;
 struct engine_status;
 struct engine_trial;
-struct experiment;
+struct spec;
 struct store;
 
 /*
@@ -18,10 +18,9 @@ struct store;
  */
 struct watcher;
 
-/* The run's best so far is read from the store. experiment is borrowed. NULL on
- * error. */
-struct watcher *watcher_create(const struct cli *cli,
-                               const struct experiment *experiment,
+/* What the run has so far is read from the store. spec's parts are borrowed.
+ * NULL on error. */
+struct watcher *watcher_create(const struct cli *cli, const struct spec *spec,
                                const char *name, struct store *store,
                                int64_t run, struct err *err);
 /* Takes the progress away; NULL is allowed. */

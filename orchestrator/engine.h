@@ -18,11 +18,14 @@
 
 struct strategy;
 
-/* A trial that has just come to an end, or to a pause, or will be tried again;
- * or, in state "promoted", that its schedule lets go on. Everything is valid
- * during the call only. */
+/* A trial, or a job of a workflow, that has just come to an end, or to a pause,
+ * or will be tried again; or, in state "promoted", that its schedule lets go
+ * on. Everything is valid during the call only. */
 struct engine_trial {
     int64_t number;
+    const char *step; /* of a workflow: its step's name; NULL: a trial */
+    int64_t copy;     /* -1: the step has no copies */
+    int64_t round;    /* 0: it does not repeat */
     const char *state;
     const char *cause;
     const char *text;       /* why it could not start or was stopped, or "" */
@@ -36,8 +39,16 @@ struct engine_trial {
     bool will_retry;
 };
 
+/* How a workflow's steps stand. */
+struct engine_steps {
+    int64_t total, active, succeeded, failed, skipped;
+    const char *names; /* of those that are active, "train (3 of 8), tell", as
+                          far as a line has room */
+};
+
 struct engine_status {
     const struct tally *tally;
+    const struct engine_steps *steps; /* NULL: an experiment */
     int64_t running;
     int64_t paused; /* by the schedule */
     int64_t elapsed_ms;

@@ -82,6 +82,33 @@ static void to_tally(const json_t *json, struct tally *tally)
     tally->best = json_to_real(json_object_get(json, "best"));
 }
 
+/* ---- steps ---- */
+
+static json_t *from_steps(const struct engine_steps *steps)
+{
+    return json_pack(
+        "{sI sI sI sI sI so}", "total", (json_int_t)steps->total, "active",
+        (json_int_t)steps->active, "succeeded", (json_int_t)steps->succeeded,
+        "failed", (json_int_t)steps->failed, "skipped",
+        (json_int_t)steps->skipped, "names", json_from_text(steps->names));
+}
+
+static const struct engine_steps *to_steps(const json_t *json,
+                                           struct engine_steps *steps)
+{
+    if (json == NULL)
+        return NULL;
+    *steps = (struct engine_steps){
+        .total = to_integer(json, "total"),
+        .active = to_integer(json, "active"),
+        .succeeded = to_integer(json, "succeeded"),
+        .failed = to_integer(json, "failed"),
+        .skipped = to_integer(json, "skipped"),
+        .names = to_text(json, "names"),
+    };
+    return steps;
+}
+
 /* ---- lines ---- */
 
 json_t *live_from_status(const struct engine_status *status)
@@ -99,7 +126,30 @@ json_t *live_from_status(const struct engine_status *status)
     json_object_set_new(json, "note", json_from_text(status->note));
     json_object_set_new(json, "paused", json_boolean(status->is_paused));
     json_object_set_new(json, "paused_trials", json_integer(status->paused));
+    if (status->steps != NULL)
+        json_object_set_new(json, "steps", from_steps(status->steps));
     return json;
+}
+
+static void add_setting(const struct experiment *experiment,
+                        const struct engine_trial *trial, json_t *json)
+{
+    json_object_set_new(json, "values",
+                        from_reals(trial->values, experiment->objective_count));
+    json_object_set_new(json, "outcomes",
+                        from_reals(trial->outcomes, experiment->outcome_count));
+    json_object_set_new(json, "params",
+                        setting_json(experiment->space, trial->point));
+    json_object_set_new(json, "resource", json_integer(trial->resource));
+    json_object_set_new(json, "best", json_boolean(trial->is_best));
+    json_object_set_new(json, "feasible", json_boolean(trial->is_feasible));
+}
+
+static void add_step(const struct engine_trial *job, json_t *json)
+{
+    json_object_set_new(json, "step", json_from_text(job->step));
+    json_object_set_new(json, "copy", json_integer(job->copy));
+    json_object_set_new(json, "round", json_integer(job->round));
 }
 
 json_t *live_from_trial(const struct experiment *experiment,
@@ -112,17 +162,12 @@ json_t *live_from_trial(const struct experiment *experiment,
     json_object_set_new(json, "state", json_from_text(trial->state));
     json_object_set_new(json, "cause", json_from_text(trial->cause));
     json_object_set_new(json, "text", json_from_text(trial->text));
-    json_object_set_new(json, "values",
-                        from_reals(trial->values, experiment->objective_count));
-    json_object_set_new(json, "outcomes",
-                        from_reals(trial->outcomes, experiment->outcome_count));
-    json_object_set_new(json, "params",
-                        setting_json(experiment->space, trial->point));
-    json_object_set_new(json, "resource", json_integer(trial->resource));
     json_object_set_new(json, "duration_ms", json_integer(trial->duration_ms));
-    json_object_set_new(json, "best", json_boolean(trial->is_best));
-    json_object_set_new(json, "feasible", json_boolean(trial->is_feasible));
     json_object_set_new(json, "will_retry", json_boolean(trial->will_retry));
+    if (trial->step == NULL)
+        add_setting(experiment, trial, json);
+    else
+        add_step(trial, json);
     return json;
 }
 
@@ -160,11 +205,12 @@ static int read_status(struct live *live, const struct experiment *experiment)
         .hint = "",
         .is_paused = json_is_true(json_object_get(json, "paused")),
         .paused = to_integer(json, "paused_trials"),
+        .steps = to_steps(json_object_get(json, "steps"), &live->steps),
     };
     return 0;
 }
 
-static int read_trial(struct live *live, const struct experiment *experiment)
+static void read_setting(struct live *live, const struct experiment *experiment)
 {
     const json_t *json = live->json;
     const json_t *params = json_object_get(json, "params");
@@ -178,20 +224,31 @@ static int read_trial(struct live *live, const struct experiment *experiment)
     for (size_t i = 0; i < count; i++)
         live->point[i] = json_to_value(
             json_object_get(params, space_param(experiment->space, i)->name));
+    live->trial.values = live->values;
+    live->trial.outcomes = live->outcomes;
+    live->trial.point = live->point;
+    live->trial.resource = to_integer(json, "resource");
+    live->trial.is_best = json_is_true(json_object_get(json, "best"));
+    live->trial.is_feasible = json_is_true(json_object_get(json, "feasible"));
+}
+
+static int read_trial(struct live *live, const struct experiment *experiment)
+{
+    const json_t *json = live->json;
+
     live->trial = (struct engine_trial){
         .number = to_integer(json, "id"),
+        .step = json_string_value(json_object_get(json, "step")),
+        .copy = to_integer(json, "copy"),
+        .round = to_integer(json, "round"),
         .state = to_text(json, "state"),
         .cause = to_text(json, "cause"),
         .text = to_text(json, "text"),
-        .values = live->values,
-        .outcomes = live->outcomes,
-        .point = live->point,
-        .resource = to_integer(json, "resource"),
         .duration_ms = to_integer(json, "duration_ms"),
-        .is_best = json_is_true(json_object_get(json, "best")),
-        .is_feasible = json_is_true(json_object_get(json, "feasible")),
         .will_retry = json_is_true(json_object_get(json, "will_retry")),
     };
+    if (live->trial.step == NULL)
+        read_setting(live, experiment);
     return 0;
 }
 

@@ -30,6 +30,7 @@ struct live {
     /* what they point to */
     json_t *json;
     struct tally tally;
+    struct engine_steps steps;
     double *values, *outcomes;
     struct value *point;
 };

@@ -130,6 +130,35 @@ static void test_progress__says_what_a_schedule_decides(void **state)
     free(shown.text);
 }
 
+static void test_progress__tells_of_a_workflows_jobs(void **state)
+{
+    struct progress_snapshot now = {
+        .run = "nightly", .steps = "train (3 of 8)", .done = 2, .total = 6};
+    struct progress_trial ended = {.job = "train[3]",
+                                   .state = "failed",
+                                   .cause = "exit",
+                                   .text = "it exited with 1",
+                                   .value = (double)NAN,
+                                   .duration_ms = 3200};
+    const struct progress_style panel = {.mode = PROGRESS_PANEL, .columns = 80};
+    struct shown shown;
+
+    (void)state;
+    start(&shown, in_a_pipe);
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    assert_string_equal(finish(&shown, &now),
+                        "train[3] failed (exit)  3.2 s  it exited with 1  "
+                        "(2/6 steps)\n");
+    free(shown.text);
+    start(&shown, panel);
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    finish(&shown, &now);
+    assert_non_null(strstr(shown.text, "2/6 steps"));
+    assert_non_null(strstr(shown.text, "  train (3 of 8)"));
+    assert_non_null(strstr(shown.text, "last: train[3] failed (exit)"));
+    free(shown.text);
+}
+
 static void test_progress__counts_what_rests_and_what_is_used(void **state)
 {
     struct progress_snapshot now = snapshot();
@@ -496,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress__says_a_line_a_trial_in_a_pipe),
         cmocka_unit_test(test_progress__says_what_a_schedule_decides),
+        cmocka_unit_test(test_progress__tells_of_a_workflows_jobs),
         cmocka_unit_test(test_progress__counts_what_rests_and_what_is_used),
         cmocka_unit_test(test_progress__says_what_is_infeasible),
         cmocka_unit_test(test_progress__counts_the_front),
