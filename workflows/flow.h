@@ -19,15 +19,27 @@
  * whether it begins or is skipped. One that begins has one or more copies, at
  * most `parallel` of which run at once, and no more than the pools that they
  * take from have room for. It is over when all copies are: succeeded when
- * enough of them have, else failed. A final step (`on_failure`, `always`)
- * needs, besides, all steps that are not final.
+ * enough of them have, else failed. As soon as too few are left for that, no
+ * further copy starts; those that run go on. The rest, never started, counts as
+ * refused once the step is over, and nobody tells of it.
+ *
+ * A final step (`on_failure`, `always`) needs, besides, all steps that are not
+ * final, as one: which has failed where a step has that may not, and else
+ * succeeded.
+ *
+ * Copies start by their steps' priority, then by their steps' index, then by
+ * their own. One whose claim does not fit into its pools lets others pass, as
+ * far as these leave it the room that it waits for: so a large claim gets its
+ * turn, and who wants other pools does not wait for it.
  */
 
 enum flow_when {
     FLOW_ALL_SUCCESS, /* the default; one that was skipped did not succeed */
     FLOW_ALL_DONE,    /* each has succeeded or failed, none was skipped */
-    FLOW_ANY_FAILED,  /* one failed, or was skipped because one had failed */
-    FLOW_ALWAYS       /* however they ended */
+    /* One failed (if it may or not), or its rule skipped it because of one
+     * that had failed, near or far. */
+    FLOW_ANY_FAILED,
+    FLOW_ALWAYS /* however they ended */
 };
 
 extern const char *const flow_when_names[]; /* NULL-ended */
@@ -47,7 +59,8 @@ struct flow_claim {
 };
 
 struct flow_step {
-    const size_t *needs; /* [need_count] steps, by index */
+    const size_t *needs; /* [need_count] steps, by index; none is final, but
+                            of a final step */
     size_t need_count;
     enum flow_when when;
     bool is_final;
@@ -56,14 +69,14 @@ struct flow_step {
     int64_t parallel;        /* copies at once; 0: no limit */
     int64_t success_count;   /* copies that have to succeed; 0: as the next */
     double success_fraction; /* of all copies, rounded up; 0: all */
-    const struct flow_claim *claims; /* [claim_count] */
+    const struct flow_claim *claims; /* [claim_count], each of another pool */
     size_t claim_count;
 };
 
 struct flow;
 
 /* Copies steps[step_count] and pools[pool_count], the sizes of pools. NULL
- * where the needs go round in a circle (graph.h names it). */
+ * (ERR_FILE) where the needs go round in a circle (graph.h names it). */
 struct flow *flow_create(const struct flow_step *steps, size_t step_count,
                          const int64_t *pools, size_t pool_count,
                          struct err *err);
@@ -71,7 +84,7 @@ void flow_destroy(struct flow *flow);
 
 enum flow_kind {
     FLOW_NOTHING, /* before something that runs has ended */
-    FLOW_BEGIN,   /* step may begin: answer by flow_begin or flow_skip */
+    FLOW_BEGIN,   /* answer by flow_begin, flow_skip or flow_fail */
     FLOW_SKIP,    /* step's rule says no: answer by flow_skip */
     FLOW_START,   /* copy may start: answer by flow_started or flow_refuse */
     FLOW_END,     /* step is over, in `state`: answer by flow_end */
@@ -83,20 +96,34 @@ struct flow_next {
     size_t step;
     int64_t copy;          /* FLOW_START: 0, 1 ... */
     enum flow_state state; /* FLOW_END: succeeded or failed */
-    size_t because;        /* FLOW_SKIP: the need that decided */
+    size_t because;        /* FLOW_SKIP: the need that decided, or the step
+                              that failed where that is a final one's */
 };
 
+/* `because` of a step that begins when one has failed, where none has. */
+#define FLOW_NO_STEP SIZE_MAX
+
 /*
- * What is to be done next; until it is answered, each call says the same. In
- * O(log steps), but for what a step's end means to those that need it.
+ * What is to be done next; until it is answered, each call says the same. All
+ * that ends, begins or is skipped comes before what starts. In O(c log c) for c
+ * different claims, what is told in O(log steps), but for what a step's end
+ * means to those that need it.
  */
 struct flow_next flow_next(struct flow *flow);
 
+/*
+ * What follows is told as an answer, or, before the first question, from a
+ * record: then the steps come in any order, and only what is said of one step
+ * in the order of its life. That a copy started need not be told if it is over.
+ */
+
 /* The step begins, with so many copies (0: it is over at once, and has
- * succeeded). */
+ * succeeded unless success_count wants some). */
 void flow_begin(struct flow *flow, size_t step, int64_t copies);
-/* It is left out. */
+/* It is left out. Where its rule let it begin, no failure is the cause. */
 void flow_skip(struct flow *flow, size_t step);
+/* It could not begin, and has failed without a copy. */
+void flow_fail(struct flow *flow, size_t step);
 void flow_started(struct flow *flow, size_t step, int64_t copy);
 /* The copy's own condition says no: it counts for nothing, neither as one that
  * succeeded nor among all. */
@@ -104,16 +131,27 @@ void flow_refuse(struct flow *flow, size_t step, int64_t copy);
 /* A copy that had started is over. */
 void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded);
 void flow_end(struct flow *flow, size_t step);
-/* A copy that was over, or refused, is put back, to start again: its step is
+/* Whether flow_reopen() and flow_reset() may be called: no copy runs of a step
+ * that needs it, near or far, nor of the step itself for flow_reset(). */
+bool flow_may_reopen(const struct flow *flow, size_t step);
+bool flow_may_reset(const struct flow *flow, size_t step);
+/*
+ * A copy that was over, or refused, is put back, to start again, before those
+ * that never did and whether or not success is still possible: its step is
  * active again, and every step that needs it, near or far, waits again, with
- * nothing begun. */
+ * nothing begun. All final steps do, where the step is none.
+ */
 void flow_reopen(struct flow *flow, size_t step, int64_t copy);
+/* The step itself waits again, too, with nothing begun, whatever became of it.
+ */
+void flow_reset(struct flow *flow, size_t step);
 
 enum flow_state flow_state(const struct flow *flow, size_t step);
 
-/* What a step's copies are doing. */
+/* What a step's copies are doing. started: they run now; refused: also those
+ * that were left when the step was over. */
 struct flow_counts {
-    int64_t copies, started, succeeded, failed, refused; /* started: run now */
+    int64_t copies, started, succeeded, failed, refused;
 };
 
 void flow_count(const struct flow *flow, size_t step,

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workflows/flow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+
+#define NEEDS(...)                                                             \
+    .needs = (const size_t[]){__VA_ARGS__},                                    \
+    .need_count = ARRAY_LEN(((const size_t[]){__VA_ARGS__}))
+#define CLAIMS(...)                                                            \
+    .claims = (const struct flow_claim[]){__VA_ARGS__},                        \
+    .claim_count = ARRAY_LEN(((const struct flow_claim[]){__VA_ARGS__}))
+#define FLOW(steps, ...)                                                       \
+    make_flow(steps, ARRAY_LEN(steps), (const int64_t[]){__VA_ARGS__},         \
+              ARRAY_LEN(((const int64_t[]){__VA_ARGS__})))
+
+static struct flow *make_flow(const struct flow_step *steps, size_t count,
+                              const int64_t *pools, size_t pool_count)
+{
+    struct err err = {0};
+    struct flow *flow = flow_create(steps, count, pools, pool_count, &err);
+
+    if (flow == NULL)
+        fail_msg("%s", err.text);
+    return flow;
+}
+
+static struct flow_next expect(struct flow *flow, enum flow_kind kind,
+                               size_t step)
+{
+    struct flow_next next = flow_next(flow), same = flow_next(flow);
+
+    assert_int_equal(next.kind, kind);
+    assert_int_equal(same.kind, kind);
+    assert_int_equal(same.step, next.step);
+    assert_int_equal(same.copy, next.copy);
+    if (kind != FLOW_NOTHING && kind != FLOW_OVER)
+        assert_int_equal(next.step, step);
+    return next;
+}
+
+static void begin(struct flow *flow, size_t step, int64_t copies)
+{
+    expect(flow, FLOW_BEGIN, step);
+    flow_begin(flow, step, copies);
+}
+
+static void start(struct flow *flow, size_t step, int64_t copy)
+{
+    struct flow_next next = expect(flow, FLOW_START, step);
+
+    assert_int_equal(next.copy, copy);
+    flow_started(flow, step, copy);
+}
+
+static void end(struct flow *flow, size_t step, enum flow_state state)
+{
+    struct flow_next next = expect(flow, FLOW_END, step);
+
+    assert_int_equal(next.state, state);
+    flow_end(flow, step);
+    assert_int_equal(flow_state(flow, step), state);
+}
+
+static void leave_out(struct flow *flow, size_t step, size_t because)
+{
+    struct flow_next next = expect(flow, FLOW_SKIP, step);
+
+    assert_int_equal(next.because, because);
+    flow_skip(flow, step);
+    assert_int_equal(flow_state(flow, step), FLOW_SKIPPED);
+}
+
+/* A step of one copy, from its begin to its end. */
+static void pass(struct flow *flow, size_t step, bool succeeds)
+{
+    begin(flow, step, 1);
+    start(flow, step, 0);
+    flow_ended(flow, step, 0, succeeds);
+    end(flow, step, succeeds ? FLOW_SUCCEEDED : FLOW_FAILED);
+}
+
+static void finish(struct flow *flow)
+{
+    expect(flow, FLOW_OVER, 0);
+    flow_destroy(flow);
+}
+
+static void test_flow__goes_along_what_is_needed(void **state)
+{
+    const struct flow_step steps[] = {
+        {NEEDS(1)}, {0}, {NEEDS(1)}, {NEEDS(0, 2)}};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    pass(flow, 1, true);
+    begin(flow, 0, 1);
+    begin(flow, 2, 1);
+    start(flow, 0, 0);
+    start(flow, 2, 0);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 2, 0, true);
+    end(flow, 2, FLOW_SUCCEEDED);
+    expect(flow, FLOW_NOTHING, 0);
+    assert_int_equal(flow_state(flow, 3), FLOW_WAITING);
+    flow_ended(flow, 0, 0, true);
+    end(flow, 0, FLOW_SUCCEEDED);
+    pass(flow, 3, true);
+    assert_false(flow_has_failed(flow));
+    finish(flow);
+}
+
+static void test_flow__without_steps_is_over(void **state)
+{
+    (void)state;
+    finish(make_flow(NULL, 0, NULL, 0));
+}
+
+static void test_flow__circles_are_an_error(void **state)
+{
+    const struct flow_step steps[] = {{0}, {NEEDS(0, 2)}, {NEEDS(1)}};
+    struct err err = {0};
+
+    (void)state;
+    assert_null(flow_create(steps, 3, NULL, 0, &err));
+    assert_int_equal(err.kind, ERR_FILE);
+}
+
+static void test_flow__zero_copies_are_over_at_once(void **state)
+{
+    const struct flow_step steps[] = {{.success_fraction = 0.5},
+                                      {.success_count = 1}};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    begin(flow, 0, 0);
+    end(flow, 0, FLOW_SUCCEEDED);
+    begin(flow, 1, 0);
+    end(flow, 1, FLOW_FAILED);
+    assert_true(flow_has_failed(flow));
+    finish(flow);
+}
+
+static void test_flow__one_that_cannot_begin_has_failed(void **state)
+{
+    const struct flow_step steps[] = {{.when = FLOW_ALWAYS}, {NEEDS(0)}};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    expect(flow, FLOW_BEGIN, 0);
+    flow_fail(flow, 0);
+    leave_out(flow, 1, 0);
+    assert_true(flow_has_failed(flow));
+    finish(flow);
+}
+
+/* Each rule over needs that succeeded, failed, were skipped by their own
+ * condition, and because another failed. */
+static void test_flow__rules(void **state)
+{
+    enum { GOOD, BAD, LEFT, BEHIND, NEED_COUNT };
+    static const struct {
+        enum flow_when when;
+        size_t needs[NEED_COUNT];
+        size_t need_count;
+        bool begins;
+        size_t because;
+    } cases[] = {
+        {FLOW_ALL_SUCCESS, {GOOD}, 1, true, 0},
+        {FLOW_ALL_SUCCESS, {GOOD, BAD}, 2, false, BAD},
+        {FLOW_ALL_SUCCESS, {GOOD, LEFT}, 2, false, LEFT},
+        {FLOW_ALL_SUCCESS, {LEFT, BEHIND, BAD}, 3, false, BAD},
+        {FLOW_ALL_DONE, {GOOD, BAD}, 2, true, 0},
+        {FLOW_ALL_DONE, {GOOD, LEFT, BAD}, 3, false, LEFT},
+        {FLOW_ALL_DONE, {LEFT, BEHIND}, 2, false, BEHIND},
+        {FLOW_ANY_FAILED, {GOOD, LEFT}, 2, false, FLOW_NO_STEP},
+        {FLOW_ANY_FAILED, {GOOD, BAD}, 2, true, 0},
+        {FLOW_ANY_FAILED, {GOOD, BEHIND}, 2, true, 0},
+        {FLOW_ALWAYS, {GOOD, BAD, LEFT, BEHIND}, 4, true, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct flow_step steps[] = {{.priority = 3},
+                                          {.priority = 2},
+                                          {.priority = 1},
+                                          {NEEDS(BAD)},
+                                          {.needs = cases[i].needs,
+                                           .need_count = cases[i].need_count,
+                                           .when = cases[i].when}};
+        struct flow *flow = FLOW(steps, 1);
+
+        flow_begin(flow, GOOD, 0);
+        expect(flow, FLOW_END, GOOD);
+        flow_end(flow, GOOD);
+        flow_fail(flow, BAD);
+        flow_skip(flow, LEFT);
+        leave_out(flow, BEHIND, BAD);
+        if (cases[i].begins)
+            begin(flow, NEED_COUNT, 0);
+        else
+            leave_out(flow, NEED_COUNT, cases[i].because);
+        flow_destroy(flow);
+    }
+}
+
+static void test_flow__failures_reach_through_skipped_steps(void **state)
+{
+    const struct flow_step steps[] = {{0},
+                                      {NEEDS(0)},
+                                      {NEEDS(1), .when = FLOW_ALL_DONE},
+                                      {NEEDS(2), .when = FLOW_ANY_FAILED},
+                                      {NEEDS(3), .when = FLOW_ANY_FAILED}};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    pass(flow, 0, false);
+    leave_out(flow, 1, 0);
+    leave_out(flow, 2, 1);
+    pass(flow, 3, true);
+    leave_out(flow, 4, FLOW_NO_STEP);
+    finish(flow);
+}
+
+static void test_flow__final_steps_come_last(void **state)
+{
+    const struct flow_step steps[] = {
+        {.is_final = true, .when = FLOW_ANY_FAILED},
+        {.is_final = true, .when = FLOW_ALWAYS, NEEDS(0)},
+        {.is_final = true, .when = FLOW_ALL_SUCCESS, NEEDS(1)},
+        {.may_fail = true},
+        {NEEDS(3)},
+        {NEEDS(4), .when = FLOW_ALWAYS}};
+    struct flow *flow;
+
+    (void)state;
+    for (int fails = 0; fails < 2; fails++) {
+        flow = FLOW(steps, 1);
+        pass(flow, 3, false);
+        leave_out(flow, 4, 3);
+        pass(flow, 5, !fails);
+        if (fails)
+            pass(flow, 0, true);
+        else
+            leave_out(flow, 0, FLOW_NO_STEP);
+        pass(flow, 1, true);
+        if (fails)
+            leave_out(flow, 2, 5);
+        else
+            pass(flow, 2, true);
+        assert_int_equal(flow_has_failed(flow), fails);
+        finish(flow);
+    }
+}
+
+static void test_flow__begins_by_priority_then_by_index(void **state)
+{
+    const struct flow_step steps[] = {
+        {.priority = -5}, {0}, {.priority = 7}, {.priority = 7}};
+    static const size_t order[] = {2, 3, 1, 0};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        begin(flow, order[i], 2);
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        start(flow, order[i], 0);
+        start(flow, order[i], 1);
+    }
+    flow_destroy(flow);
+}
+
+static void test_flow__runs_no_more_copies_than_parallel(void **state)
+{
+    const struct flow_step steps[] = {{.parallel = 2}, {0}};
+    struct flow *flow = FLOW(steps, 1);
+    struct flow_counts counts;
+
+    (void)state;
+    begin(flow, 0, 20);
+    begin(flow, 1, 1);
+    start(flow, 0, 0);
+    start(flow, 0, 1);
+    start(flow, 1, 0);
+    expect(flow, FLOW_NOTHING, 0);
+    for (int64_t copy = 2; copy < 20; copy++) {
+        flow_ended(flow, 0, copy - 1, true);
+        start(flow, 0, copy);
+        expect(flow, FLOW_NOTHING, 0);
+    }
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.copies, 20);
+    assert_int_equal(counts.started, 2);
+    assert_int_equal(counts.succeeded, 18);
+    flow_destroy(flow);
+}
+
+static void test_flow__success_count_and_fraction(void **state)
+{
+    static const struct {
+        int64_t count;
+        double fraction;
+        int64_t copies, succeed, refused;
+        bool succeeds;
+    } cases[] = {
+        {0, 0, 3, 3, 0, true},       {0, 0, 3, 2, 0, false},
+        {0, 0, 3, 2, 1, true},       {0, 0, 3, 0, 3, true},
+        {2, 0, 3, 2, 0, true},       {2, 0, 3, 1, 2, false},
+        {4, 0, 3, 3, 0, false},      {1, 0, 3, 0, 3, false},
+        {0, 0.5, 4, 2, 0, true},     {0, 0.5, 5, 2, 0, false},
+        {0, 0.5, 5, 2, 1, true},     {0, 0.07, 100, 7, 0, true},
+        {0, 0.07, 100, 6, 0, false}, {0, 0.0001, 5, 1, 0, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct flow_step step = {.success_count = cases[i].count,
+                                       .success_fraction = cases[i].fraction};
+        struct flow *flow = make_flow(&step, 1, NULL, 0);
+
+        begin(flow, 0, cases[i].copies);
+        for (int64_t k = 0; k < cases[i].copies; k++)
+            flow_started(flow, 0, k);
+        for (int64_t k = 0; k < cases[i].copies; k++)
+            if (k < cases[i].refused)
+                flow_refuse(flow, 0, k);
+            else
+                flow_ended(flow, 0, k, k - cases[i].refused < cases[i].succeed);
+        end(flow, 0, cases[i].succeeds ? FLOW_SUCCEEDED : FLOW_FAILED);
+        finish(flow);
+    }
+}
+
+static void test_flow__starts_none_once_success_is_out_of_reach(void **state)
+{
+    const struct flow_step steps[] = {{.success_count = 3}, {0}};
+    struct flow *flow = FLOW(steps, 1);
+    struct flow_counts counts;
+
+    (void)state;
+    begin(flow, 0, 5);
+    flow_skip(flow, 1);
+    for (int64_t copy = 0; copy < 3; copy++)
+        start(flow, 0, copy);
+    flow_ended(flow, 0, 0, false);
+    flow_ended(flow, 0, 1, false);
+    start(flow, 0, 3);
+    flow_ended(flow, 0, 2, false);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 0, 3, true);
+    end(flow, 0, FLOW_FAILED);
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.succeeded, 1);
+    assert_int_equal(counts.failed, 3);
+    assert_int_equal(counts.refused, 1);
+
+    /* A copy put back starts all the same, and gives the rest another try. */
+    flow_reopen(flow, 0, 1);
+    start(flow, 0, 1);
+    start(flow, 0, 4);
+    flow_ended(flow, 0, 4, true);
+    flow_ended(flow, 0, 1, false);
+    end(flow, 0, FLOW_FAILED);
+    flow_reopen(flow, 0, 2);
+    start(flow, 0, 2);
+    flow_ended(flow, 0, 2, true);
+    end(flow, 0, FLOW_SUCCEEDED);
+    finish(flow);
+}
+
+static void test_flow__full_pools_stop_only_who_wants_them(void **state)
+{
+    const struct flow_step steps[] = {
+        {CLAIMS({0, 1})}, {CLAIMS({1, 1})}, {0}, {CLAIMS({0, 1}, {1, 1})}};
+    struct flow *flow = FLOW(steps, 1, 2);
+
+    (void)state;
+    begin(flow, 0, 2);
+    begin(flow, 1, 2);
+    begin(flow, 2, 1);
+    begin(flow, 3, 1);
+    start(flow, 0, 0);
+    start(flow, 1, 0);
+    start(flow, 1, 1);
+    start(flow, 2, 0);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 1, 0, true);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 0, 0, true);
+    start(flow, 0, 1);
+    flow_ended(flow, 0, 1, true);
+    end(flow, 0, FLOW_SUCCEEDED);
+    start(flow, 3, 0);
+    flow_destroy(flow);
+}
+
+static void test_flow__large_claims_get_their_turn(void **state)
+{
+    const struct flow_step steps[] = {{CLAIMS({0, 1})},
+                                      {CLAIMS({0, 4}, {1, 1}), .priority = 1},
+                                      {CLAIMS({1, 1})}};
+    struct flow *flow = FLOW(steps, 4, 2);
+
+    (void)state;
+    flow_skip(flow, 2);
+    flow_destroy(flow);
+    flow = FLOW(steps, 4, 2);
+    flow_begin(flow, 0, 100);
+    flow_started(flow, 0, 0);
+    flow_started(flow, 0, 1);
+    begin(flow, 1, 1);
+    begin(flow, 2, 2);
+    /* Of pool 0 it waits for all, of pool 1 one is left for others. */
+    start(flow, 2, 0);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 0, 0, true);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 0, 1, true);
+    start(flow, 1, 0);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 1, 0, true);
+    end(flow, 1, FLOW_SUCCEEDED);
+    start(flow, 0, 2);
+    flow_destroy(flow);
+}
+
+static void test_flow__refused_copies_count_for_nothing(void **state)
+{
+    const struct flow_step steps[] = {{CLAIMS({0, 1})}};
+    struct flow *flow = FLOW(steps, 1);
+    struct flow_counts counts;
+
+    (void)state;
+    begin(flow, 0, 3);
+    expect(flow, FLOW_START, 0);
+    flow_refuse(flow, 0, 0);
+    start(flow, 0, 1);
+    expect(flow, FLOW_NOTHING, 0);
+    flow_ended(flow, 0, 1, true);
+    expect(flow, FLOW_START, 0);
+    flow_refuse(flow, 0, 2);
+    end(flow, 0, FLOW_SUCCEEDED);
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.refused, 2);
+    assert_int_equal(counts.succeeded, 1);
+    finish(flow);
+}
+
+static void test_flow__what_needs_a_reopened_step_waits_again(void **state)
+{
+    const struct flow_step steps[] = {
+        {0}, {NEEDS(0)},         {NEEDS(1)},
+        {0}, {.is_final = true}, {.is_final = true, NEEDS(4)}};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    begin(flow, 0, 2);
+    begin(flow, 3, 0);
+    end(flow, 3, FLOW_SUCCEEDED);
+    start(flow, 0, 0);
+    start(flow, 0, 1);
+    flow_ended(flow, 0, 0, true);
+    flow_ended(flow, 0, 1, false);
+    end(flow, 0, FLOW_FAILED);
+    leave_out(flow, 1, 0);
+    leave_out(flow, 2, 1);
+    leave_out(flow, 4, 0);
+    leave_out(flow, 5, 0);
+    expect(flow, FLOW_OVER, 0);
+
+    flow_reopen(flow, 0, 1);
+    assert_false(flow_has_failed(flow));
+    assert_int_equal(flow_state(flow, 0), FLOW_ACTIVE);
+    assert_int_equal(flow_state(flow, 3), FLOW_SUCCEEDED);
+    for (size_t step = 1; step < 6; step++)
+        if (step != 3)
+            assert_int_equal(flow_state(flow, step), FLOW_WAITING);
+    start(flow, 0, 1);
+    flow_ended(flow, 0, 1, true);
+    end(flow, 0, FLOW_SUCCEEDED);
+    pass(flow, 1, true);
+    begin(flow, 2, 1);
+    start(flow, 2, 0);
+    assert_false(flow_may_reopen(flow, 0));
+    assert_false(flow_may_reset(flow, 2));
+    assert_true(flow_may_reopen(flow, 3));
+    flow_ended(flow, 2, 0, true);
+    end(flow, 2, FLOW_SUCCEEDED);
+    begin(flow, 4, 1);
+    start(flow, 4, 0);
+    assert_false(flow_may_reopen(flow, 3));
+    flow_ended(flow, 4, 0, true);
+    end(flow, 4, FLOW_SUCCEEDED);
+
+    flow_reset(flow, 1);
+    pass(flow, 1, true);
+    pass(flow, 2, true);
+    pass(flow, 4, true);
+    pass(flow, 5, true);
+    finish(flow);
+}
+
+/* A record may be told from its end. */
+static void test_flow__a_record_is_told_in_any_order(void **state)
+{
+    const struct flow_step steps[] = {{0},
+                                      {NEEDS(0)},
+                                      {NEEDS(1), .when = FLOW_ANY_FAILED},
+                                      {NEEDS(2), .when = FLOW_ANY_FAILED},
+                                      {.is_final = true}};
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    flow_begin(flow, 2, 9);
+    flow_ended(flow, 2, 8, true);
+    flow_started(flow, 2, 7);
+    flow_skip(flow, 1);
+    flow_fail(flow, 0);
+    for (int64_t copy = 0; copy < 7; copy++)
+        start(flow, 2, copy);
+    expect(flow, FLOW_NOTHING, 0);
+    for (int64_t copy = 0; copy < 8; copy++)
+        flow_ended(flow, 2, copy, true);
+    end(flow, 2, FLOW_SUCCEEDED);
+    leave_out(flow, 3, FLOW_NO_STEP);
+    leave_out(flow, 4, 0);
+    finish(flow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flow__goes_along_what_is_needed),
+        cmocka_unit_test(test_flow__without_steps_is_over),
+        cmocka_unit_test(test_flow__circles_are_an_error),
+        cmocka_unit_test(test_flow__zero_copies_are_over_at_once),
+        cmocka_unit_test(test_flow__one_that_cannot_begin_has_failed),
+        cmocka_unit_test(test_flow__rules),
+        cmocka_unit_test(test_flow__failures_reach_through_skipped_steps),
+        cmocka_unit_test(test_flow__final_steps_come_last),
+        cmocka_unit_test(test_flow__begins_by_priority_then_by_index),
+        cmocka_unit_test(test_flow__runs_no_more_copies_than_parallel),
+        cmocka_unit_test(test_flow__success_count_and_fraction),
+        cmocka_unit_test(test_flow__starts_none_once_success_is_out_of_reach),
+        cmocka_unit_test(test_flow__full_pools_stop_only_who_wants_them),
+        cmocka_unit_test(test_flow__large_claims_get_their_turn),
+        cmocka_unit_test(test_flow__refused_copies_count_for_nothing),
+        cmocka_unit_test(test_flow__what_needs_a_reopened_step_waits_again),
+        cmocka_unit_test(test_flow__a_record_is_told_in_any_order),
+    };
+
+    return cmocka_run_group_tests_name("flow", tests, NULL, NULL);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workflows/flow.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "workflows/flow_impl.h"
+
+static bool is_over(const struct flow_node *node)
+{
+    return node->state != FLOW_WAITING && node->state != FLOW_ACTIVE;
+}
+
+static bool is_due(const struct flow *flow, const struct flow_node *node)
+{
+    return node->open_needs == 0 &&
+           (!node->spec.is_final || flow->open_count == 0);
+}
+
+static void push(struct flow *flow, size_t step)
+{
+    flow->work = mem_grow(flow->work, flow->work_count, &flow->work_capacity,
+                          sizeof(*flow->work));
+    flow->work[flow->work_count++] = step;
+}
+
+static void push_finals(struct flow *flow)
+{
+    for (size_t k = 0; k < flow->final_count; k++)
+        push(flow, flow->finals[k]);
+}
+
+/* How many of its copies have to succeed. */
+static int64_t count_needed(const struct flow_node *node)
+{
+    int64_t all = node->copies - node->counts[COPY_REFUSED];
+
+    if (node->spec.success_count > 0)
+        return node->spec.success_count;
+    if (node->spec.success_fraction > 0) /* 0.07 * 100 is above 7 */
+        return (int64_t)ceil(node->spec.success_fraction * (double)all - 1e-9);
+    return all;
+}
+
+/* That further copies are refused does not change it: they would have to
+ * succeed for the best that can be. */
+static bool may_succeed(const struct flow_node *node)
+{
+    const int64_t *counts = node->counts;
+
+    return counts[COPY_SUCCEEDED] + counts[COPY_STARTED] + counts[COPY_AGAIN] +
+               counts[COPY_READY] >=
+           count_needed(node);
+}
+
+static enum flow_state find_outcome(const struct flow_node *node)
+{
+    return node->counts[COPY_SUCCEEDED] >= count_needed(node) ? FLOW_SUCCEEDED
+                                                              : FLOW_FAILED;
+}
+
+/* The heap where a step belongs; NULL: there is nothing to do for it. */
+static struct step_heap *find_heap(struct flow *flow,
+                                   const struct flow_node *node)
+{
+    const int64_t *counts = node->counts;
+    bool is_wanted;
+
+    if (node->state == FLOW_WAITING)
+        return is_due(flow, node) ? &flow->beginning : NULL;
+    if (node->state != FLOW_ACTIVE)
+        return NULL;
+    is_wanted =
+        counts[COPY_AGAIN] > 0 || (counts[COPY_READY] > 0 && may_succeed(node));
+    if (!is_wanted)
+        return counts[COPY_STARTED] == 0 ? &flow->ending : NULL;
+    if (node->spec.parallel > 0 && counts[COPY_STARTED] >= node->spec.parallel)
+        return NULL;
+    return &flow->classes[node->claim_class].startable;
+}
+
+static void update(struct flow *flow, size_t step)
+{
+    struct flow_node *node = &flow->nodes[step];
+    struct step_heap *heap = find_heap(flow, node);
+
+    if (heap == node->heap)
+        return;
+    if (node->heap != NULL)
+        step_heap_remove(node->heap, step);
+    if (heap != NULL)
+        step_heap_add(heap, step);
+    node->heap = heap;
+}
+
+static void set_state(struct flow *flow, struct flow_node *node,
+                      enum flow_state state)
+{
+    size_t *failed = &flow->failed_count[node->spec.is_final];
+
+    if (!node->spec.may_fail && node->state == FLOW_FAILED)
+        --*failed;
+    if (!node->spec.may_fail && state == FLOW_FAILED)
+        ++*failed;
+    node->state = state;
+}
+
+/* What a step's needs are to its rule: the first of each kind, or
+ * FLOW_NO_STEP. */
+struct need_report {
+    size_t failed, tainted, skipped; /* skipped: not because of a failure */
+};
+
+static void note(size_t *first, size_t step)
+{
+    if (*first == FLOW_NO_STEP)
+        *first = step;
+}
+
+static struct need_report look_at_needs(const struct flow *flow,
+                                        const struct flow_node *node)
+{
+    struct need_report report = {FLOW_NO_STEP, FLOW_NO_STEP, FLOW_NO_STEP};
+
+    for (size_t k = 0; k < node->spec.need_count; k++) {
+        size_t need = node->spec.needs[k];
+
+        if (flow->nodes[need].state == FLOW_FAILED)
+            note(&report.failed, need);
+        else if (flow->nodes[need].is_tainted)
+            note(&report.tainted, need);
+        else if (flow->nodes[need].state == FLOW_SKIPPED)
+            note(&report.skipped, need);
+    }
+    if (!node->spec.is_final || flow->failed_count[false] == 0)
+        return report;
+    for (size_t i = 0; report.failed == FLOW_NO_STEP; i++) {
+        const struct flow_node *other = &flow->nodes[i];
+
+        if (other->state == FLOW_FAILED && !other->spec.may_fail &&
+            !other->spec.is_final)
+            report.failed = i;
+    }
+    return report;
+}
+
+static size_t first_of(size_t a, size_t b)
+{
+    return a != FLOW_NO_STEP ? a : b;
+}
+
+static void judge(const struct flow *flow, struct flow_node *node)
+{
+    struct need_report report = look_at_needs(flow, node);
+    size_t failure = first_of(report.failed, report.tainted);
+
+    node->is_tainted = false;
+    switch (node->spec.when) {
+    case FLOW_ALL_SUCCESS:
+        node->because = first_of(failure, report.skipped);
+        node->rule_begins = node->because == FLOW_NO_STEP;
+        node->is_tainted = failure != FLOW_NO_STEP;
+        break;
+    case FLOW_ALL_DONE:
+        node->because = first_of(report.tainted, report.skipped);
+        node->rule_begins = node->because == FLOW_NO_STEP;
+        node->is_tainted = report.tainted != FLOW_NO_STEP;
+        break;
+    case FLOW_ANY_FAILED:
+        node->because = FLOW_NO_STEP;
+        node->rule_begins = failure != FLOW_NO_STEP;
+        break;
+    case FLOW_ALWAYS:
+        node->because = FLOW_NO_STEP;
+        node->rule_begins = true;
+        break;
+    }
+    node->is_tainted = node->is_tainted && node->state == FLOW_SKIPPED;
+}
+
+void flow_advance(struct flow *flow, size_t step)
+{
+    push(flow, step);
+    while (flow->work_count > 0) {
+        size_t at = flow->work[--flow->work_count];
+        struct flow_node *node = &flow->nodes[at];
+
+        if (node->is_closed || !is_due(flow, node))
+            continue;
+        judge(flow, node);
+        update(flow, at);
+        if (!is_over(node))
+            continue;
+        node->is_closed = true;
+        flow->closed_count++;
+        for (size_t k = 0; k < node->dependent_count; k++)
+            if (--flow->nodes[node->dependents[k]].open_needs == 0)
+                push(flow, node->dependents[k]);
+        if (!node->spec.is_final && --flow->open_count == 0)
+            push_finals(flow);
+    }
+}
+
+static bool has_room(const struct flow *flow, const struct claim_class *claims)
+{
+    for (size_t k = 0; k < claims->claim_count; k++) {
+        size_t pool = claims->claims[k].pool;
+
+        if (flow->used[pool] + flow->set_aside[pool] +
+                claims->claims[k].amount >
+            flow->sizes[pool])
+            return false;
+    }
+    return true;
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+    const struct step_heap *x = &(*(struct claim_class *const *)a)->startable;
+    const struct step_heap *y = &(*(struct claim_class *const *)b)->startable;
+
+    return x->rank[x->items[0]] < y->rank[y->items[0]] ? -1 : 1;
+}
+
+/* The first step in order that has room where all before it, who have not, get
+ * what they wait for set aside. So who is first of all is not overtaken for
+ * ever, and what starts never takes from him. */
+static size_t find_startable(struct flow *flow)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < flow->class_count; i++)
+        if (flow->classes[i].startable.count > 0)
+            flow->lined_up[count++] = &flow->classes[i];
+    if (count > 1)
+        qsort(flow->lined_up, count, sizeof(struct claim_class *),
+              compare_classes);
+    if (flow->pool_count > 0)
+        memset(flow->set_aside, 0, flow->pool_count * sizeof(int64_t));
+    for (size_t i = 0; i < count; i++) {
+        const struct claim_class *claims = flow->lined_up[i];
+
+        if (has_room(flow, claims))
+            return claims->startable.items[0];
+        for (size_t k = 0; k < claims->claim_count; k++)
+            flow->set_aside[claims->claims[k].pool] += claims->claims[k].amount;
+    }
+    return FLOW_NO_STEP;
+}
+
+static unsigned char *find_copy(struct flow_node *node, int64_t copy)
+{
+    assert(copy >= 0 && copy < node->copies);
+    return (node->copies > FEW_COPIES ? node->many : node->few) + copy;
+}
+
+/* There is one. */
+static int64_t next_copy(struct flow_node *node)
+{
+    bool is_again = node->counts[COPY_AGAIN] > 0;
+    int64_t *first = is_again ? &node->first_again : &node->first_ready;
+
+    while (*find_copy(node, *first) != (is_again ? COPY_AGAIN : COPY_READY))
+        ++*first;
+    return *first;
+}
+
+struct flow_next flow_next(struct flow *flow)
+{
+    struct flow_next next = {.kind = FLOW_NOTHING, .because = FLOW_NO_STEP};
+    struct flow_node *node;
+
+    if (flow->ending.count > 0) {
+        next.step = flow->ending.items[0];
+        node = &flow->nodes[next.step];
+        next.kind = FLOW_END;
+        next.state = find_outcome(node);
+    } else if (flow->beginning.count > 0) {
+        next.step = flow->beginning.items[0];
+        node = &flow->nodes[next.step];
+        next.kind = node->rule_begins ? FLOW_BEGIN : FLOW_SKIP;
+        next.because = node->because;
+    } else if (flow->closed_count == flow->count) {
+        next.kind = FLOW_OVER;
+    } else {
+        next.step = find_startable(flow);
+        if (next.step == FLOW_NO_STEP)
+            return next;
+        next.kind = FLOW_START;
+        next.copy = next_copy(&flow->nodes[next.step]);
+    }
+    return next;
+}
+
+static void set_copy(struct flow *flow, size_t step, int64_t copy,
+                     enum copy_state state)
+{
+    struct flow_node *node = &flow->nodes[step];
+    unsigned char *at = find_copy(node, copy);
+    int started = (state == COPY_STARTED) - (*at == COPY_STARTED);
+
+    assert(node->state == FLOW_ACTIVE);
+    node->counts[*at]--;
+    node->counts[state]++;
+    *at = (unsigned char)state;
+    if (state == COPY_AGAIN && copy < node->first_again)
+        node->first_again = copy;
+    for (size_t k = 0; k < node->spec.claim_count; k++)
+        flow->used[node->spec.claims[k].pool] +=
+            started * node->spec.claims[k].amount;
+    update(flow, step);
+}
+
+void flow_begin(struct flow *flow, size_t step, int64_t copies)
+{
+    struct flow_node *node = &flow->nodes[step];
+
+    assert(node->state == FLOW_WAITING && copies >= 0);
+    set_state(flow, node, FLOW_ACTIVE);
+    node->copies = node->counts[COPY_READY] = copies;
+    if (copies > FEW_COPIES)
+        node->many = mem_array((size_t)copies, 1);
+    node->first_again = copies;
+    update(flow, step);
+}
+
+static void end_step(struct flow *flow, size_t step, enum flow_state state)
+{
+    set_state(flow, &flow->nodes[step], state);
+    update(flow, step);
+    flow_advance(flow, step);
+}
+
+void flow_skip(struct flow *flow, size_t step)
+{
+    assert(flow->nodes[step].state == FLOW_WAITING);
+    end_step(flow, step, FLOW_SKIPPED);
+}
+
+void flow_fail(struct flow *flow, size_t step)
+{
+    assert(flow->nodes[step].state == FLOW_WAITING);
+    end_step(flow, step, FLOW_FAILED);
+}
+
+void flow_started(struct flow *flow, size_t step, int64_t copy)
+{
+    set_copy(flow, step, copy, COPY_STARTED);
+}
+
+void flow_refuse(struct flow *flow, size_t step, int64_t copy)
+{
+    set_copy(flow, step, copy, COPY_REFUSED);
+}
+
+void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded)
+{
+    set_copy(flow, step, copy, succeeded ? COPY_SUCCEEDED : COPY_FAILED);
+}
+
+void flow_end(struct flow *flow, size_t step)
+{
+    struct flow_node *node = &flow->nodes[step];
+
+    assert(node->state == FLOW_ACTIVE && node->counts[COPY_STARTED] == 0);
+    end_step(flow, step, find_outcome(node));
+}
+
+/* Its copies are forgotten; none runs. */
+static void wait_again(struct flow *flow, size_t step)
+{
+    struct flow_node *node = &flow->nodes[step];
+
+    assert(node->counts[COPY_STARTED] == 0);
+    set_state(flow, node, FLOW_WAITING);
+    free(node->many);
+    node->many = NULL;
+    memset(node->few, 0, sizeof(node->few));
+    memset(node->counts, 0, sizeof(node->counts));
+    node->copies = node->first_ready = node->first_again = 0;
+    node->is_tainted = false;
+    update(flow, step);
+}
+
+static void open_final_steps(struct flow *flow)
+{
+    for (size_t k = 0; k < flow->final_count; k++)
+        wait_again(flow, flow->finals[k]);
+    push_finals(flow);
+}
+
+static void open_dependents(struct flow *flow, const struct flow_node *node)
+{
+    for (size_t k = 0; k < node->dependent_count; k++) {
+        flow->nodes[node->dependents[k]].open_needs++;
+        wait_again(flow, node->dependents[k]);
+        push(flow, node->dependents[k]);
+    }
+}
+
+/* Every step that needs it waits again. */
+static void open_step(struct flow *flow, size_t step)
+{
+    push(flow, step);
+    while (flow->work_count > 0) {
+        struct flow_node *node = &flow->nodes[flow->work[--flow->work_count]];
+
+        if (!node->is_closed)
+            continue;
+        node->is_closed = false;
+        flow->closed_count--;
+        open_dependents(flow, node);
+        if (!node->spec.is_final && flow->open_count++ == 0)
+            open_final_steps(flow);
+    }
+}
+
+static void walk_to(size_t step, bool *seen, size_t *order, size_t *count)
+{
+    if (seen[step])
+        return;
+    seen[step] = true;
+    order[(*count)++] = step;
+}
+
+static bool runs_behind(const struct flow *flow, size_t step)
+{
+    bool *seen = mem_array(flow->count, sizeof(*seen));
+    size_t *order = mem_array(flow->count, sizeof(*order));
+    size_t count = 0;
+    bool runs = false;
+
+    walk_to(step, seen, order, &count);
+    for (size_t k = 0; k < flow->final_count; k++)
+        if (!flow->nodes[step].spec.is_final)
+            walk_to(flow->finals[k], seen, order, &count);
+    for (size_t i = 0; i < count && !runs; i++) {
+        const struct flow_node *node = &flow->nodes[order[i]];
+
+        runs = i > 0 && node->counts[COPY_STARTED] > 0;
+        for (size_t k = 0; k < node->dependent_count; k++)
+            walk_to(node->dependents[k], seen, order, &count);
+    }
+    free(seen);
+    free(order);
+    return runs;
+}
+
+bool flow_may_reopen(const struct flow *flow, size_t step)
+{
+    return !flow->nodes[step].is_closed || !runs_behind(flow, step);
+}
+
+bool flow_may_reset(const struct flow *flow, size_t step)
+{
+    return flow->nodes[step].counts[COPY_STARTED] == 0 &&
+           flow_may_reopen(flow, step);
+}
+
+void flow_reopen(struct flow *flow, size_t step, int64_t copy)
+{
+    assert(flow_may_reopen(flow, step));
+    open_step(flow, step);
+    set_state(flow, &flow->nodes[step], FLOW_ACTIVE);
+    set_copy(flow, step, copy, COPY_AGAIN);
+}
+
+void flow_reset(struct flow *flow, size_t step)
+{
+    assert(flow_may_reset(flow, step));
+    open_step(flow, step);
+    wait_again(flow, step);
+}
+
+enum flow_state flow_state(const struct flow *flow, size_t step)
+{
+    return flow->nodes[step].state;
+}
+
+void flow_count(const struct flow *flow, size_t step,
+                struct flow_counts *counts)
+{
+    const struct flow_node *node = &flow->nodes[step];
+
+    *counts = (struct flow_counts){
+        .copies = node->copies,
+        .started = node->counts[COPY_STARTED],
+        .succeeded = node->counts[COPY_SUCCEEDED],
+        .failed = node->counts[COPY_FAILED],
+        .refused = node->counts[COPY_REFUSED] +
+                   (is_over(node) ? node->counts[COPY_READY] : 0),
+    };
+}
+
+bool flow_has_failed(const struct flow *flow)
+{
+    return flow->failed_count[false] + flow->failed_count[true] > 0;
+}
