@@ -38,7 +38,8 @@
     X(CAUSE_LAUNCH_ERROR, "launch_error") /* the command could not start */    \
     X(CAUSE_LOST, "lost")                 /* ended, and nobody saw how */      \
     X(CAUSE_CANCELLED, "cancelled")       /* ended because it was told to */   \
-    X(CAUSE_NO_METRIC, "no_metric")       /* ended well, never said metric */
+    X(CAUSE_NO_METRIC, "no_metric")       /* ended well, never said metric */  \
+    X(CAUSE_NO_OUTPUT, "no_output")       /* ended well, made no output */
 
 enum attempt_cause {
 #define X(symbol, word) symbol,

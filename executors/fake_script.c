@@ -64,8 +64,10 @@ static int set_cause(struct outcome *outcome, const json_t *value)
     if (cause < 0)
         return -1;
     outcome->end.cause = (enum attempt_cause)cause;
-    outcome->end.exit_code =
-        cause == CAUSE_OK || cause == CAUSE_NO_METRIC ? 0 : -1;
+    outcome->end.exit_code = cause == CAUSE_OK || cause == CAUSE_NO_METRIC ||
+                                     cause == CAUSE_NO_OUTPUT
+                                 ? 0
+                                 : -1;
     if (cause == CAUSE_EXIT)
         outcome->end.exit_code = 1;
     if (cause == CAUSE_SIGNAL)

@@ -189,7 +189,8 @@ static const struct schema_key retry_keys[] = {
         .element = &text_element,
         .doc = "What the rule is for, one or many: causes (exit, signal, "
                "timeout, oom, node_fail, preempted, launch_error, lost, "
-               "no_metric), exit statuses (exit:75, exit:1-10), signals that "
+               "no_metric, no_output), exit statuses (exit:75, exit:1-10), "
+               "signals that "
                "nobody here sent (signal:SEGV, signal:11; a shell makes exit "
                "status 128 + N of its command's signal N), and PCRE2 regexes "
                "for what a trial that failed said in the last 256 KiB of its "

@@ -62,8 +62,8 @@ static void compare_integer(const struct attempt *attempt,
                 texts[1]);
 }
 
-/* A command that ends well has failed all the same without its metric: that
- * the shim cannot know. */
+/* A command that ends well has failed all the same without its metric or
+ * output: that the shim cannot know. */
 static void compare_exit(const struct attempt *attempt,
                          const struct attempt_exit *end)
 {
@@ -72,7 +72,8 @@ static void compare_exit(const struct attempt *attempt,
 
     if (strcmp(cause, by_file) != 0 &&
         !(end->cause == CAUSE_OK &&
-          strcmp(cause, attempt_cause_names[CAUSE_NO_METRIC]) == 0))
+          (strcmp(cause, attempt_cause_names[CAUSE_NO_METRIC]) == 0 ||
+           strcmp(cause, attempt_cause_names[CAUSE_NO_OUTPUT]) == 0)))
         report_file(attempt, "cause", cause, by_file);
     compare_integer(attempt, ATTEMPT_CELL_EXIT_CODE, -1, end->exit_code);
     compare_integer(attempt, ATTEMPT_CELL_SIGNAL, 0, end->signal);

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "workflows/flow.h"
+
 /*
  * The states of runs, jobs and attempts, as words and as one table.
  *
@@ -31,6 +33,7 @@
 
 #define JOB_EVENTS(X)                                                          \
     X(EVENT_SUGGESTED, "suggested") /* it exists, with its setting */          \
+    X(EVENT_CREATED, "created")     /* it exists, as a step's copy */          \
     X(EVENT_STARTED, "started")     /* its command runs */                     \
     X(EVENT_SUCCEEDED, "succeeded") /* ended well, metric and all */           \
     X(EVENT_REUSED, "reused")       /* takes over another one's result */      \
@@ -41,8 +44,16 @@
     X(EVENT_DUE, "due")             /* the retry's time has come */            \
     X(EVENT_INTERRUPTED, "interrupted") /* by the user's stop; starts again */ \
     X(EVENT_STOPPED, "stopped")         /* ended early by a decision */        \
+    X(EVENT_SKIPPED, "skipped")         /* its condition says no */            \
     X(EVENT_CANCELLED, "cancelled")                                            \
     X(EVENT_REOPENED, "reopened") /* its user puts it back: runs again */
+
+/* Of a workflow's step; its states are those of workflows/flow.h. */
+#define STEP_EVENTS(X)                                                         \
+    X(STEP_BEGAN, "step_began")       /* its copies may start */               \
+    X(STEP_ENDED, "step_ended")       /* they are over */                      \
+    X(STEP_SKIPPED, "step_skipped")   /* its rule or condition says no */      \
+    X(STEP_REOPENED, "step_reopened") /* it is not over any more */
 
 enum run_state {
 #define X(symbol, word) symbol,
@@ -62,17 +73,27 @@ enum job_event {
 #undef X
 };
 
+enum step_event {
+#define X(symbol, word) symbol,
+    STEP_EVENTS(X)
+#undef X
+};
+
 #define X(symbol, word) +1
 enum {
     RUN_STATE_COUNT = 0 RUN_STATES(X),
     JOB_STATE_COUNT = 0 JOB_STATES(X),
-    JOB_EVENT_COUNT = 0 JOB_EVENTS(X)
+    JOB_EVENT_COUNT = 0 JOB_EVENTS(X),
+    STEP_EVENT_COUNT = 0 STEP_EVENTS(X)
 };
 #undef X
 
 extern const char *const run_state_names[RUN_STATE_COUNT + 1];
 extern const char *const job_state_names[JOB_STATE_COUNT + 1];
 extern const char *const job_event_names[JOB_EVENT_COUNT + 1];
+extern const char *const step_event_names[STEP_EVENT_COUNT + 1];
+/* By enum flow_state. */
+extern const char *const step_state_names[FLOW_SKIPPED + 2];
 
 /* The state after an event; false when the event cannot happen there. */
 bool job_next(enum job_state state, enum job_event event, enum job_state *next);
@@ -82,5 +103,9 @@ bool job_is_final(enum job_state state);
 
 /* The state of a word from the store; -1 when there is none such. */
 int job_state_find(const char *word);
+
+/* Whether an event can bring a step from one state to the other. */
+bool step_may(enum flow_state from, enum step_event event, enum flow_state to);
+int step_state_find(const char *word);
 
 #endif

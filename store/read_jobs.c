@@ -16,7 +16,8 @@ static const char *text_or_null(sqlite3_stmt *statement, int column)
     "SELECT a.id, a.job_id, a.number, job.number, a.state, a.cause,"           \
     " a.directory, a.text, a.pid, ifnull(a.exit_code, -1), a.signal,"          \
     " a.started_ms, a.ended_ms, a.cpu_ms, a.max_rss_bytes, a.created_ms,"      \
-    " ifnull(a.rule, -1), a.resource_from, a.resource, a.resource_used"        \
+    " ifnull(a.rule, -1), a.resource_from, a.resource, a.resource_used,"       \
+    " a.checkpoint"                                                            \
     " FROM attempt AS a JOIN job ON job.id = a.job_id"                         \
     " WHERE job.run_id = ?1"
 
@@ -44,6 +45,7 @@ static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
     attempt->resource_from = sqlite3_column_int64(statement, column++);
     attempt->resource = sqlite3_column_int64(statement, column++);
     attempt->resource_used = sqlite3_column_int64(statement, column++);
+    attempt->checkpoint = text_or_null(statement, column++);
 }
 
 int store_each_attempt(struct store *store, int64_t run, int64_t job,

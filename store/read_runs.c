@@ -45,7 +45,9 @@
     " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
     "   (SELECT count(*) FROM job WHERE run_id = run.id"                       \
     "     AND state = 'succeeded' AND violation > 0), 0),"                     \
-    " best.number, best_value.value"                                           \
+    " best.number, best_value.value,"                                          \
+    " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
+    " run.parent_id, run.parent_job"                                           \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
@@ -92,6 +94,9 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->infeasible = sqlite3_column_int64(statement, column++);
     run->best_trial = sqlite3_column_int64(statement, column++);
     run->best = store_column_real(statement, column++);
+    run->steps = sqlite3_column_int64(statement, column++);
+    run->parent_id = sqlite3_column_int64(statement, column++);
+    run->parent_job = sqlite3_column_int64(statement, column++);
 }
 
 /* Destroys the query. *count is the number of rows handed out. */
@@ -140,6 +145,25 @@ int store_get_run(struct store *store, int64_t run,
     if (result == 0 && count == 0)
         return err_set(err, ERR_NOT_FOUND, "no run %" PRId64, run);
     return result;
+}
+
+int store_each_run_below(struct store *store, int64_t run,
+                         int (*row)(void *user, const struct run_row *run),
+                         void *user, struct err *err)
+{
+    struct value id = value_int(run);
+    int64_t count = 0;
+
+    return each_run(
+        store,
+        store_query(store,
+                    "WITH RECURSIVE below (run) AS (VALUES (?1) UNION"
+                    " SELECT r.id FROM run AS r JOIN below"
+                    "  ON r.parent_id = below.run) " SELECT_RUNS
+                    " WHERE run.id IN (SELECT run FROM below)"
+                    " AND run.id <> ?1 ORDER BY run.id",
+                    &id, 1, err),
+        row, user, &count, err);
 }
 
 /* ---- finding ---- */
@@ -198,8 +222,9 @@ int store_find_run(struct store *store, const char *selector, int64_t *id,
                             id, err) < 0)
         return -1;
     if (*id == 0 && strcmp(selector, "last") == 0 &&
-        store_query_integer(store, "SELECT max(id) FROM run", NULL, id, err) <
-            0)
+        store_query_integer(store,
+                            "SELECT max(id) FROM run WHERE parent_id IS NULL",
+                            NULL, id, err) < 0)
         return -1;
     return *id != 0 ? 0 : not_found(store, selector, err);
 }

@@ -37,7 +37,9 @@
     "   ifnull((SELECT max(resource_used) FROM attempt"                        \
     "     WHERE job_id = job.id), 0))),"                                       \
     " iif(" IS_BARE ", -1, ifnull((SELECT max(rung) FROM observation"          \
-    "   WHERE job_id = job.id), -1)) FROM "
+    "   WHERE job_id = job.id), -1)),"                                         \
+    " ifnull(job.step, -1), job.copy, job.round, job.rounds, job.outputs,"     \
+    " job.cache_key, job.cached_from FROM "
 
 #define OF_QUERY                                                               \
     " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"
@@ -195,6 +197,13 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .parent = sqlite3_column_int64(jobs, 19),
         .reached = sqlite3_column_int64(jobs, 20),
         .reached_rung = sqlite3_column_int64(jobs, 21),
+        .step = sqlite3_column_int64(jobs, 22),
+        .copy = sqlite3_column_int64(jobs, 23),
+        .round = sqlite3_column_int64(jobs, 24),
+        .rounds = (const char *)sqlite3_column_text(jobs, 25),
+        .outputs = (const char *)sqlite3_column_text(jobs, 26),
+        .cache_key = (const char *)sqlite3_column_text(jobs, 27),
+        .cached_from = sqlite3_column_int64(jobs, 28),
     };
 
     if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||

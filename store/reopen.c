@@ -29,24 +29,26 @@ static int read_job(struct store *store, int64_t job,
     struct value id = value_int(job);
     sqlite3_stmt *statement =
         store_query(store,
-                    "SELECT run_id, number, told, state,"
+                    "SELECT run_id, number, told, state, ended_ms,"
                     " (SELECT count(*) FROM attempt WHERE job_id = job.id)"
                     " FROM job WHERE id = ?1",
                     &id, 1, err);
+    bool is_over = false;
     int row;
 
     if (statement == NULL)
         return -1;
     row = store_step(store, statement, err);
     if (row > 0) {
+        is_over = sqlite3_column_type(statement, 4) != SQLITE_NULL;
         superseding->run = sqlite3_column_int64(statement, 0);
         superseding->number = sqlite3_column_int64(statement, 1);
         superseding->told = sqlite3_column_int64(statement, 2);
         buf_add_string(&superseding->state, store_column_text(statement, 3));
-        superseding->attempts = sqlite3_column_int64(statement, 4);
+        superseding->attempts = sqlite3_column_int64(statement, 5);
     }
     sqlite3_finalize(statement);
-    if (row > 0 && superseding->told > 0)
+    if (is_over)
         return 0;
     return row < 0 ? -1
                    : err_set(err, ERR_FAILED,
@@ -78,8 +80,11 @@ static int read_list(struct store *store, const char *sql, int64_t job,
 static int keep_result(struct store *store, int64_t job,
                        struct superseding *superseding, struct err *err)
 {
-    if (read_job(store, job, superseding, err) != 0 ||
-        read_list(store,
+    if (read_job(store, job, superseding, err) != 0)
+        return -1;
+    if (superseding->told == 0)
+        return 0;
+    if (read_list(store,
                   "SELECT value FROM job_value WHERE job_id = ?1 ORDER BY idx",
                   job, &superseding->values, err) != 0 ||
         read_list(
@@ -116,7 +121,7 @@ int store_reopen_job(struct store *store, int64_t job, const char *state,
     if (result == 0) {
         detail = detail_start(store);
         detail_text(detail, "state", state);
-        detail_int(detail, "superseded", superseding.told);
+        detail_int_unless_0(detail, "superseded", superseding.told);
         result = event_add(store,
                            &(struct event){.run = superseding.run,
                                            .job = job,

@@ -3,11 +3,12 @@
 #define SMTUNE_STORE_SCHEMA_H
 
 /* The text of schema.sql, which makes the tables of an empty store, and of
- * what brings them to versions 2, 3, 4 and 5. */
+ * what brings them to versions 2 to 6. */
 extern const char store_schema[];
 extern const char store_schema_2[];
 extern const char store_schema_3[];
 extern const char store_schema_4[];
 extern const char store_schema_5[];
+extern const char store_schema_6[];
 
 #endif

@@ -12,8 +12,8 @@
 
 static const char *const texts[STATEMENT_COUNT] = {
     [INSERT_RUN] = "INSERT INTO run (name, kind, spec, overrides, spec_path,"
-                   " work_directory, seed, created_ms)"
-                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                   " work_directory, seed, created_ms, parent_id, parent_job)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [INSERT_RUN_OBJECTIVE] =
         "INSERT INTO run_objective VALUES (?1, ?2, ?3, ?4)",
     [INSERT_RUN_OUTCOME] =
@@ -28,21 +28,35 @@ static const char *const texts[STATEMENT_COUNT] = {
                           " coalesce(started_ms, ?4)) WHERE id = ?1",
     [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2"
                           " WHERE id = ?1 AND paused_ms IS NOT ?2",
+    [INSERT_RUN_STEP] =
+        "INSERT INTO run_step (run_id, idx, name) VALUES (?1, ?2, ?3)",
+    [UPDATE_RUN_STEP] =
+        "UPDATE run_step SET state = ?3, reason = ?4,"
+        " copies = iif(?3 = 'waiting', NULL, coalesce(?5, copies)),"
+        " matrix = iif(?3 = 'waiting', NULL, iif(?5 IS NULL, matrix, ?6)),"
+        " began_ms = iif(?3 = 'waiting', NULL, iif(?5 IS NULL, began_ms, ?7)),"
+        " ended_ms = iif(?3 = 'waiting' OR ?3 = 'active', NULL, ?7)"
+        " WHERE run_id = ?1 AND idx = ?2",
     [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
     [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
                    " seen, reason, same_as, bracket, rung, first_resource,"
-                   " resource, parent) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-                   " ?9, ?10, ?11, ?11, ?12)",
+                   " resource, parent, step, copy, round, rounds) VALUES (?1,"
+                   " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13,"
+                   " ?14, ?15, ?16)",
     [INSERT_PARAM_VALUE] = "INSERT INTO param_value VALUES (?1, ?2, ?3, ?4)",
     [UPDATE_JOB] = "UPDATE job SET state = ?3, cause = ?4,"
                    " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
-                   " due_ms = ?7, violation = ?8, told = coalesce(?9, told)"
+                   " due_ms = ?7, violation = ?8, told = coalesce(?9, told),"
+                   " outputs = coalesce(?10, outputs),"
+                   " cache_key = coalesce(?11, cache_key),"
+                   " cached_from = coalesce(?12, cached_from)"
                    " WHERE id = ?1 AND run_id = ?2",
     [PROMOTE_JOB] = "UPDATE job SET state = ?3, resource = ?4, cause = NULL,"
                     " due_ms = NULL WHERE id = ?1 AND run_id = ?2",
     [REOPEN_JOB] = "UPDATE job SET state = ?2, cause = NULL,"
                    " started_ms = NULL, ended_ms = NULL, due_ms = NULL,"
-                   " violation = 0, told = NULL, resource = NULL"
+                   " violation = 0, told = NULL, resource = NULL,"
+                   " outputs = NULL, cache_key = NULL, cached_from = NULL"
                    " WHERE id = ?1",
     [INSERT_SUPERSEDED_RESULT] = "INSERT INTO superseded_result VALUES"
                                  " (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -68,7 +82,7 @@ static const char *const texts[STATEMENT_COUNT] = {
         "UPDATE attempt SET state = 'ended', cause = ?2, exit_code = ?3,"
         " signal = ?4, started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
         " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10,"
-        " resource_used = ?11"
+        " resource_used = ?11, checkpoint = ?12"
         " WHERE id = ?1 AND state <> 'ended'",
     [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
     [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",

@@ -41,9 +41,9 @@ enum {
 };
 
 /* migrations[v] brings a store from user_version v to v + 1. */
-static const char *const migrations[] = {store_schema, store_schema_2,
+static const char *const migrations[] = {store_schema,   store_schema_2,
                                          store_schema_3, store_schema_4,
-                                         store_schema_5};
+                                         store_schema_5, store_schema_6};
 
 enum { SCHEMA_VERSION = ARRAY_LEN(migrations) };
 
@@ -84,8 +84,11 @@ static int migrate(struct store *store, int64_t version, struct err *err)
     char *stamp = mem_printf("PRAGMA application_id = %d;"
                              "PRAGMA user_version = %d;",
                              APPLICATION_ID, SCHEMA_VERSION);
-    int result = execute(store, "BEGIN IMMEDIATE", err);
+    int result;
 
+    /* A migration may change the text of a table. */
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    result = execute(store, "BEGIN IMMEDIATE", err);
     for (int64_t v = version; result == 0 && v < SCHEMA_VERSION; v++)
         result = execute(store, migrations[v], err);
     if (result == 0)
@@ -94,6 +97,7 @@ static int migrate(struct store *store, int64_t version, struct err *err)
         result = execute(store, "COMMIT", err);
     if (result < 0 && !sqlite3_get_autocommit(store->db))
         execute(store, "ROLLBACK", NULL);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     free(stamp);
     return result;
 }

@@ -71,7 +71,7 @@ struct rung_new {
 
 struct run_new {
     const char *name;      /* unique in the store */
-    const char *kind;      /* "experiment" */
+    const char *kind;      /* "experiment", "workflow" */
     const char *spec;      /* the file's text */
     const char *overrides; /* --set assignments, a JSON list of strings */
     const char *spec_path; /* absolute, or "" */
@@ -86,6 +86,9 @@ struct run_new {
     size_t param_count;
     const struct rung_new *rungs; /* by bracket, then rung */
     size_t rung_count;
+    const char *const *steps; /* names, of a workflow */
+    size_t step_count;
+    int64_t parent, parent_job; /* the run and job it is started by; 0: none */
     int64_t time_ms;
 };
 
@@ -110,8 +113,24 @@ int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
  * "run_paused" or "run_resumed". */
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
                          int64_t time_ms, struct err *err);
-/* With all its jobs and events; its files stay. */
+/* With all its jobs and events, and the runs below it; the files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
+
+/* What becomes of a workflow's step, which waits until something does. */
+struct step_change {
+    int64_t run, step; /* its place in the file, from 0 */
+    const char *state;
+    const char *event;  /* the event's word */
+    const char *reason; /* NULL: none */
+    /* What it begins with, at "step_began"; it keeps them until it waits
+     * again. */
+    int64_t copies;
+    const char *matrix; /* JSON; NULL: none */
+    int64_t time_ms;
+};
+
+int store_change_step(struct store *store, const struct step_change *change,
+                      struct err *err);
 
 struct job_new {
     int64_t run;
@@ -127,10 +146,15 @@ struct job_new {
      * are nothing. */
     int64_t bracket, rung, resource;
     int64_t parent; /* number of the job whose checkpoint it takes; 0: none */
+    int64_t step;   /* of a workflow; -1: it is a trial, and the others are
+                       nothing */
+    int64_t copy;   /* 0, 1, 2 ... */
+    int64_t round;  /* 1, 2, 3 ... of a step that repeats; 0: it does not */
+    const char *rounds; /* the round's values, JSON; NULL: none */
     int64_t time_ms;
 };
 
-/* Event "suggested". */
+/* Event "suggested", or of a step "created". */
 int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
                   struct err *err);
 
@@ -151,6 +175,10 @@ struct job_change {
     int64_t told;     /* the strategy gets it in this place: 1, 2 ...; 0: not */
     const char *verdict; /* why a schedule stopped it, for the event alone;
                             NULL: none */
+    /* Of a step's job; NULL and 0: as it was. */
+    const char *outputs;   /* and last metrics, by name, JSON */
+    const char *cache_key; /* what its result hangs on */
+    int64_t cached_from;   /* id of the job whose result it takes */
 };
 
 int store_change_job(struct store *store, const struct job_change *change,
@@ -194,9 +222,10 @@ int store_promote_job(struct store *store,
 /*
  * A job that is over is put back into a state in which it is not: what came of
  * it, and its place in what the strategy was told, go to the superseded
- * results (store_each_superseded). Its attempts, metrics and observations stay,
- * and where its schedule had it begin; but it has left that, and its resource
- * is 0.
+ * results (store_each_superseded), where it had such a place. Its attempts,
+ * metrics and observations stay, and where its schedule had it begin; but it
+ * has left that, and its resource is 0. A step's outputs and cache key go; its
+ * events keep them.
  */
 int store_reopen_job(struct store *store, int64_t job, const char *state,
                      const char *event, int64_t time_ms, struct err *err);
@@ -228,9 +257,10 @@ struct attempt_end {
     int exit_code; /* -1: none */
     int signal;    /* 0: none */
     int64_t started_ms, ended_ms, cpu_ms, max_rss_bytes;
-    const char *text;      /* NULL or why */
-    int rule;              /* the retry rule that matched, from 0; -1: none */
-    int64_t resource_used; /* 0: none, or not known */
+    const char *text;       /* NULL or why */
+    int rule;               /* the retry rule that matched, from 0; -1: none */
+    int64_t resource_used;  /* 0: none, or not known */
+    const char *checkpoint; /* a hash of its checkpoints; NULL: none */
 };
 
 int store_end_attempt(struct store *store, const struct attempt_end *end,
@@ -320,12 +350,20 @@ struct run_row {
     bool is_scheduled;  /* its trials are given their resource bit by bit */
     double best;        /* finite, of a feasible succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
+    int64_t steps;      /* of a workflow */
+    int64_t parent_id;  /* the run that it was started by; 0: a person */
+    int64_t parent_job; /* and the job there, by id */
 };
 
 int store_each_run(struct store *store,
                    int (*row)(void *user, const struct run_row *run),
                    void *user, struct err *err);
-/* By name, by id, or "last". ERR_NOT_FOUND names the nearest. */
+/* The runs that a run has started, and those that they have, by id. */
+int store_each_run_below(struct store *store, int64_t run,
+                         int (*row)(void *user, const struct run_row *run),
+                         void *user, struct err *err);
+/* By name, by id, or "last", which is the last that a person started.
+ * ERR_NOT_FOUND names the nearest. */
 int store_find_run(struct store *store, const char *selector, int64_t *id,
                    struct err *err);
 int store_get_run(struct store *store, int64_t run,
@@ -368,6 +406,10 @@ struct trial_row {
     int64_t
         reached; /* the resource that it is known to have come to, 0: none */
     int64_t reached_rung; /* the highest that it was looked at; -1: none */
+    /* Of a workflow: see struct job_new and struct job_change. */
+    int64_t step, copy, round;
+    const char *rounds, *outputs, *cache_key; /* NULL: none */
+    int64_t cached_from;                      /* 0: none */
 };
 
 /* ORDER_BEST: by the first objective and its goal, best first; then those that
@@ -389,6 +431,34 @@ int store_each_trial(struct store *store, const struct trial_query *query,
                      int (*row)(void *user, const struct trial_row *trial),
                      void *user, struct err *err);
 
+struct step_row {
+    int64_t step; /* its place in the file, from 0 */
+    const char *name, *state;
+    const char *reason, *matrix; /* NULL: none */
+    int64_t copies;              /* -1: it has not begun */
+    int64_t began_ms, ended_ms;  /* 0: not yet */
+    /* Of its jobs, which are a copy's rounds, how many are in these states. */
+    int64_t jobs, pending, running, succeeded, failed, skipped;
+};
+
+/* The steps of a workflow's run, in the file's order. */
+int store_each_step(struct store *store, int64_t run,
+                    int (*row)(void *user, const struct step_row *step),
+                    void *user, struct err *err);
+
+/* A job whose result may stand for that of another. */
+struct cached_row {
+    int64_t job, number;
+    const char *run; /* the run's name */
+    const char *outputs;
+    int64_t ended_ms;
+};
+
+/* Those that succeeded with a cache key, since then, the newest first. */
+int store_each_cached(struct store *store, const char *key, int64_t since_ms,
+                      int (*row)(void *user, const struct cached_row *cached),
+                      void *user, struct err *err);
+
 struct attempt_row {
     int64_t id, job, number, job_number;
     const char *state, *directory;
@@ -397,6 +467,7 @@ struct attempt_row {
     int64_t cpu_ms, max_rss_bytes, created_ms;
     int64_t rule; /* the retry rule that matched its end; -1: none */
     int64_t resource_from, resource, resource_used; /* 0: none, or not known */
+    const char *checkpoint; /* a hash of its checkpoints; NULL: none */
 };
 
 /* Attempts of one job, or (job 0) all of the run that have not ended. */

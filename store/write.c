@@ -86,6 +86,19 @@ static int add_rungs(struct store *store, const struct run_new *run, int64_t id,
     return 0;
 }
 
+static int add_steps(struct store *store, const struct run_new *run, int64_t id,
+                     struct err *err)
+{
+    for (size_t i = 0; i < run->step_count; i++) {
+        if (store_change(store, INSERT_RUN_STEP,
+                         VALUES(value_int(id), value_int((int64_t)i),
+                                value_text(run->steps[i])),
+                         err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static void detail_rungs(struct buf *detail, const struct run_new *run)
 {
     struct value *rungs = mem_array(4 * run->rung_count, sizeof(*rungs));
@@ -126,6 +139,10 @@ static const char *run_detail(struct store *store, const struct run_new *run)
     detail_values(detail, "outcomes", outcomes, 3 * run->outcome_count);
     if (run->rung_count > 0)
         detail_rungs(detail, run);
+    if (run->step_count > 0)
+        detail_texts(detail, "steps", run->steps, run->step_count);
+    detail_int_unless_0(detail, "parent_id", run->parent);
+    detail_int_unless_0(detail, "parent_job", run->parent_job);
     free(outcomes);
     return detail_end(detail);
 }
@@ -138,7 +155,8 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
             VALUES(value_text(run->name), value_text(run->kind),
                    value_text(run->spec), value_text(run->overrides),
                    value_text(run->spec_path), value_text(run->work_directory),
-                   value_int((int64_t)run->seed), value_int(run->time_ms)),
+                   value_int((int64_t)run->seed), value_int(run->time_ms),
+                   int_unless(run->parent, 0), int_unless(run->parent_job, 0)),
             err) < 0) {
         if (sqlite3_extended_errcode(store->db) == SQLITE_CONSTRAINT_UNIQUE)
             err_set(err, ERR_BUSY, "there is a run '%s' already", run->name);
@@ -148,7 +166,8 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
     if (add_objectives(store, run, *id, err) < 0 ||
         add_outcomes(store, run, *id, err) < 0 ||
         add_params(store, run, *id, err) < 0 ||
-        add_rungs(store, run, *id, err) < 0)
+        add_rungs(store, run, *id, err) < 0 ||
+        add_steps(store, run, *id, err) < 0)
         return -1;
     return event_add(store,
                      &(struct event){.run = *id,
@@ -273,10 +292,18 @@ static void detail_assignment(struct buf *detail, const struct job_new *job)
     detail_int_unless_0(detail, "parent", job->parent);
 }
 
+static void detail_copy(struct buf *detail, const struct job_new *job)
+{
+    detail_int(detail, "step", job->step);
+    detail_int(detail, "copy", job->copy);
+    detail_int_unless_0(detail, "round", job->round);
+    detail_text(detail, "rounds", job->rounds);
+}
+
 int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
                   struct err *err)
 {
-    bool is_assigned = job->resource != 0;
+    bool is_assigned = job->resource != 0, is_step = job->step >= 0;
     struct buf *detail;
 
     if (store_change(
@@ -287,7 +314,11 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
                    value_text(job->reason), int_unless(job->same_as, 0),
                    is_assigned ? value_int(job->bracket) : value_null(),
                    is_assigned ? value_int(job->rung) : value_null(),
-                   int_unless(job->resource, 0), int_unless(job->parent, 0)),
+                   int_unless(job->resource, 0), int_unless(job->parent, 0),
+                   int_unless(job->step, -1),
+                   is_step ? value_int(job->copy) : value_null(),
+                   is_step ? int_unless(job->round, 0) : value_null(),
+                   value_text(is_step ? job->rounds : NULL)),
             err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
@@ -300,13 +331,15 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
     detail_int(detail, "seen", job->seen);
     detail_int_unless_0(detail, "same_as", job->same_as);
     detail_assignment(detail, job);
+    if (is_step)
+        detail_copy(detail, job);
     detail_text(detail, "reason", job->reason);
     detail_values(detail, "params", job->params, job->param_count);
     return event_add(store,
                      &(struct event){.run = job->run,
                                      .job = *id,
                                      .time_ms = job->time_ms,
-                                     .event = "suggested",
+                                     .event = is_step ? "created" : "suggested",
                                      .detail = detail_end(detail)},
                      err);
 }
@@ -323,6 +356,9 @@ static const char *job_detail(struct store *store,
     detail_int_unless_0(detail, "due_ms", change->due_ms);
     detail_int_unless_0(detail, "told", change->told);
     detail_text(detail, "verdict", change->verdict);
+    detail_text(detail, "outputs", change->outputs);
+    detail_text(detail, "cache_key", change->cache_key);
+    detail_int_unless_0(detail, "cached_from", change->cached_from);
     if (change->values != NULL && change->value_count > 0)
         detail_reals(detail, "values", change->values, change->value_count);
     if (change->outcomes != NULL && change->outcome_count > 0)
@@ -367,7 +403,9 @@ int store_change_job(struct store *store, const struct job_change *change,
                    int_unless(change->started_ms, 0),
                    int_unless(change->ended_ms, 0),
                    int_unless(change->due_ms, 0), value_real(change->violation),
-                   int_unless(change->told, 0)),
+                   int_unless(change->told, 0), value_text(change->outputs),
+                   value_text(change->cache_key),
+                   int_unless(change->cached_from, 0)),
             err) < 0 ||
         expect_change(store, "job", change->job, err) < 0 ||
         set_values(store, change, err) < 0)
@@ -453,6 +491,7 @@ static const char *end_detail(struct store *store,
     if (end->rule >= 0)
         detail_int(detail, "rule", end->rule);
     detail_int_unless_0(detail, "resource_used", end->resource_used);
+    detail_text(detail, "checkpoint", end->checkpoint);
     return detail_end(detail);
 }
 
@@ -466,7 +505,8 @@ int store_end_attempt(struct store *store, const struct attempt_end *end,
                    int_unless(end->started_ms, 0), value_int(end->ended_ms),
                    value_int(end->cpu_ms), value_int(end->max_rss_bytes),
                    value_text(end->text), int_unless(end->rule, -1),
-                   int_unless(end->resource_used, 0)),
+                   int_unless(end->resource_used, 0),
+                   value_text(end->checkpoint)),
             err) < 0 ||
         expect_change(store, "attempt in progress", end->attempt, err) < 0)
         return -1;

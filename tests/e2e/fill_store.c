@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fill_store DIRECTORY RUN GOAL TRIALS: adds a finished run to a store, as if
+/* fill_store DIRECTORY RUN GOAL TRIALS (or, for a workflow's run of so many
+ * copies, DIRECTORY RUN workflow COPIES): adds a finished run to a store, as if
  * an engine had run it. Trial n's value falls from 1 towards 0; each tenth
  * trial failed at its first attempt, and again at its second; the first one was
  * seen at a rung. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/store_fill.h"
 
@@ -71,6 +73,56 @@ static int fill_observation(struct store *store, int64_t run, struct err *err)
                : store_add_observation(store, &observation, err);
 }
 
+static int fill_copy(struct store *store, int64_t run, int64_t copy,
+                     struct err *err)
+{
+    struct job_new job = {.run = run,
+                          .number = copy + 1,
+                          .state = "ready",
+                          .copy = copy,
+                          .time_ms = fill_start_ms};
+    struct job_change change = {.run = run,
+                                .state = "succeeded",
+                                .cause = "ok",
+                                .event = "reused",
+                                .time_ms = fill_start_ms,
+                                .ended_ms = fill_start_ms + 1000,
+                                .outputs = "{\"rows\":3}",
+                                .told = copy + 1};
+
+    return store_add_job(store, &job, &change.job, err) < 0
+               ? -1
+               : store_change_job(store, &change, err);
+}
+
+static int fill_workflow(struct store *store, char **words, struct err *err)
+{
+    static const char *const steps[] = {"shard", "train"};
+    struct run_new run = {.name = words[0],
+                          .kind = "workflow",
+                          .spec = "steps: {}\n",
+                          .overrides = "[]",
+                          .spec_path = "",
+                          .work_directory = "/tmp",
+                          .steps = steps,
+                          .step_count = ARRAY_LEN(steps),
+                          .time_ms = fill_start_ms};
+    struct step_change step = {.state = "active",
+                               .event = "step_began",
+                               .copies = atoll(words[2]),
+                               .time_ms = fill_start_ms};
+
+    if (store_begin(store, err) < 0 ||
+        store_add_run(store, &run, &step.run, err) < 0 ||
+        store_change_step(store, &step, err) < 0)
+        return -1;
+    for (int64_t copy = 0; copy < step.copies; copy++) {
+        if (fill_copy(store, step.run, copy, err) < 0)
+            return -1;
+    }
+    return store_commit(store, err);
+}
+
 static int fill(struct store *store, char **words, struct err *err)
 {
     int64_t trials = atoll(words[2]);
@@ -105,7 +157,10 @@ int main(int argc, char **argv)
     if (argc != 5)
         return 2;
     store = store_open(argv[1], STORE_CREATE, &err);
-    result = store == NULL ? -1 : fill(store, argv + 2, &err);
+    result = store == NULL ? -1
+             : strcmp(argv[3], "workflow") == 0
+                 ? fill_workflow(store, argv + 2, &err)
+                 : fill(store, argv + 2, &err);
     store_close(store);
     if (result < 0)
         fprintf(stderr, "fill_store: %s\n", err.text);

@@ -14,7 +14,8 @@ QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S)
 
 @pytest.fixture
 def database(smtune):
-    for name, goal in ("fashion-mlp", "minimize"), ("other", "maximize"):
+    for name, goal in (("fashion-mlp", "minimize"), ("other", "maximize"),
+                       ("nightly", "workflow")):
         smtune.ok(".smtune", name, goal, 40, program="tests/e2e/fill_store")
     connection = sqlite3.connect(
         f"file:{smtune.store}/smtune.db?mode=ro", uri=True)
@@ -75,3 +76,11 @@ def test_views_say_what_the_tables_hold(database):
     assert database.execute("SELECT * FROM learning_curve WHERE run = 'other'"
                             " AND number = 2").fetchall() == [
         ("other", 2, "loss", 1, 0.5, 1, "2026-01-01T00:00:02.000Z")]
+    assert database.execute("SELECT * FROM step WHERE run = 'nightly'"
+                            " AND (copy IS NULL OR copy = 39)").fetchall() == [
+        ("nightly", "shard", 39, None, 40, "succeeded", "ok", None,
+         '{"rows":3}', None, "2026-01-01T00:00:01.000Z", 0),
+        ("nightly", "train", None, None, None, "waiting", None, None, None,
+         None, None, 0)]
+    assert not database.execute(
+        "SELECT 1 FROM trial WHERE run = 'nightly'").fetchall()

@@ -44,7 +44,12 @@ static void test_states__every_cell_is_as_documented(void **state)
         {JOB_STOPPED, EVENT_REOPENED, JOB_READY},
         {JOB_CANCELLED, EVENT_REOPENED, JOB_READY},
         {JOB_SUCCEEDED, EVENT_REOPENED, JOB_READY},
-        {JOB_SKIPPED, EVENT_REOPENED, -1},
+        {JOB_SKIPPED, EVENT_REOPENED, JOB_READY},
+        {JOB_READY, EVENT_SKIPPED, JOB_SKIPPED},
+        {JOB_WAITING, EVENT_SKIPPED, JOB_SKIPPED},
+        {JOB_RUNNING, EVENT_SKIPPED, -1},
+        {JOB_SKIPPED, EVENT_STARTED, -1},
+        {JOB_READY, EVENT_CREATED, -1},
     };
 
     (void)state;
@@ -87,12 +92,46 @@ static void test_states__words_are_found_again(void **state)
     assert_int_equal(job_state_find("runing"), -1);
 }
 
+static void test_states__steps_go_from_state_to_state(void **state)
+{
+    static const struct {
+        enum flow_state from;
+        enum step_event event;
+        enum flow_state to;
+        bool can;
+    } cells[] = {
+        {FLOW_WAITING, STEP_BEGAN, FLOW_ACTIVE, true},
+        {FLOW_WAITING, STEP_BEGAN, FLOW_SUCCEEDED, false},
+        {FLOW_ACTIVE, STEP_BEGAN, FLOW_ACTIVE, false},
+        {FLOW_WAITING, STEP_SKIPPED, FLOW_SKIPPED, true},
+        {FLOW_ACTIVE, STEP_SKIPPED, FLOW_SKIPPED, false},
+        {FLOW_ACTIVE, STEP_ENDED, FLOW_SUCCEEDED, true},
+        {FLOW_ACTIVE, STEP_ENDED, FLOW_FAILED, true},
+        {FLOW_ACTIVE, STEP_ENDED, FLOW_SKIPPED, false},
+        {FLOW_WAITING, STEP_ENDED, FLOW_FAILED, false},
+        {FLOW_FAILED, STEP_REOPENED, FLOW_ACTIVE, true},
+        {FLOW_SKIPPED, STEP_REOPENED, FLOW_WAITING, true},
+        {FLOW_ACTIVE, STEP_REOPENED, FLOW_WAITING, true},
+        {FLOW_WAITING, STEP_REOPENED, FLOW_WAITING, false},
+        {FLOW_SUCCEEDED, STEP_REOPENED, FLOW_FAILED, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+        assert_int_equal(step_may(cells[i].from, cells[i].event, cells[i].to),
+                         cells[i].can);
+    for (int i = 0; step_state_names[i] != NULL; i++)
+        assert_int_equal(step_state_find(step_state_names[i]), i);
+    assert_int_equal(step_state_find("ready"), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states__every_cell_is_as_documented),
         cmocka_unit_test(test_states__only_the_user_goes_on_from_a_final_state),
         cmocka_unit_test(test_states__words_are_found_again),
+        cmocka_unit_test(test_states__steps_go_from_state_to_state),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

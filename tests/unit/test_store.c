@@ -183,6 +183,7 @@ static void test_store__odd_names_and_values_survive(void **state)
                        &(struct job_new){.run = 1,
                                          .number = 1,
                                          .state = "running",
+                                         .step = -1,
                                          .cursor = UINT64_MAX,
                                          .params = odd_values,
                                          .param_count = ARRAY_LEN(odd_values)},

@@ -54,11 +54,13 @@ static void add_trial(struct store *store, int64_t run, int64_t number,
                                 .outcome_count = BOUNDS,
                                 .violation = violation};
 
-    must(store_add_job(
-        store,
-        &(struct job_new){
-            .run = run, .number = number, .state = "running", .time_ms = 1},
-        &change.job, &err));
+    must(store_add_job(store,
+                       &(struct job_new){.run = run,
+                                         .number = number,
+                                         .state = "running",
+                                         .step = -1,
+                                         .time_ms = 1},
+                       &change.job, &err));
     must(store_change_job(store, &change, &err));
 }
 

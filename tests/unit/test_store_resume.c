@@ -15,7 +15,12 @@ static void add_trial(struct store *store, int64_t run, int64_t number,
                       int64_t time_ms)
 {
     const struct job_new job = {
-        .run = run, .number = number, .state = "ready", .time_ms = time_ms};
+        .run = run,
+        .number = number,
+        .state = "ready",
+        .step = -1,
+        .time_ms = time_ms,
+    };
     struct err err = {0};
     int64_t id;
 

@@ -128,6 +128,7 @@ static int64_t fill(struct store *store)
     struct job_new job = {.run = 1,
                           .number = 1,
                           .state = "ready",
+                          .step = -1,
                           .bracket = 1,
                           .rung = 2,
                           .resource = 1,

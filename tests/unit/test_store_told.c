@@ -38,6 +38,7 @@ static void test_store__keeps_what_a_suggestion_was_based_on(void **state)
     struct job_new job = {.run = 1,
                           .number = 2,
                           .state = "ready",
+                          .step = -1,
                           .seen = 1,
                           .reason = "{\"step\":\"log EI\"}",
                           .same_as = 1};

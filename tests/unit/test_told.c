@@ -30,6 +30,7 @@ static int64_t add_trial(struct store *store, int64_t number, int64_t seen)
     struct job_new job = {.run = 1,
                           .number = number,
                           .state = "ready",
+                          .step = -1,
                           .seen = seen,
                           .resource = 1,
                           .parent = number == 4 ? 1 : 0,

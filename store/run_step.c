@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/value.h"
+#include "store/event.h"
+#include "store/store_impl.h"
+
+/* ---- writing ---- */
+
+static const char *step_detail(struct store *store,
+                               const struct step_change *change, bool begins)
+{
+    struct buf *detail = detail_start(store);
+
+    detail_int(detail, "step", change->step);
+    detail_text(detail, "state", change->state);
+    detail_text(detail, "reason", change->reason);
+    if (begins) {
+        detail_int(detail, "copies", change->copies);
+        detail_text(detail, "matrix", change->matrix);
+    }
+    return detail_end(detail);
+}
+
+int store_change_step(struct store *store, const struct step_change *change,
+                      struct err *err)
+{
+    bool begins = strcmp(change->event, "step_began") == 0;
+
+    if (store_change(store, UPDATE_RUN_STEP,
+                     VALUES(value_int(change->run), value_int(change->step),
+                            value_text(change->state),
+                            value_text(change->reason),
+                            begins ? value_int(change->copies) : value_null(),
+                            value_text(begins ? change->matrix : NULL),
+                            value_int(change->time_ms)),
+                     err) < 0)
+        return -1;
+    if (sqlite3_changes(store->db) != 1)
+        return err_set(err, ERR_FAILED,
+                       "store '%s': run %" PRId64 " has no step %" PRId64,
+                       store->path, change->run, change->step);
+    return event_add(store,
+                     &(struct event){
+                         .run = change->run,
+                         .time_ms = change->time_ms,
+                         .event = change->event,
+                         .detail = step_detail(store, change, begins),
+                     },
+                     err);
+}
+
+/* ---- reading ---- */
+
+/* A text column that may be NULL. */
+static const char *text_or_null(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
+static void read_step(sqlite3_stmt *statement, struct step_row *step)
+{
+    int column = 0;
+
+    step->step = sqlite3_column_int64(statement, column++);
+    step->name = store_column_text(statement, column++);
+    step->state = store_column_text(statement, column++);
+    step->reason = text_or_null(statement, column++);
+    step->matrix = text_or_null(statement, column++);
+    step->copies = sqlite3_column_int64(statement, column++);
+    step->began_ms = sqlite3_column_int64(statement, column++);
+    step->ended_ms = sqlite3_column_int64(statement, column++);
+    step->jobs = sqlite3_column_int64(statement, column++);
+    step->pending = sqlite3_column_int64(statement, column++);
+    step->running = sqlite3_column_int64(statement, column++);
+    step->succeeded = sqlite3_column_int64(statement, column++);
+    step->failed = sqlite3_column_int64(statement, column++);
+    step->skipped = sqlite3_column_int64(statement, column++);
+}
+
+int store_each_step(struct store *store, int64_t run,
+                    int (*row)(void *user, const struct step_row *step),
+                    void *user, struct err *err)
+{
+    struct value id = value_int(run);
+    sqlite3_stmt *statement = store_query(
+        store,
+        "WITH sum AS MATERIALIZED (SELECT step, count(*) AS jobs,"
+        "  sum(state = 'waiting' OR state = 'ready') AS pending,"
+        "  sum(state = 'running') AS running,"
+        "  sum(state = 'succeeded') AS succeeded,"
+        "  sum(state = 'failed') AS failed, sum(state = 'skipped') AS skipped"
+        "  FROM job WHERE run_id = ?1 AND step IS NOT NULL GROUP BY step)"
+        "SELECT idx, name, state, reason, matrix, ifnull(copies, -1),"
+        " began_ms, ended_ms, sum.jobs, sum.pending, sum.running,"
+        " sum.succeeded, sum.failed, sum.skipped"
+        " FROM run_step LEFT JOIN sum ON sum.step = idx"
+        " WHERE run_id = ?1 ORDER BY idx",
+        &id, 1, err);
+    struct step_row step;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        read_step(statement, &step);
+        result = row(user, &step);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
+int store_each_cached(struct store *store, const char *key, int64_t since_ms,
+                      int (*row)(void *user, const struct cached_row *cached),
+                      void *user, struct err *err)
+{
+    const struct value bounds[] = {value_text(key), value_int(since_ms)};
+    sqlite3_stmt *statement = store_query(
+        store,
+        "SELECT job.id, job.number, run.name, job.outputs, job.ended_ms"
+        " FROM job JOIN run ON run.id = job.run_id"
+        " WHERE job.cache_key = ?1 AND job.state = 'succeeded'"
+        " AND job.ended_ms >= ?2 ORDER BY job.ended_ms DESC, job.id DESC",
+        bounds, 2, err);
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        const struct cached_row cached = {
+            .job = sqlite3_column_int64(statement, 0),
+            .number = sqlite3_column_int64(statement, 1),
+            .run = store_column_text(statement, 2),
+            .outputs = store_column_text(statement, 3),
+            .ended_ms = sqlite3_column_int64(statement, 4),
+        };
+
+        result = row(user, &cached);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
