@@ -148,6 +148,18 @@ static void note(const struct run *run, const char *text)
     run->job->on_note(run->job->user, text);
 }
 
+/* An epoch that is under way in batches of another size begins anew. */
+static void fit_batch(struct run *run, const char *header)
+{
+    char *line = mem_printf("\nbatch=%" PRId64 "\n", run->options->batch);
+
+    if (strstr(header, line) == NULL) {
+        run->at.batch = 0;
+        run->at.loss_sum = 0;
+    }
+    free(line);
+}
+
 /* Goes on from the newest checkpoint; 0 also when there is none. */
 static int run_restore(struct run *run, struct err *err)
 {
@@ -162,6 +174,8 @@ static int run_restore(struct run *run, struct err *err)
     buf_clear(&notes);
     if (checkpoint != NULL) {
         status = checkpoint_restore(checkpoint, &parts, err);
+        if (status == 0)
+            fit_batch(run, checkpoint_header(checkpoint));
         checkpoint_destroy(checkpoint);
     }
     return status;

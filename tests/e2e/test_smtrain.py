@@ -186,7 +186,7 @@ def test_a_checkpoint_is_adopted_with_other_settings(smtrain, tmp_path):
     """What may change is how it is trained, not what it is."""
     flags = ("--checkpoint-dir", tmp_path / "run", "--epochs")
     other = ("--lr", "0.01", "--momentum", "0.5", "--weight-decay", "0.001",
-             "--dropout", "0.1")
+             "--dropout", "0.1", "--batch", 64)
     lines_of(smtrain(*flags, 2))
     assert "with dropout=0, not dropout=0.1" in smtrain(*flags, 3,
                                                         *other).stderr
@@ -197,6 +197,22 @@ def test_a_checkpoint_is_adopted_with_other_settings(smtrain, tmp_path):
     result = smtrain(*flags, 5, "--width", 17, "--adopt")
     assert lines_of(result, status=1) == []
     assert "with width=16, not width=17" in result.stderr
+
+
+def test_an_epoch_begins_anew_with_another_batch(smtune, smtrain, images,
+                                                 tmp_path):
+    """What was trained of it in batches of the old size is no part of it."""
+    flags = ("--lr", "0.001", "--checkpoint-dir", tmp_path / "run", "--epochs")
+    process = smtune.start("mlp", *FLAGS, "--data", images, *flags, 100000,
+                           "--batch", 1, program="smtrain")
+    process.stdout.readline()
+    process.terminate()
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 75, errors
+    epochs = len(out.splitlines()) + 2
+    result = smtrain(*flags, epochs, "--batch", 50, "--adopt")
+    assert len(lines_of(result)) == 1
+    assert f"going on at epoch {epochs}, batch 1\n" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2],
