@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "orchestrator/env_list.h"
 #include "orchestrator/launch_env.h"
+#include "orchestrator/shards.h"
 
 struct launch {
     struct attempt_spec spec;
@@ -140,6 +141,7 @@ static void set_environment(struct launch *launch,
         .attempt = order->attempt,
         .attempt_number = order->attempt_number,
         .resource = order->resource,
+        .copy = order->copy,
         .task = order->task,
         .resources = order->resources,
         .params = order->params,
@@ -150,6 +152,39 @@ static void set_environment(struct launch *launch,
     launch_env_set(&launch->environment, &names);
 }
 
+/* Makes the folders of channels of which each copy has a share. */
+static int share_out(const struct launch *launch,
+                     const struct launch_site *site,
+                     const struct launch_order *order, struct err *err)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < order->task->channel_count && result == 0; i++) {
+        const struct channel *channel = &order->task->channels[i];
+
+        if (!channel->is_sharded)
+            continue;
+        char *target = mem_printf("%s/" SHARDS_FOLDER "/%s",
+                                  launch->ml_directory, channel->name);
+        char *list =
+            workspace_shard_list(site->workspaces, order->step, channel->name);
+        const struct shard shard = {
+            .source = channel->path,
+            .list = list,
+            .target = target,
+            .copy = order->copy.index,
+            .copies = order->copy.count,
+        };
+
+        result = shards_link(&shard, err);
+        if (result != 0)
+            err_prefix(err, "channel '%s'", channel->name);
+        free(target);
+        free(list);
+    }
+    return result;
+}
+
 static int prepare(struct launch *launch, const struct launch_site *site,
                    const struct launch_order *order, struct err *err)
 {
@@ -157,12 +192,15 @@ static int prepare(struct launch *launch, const struct launch_site *site,
         .job = order->job,
         .attempt_number = order->attempt_number,
         .task = order->task,
+        .copy = order->copy,
         .params = order->params,
         .strings = order->strings,
     };
 
     set_environment(launch, site, order);
     if (workspace_prepare(site->workspaces, &wanted, err) != 0)
+        return -1;
+    if (share_out(launch, site, order, err) != 0)
         return -1;
     if (expand(launch, order, err) == 0)
         return 0;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "executors/executor.h"
+#include "orchestrator/hosts.h"
 #include "orchestrator/task.h"
 #include "orchestrator/workspace.h"
 
@@ -36,6 +37,8 @@ struct launch_order {
     int64_t attempt;        /* its id in the store */
     int64_t attempt_number; /* 1, 2, 3 ... of the job's */
     int64_t resource;       /* up to which it runs, 0: to an end of its own */
+    const char *step;       /* its name; NULL: a trial */
+    struct job_copy copy;   /* of the step */
     const struct task *task;
     const struct resources *resources;
     const json_t *params; /* what it is told by name */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "orchestrator/shards.h"
 
 static void set_own_names(struct env_list *env, const struct launch_env *names)
 {
@@ -51,8 +52,6 @@ static void set_directories(struct env_list *env, const char *base)
     env_list_printf(env, "SM_INPUT_CONFIG_DIR", "%s/input/config", base);
     env_list_printf(env, "SM_OUTPUT_DIR", "%s/output", base);
     env_list_printf(env, "SM_OUTPUT_DATA_DIR", "%s/output/data", base);
-    env_list_set(env, "SM_HOSTS", "[\"algo-1\"]");
-    env_list_set(env, "SM_CURRENT_HOST", "algo-1");
 }
 
 static void set_json(struct env_list *env, const char *name, const json_t *json)
@@ -62,6 +61,16 @@ static void set_json(struct env_list *env, const char *name, const json_t *json)
     json_print(json, &text);
     env_list_set(env, name, buf_text(&text));
     buf_clear(&text);
+}
+
+static void set_hosts(struct env_list *env, const struct job_copy *copy)
+{
+    json_t *config = hosts_config(copy);
+
+    set_json(env, "SM_HOSTS", json_object_get(config, "hosts"));
+    env_list_set(env, "SM_CURRENT_HOST",
+                 json_string_value(json_object_get(config, "current_host")));
+    json_decref(config);
 }
 
 /* PREFIX_NAME with NAME in capitals; '-' and '.' stay, as SageMaker has it. */
@@ -97,16 +106,22 @@ static void set_hyperparameters(struct env_list *env, json_t *strings)
     json_decref(args);
 }
 
-static void set_channels(struct env_list *env, const struct task *task)
+static void set_channels(struct env_list *env, const struct task *task,
+                         const char *base)
 {
     json_t *names = json_array();
+    struct buf share = BUF_INIT;
 
     for (size_t i = 0; i < task->channel_count; i++) {
         const struct channel *channel = &task->channels[i];
 
-        set_upper(env, "SM_CHANNEL_", channel->name, channel->path);
+        buf_truncate(&share, 0);
+        buf_printf(&share, "%s/" SHARDS_FOLDER "/%s", base, channel->name);
+        set_upper(env, "SM_CHANNEL_", channel->name,
+                  channel->is_sharded ? buf_text(&share) : channel->path);
         json_array_append_new(names, json_from_text(channel->name));
     }
+    buf_clear(&share);
     set_json(env, "SM_CHANNELS", names);
     json_decref(names);
 }
@@ -117,7 +132,8 @@ void launch_env_set(struct env_list *env, const struct launch_env *names)
     set_resources(env, names->resources);
     set_limit(env, "SMTUNE_RESOURCE", names->resource);
     set_directories(env, names->ml_directory);
+    set_hosts(env, &names->copy);
     set_hyperparameters(env, names->strings);
     set_json(env, "SM_HPS", names->params);
-    set_channels(env, names->task);
+    set_channels(env, names->task, names->ml_directory);
 }

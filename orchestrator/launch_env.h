@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "orchestrator/env_list.h"
+#include "orchestrator/hosts.h"
 #include "orchestrator/task.h"
 
 /*
@@ -18,6 +19,7 @@ struct launch_env {
     const char *job_directory, *attempt_directory, *ml_directory;
     int64_t job, attempt, attempt_number;
     int64_t resource; /* of the schedule; 0: there is none */
+    struct job_copy copy;
     const struct task *task;
     const struct resources *resources;
     const json_t *params; /* what it is told by name */

@@ -47,6 +47,7 @@ struct folder {
     SLIST_ENTRY(folder) link; /* where it is spare */
     int64_t trial;
     const struct task *task; /* that its configuration is of; NULL: none yet */
+    struct job_copy copy;    /* and that */
     bool is_seen;            /* empty, with these times of change */
     struct timespec changed[ARRAY_LEN(emptiable)];
 };
@@ -66,12 +67,6 @@ static const char *name_in(char name[NAME_BYTES], int64_t trial,
     return name;
 }
 
-static json_t *hosts_json(void)
-{
-    return json_pack("{s:s, s:[s], s:s}", "current_host", "algo-1", "hosts",
-                     "algo-1", "network_interface_name", "lo");
-}
-
 static json_t *channels_json(const struct task *task)
 {
     json_t *channels = json_object();
@@ -80,8 +75,10 @@ static json_t *channels_json(const struct task *task)
         json_object_set_new(channels, task->channels[i].name,
                             json_pack("{s:s, s:s, s:s}", "TrainingInputMode",
                                       "File", "S3DistributionType",
-                                      "FullyReplicated", "RecordWrapperType",
-                                      "None"));
+                                      task->channels[i].is_sharded
+                                          ? "ShardedByS3Key"
+                                          : "FullyReplicated",
+                                      "RecordWrapperType", "None"));
     return channels;
 }
 
@@ -175,6 +172,12 @@ char *workspace_checkpoint_directory(const char *run_directory, int64_t trial)
                       trial);
 }
 
+char *workspace_shard_list(const struct workspaces *workspaces,
+                           const char *step, const char *channel)
+{
+    return mem_printf("%s/shards/%s/%s", workspaces->directory, step, channel);
+}
+
 /* -- Making ---------------------------------------------------------------*/
 
 static int make_directory(int fd, const char *name, struct err *err)
@@ -225,17 +228,18 @@ static int make_folder(const struct workspaces *workspaces, int64_t trial,
 
 /* What a job finds in its folder about its hosts and channels. */
 static int configure(const struct workspaces *workspaces, struct folder *folder,
-                     const struct task *task, struct err *err)
+                     const struct workspace_order *order, struct err *err)
 {
-    json_t *hosts = hosts_json();
-    json_t *channels = channels_json(task);
+    json_t *hosts = hosts_config(&order->copy);
+    json_t *channels = channels_json(order->task);
     int result = write_json(workspaces, folder->trial,
                             CONFIG "resourceconfig.json", hosts, err);
 
     if (result == 0)
         result = write_json(workspaces, folder->trial,
                             CONFIG "inputdataconfig.json", channels, err);
-    folder->task = task;
+    folder->task = order->task;
+    folder->copy = order->copy;
     json_decref(hosts);
     json_decref(channels);
     return result;
@@ -287,6 +291,17 @@ static void keep_from_others(struct workspaces *workspaces, int64_t trial)
     free(folder);
 }
 
+static bool is_configured(const struct folder *folder,
+                          const struct workspace_order *order)
+{
+    bool has_its_channels =
+        folder->task == order->task ||
+        (folder->task != NULL && folder->task->channel_count == 0 &&
+         order->task->channel_count == 0);
+
+    return has_its_channels && hosts_equal(&folder->copy, &order->copy);
+}
+
 static int get_folder(struct workspaces *workspaces,
                       const struct workspace_order *order, struct err *err)
 {
@@ -303,9 +318,9 @@ static int get_folder(struct workspaces *workspaces,
     }
     folder->trial = order->job;
     put_in_use(workspaces, folder);
-    return folder->task == order->task
+    return is_configured(folder, order)
                ? 0
-               : configure(workspaces, folder, order->task, err);
+               : configure(workspaces, folder, order, err);
 }
 
 int workspace_prepare(struct workspaces *workspaces,
@@ -426,6 +441,15 @@ static bool is_untouched(int trials_fd, struct folder *folder)
     return is_empty(trials_fd, folder->trial);
 }
 
+/* Its share of files is its own. */
+static bool has_share(const struct folder *folder)
+{
+    for (size_t i = 0; i < folder->task->channel_count; i++)
+        if (folder->task->channels[i].is_sharded)
+            return true;
+    return false;
+}
+
 void workspace_release(struct workspaces *workspaces, int64_t trial)
 {
     struct folder key = {.trial = trial}, *folder;
@@ -435,7 +459,7 @@ void workspace_release(struct workspaces *workspaces, int64_t trial)
         return;
     folder = *(struct folder **)found;
     tdelete(folder, &workspaces->used, compare_trials);
-    if (!is_untouched(workspaces->trials_fd, folder)) {
+    if (has_share(folder) || !is_untouched(workspaces->trials_fd, folder)) {
         free(folder);
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "orchestrator/hosts.h"
 #include "orchestrator/task.h"
 
 /*
@@ -17,7 +18,9 @@
  *           checkpoints/                 SMTUNE_CHECKPOINT_DIR, kept by retries
  *           model/  output/data/         SM_MODEL_DIR, SM_OUTPUT_DATA_DIR
  *           input/config/NAME.json       SageMaker's three, and params.json
+ *           input/data/CHANNEL/          links to a copy's share (shards.h)
  *   runs/NAME/attempts/N-A/              log, claim, exit, metrics.jsonl
+ *   runs/NAME/shards/STEP/CHANNEL        the files that copies share out
  *
  * Making eight folders costs more than starting a short trial. Where a trial
  * left nothing in its folder, another one gets that by a rename.
@@ -46,10 +49,16 @@ int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
 /* Where a trial's checkpoints are, there or not. The caller frees. */
 char *workspace_checkpoint_directory(const char *run_directory, int64_t trial);
 
+/* Where it is written down which files of a step's channel its copies share
+ * (shards.h). The caller frees. */
+char *workspace_shard_list(const struct workspaces *workspaces,
+                           const char *step, const char *channel);
+
 struct workspace_order {
     int64_t job; /* its number */
     int64_t attempt_number;
     const struct task *task; /* the same one, as long as the folders are used */
+    struct job_copy copy;    /* for resourceconfig.json */
     const json_t *params;    /* for params.json */
     const json_t *strings;   /* for hyperparameters.json: each value as text */
 };

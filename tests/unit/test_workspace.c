@@ -48,19 +48,27 @@ static int tear_down(void **state)
     return result;
 }
 
-static void prepare(struct fixture *fixture, int64_t trial, int64_t attempt,
-                    const char *word)
+static void prepare_copy(struct fixture *fixture, int64_t trial,
+                         int64_t attempt, const char *word,
+                         struct job_copy copy)
 {
     json_t *params = json_object();
     const struct workspace_order order = {.job = trial,
                                           .attempt_number = attempt,
                                           .task = &fixture->task,
+                                          .copy = copy,
                                           .params = params,
                                           .strings = params};
 
     json_object_set_new(params, "x", json_string(word));
     assert_int_equal(workspace_prepare(fixture->workspaces, &order, NULL), 0);
     json_decref(params);
+}
+
+static void prepare(struct fixture *fixture, int64_t trial, int64_t attempt,
+                    const char *word)
+{
+    prepare_copy(fixture, trial, attempt, word, (struct job_copy){0, 1, false});
 }
 
 static char *path_of(const struct fixture *fixture, const char *rest)
@@ -181,6 +189,43 @@ static void test_workspace__spare_folders_go_at_the_end(void **state)
     assert_non_null(fixture->workspaces);
 }
 
+static void test_workspace__a_folder_that_changes_hosts_says_so(void **state)
+{
+    struct fixture *fixture = *state;
+    ino_t first;
+
+    prepare_copy(fixture, 1, 1, "a", (struct job_copy){0, 2, true});
+    first = inode(fixture, "trials/1/ml/checkpoints");
+    workspace_release(fixture->workspaces, 1);
+    prepare_copy(fixture, 2, 1, "a", (struct job_copy){1, 2, true});
+    assert_true(inode(fixture, "trials/2/ml/checkpoints") == first);
+    assert_holds(fixture, "trials/2/ml/input/config/resourceconfig.json",
+                 "{\"current_host\":\"algo-2\",\"hosts\":[\"algo-1\","
+                 "\"algo-2\"],\"network_interface_name\":\"lo\"}\n");
+    workspace_release(fixture->workspaces, 2);
+    prepare(fixture, 3, 1, "a");
+    assert_holds(fixture, "trials/3/ml/input/config/resourceconfig.json",
+                 "{\"current_host\":\"algo-1\",\"hosts\":[\"algo-1\"],"
+                 "\"network_interface_name\":\"lo\"}\n");
+}
+
+static void test_workspace__a_share_of_files_stays(void **state)
+{
+    struct channel channel = {"train", "/data", true};
+    struct fixture *fixture = *state;
+
+    fixture->task.channels = &channel;
+    fixture->task.channel_count = 1;
+    prepare(fixture, 1, 1, "a");
+    assert_holds(fixture, "trials/1/ml/input/config/inputdataconfig.json",
+                 "{\"train\":{\"TrainingInputMode\":\"File\","
+                 "\"S3DistributionType\":\"ShardedByS3Key\","
+                 "\"RecordWrapperType\":\"None\"}}\n");
+    workspace_release(fixture->workspaces, 1);
+    prepare(fixture, 2, 1, "a");
+    assert_true(is_there(fixture, "trials/1"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -190,6 +235,8 @@ int main(void)
         TEST(test_workspace__what_a_trial_left_stays),
         TEST(test_workspace__a_trial_run_again_has_its_own_back),
         TEST(test_workspace__spare_folders_go_at_the_end),
+        TEST(test_workspace__a_folder_that_changes_hosts_says_so),
+        TEST(test_workspace__a_share_of_files_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
