@@ -63,15 +63,21 @@ static void terminate(struct adopted *adopted)
 }
 
 /* Start times are in ticks of the clock that timeouts go by. */
-static void check_time(struct adopted *adopted)
+static void check_time(struct adopted_list *list, struct adopted *adopted)
 {
     int64_t started_ms =
         (int64_t)adopted->claim.pid_start * 1000 / sysconf(_SC_CLK_TCK);
+    int64_t left_ms = started_ms + adopted->time_ms - clock_monotonic_ms();
 
-    if (adopted->time_ms > 0 && adopted->told == CAUSE_OK &&
-        clock_monotonic_ms() >= started_ms + adopted->time_ms) {
+    if (adopted->time_ms <= 0 || adopted->told != CAUSE_OK)
+        return;
+    if (left_ms <= 0) {
         tell(adopted, CAUSE_TIMEOUT);
         terminate(adopted);
+    } else if (adopted->warn_signal != 0 &&
+               left_ms <= adopted->warn_before_ms) {
+        adopted_warn(&list->census, list->first, adopted);
+        adopted->warn_signal = 0;
     }
 }
 
@@ -89,7 +95,7 @@ static bool goes_on(struct adopted_list *list, struct adopted *adopted)
     if (adopted_process_lives(claim->shim_pid, claim->shim_start))
         return true;
     if (adopted_process_lives(claim->pid, claim->pid_start)) {
-        check_time(adopted);
+        check_time(list, adopted);
         return true;
     }
     if (claim->pid == 0)
@@ -250,6 +256,15 @@ static struct adopted *add(struct adopted_list *list, int64_t attempt)
     return adopted;
 }
 
+static void fill(struct adopted *adopted, const struct attempt_spec *spec)
+{
+    adopted->directory = mem_copy_string(spec->directory);
+    adopted->grace_ms = spec->grace_ms;
+    adopted->time_ms = spec->time_ms;
+    adopted->warn_signal = spec->warn_signal;
+    adopted->warn_before_ms = spec->warn_before_ms;
+}
+
 int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
                 struct err *err)
 {
@@ -276,21 +291,15 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
                            spec->attempt, claim.host);
     }
     adopted = add(list, spec->attempt);
-    adopted->directory = mem_copy_string(spec->directory);
+    fill(adopted, spec);
     adopted->claim = claim;
-    adopted->grace_ms = spec->grace_ms;
-    adopted->time_ms = spec->time_ms;
     return 0;
 }
 
 void adopted_add_unseen(struct adopted_list *list,
                         const struct attempt_spec *spec)
 {
-    struct adopted *adopted = add(list, spec->attempt);
-
-    adopted->directory = mem_copy_string(spec->directory);
-    adopted->grace_ms = spec->grace_ms;
-    adopted->time_ms = spec->time_ms;
+    fill(add(list, spec->attempt), spec);
 }
 
 int64_t adopted_pid(const struct adopted_list *list, int64_t attempt)

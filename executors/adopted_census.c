@@ -89,6 +89,13 @@ static void take_census(struct adopted_census *census, struct adopted *first)
     census->is_fresh = true;
 }
 
+void adopted_warn(struct adopted_census *census, struct adopted *first,
+                  const struct adopted *adopted)
+{
+    take_census(census, first);
+    process_table_warn(&census->table, adopted, adopted->warn_signal);
+}
+
 static size_t kill_owned(const struct process_table *table,
                          const struct adopted *owner)
 {

@@ -15,7 +15,9 @@ struct adopted {
     char *directory; /* NULL: it is lost */
     struct claim claim;
     int64_t grace_ms;
-    int64_t time_ms;         /* 0: no limit */
+    int64_t time_ms; /* 0: no limit */
+    int warn_signal; /* still to be sent; 0: none */
+    int64_t warn_before_ms;
     enum attempt_cause told; /* why it was told to end; CAUSE_OK: it was not */
     int64_t told_ms;         /* wall clock */
     int64_t kill_ms;         /* clock_monotonic_ms(); 0: none */
@@ -32,6 +34,10 @@ bool adopted_process_lives(int64_t pid, uint64_t start);
 
 /* SIGTERM to the session of the command, if that is there. */
 void adopted_terminate(const struct adopted *adopted);
+
+/* Sends its warning to its processes, as the census finds them. */
+void adopted_warn(struct adopted_census *census, struct adopted *first,
+                  const struct adopted *adopted);
 
 /* Kills all that is found of an adopted attempt, one of the list `first`, with
  * a new census unless it is fresh; returns whether there was anything, or it

@@ -57,7 +57,9 @@ struct agent_message {
 /* An attempt_spec that owns what it points to. */
 struct attempt_request {
     struct attempt_spec spec;
-    struct attempt_request *next; /* the holder's */
+    struct attempt_pool pools[ATTEMPT_POOLS_MAX];
+    struct attempt_request *next; /* the holder's, as is the following */
+    uint32_t lacks;
     char *bytes;
     char **strings;
 };

@@ -121,6 +121,13 @@ enum start_result {
     START_FULL = 1 /* no slot; try again after `room` */
 };
 
+/* What an attempt was refused for: there are too few of these slots. */
+enum {
+    LACKS_CPUS = 1,
+    LACKS_GPUS = 2,
+    LACKS_POOL = 4 /* << i: of its spec's i-th pool */
+};
+
 enum cancel_mode {
     CANCEL_TERM, /* SIGTERM, and SIGKILL after the attempt's grace period */
     CANCEL_KILL  /* SIGKILL now */
@@ -139,10 +146,15 @@ struct executor *executor_create(uv_loop_t *loop,
 void executor_destroy(struct executor *executor, void (*done)(void *user),
                       void *user);
 
-/* Copies what it needs of spec. */
+/*
+ * Copies what it needs of spec. With START_FULL it adds to *lacks, a set of
+ * LACKS_CPUS and so on, what there is too little of; others that want none of
+ * that may have room (refusals.h). Nothing is added where it will take no other
+ * attempt either.
+ */
 enum start_result executor_start(struct executor *executor,
                                  const struct attempt_spec *spec,
-                                 struct err *err);
+                                 uint32_t *lacks, struct err *err);
 /* `ended` follows, cause cancelled unless it ended by itself before. */
 void executor_cancel(struct executor *executor, int64_t attempt,
                      enum cancel_mode mode);

@@ -22,7 +22,7 @@ struct executor_type {
                     void *user);
 
     enum start_result (*start)(struct executor *executor,
-                               const struct attempt_spec *spec,
+                               const struct attempt_spec *spec, uint32_t *lacks,
                                struct err *err);
     void (*cancel)(struct executor *executor, int64_t attempt,
                    enum cancel_mode mode);
@@ -37,6 +37,9 @@ struct executor_type {
 struct executor {
     const struct executor_type *type;
 };
+
+/* -1 with an error where a pool can never have so many slots. */
+int executor_check_pools(const struct attempt_spec *spec, struct err *err);
 
 extern const struct executor_type executor_local;
 extern const struct executor_type executor_fake;

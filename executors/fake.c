@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "executors/attempt_file.h"
 #include "executors/executor_impl.h"
 #include "executors/fake_script.h"
+#include "executors/slots.h"
 
 /*
  * An executor that runs nothing: its attempts last and end as a script says
@@ -30,7 +32,7 @@ struct fake_attempt {
     const struct outcome *outcome;
     struct attempt_exit end;
     char *directory;
-    char *metrics_path;
+    char *metrics_path, *checkpoint_directory; /* NULL: not said */
     int64_t grace_ms;
     int64_t duration_ms;
     int claim_fd;
@@ -47,9 +49,11 @@ struct fake {
     struct adopted_list *adopted;
     struct fake_attempt *first; /* running, then waiting, as they came */
     uv_timer_t room;
+    struct slots *slots; /* of pools */
     size_t parallel, running;
     int cpus, gpus, cpus_used, gpus_used;
     bool was_refused;
+    bool is_turn; /* to take slots that others wait for, too */
     bool is_closing;
     int open_parts;
     void (*done)(void *user);
@@ -60,9 +64,9 @@ static const struct outcome default_outcome = {.attempt = -1};
 
 /* -- Files ----------------------------------------------------------------*/
 
-static void append(const char *path, const char *text)
+static void put(const char *path, int how, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
 
     if (fd < 0)
         return;
@@ -82,9 +86,14 @@ static void write_output(const struct fake_attempt *attempt)
     snprintf(text, sizeof(text), "loss=%" PRId64 "\n", attempt->end.attempt);
     if (log == NULL && attempt->outcome == &default_outcome)
         log = text;
-    append(path, log != NULL ? log : "");
+    put(path, O_APPEND, log != NULL ? log : "");
     if (attempt->outcome->metrics != NULL && attempt->metrics_path != NULL)
-        append(attempt->metrics_path, attempt->outcome->metrics);
+        put(attempt->metrics_path, O_APPEND, attempt->outcome->metrics);
+    if (attempt->outcome->checkpoint != NULL &&
+        attempt->checkpoint_directory != NULL) {
+        snprintf(path, sizeof(path), "%s/state", attempt->checkpoint_directory);
+        put(path, O_TRUNC, attempt->outcome->checkpoint);
+    }
 }
 
 static int write_claim(const struct fake_attempt *attempt)
@@ -109,6 +118,7 @@ static void on_part_closed(void *user)
     if (--fake->open_parts > 0)
         return;
     fake->done(fake->done_user);
+    slots_close(fake->slots);
     fake_script_clear(&fake->script);
     free(fake);
 }
@@ -120,6 +130,7 @@ static void on_attempt_closed(uv_handle_t *handle)
 
     free(attempt->directory);
     free(attempt->metrics_path);
+    free(attempt->checkpoint_directory);
     free(attempt);
     on_part_closed(fake);
 }
@@ -136,6 +147,7 @@ static void remove_attempt(struct fake_attempt *attempt)
     fake->running -= attempt->runs;
     fake->cpus_used -= attempt->cpus;
     fake->gpus_used -= attempt->gpus;
+    slots_release(fake->slots, attempt->end.attempt);
     if (attempt->claim_fd >= 0)
         close(attempt->claim_fd);
     uv_close((uv_handle_t *)&attempt->timer, on_attempt_closed);
@@ -205,15 +217,38 @@ static void run_waiting(struct fake *fake)
     }
 }
 
-static const char *metrics_path(char *const *envp)
+static char *copy_variable(char *const *envp, const char *name)
 {
-    static const char name[] = "SMTUNE_METRICS=";
+    size_t length = strlen(name);
 
     for (; envp != NULL && *envp != NULL; envp++) {
-        if (strncmp(*envp, name, strlen(name)) == 0)
-            return *envp + strlen(name);
+        if (strncmp(*envp, name, length) == 0 && (*envp)[length] == '=')
+            return mem_copy_string(*envp + length + 1);
     }
     return NULL;
+}
+
+/* What its limits make of what the script says. */
+static void limit(struct fake_attempt *attempt, const struct attempt_spec *spec)
+{
+    const struct outcome *outcome = attempt->outcome;
+    int64_t warning_ms = spec->time_ms - spec->warn_before_ms;
+
+    if (spec->time_ms <= 0 || outcome->end.cause == CAUSE_LAUNCH_ERROR)
+        return;
+    if (spec->warn_signal != 0 && outcome->heeds_warning &&
+        attempt->duration_ms > warning_ms) {
+        attempt->duration_ms = warning_ms;
+        attempt->end.cause = outcome->warned_exit == 0 ? CAUSE_OK : CAUSE_EXIT;
+        attempt->end.exit_code = outcome->warned_exit;
+        attempt->end.signal = 0;
+    } else if (attempt->duration_ms > spec->time_ms) {
+        attempt->duration_ms =
+            spec->time_ms + (outcome->ignores_term ? spec->grace_ms : 0);
+        attempt->end.cause = CAUSE_TIMEOUT;
+        attempt->end.exit_code = -1;
+        attempt->end.signal = outcome->ignores_term ? SIGKILL : SIGTERM;
+    }
 }
 
 static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
@@ -227,12 +262,15 @@ static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
     attempt->end = outcome->end;
     attempt->end.attempt = spec->attempt;
     attempt->directory = mem_copy_string(spec->directory);
-    attempt->metrics_path = mem_copy_string(metrics_path(spec->envp));
+    attempt->metrics_path = copy_variable(spec->envp, "SMTUNE_METRICS");
+    attempt->checkpoint_directory =
+        copy_variable(spec->envp, "SMTUNE_CHECKPOINT_DIR");
     attempt->duration_ms = outcome->duration_ms;
     attempt->grace_ms = spec->grace_ms;
     attempt->claim_fd = -1;
     attempt->cpus = spec->cpus;
     attempt->gpus = spec->gpus;
+    limit(attempt, spec);
     uv_timer_init(fake->loop, &attempt->timer);
     attempt->timer.data = attempt;
     fake->open_parts++;
@@ -251,7 +289,11 @@ static void on_room(uv_timer_t *timer)
     struct fake *fake = timer->data;
 
     fake->was_refused = false;
+    fake->is_turn = true;
     fake->events.room(fake->events.user);
+    fake->is_turn = false;
+    if (!fake->was_refused)
+        slots_give_up(fake->slots);
 }
 
 static void on_adopted_ended(void *user, const struct attempt_exit *end)
@@ -279,6 +321,7 @@ static struct executor *fake_create(uv_loop_t *loop,
     fake->parallel = options->parallel > 0 ? (size_t)options->parallel : 1;
     fake->cpus = options->cpus >= 0 ? options->cpus : CPUS;
     fake->gpus = options->gpus >= 0 ? options->gpus : 0;
+    fake->slots = slots_open("", 0, NULL, 0);
     fake->adopted = adopted_create(loop, on_adopted_ended, fake);
     uv_timer_init(loop, &fake->room);
     fake->room.data = fake;
@@ -305,9 +348,32 @@ static void fake_destroy(struct executor *executor, void (*done)(void *user),
     adopted_close(fake->adopted, on_part_closed, fake);
 }
 
+/* What is not to be had now is told in *lacks. */
+static bool take(struct fake *fake, const struct attempt_spec *spec,
+                 uint32_t *lacks)
+{
+    const struct attempt_spec pools = {.attempt = spec->attempt,
+                                       .pools = spec->pools,
+                                       .pool_count = spec->pool_count};
+    uint32_t short_of = 0;
+
+    if (spec->cpus > 0 && fake->cpus_used + spec->cpus > fake->cpus)
+        short_of |= LACKS_CPUS;
+    if (spec->gpus > 0 && fake->gpus_used + spec->gpus > fake->gpus)
+        short_of |= LACKS_GPUS;
+    *lacks |= short_of;
+    if (short_of != 0)
+        return false;
+    if (slots_take(fake->slots, &pools, fake->is_turn, lacks))
+        return true;
+    if (!uv_is_active((uv_handle_t *)&fake->room))
+        uv_timer_start(&fake->room, on_room, SLOTS_RETRY_MS, 0);
+    return false;
+}
+
 static enum start_result fake_start(struct executor *executor,
                                     const struct attempt_spec *spec,
-                                    struct err *err)
+                                    uint32_t *lacks, struct err *err)
 {
     struct fake *fake = (struct fake *)executor;
     const struct outcome *outcome;
@@ -317,14 +383,17 @@ static enum start_result fake_start(struct executor *executor,
                        "%d cpus and %d gpus are asked for, and there are %d "
                        "and %d",
                        spec->cpus, spec->gpus, fake->cpus, fake->gpus);
-    if (fake->cpus_used + spec->cpus > fake->cpus ||
-        fake->gpus_used + spec->gpus > fake->gpus) {
+    if (executor_check_pools(spec, err) != 0)
+        return START_ERROR;
+    if (!take(fake, spec, lacks)) {
         fake->was_refused = true;
         return START_FULL;
     }
     outcome = fake_script_next(&fake->script, spec->attempt);
     if (outcome == NULL)
         outcome = &default_outcome;
+    if (outcome->start != FAKE_OK)
+        slots_release(fake->slots, spec->attempt);
     if (outcome->start == FAKE_ERROR)
         return err_set(err, ERR_FAILED, "%s",
                        outcome->end.text[0] != '\0' ? outcome->end.text

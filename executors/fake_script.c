@@ -126,6 +126,20 @@ static int set_ignore_term(struct outcome *outcome, const json_t *value)
     return json_is_boolean(value) ? 0 : -1;
 }
 
+static int set_checkpoint(struct outcome *outcome, const json_t *value)
+{
+    free(outcome->checkpoint);
+    outcome->checkpoint = mem_copy_string(string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
+static int set_warned_exit(struct outcome *outcome, const json_t *value)
+{
+    outcome->heeds_warning = true;
+    outcome->warned_exit = (int)integer_of(value);
+    return json_is_integer(value) ? 0 : -1;
+}
+
 /* In the order in which they are applied: a cause gives the exit code and the
  * signal that the keys after it may change. */
 static const struct key {
@@ -144,6 +158,8 @@ static const struct key {
     {"metrics", set_metrics},
     {"text", set_text},
     {"ignore_term", set_ignore_term},
+    {"warned_exit", set_warned_exit},
+    {"checkpoint", set_checkpoint},
 };
 
 /* -- Lines ----------------------------------------------------------------*/
@@ -223,6 +239,7 @@ void fake_script_clear(struct fake_script *script)
     for (size_t i = 0; i < script->count; i++) {
         free(script->outcomes[i].log);
         free(script->outcomes[i].metrics);
+        free(script->outcomes[i].checkpoint);
     }
     free(script->outcomes);
     *script = (struct fake_script){NULL, 0, 0};

@@ -29,6 +29,11 @@
  *     text         of the exit, or of the error
  *     cpu_ms, max_rss_bytes
  *     ignore_term  true: only SIGKILL cancels it, or the grace period
+ *     warned_exit  it ends with this status when it is warned
+ *     checkpoint   replaces the file `state` in SMTUNE_CHECKPOINT_DIR when it
+ *                  ends
+ *
+ * One that lasts longer than its time limit ends as a real one would.
  */
 
 enum fake_start { FAKE_OK, FAKE_FULL, FAKE_ERROR };
@@ -40,7 +45,10 @@ struct outcome {
     struct attempt_exit end; /* cause, exit_code, signal, cpu, rss, text */
     char *log;
     char *metrics;
+    char *checkpoint;
     bool ignores_term;
+    bool heeds_warning;
+    int warned_exit; /* if it does */
     bool is_used;
 };
 

@@ -168,7 +168,9 @@ static bool adopt(struct local *local, const struct flight *flight)
     const struct attempt_spec spec = {.attempt = flight->attempt,
                                       .directory = flight->directory,
                                       .time_ms = flight->time_ms,
-                                      .grace_ms = flight->grace_ms};
+                                      .grace_ms = flight->grace_ms,
+                                      .warn_signal = flight->warn_signal,
+                                      .warn_before_ms = flight->warn_before_ms};
 
     int result = adopted_add(local->adopted, &spec, NULL);
 
@@ -315,30 +317,56 @@ static int check_spec(const struct local *local,
         return err_set(err, ERR_FAILED,
                        "%d gpus are asked for, and there are %u", spec->gpus,
                        local->setup.gpu_count);
-    return 0;
+    return executor_check_pools(spec, err);
 }
 
-static bool is_full(const struct local *local, const struct attempt_spec *spec)
+/* What others of ours hold, or wait for. */
+static uint32_t lacking(const struct local *local,
+                        const struct attempt_spec *spec)
+{
+    const struct flights *flights = &local->flights;
+    uint32_t lacks = 0;
+
+    if (spec->cpus > 0 && flights->cpus + spec->cpus > local->setup.cpus)
+        lacks |= LACKS_CPUS;
+    if (spec->gpus > 0 &&
+        flights->gpus + spec->gpus > (int)local->setup.gpu_count)
+        lacks |= LACKS_GPUS;
+    for (size_t i = 0; i < spec->pool_count; i++) {
+        const struct attempt_pool *pool = &spec->pools[i];
+
+        if (flights_of_pool(flights, pool->directory) + pool->amount >
+            pool->size)
+            lacks |= (uint32_t)LACKS_POOL << i;
+    }
+    return lacks;
+}
+
+static bool is_full(const struct local *local, const struct attempt_spec *spec,
+                    uint32_t *lacks)
 {
     size_t ahead = local->mean_ms < SHORT_MS ? AHEAD_MAX : 0;
-    bool must_wait = (spec->cpus > 0 &&
-                      local->flights.cpus + spec->cpus > local->setup.cpus) ||
-                     (spec->gpus > 0 && local->flights.gpus + spec->gpus >
-                                            (int)local->setup.gpu_count);
+    uint32_t short_of;
 
-    return local->flights.waiting >= (must_wait ? ahead : WAITING_MAX);
+    if (local->flights.waiting >= WAITING_MAX)
+        return true;
+    short_of = lacking(local, spec);
+    if (short_of == 0 || local->flights.waiting < ahead)
+        return false;
+    *lacks |= short_of;
+    return true;
 }
 
 static enum start_result local_start(struct executor *executor,
                                      const struct attempt_spec *spec,
-                                     struct err *err)
+                                     uint32_t *lacks, struct err *err)
 {
     struct local *local = (struct local *)executor;
     struct buf message = BUF_INIT;
 
     if (check_spec(local, spec, err) != 0)
         return START_ERROR;
-    if (is_full(local, spec)) {
+    if (is_full(local, spec, lacks)) {
         local->was_refused = true;
         return START_FULL;
     }

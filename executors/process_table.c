@@ -17,6 +17,7 @@
 
 enum {
     STAT_MAX = 1024,
+    STATUS_MAX = 4096,
     ENVIRONMENT_MAX_BYTES = 4 << 20,
     SMAPS_MAX_BYTES = 64 << 10
 };
@@ -226,6 +227,48 @@ static void read_up_to(int fd, size_t max_bytes, struct buf *out)
         out->length += (size_t)length;
         out->data[out->length] = '\0';
     }
+}
+
+/* Whether a mask of proc(5) status, "SigCgt:\t0000000000000200", has the
+ * signal. */
+static bool mask_has(const char *status, const char *name, int signal_number)
+{
+    const char *line = strstr(status, name);
+
+    return line != NULL &&
+           (strtoull(line + strlen(name), NULL, 16) >> (signal_number - 1) &
+            1) != 0;
+}
+
+static bool heeds(pid_t pid, int signal_number)
+{
+    char status[STATUS_MAX];
+    int fd = open_of(pid, "status");
+    ssize_t length;
+
+    if (fd < 0)
+        return false;
+    length = read(fd, status, sizeof(status) - 1);
+    close(fd);
+    status[length > 0 ? length : 0] = '\0';
+    return mask_has(status, "SigCgt:", signal_number) ||
+           mask_has(status, "SigBlk:", signal_number);
+}
+
+size_t process_table_warn(const struct process_table *table, const void *owner,
+                          int signal_number)
+{
+    size_t warned = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct process *process = &table->rows[i];
+
+        if (process->owner == owner && !process->is_zombie &&
+            heeds(process->pid, signal_number))
+            warned +=
+                process_signal(process->pid, process->start, signal_number);
+    }
+    return warned;
 }
 
 int64_t process_pss_bytes(pid_t pid)

@@ -57,6 +57,12 @@ size_t process_signal_session(pid_t leader, uint64_t start, int signal_number);
  * that its children ever started. */
 size_t process_signal_descendants(pid_t ancestor, int signal_number);
 
+/* Sends a signal to those living processes of an owner in the table that handle
+ * it, or block it so that they can ask for it: to others it might be the end.
+ * Returns their number. */
+size_t process_table_warn(const struct process_table *table, const void *owner,
+                          int signal_number);
+
 /* Proportional set size; 0 when the process is gone, -1 when it may not be
  * known. */
 int64_t process_pss_bytes(pid_t pid);

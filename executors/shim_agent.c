@@ -10,13 +10,15 @@
 
 #include "base/clock.h"
 #include "executors/agent_message.h"
+#include "executors/refusals.h"
 #include "executors/shim_supervisor.h"
 #include "executors/slots.h"
 
 /*
  * Starts wait in a queue and begin in the order in which they came, as soon
- * as fewer than `parallel` run and the slots of the first are there. So the
- * next command begins the moment one ends, and the engine learns of both
+ * as fewer than `parallel` run and their slots are there; where slots of one
+ * are not, those behind it that want none of these go on. So the next command
+ * begins the moment one ends, and the engine learns of both
  * later: while enough wait it could start nothing anyway, so what it is told
  * is gathered for a moment, and it is woken once for many.
  */
@@ -36,6 +38,7 @@ struct agent {
     size_t parallel;
     int64_t retry_ms;    /* when to try for slots again; 0: not waiting */
     int64_t starts_ms;   /* when this turn starts no more; 0: not begun */
+    bool has_more;       /* which that turn did not get to */
     int64_t transmit_ms; /* when to tell what was gathered; 0: nothing was */
     struct buf in;
     struct buf out;
@@ -63,6 +66,7 @@ static void drop_queue(struct agent *agent)
     while (agent->first != NULL)
         attempt_request_destroy(unqueue(agent, &agent->first));
     agent->retry_ms = 0;
+    agent->has_more = false;
 }
 
 static void start(struct agent *agent, const struct attempt_spec *spec)
@@ -98,25 +102,45 @@ static bool has_time_to_start(struct agent *agent)
     return now_ms < agent->starts_ms;
 }
 
+/* Returns where in the queue to go on; NULL: nowhere. */
+static struct attempt_request **try_next(struct agent *agent,
+                                         struct attempt_request **link,
+                                         struct refusals *refusals,
+                                         bool is_turn)
+{
+    struct attempt_request *request = *link;
+
+    if (refusals_hold_back(refusals, &request->spec))
+        return &request->next;
+    if (!slots_take(agent->slots, &request->spec, is_turn, &request->lacks))
+        return refusals_add(refusals, &request->spec, request->lacks)
+                   ? &request->next
+                   : NULL;
+    unqueue(agent, link);
+    start(agent, &request->spec);
+    attempt_request_destroy(request);
+    return link;
+}
+
 static void start_waiting(struct agent *agent, bool is_turn)
 {
-    while (may_start(agent) && has_time_to_start(agent)) {
-        const struct attempt_spec *spec = &agent->first->spec;
-        struct attempt_request *request;
+    struct attempt_request **link = &agent->first;
+    struct refusals refusals = {.count = 0};
 
-        if (!slots_take(agent->slots, spec->attempt, spec->cpus, spec->gpus,
-                        is_turn)) {
-            /* Not all who wait should come at the same moment. */
-            if (agent->retry_ms == 0 || is_turn)
-                agent->retry_ms = clock_monotonic_ms() + SLOTS_RETRY_MS +
-                                  getpid() % (SLOTS_RETRY_MS / 4);
-            return;
-        }
-        agent->retry_ms = 0;
-        request = unqueue(agent, &agent->first);
-        start(agent, &request->spec);
-        attempt_request_destroy(request);
+    agent->has_more = false;
+    while (link != NULL && *link != NULL && may_start(agent) &&
+           !agent->has_more) {
+        if (has_time_to_start(agent))
+            link = try_next(agent, link, &refusals, is_turn);
+        else
+            agent->has_more = true;
     }
+    /* Not all who wait should come at the same moment. */
+    if (refusals.count > 0 && (agent->retry_ms == 0 || is_turn))
+        agent->retry_ms = clock_monotonic_ms() + SLOTS_RETRY_MS +
+                          getpid() % (SLOTS_RETRY_MS / 4);
+    else if (refusals.count == 0 && !agent->has_more)
+        agent->retry_ms = 0;
 }
 
 /* -- What the supervisor tells --------------------------------------------*/
@@ -203,6 +227,7 @@ static void cancel_waiting(struct agent *agent, struct attempt_request **link)
     end.ended_ms = end.started_ms;
     agent_put(&agent->out, AGENT_ENDED, &end, sizeof(end));
     attempt_request_destroy(request);
+    slots_give_up(agent->slots); /* the others, if any, are to wait anew */
 }
 
 static int on_cancel(struct agent *agent, const struct agent_message *message)
@@ -323,7 +348,7 @@ static void tell(struct agent *agent)
 
 static int64_t wake_ms(const struct agent *agent)
 {
-    if (agent->retry_ms == 0 && may_start(agent))
+    if (agent->has_more)
         return 1; /* at once: that moment is past */
     if (agent->transmit_ms == 0 || agent->retry_ms == 0)
         return agent->transmit_ms + agent->retry_ms;

@@ -122,7 +122,7 @@ void ending_terminate(struct attempt *attempt, enum attempt_cause cause,
 {
     if (attempt->told == CAUSE_OK)
         attempt->told = cause;
-    attempt->deadline_ms = 0;
+    attempt->deadline_ms = attempt->warn_ms = 0;
     if (attempt->kill_ms != 0)
         return;
     attempt->kill_ms = now_ms + attempt->grace_ms;
@@ -147,6 +147,14 @@ void ending_census(struct supervisor *supervisor, int64_t now_ms)
         if (a->reaped_ms != 0)
             tree_kill(&supervisor->tree, a);
     }
+}
+
+void ending_warn(struct supervisor *supervisor, struct attempt *attempt,
+                 int64_t now_ms)
+{
+    attempt->warn_ms = 0;
+    ending_census(supervisor, now_ms);
+    process_table_warn(&supervisor->tree.table, attempt, attempt->warn_signal);
 }
 
 /* Whether every child of ours is a command that runs: then nothing is left of
@@ -321,7 +329,7 @@ static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
     note_launch(supervisor, attempt);
     follow_duration(supervisor, attempt);
     attempt->reaped_ms = now_ms;
-    attempt->deadline_ms = 0;
+    attempt->deadline_ms = attempt->warn_ms = 0;
     attempt->kill_ms = 0;
     ending_settle(supervisor, attempt, now_ms);
 }

@@ -41,6 +41,9 @@ struct supervisor {
  * often: after so many times what it takes. */
 enum { CENSUS_REST = 20 };
 
+/* Its warning, before its time is over. */
+void ending_warn(struct supervisor *supervisor, struct attempt *attempt,
+                 int64_t now_ms);
 /* SIGTERM now and SIGKILL after its grace period; the first cause counts. */
 void ending_terminate(struct attempt *attempt, enum attempt_cause cause,
                       int64_t now_ms);

@@ -134,6 +134,8 @@ static void check_time(struct supervisor *supervisor, int64_t now_ms)
         }
         if (attempt->kill_ms != 0 && attempt->kill_ms <= now_ms)
             kill_all(supervisor, attempt, now_ms);
+        if (attempt->warn_ms != 0 && attempt->warn_ms <= now_ms)
+            ending_warn(supervisor, attempt, now_ms);
         if (attempt->deadline_ms != 0 && attempt->deadline_ms <= now_ms)
             ending_terminate(attempt, CAUSE_TIMEOUT, now_ms);
     }
@@ -150,7 +152,7 @@ static int64_t next_wake_ms(const struct supervisor *supervisor)
 
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
         wake_ms = earlier(wake_ms, earlier(a->deadline_ms, a->kill_ms));
-        wake_ms = earlier(wake_ms, a->check_ms);
+        wake_ms = earlier(wake_ms, earlier(a->warn_ms, a->check_ms));
         if (must_watch_memory(a))
             wake_ms = earlier(wake_ms, memory_due_ms(supervisor));
         if (is_limited_by_group(a))
@@ -292,8 +294,11 @@ static void attempt_fill(struct attempt *attempt,
     attempt->memory_bytes = spec->memory_bytes;
     attempt->time_ms = spec->time_ms;
     attempt->grace_ms = spec->grace_ms;
+    attempt->warn_signal = spec->warn_signal;
     if (spec->time_ms > 0)
         attempt->deadline_ms = clock_monotonic_ms() + spec->time_ms;
+    if (spec->time_ms > 0 && spec->warn_signal != 0)
+        attempt->warn_ms = attempt->deadline_ms - spec->warn_before_ms;
 }
 
 pid_t supervisor_start(struct supervisor *supervisor,

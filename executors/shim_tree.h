@@ -26,6 +26,7 @@ struct attempt {
     bool was_over;       /* its memory limit, as of the last look */
     bool was_killed;     /* by us, as it did not heed SIGTERM */
     int64_t deadline_ms; /* clock_monotonic_ms() of each; 0: none */
+    int64_t warn_ms;
     int64_t kill_ms;
     int64_t check_ms;
     int64_t reaped_ms;    /* when the command was; 0: it runs */
@@ -34,6 +35,7 @@ struct attempt {
     uint64_t pid_start;
     int64_t time_ms; /* 0: no limit */
     int64_t grace_ms;
+    int warn_signal;         /* at warn_ms */
     enum attempt_cause told; /* why it was told to end; CAUSE_OK: it was not */
     size_t living;           /* as of the last census: processes */
     int64_t rss_bytes;

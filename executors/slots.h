@@ -7,12 +7,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "executors/executor.h"
 #include "executors/gpus.h"
 
 /*
- * CPU and GPU slots of this machine, shared by all that one user runs: a file
- * a slot, locked by whoever uses it. A lock goes with its process, so nothing
- * is ever left taken.
+ * CPU and GPU slots of this machine, shared by all that one user runs, and
+ * pools, shared by whoever names the same directory: a file a slot, locked by
+ * whoever uses it. A lock goes with its process, so nothing is ever left
+ * taken.
  */
 
 enum { SLOTS_CPUS_MAX = 4096, SLOTS_PATH_MAX = 512 };
@@ -32,15 +34,17 @@ struct slots *slots_open(const char *directory, int cpus,
 void slots_close(struct slots *slots);
 
 /*
- * Takes so many slots for the holder (not 0), all or none. Returns whether it
- * has them. One that was refused waits, and should come again in about
- * SLOTS_RETRY_MS with `is_turn` true; without it the slots are refused while
- * another process waits too, so that each gets its share.
+ * Takes all slots that the spec asks for, or none, for its attempt (not 0).
+ * Returns whether it has them; else what there was too little of is added to
+ * *lacks, LACKS_CPUS and so on. One that was refused waits, and should come
+ * again in about SLOTS_RETRY_MS with `is_turn` true; without it slots are
+ * refused while another process waits for their like, so that each gets its
+ * share.
  */
 enum { SLOTS_RETRY_MS = 200 };
-bool slots_take(struct slots *slots, int64_t holder, int cpus, int gpus,
-                bool is_turn);
-/* No longer waits for slots. */
+bool slots_take(struct slots *slots, const struct attempt_spec *spec,
+                bool is_turn, uint32_t *lacks);
+/* No longer waits for any. */
 void slots_give_up(struct slots *slots);
 void slots_release(struct slots *slots, int64_t holder);
 

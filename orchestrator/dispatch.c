@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "executors/refusals.h"
 #include "orchestrator/launch_trial.h"
 #include "orchestrator/watch.h"
 
@@ -16,6 +17,9 @@ enum { AHEAD_MS = 40, MAX_AHEAD = 64 };
 /* Where thousands may run, the first ones start while the others are still
  * being prepared, and the loop sees to what else is due. */
 enum { DISPATCH_MS = 10 };
+
+/* So many are looked at behind one that the executor has refused. */
+enum { MAX_BEHIND = 64 };
 
 int64_t engine_active(const struct engine *engine)
 {
@@ -167,32 +171,48 @@ static void hand_over(struct engine *engine, struct trial *trial)
                      trial->task->metrics, engine->reported, trial->from);
     launch_destroy(trial->launch);
     trial->launch = NULL;
+    trial->lacks = 0;
     engine_track_live(engine, trial);
     if (trial->is_promoted)
         engine_report_promoted(engine, trial);
 }
 
+/* Returns the one to try next, if any can start. */
+static struct trial *start_committed(struct engine *engine, struct trial *trial,
+                                     struct refusals *refusals)
+{
+    const struct attempt_spec *spec = launch_spec(trial->launch);
+    struct trial *next = TAILQ_NEXT(trial, link);
+    struct err err;
+
+    if (refusals_hold_back(refusals, spec))
+        return next;
+    switch (executor_start(engine->executor, spec, &trial->lacks, &err)) {
+    case START_OK:
+        hand_over(engine, trial);
+        return next;
+    case START_FULL:
+        return refusals_add(refusals, spec, trial->lacks) ? next : NULL;
+    case START_ERROR:
+        break;
+    }
+    TAILQ_REMOVE(&engine->committed, trial, link);
+    engine->committed_count--;
+    engine_settle_unstarted(engine, trial, &err);
+    refusals->count = 0; /* that may have changed the list */
+    return TAILQ_FIRST(&engine->committed);
+}
+
 void engine_start_committed(struct engine *engine)
 {
-    struct trial *trial;
+    struct refusals refusals = {.count = 0};
+    struct trial *trial = TAILQ_FIRST(&engine->committed);
+    int behind = 0;
 
-    while (engine->phase == PHASE_RUNNING && !engine_is_held(engine) &&
-           (trial = TAILQ_FIRST(&engine->committed)) != NULL) {
-        struct err err;
-
-        switch (executor_start(engine->executor, launch_spec(trial->launch),
-                               &err)) {
-        case START_OK:
-            hand_over(engine, trial);
-            break;
-        case START_FULL:
-            return;
-        case START_ERROR:
-            TAILQ_REMOVE(&engine->committed, trial, link);
-            engine->committed_count--;
-            engine_settle_unstarted(engine, trial, &err);
-            break;
-        }
+    while (trial != NULL && behind < MAX_BEHIND &&
+           engine->phase == PHASE_RUNNING && !engine_is_held(engine)) {
+        trial = start_committed(engine, trial, &refusals);
+        behind += refusals.count > 0;
     }
 }
 

@@ -45,6 +45,7 @@ struct trial {
     int64_t attempt;     /* the current one's id, 0: none */
     int64_t attempt_number;
     struct launch *launch;      /* until the executor has taken it */
+    uint32_t lacks;             /* what the executor refused it for */
     struct watch *watch;        /* from then on */
     int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */
     struct resources resources; /* of its next attempt, or the current one */

@@ -44,6 +44,7 @@ struct bench {
     int64_t give_up_ms;
     bool timed_out;
     bool is_inside; /* a call into the executor */
+    uint32_t lacks; /* that the last start was refused for */
 };
 
 static void bench_on_started(void *user, int64_t attempt, int64_t pid)
@@ -203,7 +204,8 @@ static enum start_result bench_start(struct bench *bench,
     } directory = {.constant = spec->directory};
 
     bench->is_inside = true;
-    result = executor_start(bench->executor, spec, err);
+    bench->lacks = 0;
+    result = executor_start(bench->executor, spec, &bench->lacks, err);
     bench->is_inside = false;
     free(directory.owned);
     spec->directory = NULL;

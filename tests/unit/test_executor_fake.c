@@ -148,6 +148,83 @@ static void test_fake__is_full_when_its_cpus_are_used(void **state)
     bench_close(&bench);
 }
 
+static enum start_result start_in_pool(struct bench *bench, int64_t attempt)
+{
+    struct attempt_spec spec = bench_spec(bench, attempt);
+    char *directory = mem_printf("%s/pool", getenv("SMTUNE_TEST_ROOT"));
+    const struct attempt_pool pool = {directory, 1, 1};
+    enum start_result result;
+
+    spec.pools = &pool;
+    spec.pool_count = 1;
+    result = bench_start(bench, &spec, NULL);
+    free(directory);
+    return result;
+}
+
+static void test_fake__shares_pools_with_other_engines(void **state)
+{
+    static const char script[] = "{\"duration_ms\": 1000000}\n";
+    struct bench ours, theirs;
+
+    (void)state;
+    open_fake(&ours, script, 8, 8);
+    open_fake(&theirs, "", 8, 8);
+    assert_int_equal(start_in_pool(&ours, 1), START_OK);
+    assert_int_equal(start_in_pool(&ours, 2), START_FULL);
+    assert_int_equal(ours.lacks, LACKS_POOL);
+    assert_int_equal(start_in_pool(&theirs, 1), START_FULL);
+    assert_int_equal(start(&theirs, 2), START_OK);
+    BENCH_RUN_UNTIL(&theirs, theirs.end_count == 1 && theirs.room_count > 1);
+    assert_int_equal(start_in_pool(&theirs, 1), START_FULL);
+    executor_cancel(ours.executor, 1, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&ours, ours.end_count == 1 && ours.room_count > 0);
+    assert_int_equal(start_in_pool(&ours, 2), START_FULL); /* not its turn */
+    bench_close(&ours);
+    assert_int_equal(start_in_pool(&theirs, 1), START_OK);
+    BENCH_RUN_UNTIL(&theirs, theirs.end_count == 2);
+    bench_close(&theirs);
+}
+
+static void test_fake__keeps_to_its_time_limit(void **state)
+{
+    struct bench bench;
+    struct attempt_spec spec;
+    const struct attempt_exit *end;
+    char *checkpoint, *variable;
+    char *envp[] = {NULL, NULL};
+
+    (void)state;
+    open_fake(&bench,
+              "{\"duration_ms\": 1000000, \"checkpoint\": \"a\"}\n"
+              "{\"duration_ms\": 1000000, \"warned_exit\": 75,"
+              " \"checkpoint\": \"b\"}\n",
+              2, 8);
+    variable = mem_printf("SMTUNE_CHECKPOINT_DIR=%s", bench.root);
+    envp[0] = variable;
+    for (int i = 1; i <= 2; i++) {
+        spec = bench_spec(&bench, i);
+        spec.envp = envp;
+        spec.time_ms = 60;
+        spec.warn_signal = SIGUSR2;
+        spec.warn_before_ms = 40;
+        bench_start(&bench, &spec, NULL);
+        BENCH_RUN_UNTIL(&bench, bench.end_count == (size_t)i);
+        checkpoint = bench_read(&bench, i, "../state");
+        assert_string_equal(checkpoint, i == 1 ? "a" : "b");
+        free(checkpoint);
+    }
+    free(variable);
+    end = bench_end_of(&bench, 1);
+    assert_int_equal(end->cause, CAUSE_TIMEOUT);
+    assert_int_equal(end->signal, SIGTERM);
+    assert_true(end->ended_ms - end->started_ms >= 59);
+    end = bench_end_of(&bench, 2);
+    assert_int_equal(end->cause, CAUSE_EXIT);
+    assert_int_equal(end->exit_code, 75);
+    bench_close(&bench);
+}
+
 static void test_fake__can_fail_to_launch_and_lose(void **state)
 {
     struct bench bench;
@@ -288,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_fake__writes_metrics_where_it_is_told),
         cmocka_unit_test(test_fake__can_refuse),
         cmocka_unit_test(test_fake__is_full_when_its_cpus_are_used),
+        cmocka_unit_test(test_fake__shares_pools_with_other_engines),
+        cmocka_unit_test(test_fake__keeps_to_its_time_limit),
         cmocka_unit_test(test_fake__can_fail_to_launch_and_lose),
         cmocka_unit_test(test_fake__cancels),
         cmocka_unit_test(test_fake__reattaches),

@@ -265,6 +265,50 @@ static void test_local__time_limit(void **state)
     bench_close(&bench);
 }
 
+static void warn_before_time(struct attempt_spec *spec)
+{
+    spec->time_ms = 600;
+    spec->grace_ms = 100;
+    spec->warn_signal = SIGUSR2;
+    spec->warn_before_ms = 400;
+}
+
+static void test_local__warning_before_the_time_limit(void **state)
+{
+    struct bench bench;
+    const struct attempt_exit *end;
+
+    (void)state;
+    open_local(&bench);
+    end = run_shell(&bench, "trap 'exit 75' USR2; while :; do sleep 0.01; done",
+                    warn_before_time);
+    assert_int_equal(end->cause, CAUSE_EXIT);
+    assert_int_equal(end->exit_code, 75);
+    assert_in_range(end->ended_ms - end->started_ms, 199, 599);
+    bench_close(&bench);
+}
+
+/* The shell in front, which would die of the signal, gets none; nor does what
+ * handles none at all. */
+static void test_local__warning_reaches_those_that_heed_it(void **state)
+{
+    struct bench bench;
+    const struct attempt_exit *end;
+
+    (void)state;
+    open_local(&bench);
+    end = run_shell(
+        &bench,
+        "sh -c 'trap \"exit 75\" USR2; while :; do sleep 0.01; done'; exit $?",
+        warn_before_time);
+    assert_int_equal(end->cause, CAUSE_EXIT);
+    assert_int_equal(end->exit_code, 75);
+    end = run_shell(&bench, "exec sleep 1000", warn_before_time);
+    assert_int_equal(end->cause, CAUSE_TIMEOUT);
+    assert_true(end->ended_ms - end->started_ms >= 599);
+    bench_close(&bench);
+}
+
 static void limit_memory(struct attempt_spec *spec)
 {
     spec->memory_bytes = INT64_C(64) << 20;
@@ -390,6 +434,8 @@ int main(void)
         cmocka_unit_test(test_local__cancel_wakes_what_is_stopped),
         cmocka_unit_test(test_local__cancel_of_what_is_unknown_is_nothing),
         cmocka_unit_test(test_local__time_limit),
+        cmocka_unit_test(test_local__warning_before_the_time_limit),
+        cmocka_unit_test(test_local__warning_reaches_those_that_heed_it),
         cmocka_unit_test(test_local__memory_limit),
         cmocka_unit_test(test_local__counts_the_time_of_the_whole_tree),
         cmocka_unit_test(test_leftover__in_the_group_is_ended),

@@ -200,6 +200,106 @@ static void test_slots__of_another_engine_are_waited_for(void **state)
     bench_close(&ours);
 }
 
+/* -- Pools ----------------------------------------------------------------*/
+
+/* A pool `gpu` of two slots in the bench's folder, of which one is taken. */
+static enum start_result start_in_pool(struct bench *bench, int64_t attempt,
+                                       const char *script, int64_t amount)
+{
+    char *argv[] = {mem_copy_string("/bin/sh"), mem_copy_string("-c"),
+                    mem_copy_string(script), NULL};
+    struct attempt_spec spec = bench_spec(bench, attempt);
+    char *directory = mem_printf("%s/gpu", getenv("SMTUNE_TEST_ROOT"));
+    const struct attempt_pool pool = {directory, amount, 2};
+    enum start_result result;
+    struct err err;
+
+    spec.argv = argv;
+    spec.cpus = 1;
+    spec.pools = &pool;
+    spec.pool_count = 1;
+    result = bench_start(bench, &spec, &err);
+    if (result == START_ERROR)
+        assert_non_null(strstr(err.text, "/gpu'"));
+    free(directory);
+    for (size_t i = 0; argv[i] != NULL; i++)
+        free(argv[i]);
+    return result;
+}
+
+static const struct executor_options four_at_once = {
+    .name = "local", .cpus = 4, .gpus = 0, .parallel = 4};
+
+static void test_pools__refuse_those_that_want_more(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &four_at_once);
+    assert_int_equal(start_in_pool(&bench, 1, "exit 0", 3), START_ERROR);
+    assert_int_equal(start_in_pool(&bench, 1, "exec sleep 1000", 2), START_OK);
+    BENCH_RUN_UNTIL(&bench, bench.start_count == 1);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_FULL);
+    assert_int_equal(bench.lacks, LACKS_POOL);
+    assert_int_equal(start_shell(&bench, 3, "exit 0", one_cpu), START_OK);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_FULL);
+    bench.room_count = 0;
+    executor_cancel(bench.executor, 1, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&bench, bench.room_count > 0 && bench.end_count == 2);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_OK);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 3);
+    bench_close(&bench);
+}
+
+/* The other engine is the same process here; its agent is not. */
+static void test_pools__of_another_engine_hold_back_nothing_else(void **state)
+{
+    struct bench ours, theirs;
+
+    (void)state;
+    bench_open(&ours, &four_at_once);
+    bench_open(&theirs, &four_at_once);
+    start_in_pool(&ours, 1, "exec sleep 1000", 2);
+    BENCH_RUN_UNTIL(&ours, ours.start_count == 1);
+    assert_int_equal(start_in_pool(&theirs, 1, "exit 0", 1), START_OK);
+    assert_int_equal(start_shell(&theirs, 2, "exit 0", one_cpu), START_OK);
+    BENCH_RUN_UNTIL(&theirs, theirs.end_count == 1);
+    assert_int_equal(theirs.started[0], 2);
+    executor_cancel(ours.executor, 1, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&ours, ours.end_count == 1);
+    BENCH_RUN_UNTIL(&theirs, theirs.end_count == 2);
+    assert_true(bench_end_of(&theirs, 1)->started_ms >=
+                bench_end_of(&ours, 1)->ended_ms);
+    bench_close(&theirs);
+    bench_close(&ours);
+}
+
+/* The attempt's agent holds its slots on when the engine is gone. */
+static void test_pools__outlive_their_engine(void **state)
+{
+    struct bench bench;
+    struct attempt_spec spec;
+
+    (void)state;
+    bench_open(&bench, &four_at_once);
+    start_in_pool(&bench, 1, "exec sleep 1000", 2);
+    BENCH_RUN_UNTIL(&bench, bench.start_count == 1);
+    bench_disconnect(&bench);
+    bench_connect(&bench, &four_at_once);
+    spec = bench_spec(&bench, 1);
+    assert_int_equal(bench_reattach(&bench, &spec, NULL), 0);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_OK);
+    assert_int_equal(start_shell(&bench, 3, "exit 0", one_cpu), START_OK);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].attempt, 3);
+    executor_cancel(bench.executor, 1, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 3);
+    assert_true(bench_end_of(&bench, 2)->started_ms >=
+                bench_end_of(&bench, 1)->ended_ms);
+    bench_close(&bench);
+}
+
 /* -- What is wrong from the start -----------------------------------------*/
 
 static void test_create__names_what_is_wrong(void **state)
@@ -247,6 +347,9 @@ int main(void)
         cmocka_unit_test(test_slots__that_never_come_are_an_error),
         cmocka_unit_test(test_slots__short_attempts_are_taken_ahead),
         cmocka_unit_test(test_slots__of_another_engine_are_waited_for),
+        cmocka_unit_test(test_pools__refuse_those_that_want_more),
+        cmocka_unit_test(test_pools__of_another_engine_hold_back_nothing_else),
+        cmocka_unit_test(test_pools__outlive_their_engine),
         cmocka_unit_test(test_create__names_what_is_wrong),
     };
 

@@ -20,15 +20,27 @@
 
 static const struct gpu gpus[] = {{"0"}, {"1"}, {"GPU-ab12"}};
 
+static bool take(struct slots *slots, int64_t attempt, int cpus, int gpu_count,
+                 bool is_turn)
+{
+    const struct attempt_spec spec = {
+        .attempt = attempt, .cpus = cpus, .gpus = gpu_count};
+    uint32_t lacks = 0;
+    bool has = slots_take(slots, &spec, is_turn, &lacks);
+
+    assert_int_equal(has, lacks == 0);
+    return has;
+}
+
 static void test_slots__are_limited(void **state)
 {
     struct slots *slots = slots_open(*state, 2, gpus, 3);
 
-    assert_true(slots_take(slots, 1, 1, 0, false));
-    assert_true(slots_take(slots, 2, 1, 0, false));
-    assert_false(slots_take(slots, 3, 1, 0, false));
+    assert_true(take(slots, 1, 1, 0, false));
+    assert_true(take(slots, 2, 1, 0, false));
+    assert_false(take(slots, 3, 1, 0, false));
     slots_release(slots, 1);
-    assert_true(slots_take(slots, 3, 1, 0, false));
+    assert_true(take(slots, 3, 1, 0, false));
     slots_close(slots);
 }
 
@@ -37,12 +49,12 @@ static void test_slots__are_shared_with_others(void **state)
     struct slots *ours = slots_open(*state, 2, gpus, 3);
     struct slots *theirs = slots_open(*state, 2, gpus, 3);
 
-    assert_true(slots_take(ours, 1, 2, 0, false));
-    assert_false(slots_take(theirs, 1, 1, 0, false));
+    assert_true(take(ours, 1, 2, 0, false));
+    assert_false(take(theirs, 1, 1, 0, false));
     slots_release(ours, 1);
-    assert_true(slots_take(theirs, 1, 2, 0, true));
+    assert_true(take(theirs, 1, 2, 0, true));
     slots_close(theirs);
-    assert_true(slots_take(ours, 1, 2, 0, false));
+    assert_true(take(ours, 1, 2, 0, false));
     slots_close(ours);
 }
 
@@ -51,10 +63,10 @@ static void test_slots__are_taken_all_or_none(void **state)
     struct slots *ours = slots_open(*state, 4, gpus, 3);
     struct slots *theirs = slots_open(*state, 4, gpus, 3);
 
-    assert_true(slots_take(ours, 1, 3, 2, false));
-    assert_false(slots_take(theirs, 1, 2, 1, true));
-    assert_false(slots_take(theirs, 1, 1, 2, true));
-    assert_true(slots_take(ours, 2, 1, 1, true));
+    assert_true(take(ours, 1, 3, 2, false));
+    assert_false(take(theirs, 1, 2, 1, true));
+    assert_false(take(theirs, 1, 1, 2, true));
+    assert_true(take(ours, 2, 1, 1, true));
     slots_close(theirs);
     slots_close(ours);
 }
@@ -63,8 +75,8 @@ static void test_slots__none_wanted_is_always_there(void **state)
 {
     struct slots *slots = slots_open(*state, 0, NULL, 0);
 
-    assert_true(slots_take(slots, 1, 0, 0, false));
-    assert_false(slots_take(slots, 2, 1, 0, false));
+    assert_true(take(slots, 1, 0, 0, false));
+    assert_false(take(slots, 2, 1, 0, false));
     slots_close(slots);
 }
 
@@ -73,15 +85,15 @@ static void test_slots__whoever_waits_gets_a_turn(void **state)
     struct slots *ours = slots_open(*state, 1, gpus, 3);
     struct slots *theirs = slots_open(*state, 1, gpus, 3);
 
-    assert_true(slots_take(ours, 1, 1, 0, false));
-    assert_false(slots_take(theirs, 1, 1, 0, false));
+    assert_true(take(ours, 1, 1, 0, false));
+    assert_false(take(theirs, 1, 1, 0, false));
     slots_release(ours, 1);
-    assert_false(slots_take(ours, 2, 1, 0, false));
-    assert_true(slots_take(theirs, 1, 1, 0, true));
+    assert_false(take(ours, 2, 1, 0, false));
+    assert_true(take(theirs, 1, 1, 0, true));
     slots_release(theirs, 1);
-    assert_true(slots_take(ours, 2, 1, 0, true));
+    assert_true(take(ours, 2, 1, 0, true));
     slots_release(ours, 2);
-    assert_true(slots_take(theirs, 2, 1, 0, false));
+    assert_true(take(theirs, 2, 1, 0, false));
     slots_close(theirs);
     slots_close(ours);
 }
@@ -91,11 +103,11 @@ static void test_slots__giving_up_lets_others_go(void **state)
     struct slots *ours = slots_open(*state, 1, gpus, 3);
     struct slots *theirs = slots_open(*state, 1, gpus, 3);
 
-    assert_true(slots_take(ours, 1, 1, 0, false));
-    assert_false(slots_take(theirs, 1, 1, 0, false));
+    assert_true(take(ours, 1, 1, 0, false));
+    assert_false(take(theirs, 1, 1, 0, false));
     slots_release(ours, 1);
     slots_give_up(theirs);
-    assert_true(slots_take(ours, 2, 1, 0, false));
+    assert_true(take(ours, 2, 1, 0, false));
     slots_close(theirs);
     slots_close(ours);
 }
@@ -105,8 +117,8 @@ static void test_slots__names_the_gpus(void **state)
     struct slots *slots = slots_open(*state, 1, gpus, 3);
     char names[64], cut[4];
 
-    assert_true(slots_take(slots, 1, 0, 1, false));
-    assert_true(slots_take(slots, 2, 0, 2, false));
+    assert_true(take(slots, 1, 0, 1, false));
+    assert_true(take(slots, 2, 0, 2, false));
     slots_gpu_names(slots, 1, names, sizeof(names));
     assert_string_equal(names, "0");
     slots_gpu_names(slots, 2, names, sizeof(names));
@@ -117,6 +129,111 @@ static void test_slots__names_the_gpus(void **state)
     assert_int_equal(strlen(cut), 3);
     slots_close(slots);
 }
+
+/* -- Pools ----------------------------------------------------------------*/
+
+/* A spec that takes so much of the pools `a`, which has 2 slots, and `b`, which
+ * has 3. */
+struct wish {
+    struct attempt_pool pools[2];
+    struct attempt_spec spec;
+    char *a, *b;
+};
+
+static void wish_init(struct wish *wish, const char *folder, int64_t of_a,
+                      int64_t of_b)
+{
+    size_t count = 0;
+
+    memset(wish, 0, sizeof(*wish));
+    wish->a = fs_join(folder, "a");
+    wish->b = fs_join(folder, "b");
+    if (of_a > 0)
+        wish->pools[count++] = (struct attempt_pool){wish->a, of_a, 2};
+    if (of_b > 0)
+        wish->pools[count++] = (struct attempt_pool){wish->b, of_b, 3};
+    wish->spec.pools = wish->pools;
+    wish->spec.pool_count = count;
+}
+
+static void wish_clear(struct wish *wish)
+{
+    free(wish->a);
+    free(wish->b);
+}
+
+/* What it lacks; 0: it has all. */
+static uint32_t ask(struct slots *slots, struct wish *wish, int64_t attempt,
+                    bool is_turn)
+{
+    uint32_t lacks = 0;
+
+    wish->spec.attempt = attempt;
+    slots_take(slots, &wish->spec, is_turn, &lacks);
+    return lacks;
+}
+
+static void test_pools__are_shared_and_taken_all_or_none(void **state)
+{
+    struct slots *ours = slots_open(*state, 1, NULL, 0);
+    struct slots *theirs = slots_open(*state, 1, NULL, 0);
+    struct wish one_a, two_b, both;
+
+    wish_init(&one_a, *state, 1, 0);
+    wish_init(&two_b, *state, 0, 2);
+    wish_init(&both, *state, 1, 2);
+    both.spec.cpus = 1;
+    assert_int_equal(ask(ours, &two_b, 1, false), 0);
+    assert_int_equal(ask(theirs, &one_a, 1, false), 0);
+    assert_int_equal(ask(theirs, &both, 2, true), LACKS_POOL << 1);
+    assert_int_equal(ask(ours, &one_a, 2, true), 0);
+    assert_int_equal(ask(theirs, &both, 2, true), LACKS_POOL | LACKS_POOL << 1);
+    slots_release(ours, 1);
+    assert_int_equal(ask(theirs, &both, 2, true), LACKS_POOL);
+    slots_close(ours);
+    assert_int_equal(ask(theirs, &both, 2, true), 0);
+    slots_close(theirs);
+    wish_clear(&one_a);
+    wish_clear(&two_b);
+    wish_clear(&both);
+}
+
+static void test_pools__lack_nothing_that_only_others_wait_for(void **state)
+{
+    struct slots *ours = slots_open(*state, 1, NULL, 0);
+    struct slots *theirs = slots_open(*state, 1, NULL, 0);
+    struct wish all_a, one_b;
+
+    wish_init(&all_a, *state, 2, 0);
+    wish_init(&one_b, *state, 0, 1);
+    assert_int_equal(ask(ours, &all_a, 1, false), 0);
+    assert_int_equal(ask(theirs, &all_a, 1, false), LACKS_POOL);
+    assert_int_equal(ask(ours, &one_b, 2, false), 0);
+    assert_true(take(ours, 3, 1, 0, false));
+    slots_release(ours, 1);
+    assert_int_equal(ask(ours, &all_a, 4, false), LACKS_POOL);
+    assert_int_equal(ask(theirs, &all_a, 1, true), 0);
+    slots_close(ours);
+    slots_close(theirs);
+    wish_clear(&all_a);
+    wish_clear(&one_b);
+}
+
+static void test_pools__may_grow(void **state)
+{
+    struct slots *slots = slots_open(*state, 0, NULL, 0);
+    struct wish two;
+
+    wish_init(&two, *state, 2, 0);
+    assert_int_equal(ask(slots, &two, 1, false), 0);
+    assert_int_equal(ask(slots, &two, 2, false), LACKS_POOL);
+    two.pools[0].size = 4;
+    assert_int_equal(ask(slots, &two, 2, false), 0);
+    slots_close(slots);
+    wish_clear(&two);
+}
+
+/* -- The directory --------------------------------------------------------*/
 
 static void test_directory__is_private(void **state)
 {
@@ -183,6 +300,9 @@ int main(void)
         IN_FOLDER(test_slots__whoever_waits_gets_a_turn),
         IN_FOLDER(test_slots__giving_up_lets_others_go),
         IN_FOLDER(test_slots__names_the_gpus),
+        IN_FOLDER(test_pools__are_shared_and_taken_all_or_none),
+        IN_FOLDER(test_pools__lack_nothing_that_only_others_wait_for),
+        IN_FOLDER(test_pools__may_grow),
         IN_FOLDER(test_directory__is_private),
         IN_FOLDER(test_directory__that_others_may_write_is_refused),
         IN_FOLDER(test_directory__that_is_a_link_is_refused),

@@ -94,13 +94,16 @@ static void destroy(struct executor *base, void (*done)(void *user), void *user)
     uv_close((uv_handle_t *)&executor->room, on_closed);
 }
 
+/* It says not what it refuses for: then nothing else is tried. */
 static enum start_result start(struct executor *base,
-                               const struct attempt_spec *spec, struct err *err)
+                               const struct attempt_spec *spec, uint32_t *lacks,
+                               struct err *err)
 {
     struct simulated *executor = (struct simulated *)base;
     const struct site_habits *habits = site_habits_of(site());
     struct rng *rng = &world_get()->rng;
 
+    (void)lacks;
     world_step();
     if (executor->is_broken)
         return err_set(err, ERR_FAILED, "there is no agent any more");
