@@ -2,10 +2,12 @@
 #ifndef SMTUNE_ORCHESTRATOR_FOLD_IMPL_H
 #define SMTUNE_ORCHESTRATOR_FOLD_IMPL_H
 
+#include "base/compiler.h"
+#include "base/json.h"
 #include "orchestrator/fold.h"
 
 /* What the files of the fold share: fold.c keeps the rows, fold_event.c knows
- * what each event does to them. */
+ * what each event does to them, fold_detail.c reads what the event says. */
 
 struct rows {
     struct fold_row *rows; /* [count] by id */
@@ -30,5 +32,14 @@ struct value fold_keep_text(struct fold *fold, const char *text);
 struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id);
 /* Sets a cell, of which an event told. */
 void fold_set(struct fold_row *row, size_t cell, struct value value);
+
+/* Says what cannot be of the event that goes in. */
+void fold_complain(struct fold *fold, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+/* Each key that is a cell's name sets it; the state has rules of its own. */
+void fold_set_from_detail(struct fold *fold, enum image image,
+                          struct fold_row *row, json_t *detail);
+/* A text of a detail; "" where there is none. */
+const char *fold_text_of(const json_t *detail, const char *key);
 
 #endif

@@ -65,6 +65,18 @@ static void add_shown(const struct value *cell, struct buf *out)
         value_print(cell, out);
 }
 
+/* The caller frees. */
+static char *name_cell(enum image image, size_t cell,
+                       const struct fold_row *row)
+{
+    const char *name = image_tables[image].cells[cell];
+
+    return image == IMAGE_STEP
+               ? mem_printf("step %s: %s", row->cells[STEP_CELL_NAME].text,
+                            name)
+               : mem_copy_string(name);
+}
+
 static void compare_cells(struct comparing *comparing, struct fold_row *row,
                           const struct value *cells)
 {
@@ -73,19 +85,22 @@ static void compare_cells(struct comparing *comparing, struct fold_row *row,
 
     for (size_t i = 0; i < table->cell_count; i++) {
         struct buf recorded = BUF_INIT, by_events = BUF_INIT;
+        char *name;
 
         if (value_equal(&cells[i], &row->cells[i]))
             continue;
+        name = name_cell(comparing->image, i, row);
         add_shown(&cells[i], &recorded);
         add_shown(&row->cells[i], &by_events);
         fsck_report(comparing->fsck,
                     (struct finding){
                         .trial = fold_trial(fold, comparing->image, row),
                         .attempt = attempt_number(comparing->image, row->cells),
-                        .what = table->cells[i],
+                        .what = name,
                         .recorded = buf_text(&recorded),
                         .by_events = buf_text(&by_events),
                     });
+        free(name);
         buf_clear(&recorded);
         buf_clear(&by_events);
     }

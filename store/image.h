@@ -35,6 +35,8 @@ struct store;
     X(RUN_CELL_STARTED_MS, "started_ms")                                       \
     X(RUN_CELL_ENDED_MS, "ended_ms")                                           \
     X(RUN_CELL_PAUSED_MS, "paused_ms")                                         \
+    X(RUN_CELL_PARENT_ID, "parent_id")                                         \
+    X(RUN_CELL_PARENT_JOB, "parent_job")                                       \
     X(RUN_CELL_METRICS, "metrics")                                             \
     X(RUN_CELL_GOALS, "goals")                                                 \
     X(RUN_CELL_PARAMS, "params")                                               \
@@ -61,6 +63,13 @@ struct store;
     X(JOB_CELL_FIRST_RESOURCE, "first_resource")                               \
     X(JOB_CELL_RESOURCE, "resource")                                           \
     X(JOB_CELL_PARENT, "parent")                                               \
+    X(JOB_CELL_STEP, "step")                                                   \
+    X(JOB_CELL_COPY, "copy")                                                   \
+    X(JOB_CELL_ROUND, "round")                                                 \
+    X(JOB_CELL_ROUNDS, "rounds")                                               \
+    X(JOB_CELL_MADE, "outputs")                                                \
+    X(JOB_CELL_CACHE_KEY, "cache_key")                                         \
+    X(JOB_CELL_CACHED_FROM, "cached_from")                                     \
     X(JOB_CELL_PARAMS, "params")                                               \
     X(JOB_CELL_VALUES, "values")     /* NULL: has none */                      \
     X(JOB_CELL_OUTCOMES, "outcomes") /* NULL: has none */
@@ -84,7 +93,8 @@ struct store;
     X(ATTEMPT_CELL_RULE, "rule")                                               \
     X(ATTEMPT_CELL_RESOURCE_FROM, "resource_from")                             \
     X(ATTEMPT_CELL_RESOURCE, "resource")                                       \
-    X(ATTEMPT_CELL_RESOURCE_USED, "resource_used")
+    X(ATTEMPT_CELL_RESOURCE_USED, "resource_used")                             \
+    X(ATTEMPT_CELL_CHECKPOINT, "checkpoint")
 
 #define SUPERSEDED_CELLS(X)                                                    \
     X(SUPERSEDED_CELL_TOLD, "told") /* stands for an id */                     \
@@ -110,12 +120,23 @@ struct store;
     X(OBSERVATION_CELL_PROMOTED_TO, "promoted_to")                             \
     X(OBSERVATION_CELL_TIME_MS, "time_ms")
 
+#define STEP_CELLS(X)                                                          \
+    X(STEP_CELL_IDX, "idx") /* stands for an id */                             \
+    X(STEP_CELL_NAME, "name")                                                  \
+    X(STEP_CELL_STATE, "state")                                                \
+    X(STEP_CELL_REASON, "reason")                                              \
+    X(STEP_CELL_COPIES, "copies")                                              \
+    X(STEP_CELL_MATRIX, "matrix")                                              \
+    X(STEP_CELL_BEGAN_MS, "began_ms")                                          \
+    X(STEP_CELL_ENDED_MS, "ended_ms")
+
 #define X(symbol, name) symbol,
 enum run_cell { RUN_CELLS(X) RUN_CELL_COUNT };
 enum job_cell { JOB_CELLS(X) JOB_CELL_COUNT };
 enum attempt_cell { ATTEMPT_CELLS(X) ATTEMPT_CELL_COUNT };
 enum superseded_cell { SUPERSEDED_CELLS(X) SUPERSEDED_CELL_COUNT };
 enum observation_cell { OBSERVATION_CELLS(X) OBSERVATION_CELL_COUNT };
+enum step_cell { STEP_CELLS(X) STEP_CELL_COUNT };
 #undef X
 
 enum {
@@ -131,6 +152,7 @@ enum image {
     IMAGE_ATTEMPT,
     IMAGE_SUPERSEDED,
     IMAGE_OBSERVATION,
+    IMAGE_STEP,
     IMAGE_COUNT
 };
 

@@ -89,7 +89,7 @@ static const struct target no_targets[] = {{.drop = NULL}};
 static const struct target *const targets[IMAGE_COUNT] = {
     [IMAGE_RUN] = run_targets,        [IMAGE_JOB] = job_targets,
     [IMAGE_ATTEMPT] = no_targets,     [IMAGE_SUPERSEDED] = no_targets,
-    [IMAGE_OBSERVATION] = no_targets,
+    [IMAGE_OBSERVATION] = no_targets, [IMAGE_STEP] = no_targets,
 };
 
 enum { MAX_LISTS_BESIDE = 2, MAX_BOUND = 6 };
@@ -149,7 +149,8 @@ static int put_lists(struct store *store, const struct target *target,
 /* Among those of its run; others have an id. */
 static bool is_known_by_place(enum image image)
 {
-    return image == IMAGE_SUPERSEDED || image == IMAGE_OBSERVATION;
+    return image == IMAGE_SUPERSEDED || image == IMAGE_OBSERVATION ||
+           image == IMAGE_STEP;
 }
 
 /* Its children stay where there is such a row already. */
@@ -164,8 +165,8 @@ static char *upsert(enum image image, bool has_run)
     buf_printf(&sql, "%s) VALUES (", has_run ? ", run_id" : "");
     for (size_t i = 0; i < table->column_count + has_run; i++)
         buf_printf(&sql, "%s?%zu", i == 0 ? "" : ", ", i + 1);
-    buf_printf(&sql, ") ON CONFLICT (%s) DO UPDATE SET ",
-               is_known_by_place(image) ? "run_id, told" : "id");
+    buf_printf(&sql, ") ON CONFLICT (%s%s) DO UPDATE SET ",
+               is_known_by_place(image) ? "run_id, " : "", table->cells[0]);
     for (size_t i = 1; i < table->column_count; i++)
         buf_printf(&sql, "%s\"%s\" = excluded.\"%s\"", i == 1 ? "" : ", ",
                    table->cells[i], table->cells[i]);
@@ -202,6 +203,7 @@ int store_drop_image(struct store *store, enum image image, int64_t run,
                              " WHERE told = ?1 AND run_id = ?2",
         [IMAGE_OBSERVATION] = "DELETE FROM observation"
                               " WHERE told = ?1 AND run_id = ?2",
+        [IMAGE_STEP] = "DELETE FROM run_step WHERE idx = ?1 AND run_id = ?2",
     };
     const struct value key[] = {value_int(id), value_int(run)};
 

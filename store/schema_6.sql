@@ -4,7 +4,7 @@
 
 -- The run and the job (of a workflow) that it was started by; NULL: by a
 -- person.
-ALTER TABLE run ADD COLUMN parent_id INTEGER REFERENCES run ON DELETE CASCADE;
+ALTER TABLE run ADD COLUMN parent_id INTEGER;
 ALTER TABLE run ADD COLUMN parent_job INTEGER;
 CREATE INDEX run_parent ON run (parent_id) WHERE parent_id IS NOT NULL;
 

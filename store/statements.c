@@ -37,7 +37,10 @@ static const char *const texts[STATEMENT_COUNT] = {
         " began_ms = iif(?3 = 'waiting', NULL, iif(?5 IS NULL, began_ms, ?7)),"
         " ended_ms = iif(?3 = 'waiting' OR ?3 = 'active', NULL, ?7)"
         " WHERE run_id = ?1 AND idx = ?2",
-    [DELETE_RUN] = "DELETE FROM run WHERE id = ?1",
+    [DELETE_RUN] =
+        "WITH RECURSIVE below (run) AS (VALUES (?1) UNION"
+        " SELECT r.id FROM run AS r JOIN below ON r.parent_id = below.run)"
+        " DELETE FROM run WHERE id IN (SELECT run FROM below)",
     [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
                    " seen, reason, same_as, bracket, rung, first_resource,"
                    " resource, parent, step, copy, round, rounds) VALUES (?1,"

@@ -260,7 +260,10 @@ int store_delete_run(struct store *store, int64_t run, struct err *err)
 {
     if (store_change(store, DELETE_RUN, VALUES(value_int(run)), err) < 0)
         return -1;
-    return expect_change(store, "run", run, err);
+    return sqlite3_changes(store->db) > 0
+               ? 0
+               : err_set(err, ERR_FAILED, "store '%s': no run %" PRId64,
+                         store->path, run);
 }
 
 /* ---- jobs ---- */

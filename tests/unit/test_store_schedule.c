@@ -6,11 +6,8 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "orchestrator/fsck.h"
-#include "store/check.h"
-#include "store/repair.h"
 #include "store/schema.h"
-#include "tests/unit/store_test.h"
+#include "tests/unit/store_repair.h"
 
 /* ---- a trial that pauses, and goes on ---- */
 
@@ -296,47 +293,6 @@ static void test_store_schedule__is_left_by_a_trial_put_back(void **state)
 }
 
 /* ---- check and repair ---- */
-
-/* There are no folders of attempts. */
-static void count_finding(void *user, const struct finding *finding)
-{
-    if (!finding->is_note && strncmp(finding->what, "runs/", 5) != 0)
-        ++*(int *)user;
-}
-
-static void count_text(void *user, const char *text)
-{
-    (void)text;
-    ++*(int *)user;
-}
-
-static int findings(const char *folder)
-{
-    struct err err = {0};
-    struct store *store = must_open(folder, STORE_WRITE);
-    struct fsck_counts counts = {0};
-    int count = 0;
-
-    must(fsck_run(store, 1, count_finding, &count, &counts, &err));
-    must(store_check(store, count_text, &count, &err));
-    store_close(store);
-    return count;
-}
-
-static void repair(const char *folder)
-{
-    struct err err = {0};
-    struct store *store = must_open(folder, STORE_WRITE);
-    bool is_mended;
-    int64_t count;
-
-    must(store_begin(store, &err));
-    must(fsck_repair_run(store, 1, &is_mended, &err));
-    must(store_remove_orphans(store, &count, &err));
-    must(store_commit(store, &err));
-    assert_true(is_mended);
-    store_close(store);
-}
 
 static void test_store_schedule__what_is_damaged_is_found_and_mended(
     void **state)

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "store/schema.h"
-#include "tests/unit/store_test.h"
+#include "tests/unit/store_repair.h"
 
 #define must_say(said, expected)                                               \
     do {                                                                       \
@@ -308,6 +308,81 @@ static void test_store_steps__runs_below_go_with_their_run(void **state)
     buf_clear(&said);
 }
 
+/* ---- check and repair ---- */
+
+/* A step that is over, one of two copies with a round, and a run below. */
+static void fill(struct store *store)
+{
+    struct err err = {0};
+    struct step_change step = {.state = "active",
+                               .event = "step_began",
+                               .copies = 2,
+                               .matrix = "{\"part\":[0,1]}",
+                               .time_ms = 4};
+    struct job_change change = {.state = "skipped",
+                                .event = "skipped",
+                                .time_ms = 5,
+                                .ended_ms = 5,
+                                .outputs = "{\"rows\":3}",
+                                .cache_key = "abc",
+                                .cached_from = 1};
+
+    must(store_begin(store, &err));
+    step.run = change.run = must_add_run(store, "w", 0, 0);
+    must_step(store, &step);
+    must_add_job(store, step.run, 1, 0, 1, 0);
+    change.job = must_add_job(store, step.run, 2, 0, 0, 2);
+    must(store_change_job(store, &change, &err));
+    step.event = "step_ended";
+    step.state = "succeeded";
+    must_step(store, &step);
+    step.event = "step_skipped";
+    step.state = "skipped";
+    step.reason = "not today";
+    step.step = 2;
+    must_step(store, &step);
+    must_add_run(store, "below", step.run, change.job);
+    must(store_commit(store, &err));
+}
+
+static void test_store_steps__what_is_damaged_is_found_and_mended(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE run_step SET state = 'failed' WHERE idx = 0",
+        "UPDATE run_step SET copies = 3, matrix = NULL WHERE idx = 0",
+        "UPDATE run_step SET reason = 'so' WHERE idx = 2",
+        "UPDATE run_step SET began_ms = 1, ended_ms = 2 WHERE idx = 1",
+        "UPDATE run_step SET name = 'other' WHERE idx = 1",
+        "UPDATE run_step SET idx = 5 WHERE idx = 1 AND run_id = 1",
+        "DELETE FROM run_step WHERE run_id = 1",
+        "UPDATE job SET copy = 0 WHERE number = 1",
+        "UPDATE job SET step = NULL WHERE number = 1",
+        "UPDATE job SET round = NULL, rounds = '{}' WHERE number = 2",
+        "UPDATE job SET outputs = NULL WHERE number = 2",
+        "UPDATE job SET cache_key = 'x', cached_from = 3 WHERE number = 2",
+        "DELETE FROM job",
+        "DELETE FROM run WHERE id = 1",
+        "UPDATE run SET parent_id = 1, parent_job = 4 WHERE id = 1",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
+        struct store *store;
+
+        fs_remove_tree(*state, NULL);
+        store = must_open(*state, STORE_CREATE);
+        fill(store);
+        store_close(store);
+        if (findings(*state) != 0)
+            fail_msg("before: %s", damages[i]);
+        free(ask_sqlite(*state, damages[i]));
+        if (findings(*state) == 0)
+            fail_msg("not found: %s", damages[i]);
+        repair(*state);
+        if (findings(*state) != 0)
+            fail_msg("not mended: %s", damages[i]);
+    }
+}
+
 /* ---- a store of version 5 ---- */
 
 static void test_store_steps__an_older_store_learns_of_them(void **state)
@@ -370,6 +445,7 @@ int main(void)
         STORE_TEST(test_store_steps__jobs_know_their_copy),
         STORE_TEST(test_store_steps__a_result_is_found_by_its_key),
         STORE_TEST(test_store_steps__runs_below_go_with_their_run),
+        STORE_TEST(test_store_steps__what_is_damaged_is_found_and_mended),
         STORE_TEST(test_store_steps__an_older_store_learns_of_them),
     };
 
