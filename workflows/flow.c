@@ -20,17 +20,17 @@ static bool is_due(const struct flow *flow, const struct flow_node *node)
            (!node->spec.is_final || flow->open_count == 0);
 }
 
-static void push(struct flow *flow, size_t step)
+void flow_push(struct flow *flow, size_t step)
 {
     flow->work = mem_grow(flow->work, flow->work_count, &flow->work_capacity,
                           sizeof(*flow->work));
     flow->work[flow->work_count++] = step;
 }
 
-static void push_finals(struct flow *flow)
+void flow_push_finals(struct flow *flow)
 {
     for (size_t k = 0; k < flow->final_count; k++)
-        push(flow, flow->finals[k]);
+        flow_push(flow, flow->finals[k]);
 }
 
 /* How many of its copies have to succeed. */
@@ -82,7 +82,7 @@ static struct step_heap *find_heap(struct flow *flow,
     return &flow->classes[node->claim_class].startable;
 }
 
-static void update(struct flow *flow, size_t step)
+void flow_update(struct flow *flow, size_t step)
 {
     struct flow_node *node = &flow->nodes[step];
     struct step_heap *heap = find_heap(flow, node);
@@ -96,8 +96,8 @@ static void update(struct flow *flow, size_t step)
     node->heap = heap;
 }
 
-static void set_state(struct flow *flow, struct flow_node *node,
-                      enum flow_state state)
+void flow_set_state(struct flow *flow, struct flow_node *node,
+                    enum flow_state state)
 {
     size_t *failed = &flow->failed_count[node->spec.is_final];
 
@@ -183,7 +183,7 @@ static void judge(const struct flow *flow, struct flow_node *node)
 
 void flow_advance(struct flow *flow, size_t step)
 {
-    push(flow, step);
+    flow_push(flow, step);
     while (flow->work_count > 0) {
         size_t at = flow->work[--flow->work_count];
         struct flow_node *node = &flow->nodes[at];
@@ -191,16 +191,16 @@ void flow_advance(struct flow *flow, size_t step)
         if (node->is_closed || !is_due(flow, node))
             continue;
         judge(flow, node);
-        update(flow, at);
+        flow_update(flow, at);
         if (!is_over(node))
             continue;
         node->is_closed = true;
         flow->closed_count++;
         for (size_t k = 0; k < node->dependent_count; k++)
             if (--flow->nodes[node->dependents[k]].open_needs == 0)
-                push(flow, node->dependents[k]);
+                flow_push(flow, node->dependents[k]);
         if (!node->spec.is_final && --flow->open_count == 0)
-            push_finals(flow);
+            flow_push_finals(flow);
     }
 }
 
@@ -295,8 +295,8 @@ struct flow_next flow_next(struct flow *flow)
     return next;
 }
 
-static void set_copy(struct flow *flow, size_t step, int64_t copy,
-                     enum copy_state state)
+void flow_set_copy(struct flow *flow, size_t step, int64_t copy,
+                   enum copy_state state)
 {
     struct flow_node *node = &flow->nodes[step];
     unsigned char *at = find_copy(node, copy);
@@ -311,7 +311,7 @@ static void set_copy(struct flow *flow, size_t step, int64_t copy,
     for (size_t k = 0; k < node->spec.claim_count; k++)
         flow->used[node->spec.claims[k].pool] +=
             started * node->spec.claims[k].amount;
-    update(flow, step);
+    flow_update(flow, step);
 }
 
 void flow_begin(struct flow *flow, size_t step, int64_t copies)
@@ -319,18 +319,18 @@ void flow_begin(struct flow *flow, size_t step, int64_t copies)
     struct flow_node *node = &flow->nodes[step];
 
     assert(node->state == FLOW_WAITING && copies >= 0);
-    set_state(flow, node, FLOW_ACTIVE);
+    flow_set_state(flow, node, FLOW_ACTIVE);
     node->copies = node->counts[COPY_READY] = copies;
     if (copies > FEW_COPIES)
         node->many = mem_array((size_t)copies, 1);
     node->first_again = copies;
-    update(flow, step);
+    flow_update(flow, step);
 }
 
 static void end_step(struct flow *flow, size_t step, enum flow_state state)
 {
-    set_state(flow, &flow->nodes[step], state);
-    update(flow, step);
+    flow_set_state(flow, &flow->nodes[step], state);
+    flow_update(flow, step);
     flow_advance(flow, step);
 }
 
@@ -348,17 +348,17 @@ void flow_fail(struct flow *flow, size_t step)
 
 void flow_started(struct flow *flow, size_t step, int64_t copy)
 {
-    set_copy(flow, step, copy, COPY_STARTED);
+    flow_set_copy(flow, step, copy, COPY_STARTED);
 }
 
 void flow_refuse(struct flow *flow, size_t step, int64_t copy)
 {
-    set_copy(flow, step, copy, COPY_REFUSED);
+    flow_set_copy(flow, step, copy, COPY_REFUSED);
 }
 
 void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded)
 {
-    set_copy(flow, step, copy, succeeded ? COPY_SUCCEEDED : COPY_FAILED);
+    flow_set_copy(flow, step, copy, succeeded ? COPY_SUCCEEDED : COPY_FAILED);
 }
 
 void flow_end(struct flow *flow, size_t step)
@@ -367,112 +367,6 @@ void flow_end(struct flow *flow, size_t step)
 
     assert(node->state == FLOW_ACTIVE && node->counts[COPY_STARTED] == 0);
     end_step(flow, step, find_outcome(node));
-}
-
-/* Its copies are forgotten; none runs. */
-static void wait_again(struct flow *flow, size_t step)
-{
-    struct flow_node *node = &flow->nodes[step];
-
-    assert(node->counts[COPY_STARTED] == 0);
-    set_state(flow, node, FLOW_WAITING);
-    free(node->many);
-    node->many = NULL;
-    memset(node->few, 0, sizeof(node->few));
-    memset(node->counts, 0, sizeof(node->counts));
-    node->copies = node->first_ready = node->first_again = 0;
-    node->is_tainted = false;
-    update(flow, step);
-}
-
-static void open_final_steps(struct flow *flow)
-{
-    for (size_t k = 0; k < flow->final_count; k++)
-        wait_again(flow, flow->finals[k]);
-    push_finals(flow);
-}
-
-static void open_dependents(struct flow *flow, const struct flow_node *node)
-{
-    for (size_t k = 0; k < node->dependent_count; k++) {
-        flow->nodes[node->dependents[k]].open_needs++;
-        wait_again(flow, node->dependents[k]);
-        push(flow, node->dependents[k]);
-    }
-}
-
-/* Every step that needs it waits again. */
-static void open_step(struct flow *flow, size_t step)
-{
-    push(flow, step);
-    while (flow->work_count > 0) {
-        struct flow_node *node = &flow->nodes[flow->work[--flow->work_count]];
-
-        if (!node->is_closed)
-            continue;
-        node->is_closed = false;
-        flow->closed_count--;
-        open_dependents(flow, node);
-        if (!node->spec.is_final && flow->open_count++ == 0)
-            open_final_steps(flow);
-    }
-}
-
-static void walk_to(size_t step, bool *seen, size_t *order, size_t *count)
-{
-    if (seen[step])
-        return;
-    seen[step] = true;
-    order[(*count)++] = step;
-}
-
-static bool runs_behind(const struct flow *flow, size_t step)
-{
-    bool *seen = mem_array(flow->count, sizeof(*seen));
-    size_t *order = mem_array(flow->count, sizeof(*order));
-    size_t count = 0;
-    bool runs = false;
-
-    walk_to(step, seen, order, &count);
-    for (size_t k = 0; k < flow->final_count; k++)
-        if (!flow->nodes[step].spec.is_final)
-            walk_to(flow->finals[k], seen, order, &count);
-    for (size_t i = 0; i < count && !runs; i++) {
-        const struct flow_node *node = &flow->nodes[order[i]];
-
-        runs = i > 0 && node->counts[COPY_STARTED] > 0;
-        for (size_t k = 0; k < node->dependent_count; k++)
-            walk_to(node->dependents[k], seen, order, &count);
-    }
-    free(seen);
-    free(order);
-    return runs;
-}
-
-bool flow_may_reopen(const struct flow *flow, size_t step)
-{
-    return !flow->nodes[step].is_closed || !runs_behind(flow, step);
-}
-
-bool flow_may_reset(const struct flow *flow, size_t step)
-{
-    return flow->nodes[step].counts[COPY_STARTED] == 0 &&
-           flow_may_reopen(flow, step);
-}
-
-void flow_reopen(struct flow *flow, size_t step, int64_t copy)
-{
-    assert(flow_may_reopen(flow, step));
-    open_step(flow, step);
-    set_state(flow, &flow->nodes[step], FLOW_ACTIVE);
-    set_copy(flow, step, copy, COPY_AGAIN);
-}
-
-void flow_reset(struct flow *flow, size_t step)
-{
-    assert(flow_may_reset(flow, step));
-    open_step(flow, step);
-    wait_again(flow, step);
 }
 
 enum flow_state flow_state(const struct flow *flow, size_t step)

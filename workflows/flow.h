@@ -29,8 +29,9 @@
  *
  * Copies start by their steps' priority, then by their steps' index, then by
  * their own. One whose claim does not fit into its pools lets others pass, as
- * far as these leave it the room that it waits for: so a large claim gets its
- * turn, and who wants other pools does not wait for it.
+ * far as these leave it the room that it waits for (of those that wait for the
+ * same, the first): so a large claim gets its turn, and who wants other pools
+ * does not wait for it.
  */
 
 enum flow_when {
@@ -139,7 +140,8 @@ bool flow_may_reset(const struct flow *flow, size_t step);
  * A copy that was over, or refused, is put back, to start again, before those
  * that never did and whether or not success is still possible: its step is
  * active again, and every step that needs it, near or far, waits again, with
- * nothing begun. All final steps do, where the step is none.
+ * nothing begun. All final steps do, where the step is none. From a record, it
+ * is also told of one that had been put back and has not started since.
  */
 void flow_reopen(struct flow *flow, size_t step, int64_t copy);
 /* The step itself waits again, too, with nothing begun, whatever became of it.

@@ -154,7 +154,8 @@ static void find_classes(struct flow *flow, size_t *order)
         last = node;
     }
     flow->classes = mem_array(flow->class_count + 1, sizeof(*flow->classes));
-    flow->lined_up = mem_array(flow->class_count + 1, sizeof(*flow->lined_up));
+    flow->lined_up =
+        mem_array(flow->class_count + 1, sizeof(struct claim_class *));
     for (size_t i = 0; i < flow->count; i++) {
         const struct flow_node *node = &flow->nodes[i];
 

@@ -75,5 +75,16 @@ struct flow {
 
 /* Works out what follows when all that a step needs may be closed. */
 void flow_advance(struct flow *flow, size_t step);
+/* Puts a step into the heap where it belongs now. */
+void flow_update(struct flow *flow, size_t step);
+/* Changes the state, and what is counted by it; flow_set_copy() updates, too.
+ */
+void flow_set_state(struct flow *flow, struct flow_node *node,
+                    enum flow_state state);
+void flow_set_copy(struct flow *flow, size_t step, int64_t copy,
+                   enum copy_state state);
+/* To flow->work. */
+void flow_push(struct flow *flow, size_t step);
+void flow_push_finals(struct flow *flow);
 
 #endif
