@@ -41,6 +41,17 @@ static int read_all(int fd, const char *path, size_t max_bytes, struct buf *out,
     return 0;
 }
 
+static int open_to_read(const char *path, int flags, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    bool missing = errno == ENOENT || errno == ENOTDIR;
+
+    if (fd < 0)
+        err_set_errno(err, missing ? ERR_NOT_FOUND : ERR_FAILED, errno,
+                      "cannot open '%s'", path);
+    return fd;
+}
+
 int fs_read(const char *path, size_t max_bytes, struct buf *out,
             struct err *err)
 {
@@ -48,14 +59,29 @@ int fs_read(const char *path, size_t max_bytes, struct buf *out,
 
     if (strcmp(path, "-") == 0)
         return read_all(STDIN_FILENO, path, max_bytes, out, err);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        bool missing = errno == ENOENT || errno == ENOTDIR;
-
-        return err_set_errno(err, missing ? ERR_NOT_FOUND : ERR_FAILED, errno,
-                             "cannot open '%s'", path);
-    }
+    fd = open_to_read(path, 0, err);
+    if (fd < 0)
+        return -1;
     rc = read_all(fd, path, max_bytes, out, err);
+    close(fd);
+    return rc;
+}
+
+int fs_read_regular(const char *path, size_t max_bytes, struct buf *out,
+                    struct err *err)
+{
+    int fd = open_to_read(path, O_NONBLOCK | O_NOCTTY, err);
+    struct stat status;
+    int rc;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) != 0)
+        rc = err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'", path);
+    else if (!S_ISREG(status.st_mode))
+        rc = err_set(err, ERR_FILE, "'%s' is no file", path);
+    else
+        rc = read_all(fd, path, max_bytes, out, err);
     close(fd);
     return rc;
 }

@@ -19,6 +19,11 @@ struct buf;
 int fs_read(const char *path, size_t max_bytes, struct buf *out,
             struct err *err);
 
+/* The same for a file that others have the making of: never waits, and what is
+ * no file (a pipe, a device, a folder) is ERR_FILE. */
+int fs_read_regular(const char *path, size_t max_bytes, struct buf *out,
+                    struct err *err);
+
 /* Writes all of it, in pieces if need be. -1 with errno when it failed. */
 int fs_write_all(int fd, const void *data, size_t length);
 
