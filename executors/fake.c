@@ -32,7 +32,8 @@ struct fake_attempt {
     const struct outcome *outcome;
     struct attempt_exit end;
     char *directory;
-    char *metrics_path, *checkpoint_directory; /* NULL: not said */
+    char *metrics_path, *output_path; /* NULL: not said */
+    char *checkpoint_directory;
     int64_t grace_ms;
     int64_t duration_ms;
     int claim_fd;
@@ -89,6 +90,8 @@ static void write_output(const struct fake_attempt *attempt)
     put(path, O_APPEND, log != NULL ? log : "");
     if (attempt->outcome->metrics != NULL && attempt->metrics_path != NULL)
         put(attempt->metrics_path, O_APPEND, attempt->outcome->metrics);
+    if (attempt->outcome->output != NULL && attempt->output_path != NULL)
+        put(attempt->output_path, O_APPEND, attempt->outcome->output);
     if (attempt->outcome->checkpoint != NULL &&
         attempt->checkpoint_directory != NULL) {
         snprintf(path, sizeof(path), "%s/state", attempt->checkpoint_directory);
@@ -130,6 +133,7 @@ static void on_attempt_closed(uv_handle_t *handle)
 
     free(attempt->directory);
     free(attempt->metrics_path);
+    free(attempt->output_path);
     free(attempt->checkpoint_directory);
     free(attempt);
     on_part_closed(fake);
@@ -263,6 +267,7 @@ static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
     attempt->end.attempt = spec->attempt;
     attempt->directory = mem_copy_string(spec->directory);
     attempt->metrics_path = copy_variable(spec->envp, "SMTUNE_METRICS");
+    attempt->output_path = copy_variable(spec->envp, "SMTUNE_OUTPUT");
     attempt->checkpoint_directory =
         copy_variable(spec->envp, "SMTUNE_CHECKPOINT_DIR");
     attempt->duration_ms = outcome->duration_ms;
@@ -389,7 +394,7 @@ static enum start_result fake_start(struct executor *executor,
         fake->was_refused = true;
         return START_FULL;
     }
-    outcome = fake_script_next(&fake->script, spec->attempt);
+    outcome = fake_script_next(&fake->script, spec);
     if (outcome == NULL)
         outcome = &default_outcome;
     if (outcome->start != FAKE_OK)

@@ -42,6 +42,13 @@ static int set_attempt(struct outcome *outcome, const json_t *value)
     return json_is_integer(value) ? 0 : -1;
 }
 
+static int set_command(struct outcome *outcome, const json_t *value)
+{
+    free(outcome->command);
+    outcome->command = mem_copy_string(string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
 static int set_start(struct outcome *outcome, const json_t *value)
 {
     int start =
@@ -113,6 +120,13 @@ static int set_metrics(struct outcome *outcome, const json_t *value)
     return json_is_string(value) ? 0 : -1;
 }
 
+static int set_output(struct outcome *outcome, const json_t *value)
+{
+    free(outcome->output);
+    outcome->output = mem_copy_string(string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
 static int set_text(struct outcome *outcome, const json_t *value)
 {
     snprintf(outcome->end.text, sizeof(outcome->end.text), "%s",
@@ -147,6 +161,7 @@ static const struct key {
     int (*set)(struct outcome *outcome, const json_t *value);
 } keys[] = {
     {"attempt", set_attempt},
+    {"command", set_command},
     {"start", set_start},
     {"duration_ms", set_duration},
     {"cause", set_cause},
@@ -156,6 +171,7 @@ static const struct key {
     {"max_rss_bytes", set_max_rss},
     {"log", set_log},
     {"metrics", set_metrics},
+    {"output", set_output},
     {"text", set_text},
     {"ignore_term", set_ignore_term},
     {"warned_exit", set_warned_exit},
@@ -237,29 +253,48 @@ int fake_script_load(struct fake_script *script, const char *path,
 void fake_script_clear(struct fake_script *script)
 {
     for (size_t i = 0; i < script->count; i++) {
+        free(script->outcomes[i].command);
         free(script->outcomes[i].log);
         free(script->outcomes[i].metrics);
+        free(script->outcomes[i].output);
         free(script->outcomes[i].checkpoint);
     }
     free(script->outcomes);
     *script = (struct fake_script){NULL, 0, 0};
 }
 
+static bool is_command(char *const *argv, const char *text)
+{
+    for (; argv != NULL && *argv != NULL; argv++) {
+        size_t length = strlen(*argv);
+
+        if (strncmp(*argv, text, length) != 0)
+            return false;
+        text += length;
+        if (argv[1] != NULL && *text++ != ' ')
+            return false;
+    }
+    return *text == '\0';
+}
+
 const struct outcome *fake_script_next(struct fake_script *script,
-                                       int64_t attempt)
+                                       const struct attempt_spec *spec)
 {
     struct outcome *chosen = NULL;
 
     for (size_t i = 0; i < script->count; i++) {
         struct outcome *outcome = &script->outcomes[i];
 
-        if (outcome->is_used)
+        if (outcome->is_used ||
+            (outcome->command != NULL &&
+             !is_command(spec->argv, outcome->command)) ||
+            (outcome->attempt >= 0 && outcome->attempt != spec->attempt))
             continue;
-        if (outcome->attempt == attempt) {
+        if (outcome->attempt >= 0 || outcome->command != NULL) {
             chosen = outcome;
             break;
         }
-        if (outcome->attempt < 0 && chosen == NULL)
+        if (chosen == NULL)
             chosen = outcome;
     }
     if (chosen != NULL)

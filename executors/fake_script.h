@@ -9,11 +9,14 @@
  * What the fake executor makes of its attempts: a JSON object a line.
  *
  *     {"attempt": 7, "cause": "exit", "exit_code": 3, "duration_ms": 50}
+ *     {"command": "train --fold 2", "cause": "oom"}
  *     {"log": "loss=0.5\n", "metrics": "{\"loss\": 0.5}\n"}
  *     {"start": "full", "duration_ms": 20}
  *
- * A line is for one start: a line with "attempt" for one of that attempt, the
- * others for whichever comes, in their order. An attempt without a line ends
+ * A line is for one start: a line with "attempt" for one of that attempt, one
+ * with "command" for one of the command whose words, with blanks between, are
+ * these, the others for whichever comes, in their order. An attempt without a
+ * line ends
  * well at once and logs loss=<its number>. Empty lines and those that begin
  * with # are passed over. All keys may be left out:
  *
@@ -26,6 +29,7 @@
  *     signal       9 for cause signal, else 0
  *     log          appended to `log`
  *     metrics      appended to the file named in SMTUNE_METRICS
+ *     output       and this to the one in SMTUNE_OUTPUT
  *     text         of the exit, or of the error
  *     cpu_ms, max_rss_bytes
  *     ignore_term  true: only SIGKILL cancels it, or the grace period
@@ -40,11 +44,13 @@ enum fake_start { FAKE_OK, FAKE_FULL, FAKE_ERROR };
 
 struct outcome {
     int64_t attempt; /* -1: whichever comes */
+    char *command;   /* NULL: any */
     enum fake_start start;
     int64_t duration_ms;
     struct attempt_exit end; /* cause, exit_code, signal, cpu, rss, text */
     char *log;
     char *metrics;
+    char *output;
     char *checkpoint;
     bool ignores_term;
     bool heeds_warning;
@@ -63,9 +69,9 @@ int fake_script_load(struct fake_script *script, const char *path,
                      struct err *err);
 void fake_script_clear(struct fake_script *script);
 
-/* The outcome for a start of the attempt, which is thereby used; NULL when
- * the script has none. */
+/* The outcome for a start of what spec says (attempt, argv), which is thereby
+ * used; NULL when the script has none. */
 const struct outcome *fake_script_next(struct fake_script *script,
-                                       int64_t attempt);
+                                       const struct attempt_spec *spec);
 
 #endif

@@ -93,25 +93,69 @@ static void test_fake__follows_its_script(void **state)
     bench_close(&bench);
 }
 
-static void test_fake__writes_metrics_where_it_is_told(void **state)
+static void test_fake__lines_may_be_for_a_command(void **state)
+{
+    char train[] = "train", fold[] = "--fold", one[] = "1", two[] = "2";
+    char both[] = "--fold 2";
+    const struct {
+        char *argv[4];
+        int exit_code;
+    } cases[] = {
+        {{train, fold, one}, 0}, {{train, fold}, 6}, {{train, fold, two}, 3},
+        {{train, fold, two}, 4}, {{train, both}, 5}, {{train}, 0},
+        {{train, fold, two}, 0},
+    };
+    struct bench bench;
+    struct attempt_spec spec;
+
+    (void)state;
+    open_fake(&bench,
+              "{\"command\": \"train --fold 2\", \"exit_code\": 3}\n"
+              "{\"command\": \"train --fold\", \"exit_code\": 6}\n"
+              "{\"command\": \"train --fold 2\", \"exit_code\": 4}\n"
+              "{\"command\": \"train --fold 2\", \"exit_code\": 5}\n",
+              8, 8);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        spec = bench_spec(&bench, (int64_t)i + 1);
+        spec.argv = cases[i].argv;
+        bench_start(&bench, &spec, NULL);
+    }
+    BENCH_RUN_UNTIL(&bench, bench.end_count == ARRAY_LEN(cases));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(bench_end_of(&bench, (int64_t)i + 1)->exit_code,
+                         cases[i].exit_code);
+    bench_close(&bench);
+}
+
+static void check_text(struct bench *bench, const char *file, const char *text)
+{
+    char *found = bench_read(bench, 1, file);
+
+    assert_string_equal(found, text);
+    free(found);
+}
+
+static void test_fake__writes_what_it_reports_where_it_is_told(void **state)
 {
     struct bench bench;
     struct attempt_spec spec;
-    char *variable, *metrics;
-    char *envp[] = {NULL, NULL};
+    char *envp[] = {NULL, NULL, NULL};
 
     (void)state;
-    open_fake(&bench, "{\"metrics\": \"{\\\"loss\\\": 0.5}\\n\"}\n", 1, 8);
-    variable = mem_printf("SMTUNE_METRICS=%s/metrics", bench.root);
-    envp[0] = variable;
+    open_fake(&bench,
+              "{\"metrics\": \"{\\\"loss\\\": 0.5}\\n\","
+              " \"output\": \"rows=7\\n\"}\n",
+              1, 8);
+    envp[0] = mem_printf("SMTUNE_METRICS=%s/metrics", bench.root);
+    envp[1] = mem_printf("SMTUNE_OUTPUT=%s/output", bench.root);
     spec = bench_spec(&bench, 1);
     spec.envp = envp;
     bench_start(&bench, &spec, NULL);
-    free(variable);
+    free(envp[0]);
+    free(envp[1]);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
-    metrics = bench_read(&bench, 1, "../metrics");
-    assert_string_equal(metrics, "{\"loss\": 0.5}\n");
-    free(metrics);
+    check_text(&bench, "../metrics", "{\"loss\": 0.5}\n");
+    check_text(&bench, "../output", "rows=7\n");
     bench_close(&bench);
 }
 
@@ -362,7 +406,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fake__without_a_script_all_ends_well),
         cmocka_unit_test(test_fake__follows_its_script),
-        cmocka_unit_test(test_fake__writes_metrics_where_it_is_told),
+        cmocka_unit_test(test_fake__lines_may_be_for_a_command),
+        cmocka_unit_test(test_fake__writes_what_it_reports_where_it_is_told),
         cmocka_unit_test(test_fake__can_refuse),
         cmocka_unit_test(test_fake__is_full_when_its_cpus_are_used),
         cmocka_unit_test(test_fake__shares_pools_with_other_engines),
