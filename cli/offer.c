@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "cli/cmd.h"
 #include "cli/hint.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run_earlier.h"
 #include "store/store.h"
 
 /* Yes is what an empty line says; no answer at all is no. */

@@ -15,8 +15,7 @@
 #include "orchestrator/engine_lock.h"
 #include "orchestrator/states.h"
 #include "orchestrator/warm_start.h"
-
-enum { MAX_SAME_NAMES = 10000 };
+#include "orchestrator/workflow.h"
 
 /* A selector (store_find_run) must not mean two runs. */
 static bool is_selector(const char *name)
@@ -25,7 +24,7 @@ static bool is_selector(const char *name)
            strspn(name, "0123456789") == strlen(name);
 }
 
-static int check_name(const char *name, struct err *err)
+int run_check_name(const char *name, struct err *err)
 {
     if (!text_is_name(name))
         return err_set(err, ERR_USAGE,
@@ -39,25 +38,27 @@ static int check_name(const char *name, struct err *err)
     return 0;
 }
 
-static char *numbered(const char *name, int number)
+char *run_name_numbered(const char *name, int number)
 {
     return number == 1 ? mem_copy_string(name)
                        : mem_printf("%s-%d", name, number);
 }
 
-static char *pick_name(struct store *store, const char *wanted,
-                       const char *fallback, struct err *err)
+static char *pick_name(const struct run *run, const struct run_order *order,
+                       struct err *err)
 {
+    const char *wanted =
+        order->name != NULL ? order->name : run->experiment->name;
+    bool is_free = order->name == NULL || order->parent != 0;
     int64_t id;
 
-    if (check_name(wanted != NULL ? wanted : fallback, err) != 0)
+    if (run_check_name(wanted, err) != 0)
         return NULL;
-    for (int i = 1; i <= MAX_SAME_NAMES; i++) {
-        char *name =
-            wanted != NULL ? mem_copy_string(wanted) : numbered(fallback, i);
+    for (int i = 1; i <= RUN_SAME_NAMES_MAX; i++) {
+        char *name = run_name_numbered(wanted, i);
         struct err missing;
 
-        if (store_find_run(store, name, &id, &missing) != 0) {
+        if (store_find_run(run->store, name, &id, &missing) != 0) {
             if (missing.kind == ERR_NOT_FOUND)
                 return name;
             *err = missing;
@@ -65,7 +66,7 @@ static char *pick_name(struct store *store, const char *wanted,
             return NULL;
         }
         free(name);
-        if (wanted != NULL) {
+        if (!is_free) {
             err_set(err, ERR_BUSY,
                     "there is a run named '%s' already (go on with it: smtune "
                     "resume %s; or choose another --name)",
@@ -74,11 +75,11 @@ static char *pick_name(struct store *store, const char *wanted,
         }
     }
     err_set(err, ERR_BUSY, "there are %d runs named '%s' already",
-            MAX_SAME_NAMES, fallback);
+            RUN_SAME_NAMES_MAX, wanted);
     return NULL;
 }
 
-static char *assignments_json(const struct run_order *order)
+char *run_overrides(const struct run_order *order)
 {
     json_t *list = json_array();
     struct buf text = BUF_INIT;
@@ -114,8 +115,22 @@ static struct rung_new *plan_rungs(const struct experiment *experiment,
     return rungs;
 }
 
-static int add_row(struct run *run, const struct run_order *order,
-                   struct err *err)
+static int add_row(struct run *run, const struct run_new *row, struct err *err)
+{
+    int result = store_begin(run->store, err);
+
+    if (result == 0)
+        result = store_add_run(run->store, row, &run->id, err);
+    if (result == 0 && run->warm != NULL)
+        result = warm_start_record(run->warm, run->store, run->id, err);
+    if (result == 0)
+        result = store_commit(run->store, err);
+    if (result != 0)
+        store_rollback(run->store);
+    return result;
+}
+
+static int add_experiment(struct run *run, struct run_new *row, struct err *err)
 {
     const struct experiment *experiment = run->experiment;
     size_t param_count = space_count(experiment->space);
@@ -123,48 +138,67 @@ static int add_row(struct run *run, const struct run_order *order,
     const char **params = mem_array(param_count, sizeof(*params));
     const char **metrics = mem_array(objective_count, sizeof(*metrics));
     const char **goals = mem_array(objective_count, sizeof(*goals));
-    char *overrides = assignments_json(order);
-    struct run_new row = {
-        .name = run->name,
-        .kind = "experiment",
-        .spec = experiment->source,
-        .overrides = overrides,
-        .spec_path = experiment->path,
-        .work_directory = run->work_directory,
-        .seed = experiment->search.seed,
-        .metrics = metrics,
-        .goals = goals,
-        .objective_count = objective_count,
-        .outcomes = experiment->outcomes,
-        .outcome_count = experiment->outcome_count,
-        .params = params,
-        .param_count = param_count,
-        .time_ms = clock_wall_ms(),
-    };
-    struct rung_new *rungs = plan_rungs(experiment, &row.rung_count);
+    struct rung_new *rungs = plan_rungs(experiment, &row->rung_count);
     int result;
 
-    row.rungs = rungs;
     for (size_t i = 0; i < param_count; i++)
         params[i] = space_param(experiment->space, i)->name;
     for (size_t i = 0; i < objective_count; i++) {
         metrics[i] = experiment->objectives[i].metric;
         goals[i] = experiment->objectives[i].maximize ? "maximize" : "minimize";
     }
-    result = store_begin(run->store, err);
-    if (result == 0)
-        result = store_add_run(run->store, &row, &run->id, err);
-    if (result == 0)
-        result = warm_start_record(run->warm, run->store, run->id, err);
-    if (result == 0)
-        result = store_commit(run->store, err);
-    if (result != 0)
-        store_rollback(run->store);
+    row->kind = "experiment";
+    row->seed = experiment->search.seed;
+    row->metrics = metrics;
+    row->goals = goals;
+    row->objective_count = objective_count;
+    row->outcomes = experiment->outcomes;
+    row->outcome_count = experiment->outcome_count;
+    row->params = params;
+    row->param_count = param_count;
+    row->rungs = rungs;
+    result = add_row(run, row, err);
     free(rungs);
-    free(overrides);
     free(params);
     free(metrics);
     free(goals);
+    return result;
+}
+
+static int add_workflow(struct run *run, struct run_new *row, struct err *err)
+{
+    const struct workflow *workflow = run->workflow;
+    const char **steps = mem_array(workflow->step_count, sizeof(*steps));
+    int result;
+
+    for (size_t i = 0; i < workflow->step_count; i++)
+        steps[i] = workflow->steps[i].name;
+    row->kind = "workflow";
+    row->steps = steps;
+    row->step_count = workflow->step_count;
+    result = add_row(run, row, err);
+    free(steps);
+    return result;
+}
+
+static int record(struct run *run, const struct run_order *order,
+                  struct err *err)
+{
+    char *overrides = run_overrides(order);
+    struct run_new row = {
+        .name = run->name,
+        .spec = run->experiment->source,
+        .overrides = overrides,
+        .spec_path = run->experiment->path,
+        .work_directory = run->work_directory,
+        .parent = order->parent,
+        .parent_job = order->parent_job,
+        .time_ms = clock_wall_ms(),
+    };
+    int result = run->workflow != NULL ? add_workflow(run, &row, err)
+                                       : add_experiment(run, &row, err);
+
+    free(overrides);
     return result;
 }
 
@@ -195,87 +229,16 @@ struct run *run_create(struct store *store, struct spec *spec,
     *spec = (struct spec){0};
     run->lock = -1;
     run->work_directory = fs_absolute(".");
-    run->warm = warm_start_read(store, run->experiment, err);
-    if (run->warm != NULL)
-        run->name = pick_name(store, order->name, run->experiment->name, err);
+    if (run->workflow == NULL)
+        run->warm = warm_start_read(store, run->experiment, err);
+    if (run->workflow != NULL || run->warm != NULL)
+        run->name = pick_name(run, order, err);
     if (run->name == NULL || occupy(run, err) != 0 ||
-        add_row(run, order, err) != 0) {
+        record(run, order, err) != 0) {
         run_close(run);
         return NULL;
     }
     return run;
-}
-
-struct comparison {
-    struct run_earlier *earlier;
-    const char *spec;
-    char *overrides;
-};
-
-static int compare_row(void *user, const struct run_row *row)
-{
-    struct comparison *comparison = user;
-    struct run_earlier *earlier = comparison->earlier;
-
-    earlier->name = mem_copy_string(row->name);
-    earlier->trials = row->trials;
-    earlier->is_over = strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0;
-    earlier->is_same = strcmp(row->spec, comparison->spec) == 0 &&
-                       strcmp(row->overrides, comparison->overrides) == 0;
-    return 0;
-}
-
-/* The last of name, name-2, name-3 ... that there is; 0: none. */
-static int find_last(struct store *store, const char *name, int count,
-                     int64_t *last, struct err *err)
-{
-    *last = 0;
-    for (int i = 1; i <= count; i++) {
-        char *candidate = numbered(name, i);
-        struct err missing;
-        int64_t id;
-        int found = store_find_run(store, candidate, &id, &missing);
-
-        free(candidate);
-        if (found != 0 && missing.kind == ERR_NOT_FOUND)
-            return 0;
-        if (found != 0) {
-            *err = missing;
-            return -1;
-        }
-        *last = id;
-    }
-    return 0;
-}
-
-int run_find_earlier(struct store *store, const struct spec *spec,
-                     const struct run_order *order, struct run_earlier *earlier,
-                     struct err *err)
-{
-    const char *wanted =
-        order->name != NULL ? order->name : spec->experiment->name;
-    struct comparison comparison = {.earlier = earlier,
-                                    .spec = spec->experiment->source};
-    int64_t pid;
-    char *directory;
-    int result;
-
-    *earlier = (struct run_earlier){0};
-    if (check_name(wanted, err) != 0 ||
-        find_last(store, wanted, order->name != NULL ? 1 : MAX_SAME_NAMES,
-                  &earlier->id, err) != 0)
-        return -1;
-    if (earlier->id == 0)
-        return 0;
-    comparison.overrides = assignments_json(order);
-    result = store_get_run(store, earlier->id, compare_row, &comparison, err);
-    free(comparison.overrides);
-    if (result != 0)
-        return -1;
-    directory = store_run_directory(store, earlier->name);
-    earlier->has_engine = engine_lock_probe(directory, &pid, NULL) == 1;
-    free(directory);
-    return 0;
 }
 
 struct saved {

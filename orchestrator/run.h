@@ -34,7 +34,12 @@ struct run_order {
                          that is taken */
     const char *const *assignments; /* the --set words, for the record */
     size_t assignment_count;
+    /* The run, and the job of it, that it is started for, by id; then the name
+     * is numbered where it is taken, too. 0: a person starts it. */
+    int64_t parent, parent_job;
 };
+
+enum { RUN_SAME_NAMES_MAX = 10000 };
 
 /*
  * A new run of a file, which it takes over in every case. A given name that is
@@ -43,21 +48,13 @@ struct run_order {
 struct run *run_create(struct store *store, struct spec *spec,
                        const struct run_order *order, struct err *err);
 
-/* The run that has the name already which a new run is to have. */
-struct run_earlier {
-    int64_t id; /* 0: there is none */
-    char *name; /* the caller's, as all of it */
-    int64_t trials;
-    bool is_over;    /* it used its budget or reached its target */
-    bool is_same;    /* of the same file with the same --set words */
-    bool has_engine; /* which works on it now */
-};
-
-/* Finds it; without a name, the last one that has the file's own. -1 when the
- * store cannot be read. */
-int run_find_earlier(struct store *store, const struct spec *spec,
-                     const struct run_order *order, struct run_earlier *earlier,
-                     struct err *err);
+/* As check in run_create: ERR_USAGE where a run cannot be called so. */
+int run_check_name(const char *name, struct err *err);
+/* The name of the n-th run that is called so: "mnist", "mnist-2" ... The
+ * caller's to free, as is the next. */
+char *run_name_numbered(const char *name, int number);
+/* The --set words as the record has them, a JSON list. */
+char *run_overrides(const struct run_order *order);
 
 /*
  * A run from the record, to go on with it. ERR_BUSY when it has an engine.
