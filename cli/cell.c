@@ -110,6 +110,13 @@ void cell_print_csv(const struct column *column, const struct value *cell,
     }
 }
 
+static json_t *json_or_null(const char *text)
+{
+    json_t *json = json_parse(text, strlen(text), NULL);
+
+    return json != NULL ? json : json_null();
+}
+
 json_t *cell_to_json(const struct column *column, const struct value *cell)
 {
     char text[SHORT_TEXT];
@@ -120,6 +127,8 @@ json_t *cell_to_json(const struct column *column, const struct value *cell)
         clock_format_iso(cell->integer, text, sizeof(text));
         return json_from_text(text);
     }
+    if (column->type == COLUMN_JSON)
+        return json_or_null(cell->text);
     return json_from_value(cell);
 }
 

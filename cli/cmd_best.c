@@ -4,8 +4,10 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fs.h"
+#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/front_view.h"
 #include "cli/replicates.h"
@@ -49,8 +51,39 @@ static int no_feasible(const struct run_view *view, struct err *err)
                    view->row.name, closest, view->row.name, closest);
 }
 
+static int keep_name(void *user, const struct run_row *run)
+{
+    char **name = user;
+
+    if (strcmp(run->kind, "experiment") == 0 && run->best_trial > 0) {
+        free(*name);
+        *name = mem_copy_string(run->name);
+    }
+    return 0;
+}
+
+/* A workflow has no trials, but those of the experiments below it. */
+static int not_of_workflow(const struct run_view *view, struct err *err)
+{
+    char *below = NULL;
+
+    if (store_each_run_below(view->store, view->row.id, keep_name, &below,
+                             err) == 0)
+        err_set(err, ERR_USAGE,
+                "run '%s' is a workflow's, and has no best trial (its steps: "
+                "smtune status %s%s%s)",
+                view->row.name, view->row.name,
+                below != NULL ? "; of an experiment below it: smtune best "
+                              : "",
+                below != NULL ? below : "");
+    free(below);
+    return -1;
+}
+
 static int no_best(const struct run_view *view, struct err *err)
 {
+    if (run_is_workflow(&view->row))
+        return not_of_workflow(view, err);
     if (view->row.infeasible > 0)
         return no_feasible(view, err);
     return err_set(err, ERR_NOT_FOUND,

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
+#include "cli/job_table.h"
 #include "cli/trial_table.h"
 
 struct options {
@@ -71,6 +72,8 @@ static int export_rows(const struct cli *cli, const struct run_view *view,
     struct trial_table table;
     int status;
 
+    if (run_is_workflow(&view->row))
+        return job_table_print(cli, view, &(struct job_filter){0}, err);
     trial_table_init(&table, cli, view, TRIAL_ALL, err);
     status =
         store_each_trial(view->store, &query, trial_table_row, &table, err);
@@ -124,10 +127,11 @@ static int exec_export(const struct cli *cli, const void *options,
 const struct cmd cmd_export = {
     .name = "export",
     .operands = "RUN",
-    .summary = "write all trials of a run as a file for other programs",
+    .summary = "write all trials or jobs of a run as a file for programs",
     .details = "One row a trial, with its state, values, parameters, times and "
-               "cause. Numbers are exact, times are ISO 8601 in UTC. FILE "
-               "appears only when it is whole.",
+               "cause. Of a workflow one row a job, with its step, copy, round "
+               "and outputs. Numbers are exact, times are ISO 8601 in UTC. "
+               "FILE appears only when it is whole.",
     .examples = "smtune export mlp -o mlp.csv             # for a spreadsheet\n"
                 "smtune export mlp --format jsonl | jq .  # for programs\n",
     .completes = "run",

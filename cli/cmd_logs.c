@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
+#include "cli/run_jobs.h"
 #include "cli/run_view.h"
 
 /*
@@ -207,17 +208,23 @@ static int print_logs(const struct cli *cli, struct attempts *attempts,
     return follow_log(&last, err);
 }
 
-static int no_attempt(int64_t trial, int64_t attempt, struct err *err)
+static int no_attempt(const struct run_job *job, int64_t attempt,
+                      struct err *err)
 {
-    if (attempt == 0)
+    if (attempt != 0)
+        return err_set(err, ERR_NOT_FOUND, "%s has no attempt %" PRId64,
+                       job->label, attempt);
+    if (job->is_cached)
         return err_set(err, ERR_NOT_FOUND,
-                       "trial %" PRId64 " has not started yet", trial);
-    return err_set(err, ERR_NOT_FOUND,
-                   "trial %" PRId64 " has no attempt %" PRId64, trial, attempt);
+                       "%s was not run: its result is that of a run before",
+                       job->label);
+    if (job->is_over)
+        return err_set(err, ERR_NOT_FOUND, "%s was not run", job->label);
+    return err_set(err, ERR_NOT_FOUND, "%s has not started yet", job->label);
 }
 
 /* A rank's file is there from its start on. */
-static int check_rank(const struct attempts *attempts, int64_t trial,
+static int check_rank(const struct attempts *attempts, const char *label,
                       struct err *err)
 {
     if (attempts->rank == 0)
@@ -226,8 +233,8 @@ static int check_rank(const struct attempts *attempts, int64_t trial,
         if (fs_exists(attempts->items[i].log))
             return 0;
     }
-    return err_set(err, ERR_NOT_FOUND, "trial %" PRId64 " has no rank %" PRId64,
-                   trial, attempts->rank);
+    return err_set(err, ERR_NOT_FOUND, "%s has no rank %" PRId64, label,
+                   attempts->rank);
 }
 
 static int exec_logs(const struct cli *cli, const void *options,
@@ -237,38 +244,44 @@ static int exec_logs(const struct cli *cli, const void *options,
     struct run_view view;
     struct attempts attempts = {
         .view = &view, .wanted = chosen->attempt, .rank = chosen->rank};
-    int64_t number, job;
+    struct run_job job = {0};
     int status = run_view_open(&view, cli, operands[0], err);
 
     (void)count;
     if (status == 0)
-        status = run_find_trial(&view, operands[1], &number, &job, err);
+        status = run_jobs_find(&view, operands[1], &job, err);
     if (status == 0)
-        status = find_attempts(&attempts, job, err);
+        status = find_attempts(&attempts, job.id, err);
     if (status == 0 && attempts.count == 0)
-        status = no_attempt(number, chosen->attempt, err);
+        status = no_attempt(&job, chosen->attempt, err);
     if (status == 0)
-        status = check_rank(&attempts, number, err);
+        status = check_rank(&attempts, job.label, err);
     if (status == 0)
-        status = print_logs(cli, &attempts, job, chosen->follow, err);
+        status = print_logs(cli, &attempts, job.id, chosen->follow, err);
     forget(&attempts);
     free(attempts.items);
+    run_job_clear(&job);
     run_view_close(&view);
     return status;
 }
 
 const struct cmd cmd_logs = {
     .name = "logs",
-    .operands = "RUN TRIAL",
-    .summary = "print what a trial wrote",
+    .operands = "RUN JOB",
+    .summary = "print what a trial, or a job of a workflow, wrote",
     .details = "Standard output and standard error of the trial's command, in "
                "the order in which they came; of all its attempts, unless one "
                "is chosen. With -f it goes on until the last attempt ends. "
-               "Of a trial with ranks (resources.tasks), that of rank 0.",
+               "Of a trial with ranks (resources.tasks), that of rank 0.\n\n"
+               "JOB is a trial's number. Of a workflow it is a step, and "
+               "STEP[3] its copy 3 (from 0), STEP#2 its second round, "
+               "STEP[3]#2 the second round of a copy; without a round, the "
+               "last one.",
     .examples = "smtune logs last 3               # trial 3 of the newest run\n"
                 "smtune logs mlp 17 -f            # as it grows\n"
                 "smtune logs mlp 17 --attempt 1   # before its retry\n"
-                "smtune logs mlp 17 --rank 3      # of its fourth rank\n",
+                "smtune logs mlp 17 --rank 3      # of its fourth rank\n"
+                "smtune logs nightly train[3]     # of a workflow\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -7,9 +7,11 @@
 #include "cli/cmd.h"
 #include "cli/document.h"
 #include "cli/importance_view.h"
+#include "cli/job_document.h"
 #include "cli/run_document.h"
 #include "cli/run_view.h"
 #include "cli/schedule_view.h"
+#include "cli/steps_document.h"
 #include "cli/trial_document.h"
 #include "cli/trial_table.h"
 
@@ -117,6 +119,36 @@ static int show_run(struct document *document, const struct cli *cli,
     return importance_view_add(document, cli, view, err);
 }
 
+static int show_workflow(struct document *document, const struct cli *cli,
+                         const struct run_view *view, struct err *err)
+{
+    struct run_steps steps;
+    int status = run_steps_load(&steps, view->store, view->row.id, err);
+
+    if (status == 0)
+        status = add_run(document, view, err);
+    if (status == 0)
+        status = steps_document_add(document, cli, view, &steps, 0, err);
+    run_steps_clear(&steps);
+    return status;
+}
+
+static int show_part(struct document *document, const struct cli *cli,
+                     const struct run_view *view, const char *operand,
+                     struct err *err)
+{
+    return run_is_workflow(&view->row)
+               ? job_document_add(document, cli, view, operand, err)
+               : trial_document_add(document, cli, view, operand, err);
+}
+
+static int show_whole(struct document *document, const struct cli *cli,
+                      const struct run_view *view, struct err *err)
+{
+    return run_is_workflow(&view->row) ? show_workflow(document, cli, view, err)
+                                       : show_run(document, cli, view, err);
+}
+
 static int exec_show(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
@@ -126,9 +158,8 @@ static int exec_show(const struct cli *cli, const void *options,
 
     (void)options;
     if (status == 0)
-        status = count > 1 ? trial_document_add(document, cli, &view,
-                                                operands[1], err)
-                           : show_run(document, cli, &view, err);
+        status = count > 1 ? show_part(document, cli, &view, operands[1], err)
+                           : show_whole(document, cli, &view, err);
     if (status == 0)
         status = document_finish(document, err);
     if (status == 0 && count == 1)
@@ -140,8 +171,8 @@ static int exec_show(const struct cli *cli, const void *options,
 
 const struct cmd cmd_show = {
     .name = "show",
-    .operands = "RUN [TRIAL]",
-    .summary = "show all about a run, or about one of its trials",
+    .operands = "RUN [JOB]",
+    .summary = "show all about a run, or about one of its trials or jobs",
     .details = "Of a run: where it came from, its objectives, how far it is, "
                "its best trial, and how much each parameter matters: its "
                "share of what an objective varies by over the whole space. "
@@ -150,10 +181,16 @@ const struct cmd cmd_show = {
                "there, went on, were stopped, are paused or on the way there, "
                "and the worst value that went on. Of "
                "a trial: its parameters, its attempts and why each ended, what "
-               "its schedule decided, and the last value of each metric.",
+               "its schedule decided, and the last value of each metric.\n\n"
+               "Of a workflow: its steps, and of a job (STEP, its copy "
+               "STEP[3], its second round STEP#2) its values of the matrix "
+               "and of the round, its outputs, its attempts, the runs below "
+               "it, and whose result it took from the cache. Of a step with "
+               "several copies, the list of them.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
-                "smtune show mlp 17 -o json  # for programs\n",
+                "smtune show mlp 17 -o json  # for programs\n"
+                "smtune show nightly train   # a step of a workflow\n",
     .completes = "run",
     .min_operands = 1,
     .max_operands = 2,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -8,7 +9,20 @@
 #include "cli/run_document.h"
 #include "cli/run_view.h"
 #include "cli/schedule_view.h"
+#include "cli/steps_document.h"
 #include "cli/trial_table.h"
+
+enum { STEPS_MAX = 40 };
+
+struct options {
+    bool all;
+};
+
+static const struct opt opts[] = {
+    {"all", 'a', OPT_FLAG, offsetof(struct options, all), NULL,
+     "every step of a workflow, where they are many", 0, NULL},
+    {0},
+};
 
 static const struct column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
@@ -85,24 +99,47 @@ static int add_running(struct document *document, const struct run_view *view,
     return document_end_list(document, err);
 }
 
+static int add_experiment(struct document *document, const struct cli *cli,
+                          const struct run_view *view, struct err *err)
+{
+    if (run_document_counts(document, view, err) != 0 ||
+        schedule_view_add(document, view, err) != 0 ||
+        run_document_best(document, cli, view, err) != 0)
+        return -1;
+    return add_running(document, view, err);
+}
+
+static int add_workflow(struct document *document, const struct cli *cli,
+                        const struct run_view *view, size_t rows_max,
+                        struct err *err)
+{
+    struct run_steps steps;
+    int status = run_steps_load(&steps, view->store, view->row.id, err);
+
+    if (status == 0)
+        status = steps_document_add(document, cli, view, &steps, rows_max, err);
+    if (status == 0)
+        status = steps_document_add_running(document, view, &steps, err);
+    run_steps_clear(&steps);
+    return status;
+}
+
 static int exec_status(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
+    const struct options *chosen = options;
     struct run_view view;
     struct document *document = document_create(cli);
     int status = run_view_open(&view, cli, operands[0], err);
 
-    (void)options, (void)count;
+    (void)count;
     if (status == 0)
         status = add_run(document, &view, err);
     if (status == 0)
-        status = run_document_counts(document, &view, err);
-    if (status == 0)
-        status = schedule_view_add(document, &view, err);
-    if (status == 0)
-        status = run_document_best(document, cli, &view, err);
-    if (status == 0)
-        status = add_running(document, &view, err);
+        status = run_is_workflow(&view.row)
+                     ? add_workflow(document, cli, &view,
+                                    chosen->all ? 0 : STEPS_MAX, err)
+                     : add_experiment(document, cli, &view, err);
     if (status == 0)
         status = document_finish(document, err);
     if (status == 0)
@@ -118,10 +155,17 @@ const struct cmd cmd_status = {
     .summary = "say how far a run is and what it does now",
     .details = "The state is 'interrupted' when its engine ended without a "
                "word, so that nobody looks after its trials, and 'paused' "
-               "after 'smtune pause': 'smtune resume' goes on with it.",
+               "after 'smtune pause': 'smtune resume' goes on with it.\n\n"
+               "Of a workflow it shows a line for each step, in the order of "
+               "its graph: its state, how many of its copies succeeded, "
+               "failed and run, the time that it took, and what it waits for, "
+               "why it failed or was skipped, or how the run below it stands. "
+               "Of many steps those are shown that matter now.",
     .examples = "smtune status last                      # the newest run\n"
                 "smtune status mlp -o json | jq .state   # for programs\n",
     .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = 1,
     .exec = exec_status,

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "cli/cmd.h"
+#include "cli/job_table.h"
 #include "cli/trial_table.h"
 #include "orchestrator/states.h"
 
 struct options {
-    const char *state, *sort;
+    const char *state, *sort, *step;
     int64_t limit;
 };
 
@@ -18,36 +19,63 @@ static const struct opt opts[] = {
      "only trials in this state", 0, job_state_names},
     {"sort", 0, OPT_CHOICE, offsetof(struct options, sort), "ORDER",
      "number (the default), or best first", 0, orders},
+    {"step", 0, OPT_TEXT, offsetof(struct options, step), "STEP",
+     "only jobs of this step of a workflow", 0, NULL},
     {"limit", 'n', OPT_INT, offsetof(struct options, limit), "N",
      "at most so many", 1, NULL},
     {0},
 };
 
-static int exec_trials(const struct cli *cli, const void *options,
-                       char **operands, int count, struct err *err)
+static int print_trials(const struct cli *cli, const struct run_view *view,
+                        const struct options *chosen, struct err *err)
 {
-    const struct options *chosen = options;
-    struct run_view view;
-    struct trial_table table;
-    struct trial_query query = {
+    const struct trial_query query = {
+        .run = view->row.id,
         .state = chosen->state,
         .limit = chosen->limit,
         .order = chosen->sort != NULL && strcmp(chosen->sort, "best") == 0
                      ? ORDER_BEST
                      : ORDER_NUMBER,
     };
+    struct trial_table table;
+    int status;
+
+    if (chosen->step != NULL)
+        return err_set(err, ERR_USAGE,
+                       "run '%s' is an experiment's: its trials have no steps",
+                       view->row.name);
+    trial_table_init(&table, cli, view, TRIAL_ALL, err);
+    status =
+        store_each_trial(view->store, &query, trial_table_row, &table, err);
+    if (status == 0)
+        status = trial_table_finish(&table, err);
+    trial_table_clear(&table);
+    return status;
+}
+
+static int print_jobs(const struct cli *cli, const struct run_view *view,
+                      const struct options *chosen, struct err *err)
+{
+    const struct job_filter filter = {chosen->state, chosen->step,
+                                      chosen->limit};
+
+    if (chosen->sort != NULL && strcmp(chosen->sort, "best") == 0)
+        return err_set(err, ERR_USAGE,
+                       "run '%s' is a workflow's: none of its jobs is the best",
+                       view->row.name);
+    return job_table_print(cli, view, &filter, err);
+}
+
+static int exec_trials(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    struct run_view view;
     int status = run_view_open(&view, cli, operands[0], err);
 
     (void)count;
-    if (status == 0) {
-        query.run = view.row.id;
-        trial_table_init(&table, cli, &view, TRIAL_ALL, err);
-        status =
-            store_each_trial(view.store, &query, trial_table_row, &table, err);
-        if (status == 0)
-            status = trial_table_finish(&table, err);
-        trial_table_clear(&table);
-    }
+    if (status == 0)
+        status = (run_is_workflow(&view.row) ? print_jobs : print_trials)(
+            cli, &view, options, err);
     run_view_close(&view);
     return status;
 }
@@ -55,15 +83,17 @@ static int exec_trials(const struct cli *cli, const void *options,
 const struct cmd cmd_trials = {
     .name = "trials",
     .operands = "RUN",
-    .summary = "list the trials of a run",
+    .summary = "list the trials of a run, or the jobs of a workflow",
     .details =
-        "RUN is a run's name, its id, or 'last'.\n"
-        "\n"
+        "RUN is a run's name, its id, or 'last'.\n\n"
         "With --sort best, feasible trials come first, then those that broke "
         "a constraint on an outcome, by how much; trials without a finite "
-        "value come last. With several objectives the first one decides.",
+        "value come last. With several objectives the first one decides.\n\n"
+        "Of a workflow it lists the jobs: a step's copies, in each of its "
+        "rounds, by the names that other commands take, too.",
     .examples = "smtune trials last --sort best -n 5      # the five best\n"
                 "smtune trials mlp --state failed         # what went wrong\n"
+                "smtune trials nightly --step train       # its copies\n"
                 "smtune trials mlp -o jsonl | jq .params  # for programs\n",
     .completes = "run",
     .opts = opts,

@@ -29,7 +29,8 @@ enum column_type {
                         ISO UTC elsewhere; 0 is null */
     COLUMN_DURATION, /* ms: "4m 05s" in a table, the number elsewhere */
     COLUMN_BYTES,
-    COLUMN_STATE /* a state's word, coloured on a terminal */
+    COLUMN_STATE, /* a state's word, coloured on a terminal */
+    COLUMN_JSON   /* text that is JSON, and stays so in JSON */
 };
 
 struct column {

@@ -104,6 +104,11 @@ const char *run_state_shown(const struct store *store,
     return held == 0 ? "interrupted" : "unknown";
 }
 
+bool run_is_workflow(const struct run_row *row)
+{
+    return strcmp(row->kind, "workflow") == 0;
+}
+
 int64_t run_duration_ms(const struct run_row *row, const char *state_shown)
 {
     if (row->started_ms == 0)

@@ -45,6 +45,9 @@ void run_view_close(struct run_view *view);
 const char *run_state_shown(const struct store *store,
                             const struct run_row *row, int64_t *pid);
 
+/* Whether it is a workflow's: its jobs are copies of steps, not trials. */
+bool run_is_workflow(const struct run_row *row);
+
 /* How long it took, or takes until now; -1 when nobody knows. */
 int64_t run_duration_ms(const struct run_row *row, const char *state_shown);
 

@@ -12,12 +12,7 @@
 
 struct trial_document {
     struct document *document;
-    const struct run_view *view;
     struct trial_table table;
-    char *metric; /* whose last point is kept, not yet written */
-    int64_t step;
-    double value;
-    int64_t points;
     struct err *err;
 };
 
@@ -48,6 +43,11 @@ static const struct column attempt_columns[] = {
     {"text", NULL, COLUMN_TEXT, NULL},
 };
 
+struct attempt_list {
+    struct document *document;
+    struct err *err;
+};
+
 static struct value text_or_null(const char *text)
 {
     return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
@@ -60,7 +60,7 @@ static struct value int_if(bool known, int64_t integer)
 
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
-    struct trial_document *this = user;
+    const struct attempt_list *list = user;
     bool ended = attempt->ended_ms != 0;
     const struct value cells[ARRAY_LEN(attempt_columns)] = {
         value_int(attempt->number),
@@ -76,17 +76,21 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         text_or_null(attempt->text),
     };
 
-    return document_row(this->document, cells, this->err);
+    return document_row(list->document, cells, list->err);
 }
 
-static int add_attempts(struct trial_document *this, int64_t job)
+int trial_document_add_attempts(struct document *document,
+                                const struct run_view *view, int64_t job,
+                                struct err *err)
 {
-    document_begin_list(this->document, "attempts", attempt_columns,
+    struct attempt_list list = {document, err};
+
+    document_begin_list(document, "attempts", attempt_columns,
                         ARRAY_LEN(attempt_columns));
-    if (store_each_attempt(this->view->store, this->view->row.id, job,
-                           add_attempt, this, this->err) < 0)
+    if (store_each_attempt(view->store, view->row.id, job, add_attempt, &list,
+                           err) < 0)
         return -1;
-    return document_end_list(this->document, this->err);
+    return document_end_list(document, err);
 }
 
 /* ---- its metrics ---- */
@@ -98,55 +102,68 @@ static const struct column metric_columns[] = {
     {"points", NULL, COLUMN_NUMBER, NULL},
 };
 
-static int add_kept_metric(struct trial_document *this)
+struct metric_list {
+    struct document *document;
+    char *metric; /* whose last point is kept, not yet written */
+    int64_t step;
+    double value;
+    int64_t points;
+    struct err *err;
+};
+
+static int add_kept_metric(struct metric_list *list)
 {
     const struct value cells[ARRAY_LEN(metric_columns)] = {
-        value_text(this->metric),
-        value_int(this->step),
-        isnan(this->value) ? value_null() : value_real(this->value),
-        value_int(this->points),
+        value_text(list->metric),
+        value_int(list->step),
+        isnan(list->value) ? value_null() : value_real(list->value),
+        value_int(list->points),
     };
 
-    return this->metric == NULL
+    return list->metric == NULL
                ? 0
-               : document_row(this->document, cells, this->err);
+               : document_row(list->document, cells, list->err);
 }
 
 /* Points come name by name, each by step: the last one of a name is wanted. */
 static int keep_metric(void *user, const struct metric_row *metric)
 {
-    struct trial_document *this = user;
+    struct metric_list *list = user;
 
-    if (this->metric == NULL || strcmp(this->metric, metric->name) != 0) {
-        if (add_kept_metric(this) < 0)
+    if (list->metric == NULL || strcmp(list->metric, metric->name) != 0) {
+        if (add_kept_metric(list) < 0)
             return -1;
-        free(this->metric);
-        this->metric = mem_copy_string(metric->name);
-        this->points = 0;
+        free(list->metric);
+        list->metric = mem_copy_string(metric->name);
+        list->points = 0;
     }
-    this->step = metric->step;
-    this->value = metric->value;
-    this->points++;
+    list->step = metric->step;
+    list->value = metric->value;
+    list->points++;
     return 0;
 }
 
-static int add_metrics(struct trial_document *this, int64_t job)
+int trial_document_add_metrics(struct document *document,
+                               const struct run_view *view, int64_t job,
+                               struct err *err)
 {
-    document_begin_list(this->document, "metrics", metric_columns,
+    struct metric_list list = {.document = document, .err = err};
+    int status;
+
+    document_begin_list(document, "metrics", metric_columns,
                         ARRAY_LEN(metric_columns));
-    if (store_each_metric(this->view->store, job, keep_metric, this,
-                          this->err) < 0 ||
-        add_kept_metric(this) < 0)
-        return -1;
-    return document_end_list(this->document, this->err);
+    status = store_each_metric(view->store, job, keep_metric, &list, err);
+    if (status == 0)
+        status = add_kept_metric(&list);
+    free(list.metric);
+    return status == 0 ? document_end_list(document, err) : -1;
 }
 
 int trial_document_add(struct document *document, const struct cli *cli,
                        const struct run_view *view, const char *operand,
                        struct err *err)
 {
-    struct trial_document this = {
-        .document = document, .view = view, .err = err};
+    struct trial_document this = {.document = document, .err = err};
     struct trial_query query = {.run = view->row.id};
     int64_t job;
     int status;
@@ -156,12 +173,11 @@ int trial_document_add(struct document *document, const struct cli *cli,
     trial_table_init(&this.table, cli, view, TRIAL_ALL, err);
     status = store_each_trial(view->store, &query, add_trial, &this, err);
     if (status == 0)
-        status = add_attempts(&this, job);
+        status = trial_document_add_attempts(document, view, job, err);
     if (status == 0)
         status = schedule_decisions_add(document, view, job, err);
     if (status == 0)
-        status = add_metrics(&this, job);
+        status = trial_document_add_metrics(document, view, job, err);
     trial_table_clear(&this.table);
-    free(this.metric);
     return status;
 }

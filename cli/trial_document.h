@@ -12,4 +12,12 @@ int trial_document_add(struct document *document, const struct cli *cli,
                        const struct run_view *view, const char *operand,
                        struct err *err);
 
+/* Parts of that, which any job has: its "attempts", and its "metrics". */
+int trial_document_add_attempts(struct document *document,
+                                const struct run_view *view, int64_t job,
+                                struct err *err);
+int trial_document_add_metrics(struct document *document,
+                               const struct run_view *view, int64_t job,
+                               struct err *err);
+
 #endif

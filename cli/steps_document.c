@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/steps_document.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "cli/run_jobs.h"
+#include "orchestrator/states.h"
+
+/* ---- how many ---- */
+
+/* For people in a line: "3 of 12 steps are over (2 active, 7 waiting)". */
+static int add_progress(struct document *document,
+                        const struct step_counts *counts, struct err *err)
+{
+    static const struct column column = {"steps", NULL, COLUMN_TEXT, NULL};
+    struct buf text = BUF_INIT;
+    struct value cell;
+    int status;
+
+    buf_printf(&text, "%" PRId64 " of %" PRId64 " over", counts->ended,
+               counts->all);
+    if (counts->all > 0)
+        buf_add_string(&text, " (");
+    step_counts_print(counts, &text);
+    if (counts->all > 0)
+        buf_add_char(&text, ')');
+    cell = value_text(buf_text(&text));
+    status = document_fields(document, NULL, &column, &cell, 1, err);
+    buf_clear(&text);
+    return status;
+}
+
+static int add_counts(struct document *document,
+                      const struct step_counts *counts, struct err *err)
+{
+    static const struct column columns[] = {
+        {"total", NULL, COLUMN_NUMBER, NULL},
+        {"ended", NULL, COLUMN_NUMBER, NULL},
+        {"waiting", NULL, COLUMN_NUMBER, NULL},
+        {"active", NULL, COLUMN_NUMBER, NULL},
+        {"succeeded", NULL, COLUMN_NUMBER, NULL},
+        {"failed", NULL, COLUMN_NUMBER, NULL},
+        {"skipped", NULL, COLUMN_NUMBER, NULL},
+    };
+
+    return document_fields(document, "step_counts", columns,
+                           (const struct value[ARRAY_LEN(columns)]){
+                               value_int(counts->all),
+                               value_int(counts->ended),
+                               value_int(counts->of[FLOW_WAITING]),
+                               value_int(counts->of[FLOW_ACTIVE]),
+                               value_int(counts->of[FLOW_SUCCEEDED]),
+                               value_int(counts->of[FLOW_FAILED]),
+                               value_int(counts->of[FLOW_SKIPPED]),
+                           },
+                           ARRAY_LEN(columns), err);
+}
+
+/* ---- the list ---- */
+
+/* For people: a line each. */
+static const struct column short_columns[] = {
+    {"name", "step", COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"jobs", NULL, COLUMN_TEXT, NULL},
+    {"duration_ms", "time", COLUMN_DURATION, NULL},
+    {"note", "", COLUMN_TEXT, NULL},
+};
+
+static const struct column full_columns[] = {
+    {"name", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"reason", NULL, COLUMN_TEXT, NULL},
+    {"copies", NULL, COLUMN_NUMBER, NULL},
+    {"succeeded", NULL, COLUMN_NUMBER, NULL},
+    {"failed", NULL, COLUMN_NUMBER, NULL},
+    {"running", NULL, COLUMN_NUMBER, NULL},
+    {"pending", NULL, COLUMN_NUMBER, NULL},
+    {"skipped", NULL, COLUMN_NUMBER, NULL},
+    {"cancelled", NULL, COLUMN_NUMBER, NULL},
+    {"round", NULL, COLUMN_NUMBER, NULL},
+    {"began", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", NULL, COLUMN_DURATION, NULL},
+    {"note", NULL, COLUMN_TEXT, NULL},
+};
+
+static struct value text_or_null(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
+}
+
+struct step_rows {
+    struct document *document;
+    const struct step_list *list;
+    bool is_short;
+    int64_t now_ms; /* 0: nobody looks after the run */
+    struct err *err;
+};
+
+static struct value duration(const struct step_rows *rows,
+                             const struct step_line *line)
+{
+    int64_t ms = step_line_duration_ms(line, rows->now_ms);
+
+    return ms < 0 ? value_null() : value_int(ms);
+}
+
+static int add_short(const struct step_rows *rows, const struct step_line *line,
+                     const char *note)
+{
+    struct buf jobs = BUF_INIT;
+    int status;
+
+    step_line_print_jobs(line, &jobs);
+    status = document_row(rows->document,
+                          (const struct value[ARRAY_LEN(short_columns)]){
+                              value_text(line->name),
+                              value_text(step_state_names[line->state]),
+                              value_text(buf_text(&jobs)),
+                              duration(rows, line),
+                              value_text(note),
+                          },
+                          rows->err);
+    buf_clear(&jobs);
+    return status;
+}
+
+static int add_full(const struct step_rows *rows, const struct step_line *line,
+                    const char *note)
+{
+    const struct step_jobs *jobs = &line->jobs;
+
+    return document_row(
+        rows->document,
+        (const struct value[ARRAY_LEN(full_columns)]){
+            value_text(line->name),
+            value_text(step_state_names[line->state]),
+            text_or_null(line->reason),
+            line->began_ms > 0 ? value_int(line->copies) : value_null(),
+            value_int(jobs->succeeded),
+            value_int(jobs->failed),
+            value_int(jobs->running),
+            value_int(jobs->pending),
+            value_int(jobs->skipped),
+            value_int(jobs->cancelled),
+            line->round > 0 ? value_int(line->round) : value_null(),
+            value_int(line->began_ms),
+            value_int(line->ended_ms),
+            duration(rows, line),
+            text_or_null(note),
+        },
+        rows->err);
+}
+
+static int add_line(const struct step_rows *rows, size_t step)
+{
+    struct buf note = BUF_INIT;
+    int status;
+
+    step_list_print_note(rows->list, step, &note);
+    status = (rows->is_short ? add_short : add_full)(
+        rows, &rows->list->lines[step], buf_text(&note));
+    buf_clear(&note);
+    return status;
+}
+
+static int add_rest(const struct step_rows *rows,
+                    const struct step_counts *rest)
+{
+    struct buf note = BUF_INIT;
+    char *name = mem_printf("... %" PRId64 " more", rest->all);
+    int status;
+
+    step_counts_print(rest, &note);
+    status = document_row(rows->document,
+                          (const struct value[ARRAY_LEN(short_columns)]){
+                              value_text(name),
+                              value_text(""),
+                              value_text(""),
+                              value_null(),
+                              value_text(buf_text(&note)),
+                          },
+                          rows->err);
+    free(name);
+    buf_clear(&note);
+    return status;
+}
+
+static int add_list(const struct step_rows *rows, size_t rows_max)
+{
+    const struct step_list *list = rows->list;
+    bool *shown = mem_array(list->count, sizeof(*shown));
+    struct step_counts rest;
+    int status = 0;
+
+    document_begin_list(
+        rows->document, "steps", rows->is_short ? short_columns : full_columns,
+        rows->is_short ? ARRAY_LEN(short_columns) : ARRAY_LEN(full_columns));
+    step_list_choose(list, rows_max > 0 ? rows_max : list->count, shown, &rest);
+    for (size_t i = 0; i < list->count && status == 0; i++) {
+        if (shown[list->order[i]])
+            status = add_line(rows, list->order[i]);
+    }
+    if (status == 0 && rest.all > 0)
+        status = add_rest(rows, &rest);
+    free(shown);
+    return status == 0 ? document_end_list(rows->document, rows->err) : status;
+}
+
+int steps_document_add(struct document *document, const struct cli *cli,
+                       const struct run_view *view,
+                       const struct run_steps *steps, size_t rows_max,
+                       struct err *err)
+{
+    const struct step_rows rows = {
+        .document = document,
+        .list = &steps->list,
+        .is_short = cli->output == OUTPUT_TABLE,
+        .now_ms = view->engine_pid > 0 ? clock_wall_ms() : 0,
+        .err = err,
+    };
+    struct step_counts counts;
+
+    step_list_count(&steps->list, &counts);
+    if ((rows.is_short ? add_progress : add_counts)(document, &counts, err) !=
+        0)
+        return -1;
+    return add_list(&rows, rows.is_short ? rows_max : 0);
+}
+
+/* ---- what runs now ---- */
+
+static const struct column running_columns[] = {
+    {"job", NULL, COLUMN_TEXT, NULL},
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"attempt", NULL, COLUMN_NUMBER, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"pid", NULL, COLUMN_NUMBER, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "for", COLUMN_DURATION, NULL},
+};
+
+struct running {
+    struct document *document;
+    const struct run_view *view;
+    const struct step_list *list;
+    struct buf name; /* of the attempt's job */
+    int64_t now_ms;
+    struct err *err;
+};
+
+static int take_name(void *user, const struct trial_row *job)
+{
+    struct running *running = user;
+
+    buf_truncate(&running->name, 0);
+    run_jobs_print_name(running->list, job, &running->name);
+    return 0;
+}
+
+static int add_attempt(void *user, const struct attempt_row *attempt)
+{
+    struct running *running = user;
+    const struct trial_query query = {.run = running->view->row.id,
+                                      .number = attempt->job_number,
+                                      .results_only = true};
+    int64_t start_ms = attempt->started_ms;
+
+    if (store_each_trial(running->view->store, &query, take_name, running,
+                         running->err) < 0)
+        return -1;
+    return document_row(
+        running->document,
+        (const struct value[ARRAY_LEN(running_columns)]){
+            value_text(buf_text(&running->name)),
+            value_int(attempt->job_number),
+            value_int(attempt->number),
+            value_text(attempt->state),
+            attempt->pid == 0 ? value_null() : value_int(attempt->pid),
+            value_int(start_ms),
+            start_ms == 0 ? value_null()
+                          : value_int(running->now_ms - start_ms),
+        },
+        running->err);
+}
+
+int steps_document_add_running(struct document *document,
+                               const struct run_view *view,
+                               const struct run_steps *steps, struct err *err)
+{
+    struct running running = {.document = document,
+                              .view = view,
+                              .list = &steps->list,
+                              .now_ms = clock_wall_ms(),
+                              .err = err};
+    int status;
+
+    document_begin_list(document, "running_jobs", running_columns,
+                        ARRAY_LEN(running_columns));
+    status = store_each_attempt(view->store, view->row.id, 0, add_attempt,
+                                &running, err);
+    buf_clear(&running.name);
+    return status < 0 ? -1 : document_end_list(document, err);
+}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people see of a workflow's run: status, show, trials, logs and the
+others that read the record. The store is filled by tests/e2e/fill_workflow.c:
+`prepare` is done, `tell` skipped, `late` waits; of `shard` one copy is done,
+one failed, one runs and one waits; `tune` has a run below it; `grow` is in its
+second round."""
+
+import csv
+import io
+
+import pytest
+
+STEPS = ["prepare", "tell", "shard", "tune", "grow", "late"]
+
+
+@pytest.fixture
+def night(smtune):
+    smtune.ok(smtune.store, "night", program="tests/e2e/fill_workflow")
+    for name in "night", "night.tune":
+        (smtune.store / "runs" / name).mkdir(parents=True)
+    return "night"
+
+
+def by_name(rows):
+    return {row["name"]: row for row in rows}
+
+
+def refused(smtune, *words, status=4):
+    result = smtune(*words)
+    assert (result.returncode, result.stdout) == (status, ""), words
+    return result.stderr.removeprefix("smtune: ").strip()
+
+
+# ---- status
+
+
+def test_status_has_a_line_for_each_step(smtune, night):
+    status = smtune.json("status", night)
+    assert status["state"] == "interrupted"
+    assert status["step_counts"] == {
+        "total": 6, "ended": 2, "waiting": 1, "active": 3, "succeeded": 1,
+        "failed": 0, "skipped": 1}
+    steps = by_name(status["steps"])
+    assert steps.keys() == set(STEPS)
+    shard = steps["shard"]
+    assert [shard[key] for key in ("state", "copies", "succeeded", "failed",
+                                   "running", "pending")] == [
+        "active", 4, 1, 1, 1, 1]
+    assert shard["began"] == "2026-01-01T00:00:03.000Z"
+    assert steps["tell"]["reason"] == "no step that it needs has failed"
+    assert steps["tune"]["note"] == (
+        "run night.tune: 3 of 3 trials over, best 0.333333 (trial 3)")
+    assert steps["prepare"]["copies"] == 1
+    assert steps["late"]["copies"] is None
+
+
+def test_status_counts_a_copy_by_its_last_round(smtune, night):
+    grow = by_name(smtune.json("status", night)["steps"])["grow"]
+    assert (grow["round"], grow["succeeded"], grow["running"]) == (2, 0, 1)
+
+
+def test_status_folds_copies_for_people(smtune, night):
+    lines = smtune.ok("status", night).splitlines()
+    assert "steps:  2 of 6 over (3 active, 1 succeeded, 1 skipped, " \
+        "1 waiting)" in lines
+    shard, = [line for line in lines if line.startswith("shard ")]
+    assert shard.split()[1:8] == [
+        "active", "1/4", "ok,", "1", "failed,", "1", "run"]
+
+
+def test_status_lists_what_runs(smtune, night):
+    running = smtune.json("status", night)["running_jobs"]
+    assert {row["job"]: row["id"] for row in running} == {
+        "shard[2]": 4, "tune": 6, "grow#2": 8}
+
+
+def test_status_of_many_steps_shows_those_that_matter(smtune):
+    smtune.ok(smtune.store, "many", 100, program="tests/e2e/fill_workflow")
+    short = smtune.ok("status", "many").splitlines()
+    assert "... 60 more" in short[-1] and "50 succeeded, 10 waiting" in short[-1]
+    assert sum(line[1:2].isdigit() and " waiting" in line
+               for line in short) == 40
+    assert len(smtune.ok("status", "many", "--all").splitlines()) >= 100
+    assert len(smtune.json("status", "many")["steps"]) == 100
+
+
+# ---- show
+
+
+def test_show_run_is_about_its_steps(smtune, night):
+    run = smtune.json("show", night)
+    assert (run["kind"], len(run["steps"])) == ("workflow", 6)
+    assert "objectives" not in run and "best" not in run
+
+
+def test_show_job_of_a_matrix(smtune, night):
+    job = smtune.json("show", night, "shard[1]")
+    assert (job["id"], job["job"], job["step"], job["copy"]) == (
+        3, "shard[1]", "shard", 1)
+    assert job["matrix"] == {"part": 0, "seed": 8}
+    assert [(a["number"], a["cause"]) for a in job["attempts"]] == [
+        (1, "exit"), (2, "exit")]
+    assert smtune.json("show", night, 3) == job
+
+
+def test_show_job_of_a_round_is_that_of_the_last(smtune, night):
+    assert smtune.json("show", night, "grow")["rounds"] == {"batch": 64}
+    first = smtune.json("show", night, "grow#1")
+    assert (first["rounds"], first["outputs"]) == ({"batch": 32}, {"rows": 3})
+
+
+def test_show_job_names_the_run_below_it(smtune, night):
+    below, = smtune.json("show", night, "tune")["runs_below"]
+    assert (below["name"], below["done"], below["jobs"]) == ("night.tune", 3, 3)
+
+
+def test_show_step_lists_its_copies(smtune, night):
+    step = smtune.json("show", night, "shard")
+    assert step["matrix"] == {"part": [0, 1], "seed": [7, 8]}
+    assert [job["job"] for job in step["jobs"]] == [
+        f"shard[{copy}]" for copy in range(4)]
+    assert smtune.json("show", night, "tell")["state"] == "skipped"
+    assert "retry_at" not in smtune.ok("show", night, "prepare")
+
+
+@pytest.mark.parametrize("name,status,text", [
+    ("shrd", 4, "run 'night' has no step 'shrd' (did you mean 'shard'?)"),
+    ("shard[4]", 4, "step 'shard' has no copy 4 (it has 4, from 0)"),
+    ("shard[0]#2", 4, "step 'shard' does not repeat"),
+    ("grow#3", 4, "step 'grow' has no round 3 (it has 2 so far)"),
+    ("99", 4, "run 'night' has no job 99 (it has 8 so far)"),
+    ("tell#1", 4, "step 'tell' has not started: it is skipped, no step that "
+     "it needs has failed"),
+    ("shard[", 2, "a job's number or name was expected (STEP, STEP[3], STEP#2 "
+     "or STEP[3]#2), not 'shard['"),
+])
+def test_show_says_which_jobs_there_are(smtune, night, name, status, text):
+    assert refused(smtune, "show", night, name, status=status) == text
+
+
+# ---- trials, export
+
+
+def test_trials_lists_jobs(smtune, night):
+    rows = smtune.json("trials", night)
+    assert [row["job"] for row in rows] == [
+        "prepare", "shard[0]", "shard[1]", "shard[2]", "shard[3]", "tune",
+        "grow#1", "grow#2"]
+    assert rows[0]["outputs"] == {"rows": 3}
+    assert (rows[7]["round"], rows[7]["rounds"]) == (2, {"batch": 64})
+    failed, = smtune.json("trials", night, "--state", "failed")
+    assert failed["job"] == "shard[1]"
+    assert [row["copy"] for row in smtune.json(
+        "trials", night, "--step", "shard", "-n", "3")] == [0, 1, 2]
+    assert smtune.ok("trials", night).splitlines()[0].split() == [
+        "id", "job", "state", "cause", "attempts", "started", "duration"]
+
+
+def test_trials_refuses_what_a_workflow_has_not(smtune, night):
+    assert "workflow's" in refused(smtune, "trials", night, "--sort", "best",
+                                   status=2)
+    assert "did you mean 'shard'?" in refused(smtune, "trials", night,
+                                              "--step", "shrd")
+    assert "have no steps" in refused(smtune, "trials", "night.tune",
+                                      "--step", "shard", status=2)
+
+
+def test_export_writes_jobs(smtune, night):
+    rows = list(csv.DictReader(io.StringIO(smtune.ok("export", night))))
+    assert [row["step"] for row in rows][:2] == ["prepare", "shard"]
+    assert rows[0]["outputs"] == '{"rows":3}'
+
+
+# ---- logs
+
+
+def test_logs_are_found_by_name(smtune, night):
+    log = smtune.store / "runs/r/1/1/log"
+    log.parent.mkdir(parents=True)
+    log.write_text("hello\n")
+    for name in "prepare", "shard[2]", "grow#1", "grow", 1:
+        assert smtune.ok("logs", night, name) == "hello\n"
+    assert smtune.ok("logs", night, "shard[1]") == "hello\nhello\n"
+
+
+def test_logs_say_which_copies_there_are(smtune, night):
+    assert refused(smtune, "logs", night, "shard", status=2) == (
+        "step 'shard' has 4 copies, say which: shard[0], shard[1], shard[2], "
+        "shard[3]; shard[1] failed")
+    assert refused(smtune, "logs", night, "shard[3]") == (
+        "job shard[3] has not started yet")
+    assert refused(smtune, "logs", night, "late").startswith(
+        "step 'late' has not started: it is waiting")
+
+
+# ---- the others
+
+
+def test_best_says_where_to_look(smtune, night):
+    assert refused(smtune, "best", night, status=2) == (
+        "run 'night' is a workflow's, and has no best trial (its steps: smtune "
+        "status night; of an experiment below it: smtune best night.tune)")
