@@ -13,7 +13,8 @@
  * pieces between them are read; and of a folder, in the order of names, 1,000
  * small files or 60 large ones. Of the others the time of their last change
  * stands for the contents. That takes 20 to 70 ms where the files are in
- * memory, as they are after they were written, and 3 us for each file more.
+ * memory, as they are after they were written, and some 10 us for each file
+ * more.
  */
 
 /* In hexadecimal, the caller's to free; NULL: there is no file. */

@@ -45,6 +45,7 @@ static const unsigned char transitions[JOB_STATE_COUNT][JOB_EVENT_COUNT] = {
             [EVENT_FAILED] = TO(JOB_FAILED),
             [EVENT_PAUSED] = TO(JOB_PAUSED),
             [EVENT_RETRY] = TO(JOB_WAITING),
+            [EVENT_LINKED] = TO(JOB_READY),
             [EVENT_INTERRUPTED] = TO(JOB_READY),
             [EVENT_STOPPED] = TO(JOB_STOPPED),
             [EVENT_CANCELLED] = TO(JOB_CANCELLED),

@@ -41,6 +41,7 @@
     X(EVENT_PAUSED, "paused")       /* used the resource it was given */       \
     X(EVENT_PROMOTED, "promoted")   /* its schedule gives it more */           \
     X(EVENT_RETRY, "retry")         /* ended badly, and will try again */      \
+    X(EVENT_LINKED, "linked")       /* its time is over: the next link */      \
     X(EVENT_DUE, "due")             /* the retry's time has come */            \
     X(EVENT_INTERRUPTED, "interrupted") /* by the user's stop; starts again */ \
     X(EVENT_STOPPED, "stopped")         /* ended early by a decision */        \

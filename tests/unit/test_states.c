@@ -31,6 +31,8 @@ static void test_states__every_cell_is_as_documented(void **state)
         {JOB_RUNNING, EVENT_FAILED, JOB_FAILED},
         {JOB_RUNNING, EVENT_RETRY, JOB_WAITING},
         {JOB_RUNNING, EVENT_INTERRUPTED, JOB_READY},
+        {JOB_RUNNING, EVENT_LINKED, JOB_READY},
+        {JOB_READY, EVENT_LINKED, -1},
         {JOB_RUNNING, EVENT_STOPPED, JOB_STOPPED},
         {JOB_RUNNING, EVENT_DUE, -1},
         {JOB_RUNNING, EVENT_PAUSED, JOB_PAUSED},
