@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
@@ -15,13 +18,32 @@ static const struct column columns[] = {
     {"best", NULL, COLUMN_NUMBER, NULL},
     {"started", NULL, COLUMN_TIME, NULL},
     {"duration_ms", "duration", COLUMN_DURATION, NULL},
+    {"parent", NULL, COLUMN_NUMBER, NULL}, /* a table shows it by indenting */
 };
+
+enum { PARENT = ARRAY_LEN(columns) - 1, MAX_DEPTH = 16, INDENT = 2 };
 
 struct listing {
     struct store *store;
     struct output *output;
     struct err *err;
+    int64_t above[MAX_DEPTH]; /* [depth] the last run and those it is below */
+    int depth;
+    bool is_table;
 };
+
+/* Runs come right behind the one that they are below. */
+static int find_depth(struct listing *listing, const struct run_row *run)
+{
+    int depth = listing->depth;
+
+    while (depth > 0 && listing->above[depth - 1] != run->parent_id)
+        depth--;
+    if (depth < MAX_DEPTH)
+        listing->above[depth] = run->id;
+    listing->depth = depth < MAX_DEPTH ? depth + 1 : depth;
+    return depth;
+}
 
 static int list_run(void *user, const struct run_row *run)
 {
@@ -29,9 +51,12 @@ static int list_run(void *user, const struct run_row *run)
     int64_t pid;
     const char *state = run_state_shown(listing->store, run, &pid);
     int64_t duration_ms = run_duration_ms(run, state);
+    int depth = find_depth(listing, run);
+    char *name = mem_printf("%*s%s", listing->is_table ? INDENT * depth : 0, "",
+                            run->name);
     const struct value cells[ARRAY_LEN(columns)] = {
         value_int(run->id),
-        value_text(run->name),
+        value_text(name),
         value_text(state),
         value_int(run_done(run)),
         value_int(run->trials),
@@ -39,22 +64,27 @@ static int list_run(void *user, const struct run_row *run)
                                                      : value_real(run->best),
         value_int(run->started_ms),
         duration_ms < 0 ? value_null() : value_int(duration_ms),
+        run->parent_id == 0 ? value_null() : value_int(run->parent_id),
     };
+    int status = output_row(listing->output, cells, listing->err);
 
-    return output_row(listing->output, cells, listing->err);
+    free(name);
+    return status;
 }
 
 static int exec_ls(const struct cli *cli, const void *options, char **operands,
                    int count, struct err *err)
 {
-    struct listing listing = {.err = err};
+    struct listing listing = {.err = err,
+                              .is_table = cli->output == OUTPUT_TABLE};
     int status;
 
     (void)options, (void)operands, (void)count;
     listing.store = store_open(cli->store, STORE_READ, err);
     if (listing.store == NULL)
         return -1;
-    listing.output = output_create(cli, columns, ARRAY_LEN(columns));
+    listing.output = output_create(
+        cli, columns, listing.is_table ? PARENT : ARRAY_LEN(columns));
     status = store_each_run(listing.store, list_run, &listing, err);
     if (status == 0)
         status = output_finish(listing.output, err);
@@ -71,7 +101,8 @@ const struct cmd cmd_ls = {
                "and 'paused' after 'smtune pause': 'smtune resume' goes on "
                "with it. Of the trials that a run has "
                "so far, 'done' is how many have come to an end. With several "
-               "objectives no trial is the best: see 'smtune best'.",
+               "objectives no trial is the best: see 'smtune best'. A run that "
+               "a workflow has started comes right behind the workflow's.",
     .examples = "smtune ls                # the newest is the last\n"
                 "smtune ls -o json        # for programs\n",
     .exec = exec_ls,

@@ -19,23 +19,60 @@ struct removal {
     int lock; /* the engine's, held until it is gone; -1: no directory */
 };
 
-static int keep_row(void *user, const struct run_row *run)
-{
-    struct removal *removal = user;
+struct removals {
+    struct removal *items; /* [count] a run behind those below it */
+    size_t count, capacity;
+};
 
-    removal->name = mem_copy_string(run->name);
-    removal->was_cut_short = run->ended_ms == 0;
+static int add_run(void *user, const struct run_row *run)
+{
+    struct removals *removals = user;
+
+    for (size_t i = 0; i < removals->count; i++) {
+        if (removals->items[i].id == run->id)
+            return 0;
+    }
+    removals->items = mem_grow(removals->items, removals->count,
+                               &removals->capacity, sizeof(*removals->items));
+    removals->items[removals->count++] = (struct removal){
+        .id = run->id,
+        .name = mem_copy_string(run->name),
+        .was_cut_short = run->ended_ms == 0,
+        .lock = -1,
+    };
+    return 0;
+}
+
+/* They are read the oldest first, and have to go the youngest first: what is
+ * below a run is younger. */
+static void turn_around(struct removals *removals, size_t first)
+{
+    for (size_t last = removals->count; last > first + 1; first++) {
+        struct removal moved = removals->items[first];
+
+        removals->items[first] = removals->items[--last];
+        removals->items[last] = moved;
+    }
+}
+
+static int find_runs(struct store *store, const char *selector,
+                     struct removals *removals, struct err *err)
+{
+    size_t first = removals->count;
+    int64_t id;
+
+    if (store_find_run(store, selector, &id, err) < 0 ||
+        store_get_run(store, id, add_run, removals, err) < 0 ||
+        store_each_run_below(store, id, add_run, removals, err) < 0)
+        return -1;
+    turn_around(removals, first);
     return 0;
 }
 
 /* Holding the engine's lock, nobody resumes what is being removed. */
-static int prepare(struct store *store, const char *selector,
-                   struct removal *removal, struct err *err)
+static int prepare(struct store *store, struct removal *removal,
+                   struct err *err)
 {
-    removal->lock = -1;
-    if (store_find_run(store, selector, &removal->id, err) < 0 ||
-        store_get_run(store, removal->id, keep_row, removal, err) < 0)
-        return -1;
     if (!text_is_name(removal->name))
         return err_set(err, ERR_FAILED, "run '%s' has an impossible name",
                        removal->name);
@@ -74,26 +111,37 @@ static void clear(struct removal *removal)
     free(removal->directory);
 }
 
+static int remove_all(const struct cli *cli, struct store *store,
+                      struct removals *removals, struct err *err)
+{
+    for (size_t i = 0; i < removals->count; i++) {
+        if (prepare(store, &removals->items[i], err) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < removals->count; i++) {
+        if (remove_run(store, &removals->items[i], err) != 0)
+            return -1;
+        if (!cli->quiet)
+            fprintf(stderr, "removed run %s\n", removals->items[i].name);
+    }
+    return 0;
+}
+
 static int exec_rm(const struct cli *cli, const void *options, char **operands,
                    int count, struct err *err)
 {
-    struct removal *removals = mem_array((size_t)count, sizeof(*removals));
     struct store *store = store_open(cli->store, STORE_WRITE, err);
-    int prepared = 0, status = store == NULL ? -1 : 0;
+    struct removals removals = {.items = NULL};
+    int status = store == NULL ? -1 : 0;
 
     (void)options;
-    while (status == 0 && prepared < count) {
-        status = prepare(store, operands[prepared], &removals[prepared], err);
-        prepared++;
-    }
-    for (int i = 0; i < count && status == 0; i++) {
-        status = remove_run(store, &removals[i], err);
-        if (status == 0 && !cli->quiet)
-            fprintf(stderr, "removed run %s\n", removals[i].name);
-    }
-    while (prepared > 0)
-        clear(&removals[--prepared]);
-    free(removals);
+    for (int i = 0; i < count && status == 0; i++)
+        status = find_runs(store, operands[i], &removals, err);
+    if (status == 0)
+        status = remove_all(cli, store, &removals, err);
+    while (removals.count > 0)
+        clear(&removals.items[--removals.count]);
+    free(removals.items);
     store_close(store);
     return status;
 }
@@ -103,7 +151,8 @@ const struct cmd cmd_rm = {
     .operands = "RUN...",
     .summary = "remove runs: their record and all their files",
     .details = "Nothing is removed if one of the runs does not exist, has an "
-               "engine, or was left by it: 'smtune stop' it first.",
+               "engine, or was left by it: 'smtune stop' it first. With a "
+               "workflow's run go those that it has started.",
     .examples = "smtune rm first-try          # one run\n"
                 "smtune rm mlp mlp-2 mlp-3    # or several\n",
     .completes = "run",

@@ -120,6 +120,14 @@ static int each_run(struct store *store, sqlite3_stmt *statement,
     return result;
 }
 
+/* A run whose parent is not there is like one of a person's. */
+#define TREE                                                                   \
+    "WITH RECURSIVE tree (id, path) AS ("                                      \
+    "SELECT id, printf('%020d', id) FROM run AS r WHERE NOT EXISTS"            \
+    " (SELECT 1 FROM run WHERE id = r.parent_id) UNION ALL"                    \
+    " SELECT r.id, path || printf('%020d', r.id) FROM run AS r"                \
+    "  JOIN tree ON r.parent_id = tree.id) "
+
 int store_each_run(struct store *store,
                    int (*row)(void *user, const struct run_row *run),
                    void *user, struct err *err)
@@ -127,7 +135,11 @@ int store_each_run(struct store *store,
     int64_t count = 0;
 
     return each_run(
-        store, store_query(store, SELECT_RUNS " ORDER BY run.id", NULL, 0, err),
+        store,
+        store_query(store,
+                    TREE SELECT_RUNS
+                    " JOIN tree ON tree.id = run.id ORDER BY tree.path",
+                    NULL, 0, err),
         row, user, &count, err);
 }
 

@@ -355,6 +355,7 @@ struct run_row {
     int64_t parent_job; /* and the job there, by id */
 };
 
+/* By id, but those that a run has started come right behind it. */
 int store_each_run(struct store *store,
                    int (*row)(void *user, const struct run_row *run),
                    void *user, struct err *err);

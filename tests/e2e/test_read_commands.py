@@ -8,6 +8,7 @@ import fcntl
 import io
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import time
@@ -60,7 +61,7 @@ def test_ls_lists_runs(smtune, fill):
     assert first == {
         "id": 1, "name": "first", "state": "succeeded", "done": 10,
         "trials": 10, "best": 1 / 9, "started": "2026-01-01T00:00:00.000Z",
-        "duration_ms": 12000}
+        "duration_ms": 12000, "parent": None}
     assert (second["name"], second["best"]) == ("second", 1.0)
     table = smtune.ok("ls").splitlines()
     assert table[0].split() == ["id", "name", "state", "done", "trials",
@@ -68,6 +69,35 @@ def test_ls_lists_runs(smtune, fill):
     assert len(table) == 3
     assert len(smtune.ok("ls", "-o", "jsonl").splitlines()) == 2
     assert smtune.ok("ls", "-o", "csv").startswith("id,name,state,done,")
+
+
+@pytest.fixture
+def family(fill, sql):
+    """Two runs, of which the first started one, and that two more."""
+    for name in "top", "beside", "top.a", "top.a.x", "top.a.y":
+        fill(name, trials=1)
+    sql("UPDATE run SET parent_id = 1 WHERE id = 3")
+    sql("UPDATE run SET parent_id = 3 WHERE id > 3")
+
+
+def test_ls_shows_runs_below_their_own(smtune, family):
+    names = [re.match(r" *\d  ( *\S+)", line)[1]
+             for line in smtune.ok("ls").splitlines()[1:]]
+    assert names == ["top", "  top.a", "    top.a.x", "    top.a.y", "beside"]
+    assert [(run["name"], run["parent"]) for run in smtune.json("ls")] == [
+        ("top", None), ("top.a", 1), ("top.a.x", 3), ("top.a.y", 3),
+        ("beside", None)]
+    assert smtune.json("show", "last")["name"] == "beside"
+
+
+def test_rm_takes_the_runs_below_along(smtune, family):
+    assert len(list((smtune.store / "runs").iterdir())) == 5
+    result = smtune("rm", "top.a", "beside", "top", "top.a.y")
+    assert result.stderr.splitlines() == [
+        f"removed run {name}" for name in
+        ("top.a.y", "top.a.x", "top.a", "beside", "top")]
+    assert smtune.json("ls") == []
+    assert not list((smtune.store / "runs").iterdir())
 
 
 def test_state_is_interrupted_without_an_engine(smtune, fill, sql):
