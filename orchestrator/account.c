@@ -16,8 +16,10 @@ static bool add_success(struct engine *engine, const struct told_item *trial)
         return false;
     }
     return tally_add_result(
-        &engine->tally, &experiment->objectives[0], trial->number, trial->place,
-        trial->values != NULL ? trial->values[0] : (double)NAN);
+        &engine->tally, experiment->objectives, trial->number, trial->place,
+        trial->values != NULL && experiment->objective_count > 0
+            ? trial->values[0]
+            : (double)NAN);
 }
 
 /* Whether it is the new best. */
@@ -36,8 +38,9 @@ bool engine_account(struct engine *engine, const struct told_item *item,
 {
     bool is_best = count_result(engine, item);
 
-    told_tell(engine->strategy, engine->scheduler, engine->experiment, item,
-              verdict);
+    if (engine->strategy != NULL)
+        told_tell(engine->strategy, engine->scheduler, engine->experiment, item,
+                  verdict);
     if (engine->convergence != NULL)
         told_tell_convergence(engine->convergence, engine->experiment, item);
     engine->told_count = item->place;
@@ -63,6 +66,8 @@ void engine_account_ended(struct engine *engine, struct trial *trial,
         account.outcomes = trial->outcomes;
     }
     trial->is_new_best = engine_account(engine, &account, NULL);
+    if (engine->steps != NULL)
+        engine_steps_ended(engine, trial);
     engine->reopened_count -= trial->is_reopened;
     free(values);
 }

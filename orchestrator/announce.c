@@ -73,11 +73,14 @@ static json_t *message(const struct engine *engine, enum notify_event event,
 
     gethostname(host, sizeof(host) - 1);
     clock_format_iso(clock_wall_ms(), time, sizeof(time));
-    json = json_pack("{s:s, s:o, s:s, s:s, s:o, s:s}", "event",
+    json = json_pack("{s:s, s:o, s:s, s:s, s:o}", "event",
                      notify_event_names[event], "text", json_from_text(text),
                      "run", engine->run->name, "time", time, "host",
-                     json_from_text(host), "metric",
-                     engine->experiment->objectives[0].metric);
+                     json_from_text(host));
+    if (engine->experiment->objective_count > 0)
+        json_object_set_new(
+            json, "metric",
+            json_string(engine->experiment->objectives[0].metric));
     json_object_set_new(json, "trials", counts_json(&engine->tally));
     if (best != NULL)
         json_object_set_new(json, "best", best);

@@ -34,7 +34,8 @@ static int64_t wanted(const struct engine *engine)
 {
     double ahead;
 
-    if (engine->scheduler != NULL || strategy_learns(engine->strategy) ||
+    if (engine->scheduler != NULL ||
+        (engine->strategy != NULL && strategy_learns(engine->strategy)) ||
         engine->adopted_count > 0 || isnan(engine->mean_attempt_ms))
         return engine->parallel;
     ahead = floor(AHEAD_MS / (engine->mean_attempt_ms + 0.5));
@@ -71,6 +72,8 @@ void engine_wait(struct engine *engine, struct trial *trial)
  * false when there is nothing to be had. */
 static bool begin_next(struct engine *engine)
 {
+    if (engine->steps != NULL)
+        return engine_steps_next(engine);
     return engine->scheduler != NULL ? engine_schedule_next(engine)
                                      : engine_suggest(engine, NULL, NULL);
 }
@@ -111,7 +114,9 @@ static bool prepare(struct engine *engine, struct trial *trial)
     if (!add_attempt(engine, trial))
         return false;
     trial->launch =
-        launch_trial(&engine->site, engine->experiment, trial, &err);
+        engine->steps != NULL
+            ? steps_launch(engine->steps, &engine->site, trial, &err)
+            : launch_trial(&engine->site, engine->experiment, trial, &err);
     if (trial->launch == NULL && err.kind == ERR_FAILED) {
         engine_break(engine, &err);
         return false;
@@ -187,7 +192,7 @@ static struct trial *start_committed(struct engine *engine, struct trial *trial,
 
     if (refusals_hold_back(refusals, spec))
         return next;
-    switch (executor_start(engine->executor, spec, &trial->lacks, &err)) {
+    switch (executor_start(trial->executor, spec, &trial->lacks, &err)) {
     case START_OK:
         hand_over(engine, trial);
         return next;

@@ -65,7 +65,7 @@ static void cancel_live(struct engine *engine, enum cancel_mode mode,
             continue;
         if (trial->wish != WISH_PAUSE && trial->wish != WISH_GIVE_UP)
             trial->wish = engine->wish;
-        executor_cancel(engine->executor, trial->attempt, mode);
+        executor_cancel(trial->executor, trial->attempt, mode);
     }
 }
 

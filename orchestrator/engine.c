@@ -67,8 +67,10 @@ void engine_status_fill(const struct engine *engine,
         .paused = engine->paused_trials,
         .elapsed_ms = elapsed_ms(engine),
         .parallel = engine->parallel,
-        .method = strategy_method(engine->strategy),
-        .method_reason = strategy_reason(engine->strategy),
+        .method =
+            engine->strategy != NULL ? strategy_method(engine->strategy) : "",
+        .method_reason =
+            engine->strategy != NULL ? strategy_reason(engine->strategy) : "",
         .note = note(engine),
         .hint = hint(engine),
         .is_paused = engine_is_paused(engine),
@@ -84,11 +86,12 @@ void engine_check_budget(struct engine *engine)
         return;
     if (engine->convergence != NULL)
         engine->tally.has_converged = convergence_reached(engine->convergence);
-    verdict = budget_check(&experiment->budget, &experiment->objectives[0],
+    verdict = budget_check(&experiment->budget, experiment->objectives,
                            &engine->tally, elapsed_ms(engine));
     if (budget_verdict_ends_all(verdict))
         engine_use_up_budget(engine, verdict);
-    else if (engine->launch_errors >= HOPELESS_LAUNCHES &&
+    else if (engine->steps == NULL &&
+             engine->launch_errors >= HOPELESS_LAUNCHES &&
              engine->tally.succeeded == 0)
         engine_finish_hopeless(engine);
 }
@@ -131,8 +134,8 @@ static void close_session(struct engine *engine)
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
     uv_close((uv_handle_t *)&engine->busy, NULL);
-    if (engine->executor != NULL)
-        executor_destroy(engine->executor, on_executor_gone, NULL);
+    for (size_t i = 0; i < engine->executor_count; i++)
+        executor_destroy(engine->executors[i], on_executor_gone, NULL);
 }
 
 /* Not before the run's end is in the record: a signal would end the process. */
@@ -300,9 +303,9 @@ static void open_session(struct engine *engine)
     uv_timer_start(&engine->watch, on_watch, READ_EVERY_MS, READ_EVERY_MS);
 }
 
-static int open_executor(struct engine *engine, struct err *err)
+static int open_executor(struct engine *engine, struct executor_options options,
+                         struct err *err)
 {
-    struct executor_options options = engine->experiment->executor;
     struct executor_events events = {
         .started = engine_on_started,
         .ended = engine_on_ended,
@@ -310,11 +313,60 @@ static int open_executor(struct engine *engine, struct err *err)
         .broken = on_broken,
         .user = engine,
     };
+    struct executor *executor;
 
     options.parallel = (int)engine->parallel;
     options.state_directory = engine->run->directory;
-    engine->executor = executor_create(&engine->loop, &options, &events, err);
-    return engine->executor != NULL ? 0 : -1;
+    executor = executor_create(&engine->loop, &options, &events, err);
+    if (executor == NULL)
+        return -1;
+    engine->executors[engine->executor_count++] = executor;
+    return 0;
+}
+
+static int open_executors(struct engine *engine, struct err *err)
+{
+    const struct workflow *workflow = engine->run->workflow;
+
+    if (workflow == NULL)
+        return open_executor(engine, engine->experiment->executor, err);
+    for (size_t i = 0; i < workflow->executor_count; i++) {
+        if (open_executor(engine, workflow->executors[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct trial *engine_create_trial(struct engine *engine, int64_t number)
+{
+    struct trial *trial =
+        trial_create(engine->experiment, &engine->experiment->task, number);
+
+    trial->executor = engine->executors[0];
+    return trial;
+}
+
+static struct executor *find_executor(const struct engine *engine,
+                                      const char *name)
+{
+    const struct workflow *workflow = engine->run->workflow;
+    size_t i = 0;
+
+    while (i + 1 < engine->executor_count && name != NULL &&
+           strcmp(workflow->executors[i].name, name) != 0)
+        i++;
+    return engine->executors[name != NULL ? i : 0];
+}
+
+struct trial *engine_create_job(struct engine *engine, size_t step,
+                                int64_t number)
+{
+    const struct step *its = &engine->run->workflow->steps[step];
+    struct trial *job = trial_create(engine->experiment, &its->task, number);
+
+    job->step = (int64_t)step;
+    job->executor = find_executor(engine, its->executor);
+    return job;
 }
 
 /* A fake trial keeps a file open. What the executor starts has the limit as it
@@ -424,6 +476,7 @@ static void engine_clear(struct engine *engine)
     clear_list(&engine->committed);
     clear_list(&engine->settled);
     strategy_destroy(engine->strategy);
+    steps_destroy(engine->steps);
     scheduler_destroy(engine->scheduler);
     convergence_destroy(engine->convergence);
     metric_rules_destroy(engine->reported);
@@ -438,8 +491,11 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 {
     struct run *run = engine->run;
 
-    engine->strategy =
-        search_create_of_run(run->experiment, run->store, run->id, err);
+    if (run->workflow != NULL)
+        engine->steps = steps_create(run->workflow, run->name, err);
+    else
+        engine->strategy =
+            search_create_of_run(run->experiment, run->store, run->id, err);
     if (run->experiment->schedule.is_on)
         engine->scheduler = scheduler_create(&run->experiment->schedule.options,
                                              run->experiment->space, err);
@@ -450,11 +506,12 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     if (run->experiment->receiver_count > 0)
         engine->notifier = notifier_create(&engine->loop, run->store, run->id,
                                            run->experiment, err);
-    if (engine->strategy == NULL || engine->reported == NULL ||
+    if ((engine->strategy == NULL && engine->steps == NULL) ||
+        engine->reported == NULL ||
         (run->experiment->schedule.is_on && engine->scheduler == NULL) ||
         engine->workspaces == NULL ||
         (run->experiment->receiver_count > 0 && engine->notifier == NULL) ||
-        open_executor(engine, err) != 0)
+        open_executors(engine, err) != 0)
         return -1;
     raise_descriptor_limit();
     if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||
@@ -498,7 +555,9 @@ static int conclude(struct engine *engine, struct err *err)
         *err = engine->broken;
         return -1;
     }
-    if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON)
+    if (result->state == RUN_SUCCEEDED && engine->steps != NULL)
+        engine_steps_conclude(engine);
+    else if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON)
         explain_end(engine);
     return record_state(engine, result->state, 0, err);
 }

@@ -8,6 +8,7 @@
 #include "orchestrator/engine.h"
 #include "orchestrator/launch.h"
 #include "orchestrator/reopen.h"
+#include "orchestrator/steps.h"
 #include "orchestrator/told.h"
 #include "orchestrator/trial.h"
 #include "strategies/scheduler.h"
@@ -23,6 +24,7 @@
  *   dispatch.c  trials on their way in: prepared, handed over
  *   suggest.c   new trials
  *   scheduling.c  where a schedule says which trial goes on
+ *   engine_steps.c  where a workflow does
  *   account.c   what a trial's end means to the tally and the strategy
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
@@ -55,6 +57,8 @@ enum engine_phase {
 
 struct notifier;
 
+enum { EXECUTORS_MAX = 4 };
+
 /* Up to `loop` it is a session's, from there on it is the engine's life. */
 struct engine {
     struct run *run;
@@ -65,11 +69,13 @@ struct engine {
     struct launch_site site;
     struct workspaces *workspaces;
     char *program_path;
-    struct metric_rules *reported; /* what `smtune report` may say: all */
-    struct strategy *strategy;
+    struct metric_rules *reported;   /* what `smtune report` may say: all */
+    struct strategy *strategy;       /* NULL: it is a workflow */
     struct scheduler *scheduler;     /* NULL: there is no schedule */
     struct convergence *convergence; /* NULL: nobody asks for it */
-    struct executor *executor;
+    struct steps *steps;             /* NULL: it is an experiment */
+    struct executor *executors[EXECUTORS_MAX]; /* the first: the default */
+    size_t executor_count;
     struct notifier *notifier; /* NULL: nobody wants to be told */
 
     struct trial_list ready, prepared, committed, settled;
@@ -170,6 +176,18 @@ int engine_schedule_take_up(const struct engine *engine, struct trial *trial,
                             struct err *err);
 /* The run ends: so do trials that are paused, some of them a turn. */
 void engine_schedule_close(struct engine *engine);
+
+/* engine_steps.c */
+/* Takes one step that the workflow wants next. False when there is none before
+ * others have ended. */
+bool engine_steps_next(struct engine *engine);
+/* Its attempt has ended well: takes what it made; where something is missing it
+ * has not ended well. */
+void engine_steps_finish(struct engine *engine, struct trial *job);
+/* In the open transaction: a job of it has come to its end. */
+void engine_steps_ended(struct engine *engine, struct trial *job);
+/* The run is over: whether it failed, and why. */
+void engine_steps_conclude(struct engine *engine);
 
 /* reuse.c */
 /* Settles a new trial, in no list yet, with the results of another one. False
@@ -285,6 +303,11 @@ void engine_tell_trial(struct engine *engine, const struct engine_trial *trial);
 void engine_close_control(struct engine *engine);
 
 /* engine.c */
+/* A trial that is in no list, and not in the record yet. */
+struct trial *engine_create_trial(struct engine *engine, int64_t number);
+/* The same for a job of a workflow's step. */
+struct trial *engine_create_job(struct engine *engine, size_t step,
+                                int64_t number);
 /* Commits what is open, and does what had to wait for it. False when the engine
  * broke. */
 bool engine_commit_now(struct engine *engine);

@@ -5,6 +5,7 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "orchestrator/outcome.h"
 
@@ -83,13 +84,15 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
 {
     const struct experiment *experiment = engine->experiment;
     double *values = NULL;
+    struct buf outputs = BUF_INIT;
     struct job_change change = {
         .run = engine->run->id,
         .job = trial->job,
         .cause = cause,
         .event = job_event_names[event],
         .time_ms = clock_wall_ms(),
-        .verdict = event == EVENT_STOPPED && trial->end.text[0] != '\0'
+        .verdict = (event == EVENT_STOPPED || trial->attempt_number == 0) &&
+                           trial->end.text[0] != '\0'
                        ? trial->end.text
                        : NULL,
     };
@@ -121,6 +124,10 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
         change.violation = outcome_violation(
             experiment->outcomes, experiment->outcome_count, trial->outcomes);
     }
+    if (next == JOB_SUCCEEDED && trial->outputs != NULL) {
+        json_print(trial->outputs, &outputs);
+        change.outputs = buf_text(&outputs);
+    }
     if (!engine_begin(engine))
         goto out;
     if (store_change_job(engine->store, &change, &err) != 0) {
@@ -132,6 +139,7 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
     trial->state = next;
     changed = true;
 out:
+    buf_clear(&outputs);
     free(values);
     return changed;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine_impl.h"
+#include "orchestrator/recover_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,21 +23,6 @@
  * record is asked for at the executor: it may still run, have ended
  * meanwhile, or never have been started.
  */
-
-struct recovery {
-    struct engine *engine;
-    struct err *err;
-    struct retry_machine machine;
-    struct buf said;     /* of what retries scaled, which is in the record */
-    struct trial *trial; /* whose attempts or metrics are being read */
-    struct superseded_sum superseded; /* of it */
-    int64_t last_attempt;             /* whose metrics count no more */
-    int64_t ended_ms; /* when the last attempt that was read did */
-    struct value *point;
-    struct told *told;
-    struct trial_list open; /* trials with an attempt that has no end */
-    enum job_state state;   /* of a single one */
-};
 
 /* What was told up to that place. */
 static void tell_until(struct recovery *recovery, int64_t place)
@@ -65,12 +50,25 @@ static int64_t remaining_ms(const struct task *task, int64_t due_ms)
     return left_ms < longest_ms ? left_ms : longest_ms;
 }
 
+void recovery_place(struct recovery *recovery, struct trial *trial,
+                    const struct trial_row *row)
+{
+    struct engine *engine = recovery->engine;
+
+    if (trial->state != JOB_WAITING) {
+        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+        return;
+    }
+    trial->due_ms =
+        clock_monotonic_ms() + remaining_ms(trial->task, row->due_ms);
+    engine_wait(engine, trial);
+}
+
 static void keep_trial(struct recovery *recovery, const struct trial_row *row,
                        enum job_state state)
 {
     struct engine *engine = recovery->engine;
-    struct trial *trial = trial_create(engine->experiment,
-                                       &engine->experiment->task, row->number);
+    struct trial *trial = engine_create_trial(engine, row->number);
 
     trial->job = row->job;
     trial->state = state;
@@ -81,13 +79,7 @@ static void keep_trial(struct recovery *recovery, const struct trial_row *row,
         trial->resource = (int64_t)engine->experiment->schedule.options.max;
     memcpy(trial->point, recovery->point,
            space_count(engine->experiment->space) * sizeof(*trial->point));
-    if (state == JOB_WAITING) {
-        trial->due_ms =
-            clock_monotonic_ms() + remaining_ms(trial->task, row->due_ms);
-        engine_wait(engine, trial);
-    } else {
-        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
-    }
+    recovery_place(recovery, trial, row);
 }
 
 static int on_trial(void *user, const struct trial_row *row)
@@ -125,6 +117,8 @@ static int on_attempt(void *user, const struct attempt_row *row)
     struct recovery *recovery = user;
     struct trial *trial = recovery->trial;
     const struct task *task = trial->task;
+    const struct retry_machine machine = {executor_cpus(trial->executor),
+                                          executor_gpus(trial->executor)};
 
     trial->attempt_number = row->number;
     if (row->number <= recovery->superseded.attempts_succeeded)
@@ -142,8 +136,7 @@ static int on_attempt(void *user, const struct attempt_row *row)
         if (trial->retries_used[row->rule] >= rule->max)
             return 0;
         trial->retries_used[row->rule]++;
-        retry_scale(rule, &recovery->machine, &trial->resources,
-                    &recovery->said);
+        retry_scale(rule, &machine, &trial->resources, &recovery->said);
     }
     return 0;
 }
@@ -180,14 +173,14 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     int result = -1;
 
     if (fs_make_directories(directory, recovery->err) == 0)
-        result = executor_reattach(engine->executor, &spec, recovery->err);
+        result = executor_reattach(trial->executor, &spec, recovery->err);
     if (result == 0) {
         trial->is_adopted = true;
         trial->watch = watch_create(directory, trial->task->metrics,
                                     engine->reported, trial->from);
         engine_track_live(engine, trial);
         if (trial->wish != WISH_NONE)
-            executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+            executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
     } else if (result == 1) {
         trial->wish = WISH_INTERRUPT;
         engine_settle_unstarted(engine, trial, NULL);
@@ -259,33 +252,43 @@ static int take_up_all(struct recovery *recovery)
     return 0;
 }
 
+/* Trials in the order of their numbers, and what was told between them. */
+static int read_trials(struct recovery *recovery)
+{
+    struct engine *engine = recovery->engine;
+    struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
+    int result = -1;
+
+    recovery->told = told_create(engine->experiment, engine->store,
+                                 engine->run->id, recovery->err);
+    if (recovery->told != NULL)
+        result = store_each_trial(engine->store, &query, on_trial, recovery,
+                                  recovery->err);
+    if (result == 0)
+        tell_until(recovery, INT64_MAX);
+    told_destroy(recovery->told);
+    return result;
+}
+
 int engine_recover(struct engine *engine, struct err *err)
 {
     struct recovery recovery = {
         .engine = engine,
         .err = err,
-        .machine = {executor_cpus(engine->executor),
-                    executor_gpus(engine->executor)},
-        .told = told_create(engine->experiment, engine->store, engine->run->id,
-                            err),
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*recovery.point)),
     };
-    struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
     struct trial *trial;
-    int result = -1;
+    int result;
 
     TAILQ_INIT(&recovery.open);
-    if (recovery.told != NULL)
-        result = store_sum_resource(engine->store, engine->run->id,
-                                    &engine->tally.resource_used, err);
+    result = store_sum_resource(engine->store, engine->run->id,
+                                &engine->tally.resource_used, err);
     if (result == 0)
-        result =
-            store_each_trial(engine->store, &query, on_trial, &recovery, err);
-    if (result == 0) {
-        tell_until(&recovery, INT64_MAX);
+        result = engine->steps != NULL ? recovery_read_steps(&recovery)
+                                       : read_trials(&recovery);
+    if (result == 0)
         result = take_up_all(&recovery);
-    }
     if (result == 0)
         result = store_earlier_engines_ms(engine->store, engine->run->id,
                                           &engine->earlier_ms, err);
@@ -294,7 +297,6 @@ int engine_recover(struct engine *engine, struct err *err)
         trial_destroy(trial);
     }
     buf_clear(&recovery.said);
-    told_destroy(recovery.told);
     free(recovery.point);
     return result;
 }
@@ -305,6 +307,8 @@ static int on_taken_up(void *user, const struct trial_row *row)
 {
     struct recovery *recovery = user;
 
+    if (recovery->engine->steps != NULL)
+        return recovery_keep_job(recovery, row, recovery->state);
     if (search_point(recovery->engine->experiment->space, row, recovery->point,
                      recovery->err) != 0)
         return -1;
@@ -319,8 +323,6 @@ int engine_take_up(struct engine *engine, int64_t number, enum job_state state,
         .engine = engine,
         .err = err,
         .state = state,
-        .machine = {executor_cpus(engine->executor),
-                    executor_gpus(engine->executor)},
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*recovery.point)),
     };

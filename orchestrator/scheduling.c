@@ -95,7 +95,7 @@ bool engine_schedule_follow(struct engine *engine, struct trial *trial,
     }
     if (!trial->has_ended && trial->wish == WISH_NONE) {
         trial->wish = WISH_PAUSE;
-        executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+        executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
     }
     return false;
 }
@@ -132,7 +132,7 @@ void engine_schedule_enforce(struct engine *engine)
         if (trial->wish != WISH_GIVE_UP || trial->is_told_to_end)
             continue;
         trial->is_told_to_end = true;
-        executor_cancel(engine->executor, trial->attempt, CANCEL_TERM);
+        executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
     }
 }
 

@@ -62,11 +62,10 @@ void engine_on_started(void *user, int64_t attempt, int64_t pid)
 }
 
 /* Adds what the next attempt will have to what is said of this one's end. */
-static void scale_resources(struct engine *engine, struct trial *trial,
-                            const struct retry_rule *rule)
+static void scale_resources(struct trial *trial, const struct retry_rule *rule)
 {
-    const struct retry_machine machine = {executor_cpus(engine->executor),
-                                          executor_gpus(engine->executor)};
+    const struct retry_machine machine = {executor_cpus(trial->executor),
+                                          executor_gpus(trial->executor)};
     struct buf text = BUF_INIT;
     size_t used = strlen(trial->end.text);
 
@@ -96,7 +95,7 @@ static bool schedule_retry(struct engine *engine, struct trial *trial,
     trial->wait_ms = retry_wait_ms(rule, engine->experiment->search.seed,
                                    trial->number, ++trial->retries_used[index]);
     trial->due_ms = clock_monotonic_ms() + trial->wait_ms;
-    scale_resources(engine, trial, rule);
+    scale_resources(trial, rule);
     return true;
 }
 
@@ -223,6 +222,8 @@ static int settle_ended(struct engine *engine, struct trial *trial,
     watch_finish(trial->watch, on_metric, &reader);
     if (end->cause == CAUSE_OK && !trial_has_results(trial, experiment))
         end->cause = CAUSE_NO_METRIC;
+    if (end->cause == CAUSE_OK && engine->steps != NULL)
+        engine_steps_finish(engine, trial);
     if (retry_wants_log(trial->task->retries, trial->task->retry_count, end))
         result = watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {

@@ -128,8 +128,7 @@ bool engine_suggest(struct engine *engine, const struct assignment *assignment,
 
     if (!engine_may_suggest(engine))
         return false;
-    trial = trial_create(engine->experiment, &engine->experiment->task,
-                         engine->tally.suggested + 1);
+    trial = engine_create_trial(engine, engine->tally.suggested + 1);
     result = choose(engine, trial, parent, &suggestion, &err);
     if (result == ASK_OK) {
         if (assignment != NULL)

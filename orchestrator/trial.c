@@ -18,6 +18,7 @@ struct trial *trial_create(const struct experiment *experiment,
     size_t outcomes = experiment->outcome_count;
 
     trial->number = number;
+    trial->step = -1;
     trial->state = JOB_READY;
     trial->task = task;
     trial->resources = task->resources;
@@ -46,6 +47,8 @@ void trial_destroy(struct trial *trial)
     for (size_t i = 0; i < trial->curve_count; i++)
         free(trial->curves[i].name);
     free(trial->curves);
+    json_decref(trial->rounds);
+    json_decref(trial->outputs);
     free(trial->point);
     free(trial->retries_used);
     free(trial->said);
@@ -112,7 +115,10 @@ bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
     follow_objectives(trial, experiment, name, value);
     follow_outcomes(trial, experiment, name, value);
     curve = find_curve(trial, name);
-    return curve != NULL && curve->points++ < TRIAL_MAX_POINTS;
+    if (curve == NULL)
+        return false;
+    curve->last = value;
+    return curve->points++ < TRIAL_MAX_POINTS;
 }
 
 double trial_objective(const struct trial *trial,

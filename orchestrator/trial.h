@@ -6,14 +6,17 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/json.h"
 #include "base/value.h"
 #include "executors/executor.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/states.h"
 
 /*
- * A trial that is not over yet, in memory. What is over is in the store alone,
- * so that the engine's memory follows what runs, not what ran.
+ * A job that is not over yet, in memory: a trial of an experiment, or a copy of
+ * a workflow's step, whose experiment has no parameters and no objectives. What
+ * is over is in the store alone, so that the engine's memory follows what runs,
+ * not what ran.
  */
 
 /* What to make of the attempt's end when it was us who ended it. */
@@ -25,10 +28,11 @@ enum trial_wish {
     WISH_GIVE_UP    /* its schedule's decision: it is over in any case */
 };
 
-/* How many points were kept of one metric. */
+/* How many points were kept of one metric, and what it said last. */
 struct trial_curve {
     char *name;
     int64_t points;
+    double last;
 };
 
 enum { TRIAL_MAX_CURVES = 64, TRIAL_MAX_POINTS = 10000 };
@@ -42,7 +46,12 @@ struct trial {
     enum job_state state;
     const struct task *task;
     struct value *point; /* in the order of the space's parameters */
-    int64_t attempt;     /* the current one's id, 0: none */
+    int64_t step;        /* of its workflow; -1: it is a trial */
+    int64_t copy, round; /* of its step; round 0: that does not repeat */
+    json_t *rounds;      /* its round's values by name; NULL: none */
+    json_t *outputs;     /* what it made, by name; NULL: nothing, or not yet */
+    struct executor *executor;
+    int64_t attempt; /* the current one's id, 0: none */
     int64_t attempt_number;
     struct launch *launch;      /* until the executor has taken it */
     uint32_t lacks;             /* what the executor refused it for */

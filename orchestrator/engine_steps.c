@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+/*
+ * Where a workflow says what goes on. It is asked when a slot is free; what it
+ * wants is put into the open transaction, so that a step's beginning is in the
+ * record before any of its jobs starts. A copy of a step is a job, as a trial
+ * is; one that repeats has a job for each round.
+ */
+
+/* ---- steps ---- */
+
+static bool record_step(struct engine *engine, const struct step_change *change)
+{
+    struct err err;
+
+    if (!engine_begin(engine))
+        return false;
+    if (store_change_step(engine->store, change, &err) == 0)
+        return true;
+    engine_break(engine, &err);
+    return false;
+}
+
+static bool skip(struct engine *engine, size_t step, const char *reason)
+{
+    const struct step_change change = {
+        .run = engine->run->id,
+        .step = (int64_t)step,
+        .state = step_state_names[FLOW_SKIPPED],
+        .event = step_event_names[STEP_SKIPPED],
+        .reason = reason,
+        .time_ms = clock_wall_ms(),
+    };
+
+    if (!record_step(engine, &change))
+        return false;
+    steps_skip(engine->steps, step);
+    return true;
+}
+
+/* Its rule says no, because of one that it needs. */
+static bool skip_by_rule(struct engine *engine, size_t step, size_t because)
+{
+    const struct workflow *workflow = engine->run->workflow;
+    const struct flow_step *rules = &workflow->flow_steps[step];
+    enum flow_state state = flow_state(engine->steps->flow, because);
+    char *reason =
+        mem_printf("'%s' is %s, and it runs %s", workflow->steps[because].name,
+                   step_state_names[state], flow_when_names[rules->when]);
+    bool result = skip(engine, step, reason);
+
+    free(reason);
+    return result;
+}
+
+static bool record_begin(struct engine *engine, size_t step, const json_t *axes)
+{
+    struct flow_counts counts;
+    struct buf matrix = BUF_INIT;
+    struct step_change change = {
+        .run = engine->run->id,
+        .step = (int64_t)step,
+        .state = step_state_names[FLOW_ACTIVE],
+        .event = step_event_names[STEP_BEGAN],
+        .time_ms = clock_wall_ms(),
+    };
+    bool result;
+
+    flow_count(engine->steps->flow, step, &counts);
+    change.copies = counts.copies;
+    if (axes != NULL) {
+        json_print(axes, &matrix);
+        change.matrix = buf_text(&matrix);
+    }
+    result = record_step(engine, &change);
+    buf_clear(&matrix);
+    return result;
+}
+
+static bool begin(struct engine *engine, size_t step)
+{
+    struct steps *steps = engine->steps;
+    json_t *axes = NULL;
+    bool is_wanted, result;
+    struct err err;
+
+    if (steps_condition(steps, step, -1, &is_wanted, &err) == 0) {
+        if (!is_wanted)
+            return skip(engine, step, "its condition is not true");
+        if (steps_axes(steps, step, &axes, &err) != 0 ||
+            steps_begin(steps, step, axes, &err) != 0)
+            steps_begin_in_trouble(steps, step, err.text);
+    } else {
+        steps_begin_in_trouble(steps, step, err.text);
+    }
+    result = record_begin(engine, step, axes);
+    json_decref(axes);
+    return result;
+}
+
+static bool end(struct engine *engine, size_t step, enum flow_state state)
+{
+    char *reason =
+        state == FLOW_FAILED ? steps_failure(engine->steps, step) : NULL;
+    const struct step_change change = {
+        .run = engine->run->id,
+        .step = (int64_t)step,
+        .state = step_state_names[state],
+        .event = step_event_names[STEP_ENDED],
+        .reason = reason,
+        .time_ms = clock_wall_ms(),
+    };
+    bool result = record_step(engine, &change);
+
+    if (result)
+        steps_end(engine->steps, step, state);
+    free(reason);
+    return result;
+}
+
+/* ---- their jobs ---- */
+
+static bool add_job(struct engine *engine, struct trial *job)
+{
+    struct buf rounds = BUF_INIT;
+    struct job_new row = {
+        .run = engine->run->id,
+        .number = job->number,
+        .state = job_state_names[job->state],
+        .seen = engine->told_count,
+        .step = job->step,
+        .copy = job->copy,
+        .round = job->round,
+        .time_ms = clock_wall_ms(),
+    };
+    struct err err;
+    bool is_added = engine_begin(engine);
+
+    if (job->rounds != NULL) {
+        json_print(job->rounds, &rounds);
+        row.rounds = buf_text(&rounds);
+    }
+    if (is_added && store_add_job(engine->store, &row, &job->job, &err) != 0) {
+        engine_break(engine, &err);
+        is_added = false;
+    }
+    buf_clear(&rounds);
+    return is_added;
+}
+
+/* A job that the record has now, in no list. NULL when the engine broke. */
+static struct trial *create_job(struct engine *engine, size_t step,
+                                int64_t copy, int64_t round, json_t *rounds)
+{
+    struct trial *job =
+        engine_create_job(engine, step, engine->tally.suggested + 1);
+
+    job->copy = copy;
+    job->round = round;
+    job->rounds = json_incref(rounds);
+    if (!add_job(engine, job)) {
+        trial_destroy(job);
+        return NULL;
+    }
+    engine->tally.suggested++;
+    return job;
+}
+
+/* It is over without an attempt. */
+static bool end_at_once(struct engine *engine, struct trial *job,
+                        enum job_event event, const char *text)
+{
+    job->end = (struct attempt_exit){.exit_code = -1, .cause = CAUSE_CANCELLED};
+    if (event == EVENT_FAILED)
+        job->end.cause = CAUSE_LAUNCH_ERROR;
+    snprintf(job->end.text, sizeof(job->end.text), "%s", text);
+    TAILQ_INSERT_TAIL(&engine->settled, job, link);
+    if (!engine_change_trial(
+            engine, job, event,
+            event == EVENT_FAILED ? attempt_cause_names[job->end.cause] : NULL))
+        return false;
+    engine_account_ended(engine, job, false);
+    engine_announce_ended(engine, job);
+    return true;
+}
+
+static bool fail_at_once(struct engine *engine, struct trial *job)
+{
+    const char *trouble = engine->steps->now[job->step].trouble;
+    char *text = trouble != NULL ? mem_copy_string(trouble)
+                                 : steps_message(engine->steps, job);
+    bool result = end_at_once(engine, job, EVENT_FAILED, text);
+
+    free(text);
+    return result;
+}
+
+static bool start(struct engine *engine, size_t step, int64_t copy)
+{
+    struct steps *steps = engine->steps;
+    const struct step *its = &steps->workflow->steps[step];
+    bool is_wanted = true, has_trouble = steps->now[step].trouble != NULL;
+    json_t *rounds = NULL;
+    struct trial *job;
+    struct err err;
+
+    if (!has_trouble &&
+        steps_condition(steps, step, copy, &is_wanted, &err) != 0) {
+        steps->now[step].trouble = mem_copy_string(err.text);
+        has_trouble = true;
+    }
+    job = create_job(engine, step, copy, its->repeat.max > 0, rounds);
+    if (job == NULL)
+        return false;
+    if (!is_wanted)
+        return end_at_once(engine, job, EVENT_SKIPPED,
+                           "its condition is not true");
+    flow_started(steps->flow, step, copy);
+    if (has_trouble || its->kind == STEP_FAIL)
+        return fail_at_once(engine, job);
+    TAILQ_INSERT_TAIL(&engine->ready, job, link);
+    return true;
+}
+
+bool engine_steps_next(struct engine *engine)
+{
+    const struct flow_next next = flow_next(engine->steps->flow);
+
+    switch (next.kind) {
+    case FLOW_BEGIN:
+        return begin(engine, next.step);
+    case FLOW_SKIP:
+        return skip_by_rule(engine, next.step, next.because);
+    case FLOW_START:
+        return start(engine, next.step, next.copy);
+    case FLOW_END:
+        return end(engine, next.step, next.state);
+    case FLOW_NOTHING:
+    case FLOW_OVER:
+        break;
+    }
+    return false;
+}
+
+void engine_steps_finish(struct engine *engine, struct trial *job)
+{
+    char *directory = workspace_directory(engine->workspaces, job->number);
+    char *checkpoints =
+        workspace_checkpoint_directory(engine->run->directory, job->number);
+    char *attempt = workspace_attempt_directory(engine->workspaces, job->number,
+                                                job->attempt_number);
+    const struct launch_places places = {directory, checkpoints, attempt};
+    struct err err;
+
+    if (steps_read_outputs(engine->steps, job, engine->run->work_directory,
+                           &places, &err) != 0) {
+        job->end.cause = CAUSE_NO_OUTPUT;
+        snprintf(job->end.text, sizeof(job->end.text), "%.*s",
+                 (int)sizeof(job->end.text) - 1, err.text);
+    }
+    free(directory);
+    free(checkpoints);
+    free(attempt);
+}
+
+void engine_steps_ended(struct engine *engine, struct trial *job)
+{
+    steps_end_job(engine->steps, job);
+}
+
+/* ---- the run's end ---- */
+
+static const struct step *first_failed(const struct engine *engine)
+{
+    const struct workflow *workflow = engine->run->workflow;
+
+    for (size_t i = 0; i < workflow->step_count; i++) {
+        if (flow_state(engine->steps->flow, i) == FLOW_FAILED &&
+            !workflow->flow_steps[i].may_fail)
+            return &workflow->steps[i];
+    }
+    return NULL;
+}
+
+void engine_steps_conclude(struct engine *engine)
+{
+    struct engine_result *result = engine->result;
+    const struct step *failed = first_failed(engine);
+
+    if (failed == NULL && result->verdict == BUDGET_GO_ON) {
+        snprintf(result->reason, sizeof(result->reason),
+                 "all steps have come to their end");
+        return;
+    }
+    result->state = RUN_FAILED;
+    if (result->verdict == BUDGET_GO_ON)
+        snprintf(result->reason, sizeof(result->reason), "step '%s' failed",
+                 failed->name);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+struct steps *steps_create(const struct workflow *workflow,
+                           const char *run_name, struct err *err)
+{
+    struct steps *steps = mem_zero(sizeof(*steps));
+    int64_t *sizes = mem_array(workflow->pool_count, sizeof(*sizes));
+
+    for (size_t i = 0; i < workflow->pool_count; i++)
+        sizes[i] = workflow->pools[i].size;
+    steps->workflow = workflow;
+    steps->run_name = run_name;
+    steps->now = mem_array(workflow->step_count, sizeof(*steps->now));
+    steps->results = results_create(workflow);
+    steps->flow = flow_create(workflow->flow_steps, workflow->step_count, sizes,
+                              workflow->pool_count, err);
+    free(sizes);
+    if (steps->flow != NULL)
+        return steps;
+    steps_destroy(steps);
+    return NULL;
+}
+
+static void forget(struct step_now *now)
+{
+    matrix_destroy(now->matrix);
+    free(now->trouble);
+    free(now->failure);
+    *now = (struct step_now){0};
+}
+
+void steps_destroy(struct steps *steps)
+{
+    if (steps == NULL)
+        return;
+    for (size_t i = 0; i < steps->workflow->step_count; i++)
+        forget(&steps->now[i]);
+    free(steps->now);
+    results_destroy(steps->results);
+    flow_destroy(steps->flow);
+    free(steps);
+}
+
+/* ---- what its expressions say ---- */
+
+static int64_t copies_of(const struct steps *steps, size_t step)
+{
+    const struct matrix *matrix = steps->now[step].matrix;
+
+    return matrix != NULL ? matrix_copies(matrix)
+                          : steps->workflow->steps[step].copies;
+}
+
+/* A copy's values for an expression that is asked before any job is there. */
+static struct value *copy_values(struct steps *steps, size_t step, int64_t copy)
+{
+    const struct step *its = &steps->workflow->steps[step];
+    const struct matrix *matrix = steps->now[step].matrix;
+    struct value *axes = mem_array(its->axis_count, sizeof(*axes));
+    struct value *values = mem_array(its->scope.count, sizeof(*values));
+    const struct job_site site = {
+        .step = step,
+        .copy = copy,
+        .copies = copies_of(steps, step),
+        .axes = axes,
+        .run_name = steps->run_name,
+    };
+
+    if (matrix != NULL && copy >= 0)
+        matrix_values(matrix, copy, axes);
+    scope_fill(steps->workflow, steps->results, &site, values);
+    free(axes);
+    return values;
+}
+
+int steps_condition(struct steps *steps, size_t step, int64_t copy,
+                    bool *is_true, struct err *err)
+{
+    const struct step *its = &steps->workflow->steps[step];
+    struct value result, *values;
+    int status;
+
+    *is_true = true;
+    if (its->condition == NULL || its->condition_is_of_copy != (copy >= 0))
+        return 0;
+    values = copy_values(steps, step, copy);
+    status = expr_eval(its->condition, values, &result, err);
+    if (status == 0)
+        *is_true = value_is_true(&result);
+    else
+        err_prefix(err, "if");
+    free(values);
+    return status;
+}
+
+static json_t *list_values(const struct axis *axis)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < axis->value_count; i++)
+        json_array_append_new(list, json_from_value(&axis->values[i]));
+    return list;
+}
+
+static json_t *ask_source(struct steps *steps, size_t step,
+                          const struct axis *axis, struct err *err)
+{
+    struct value *values = copy_values(steps, step, -1);
+    struct value result;
+    struct buf text = BUF_INIT;
+    json_t *list = NULL;
+
+    if (expr_eval(axis->source, values, &result, err) == 0) {
+        value_print(&result, &text);
+        list = matrix_axis_from_text(buf_text(&text), err);
+    }
+    buf_clear(&text);
+    free(values);
+    return list;
+}
+
+static json_t *ask_axis(struct steps *steps, size_t step,
+                        const struct axis *axis, struct err *err)
+{
+    switch (axis->kind) {
+    case AXIS_VALUES:
+        return list_values(axis);
+    case AXIS_SOURCE:
+        return ask_source(steps, step, axis, err);
+    case AXIS_GLOB:
+        return matrix_axis_from_glob(axis->pattern, err);
+    }
+    return NULL;
+}
+
+int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)
+{
+    const struct step *its = &steps->workflow->steps[step];
+
+    *axes = its->axis_count > 0 ? json_object() : NULL;
+    for (size_t i = 0; i < its->axis_count; i++) {
+        json_t *list = ask_axis(steps, step, &its->axes[i], err);
+
+        if (list == NULL) {
+            json_decref(*axes);
+            *axes = NULL;
+            return err_prefix(err, "matrix '%s'", its->axes[i].name);
+        }
+        json_object_set_new(*axes, its->axes[i].name, list);
+    }
+    return 0;
+}
+
+char *steps_message(struct steps *steps, const struct trial *job)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct launch_places nowhere = {0};
+    struct value *values = steps_values(steps, job, &nowhere);
+    struct buf text = BUF_INIT;
+    struct err err;
+
+    if (template_expand(step->message, values, &text, &err) != 0) {
+        buf_truncate(&text, 0);
+        buf_printf(&text, "fail: %s", err.text);
+    }
+    free(values);
+    return buf_take(&text);
+}
+
+/* ---- what becomes of them ---- */
+
+int steps_begin(struct steps *steps, size_t step, const json_t *axes,
+                struct err *err)
+{
+    const struct step *its = &steps->workflow->steps[step];
+    struct step_now *now = &steps->now[step];
+    int64_t copies = its->kind == STEP_JOIN ? 0 : its->copies;
+
+    forget(now);
+    if (axes != NULL) {
+        now->matrix = matrix_create(axes, err);
+        if (now->matrix == NULL)
+            return -1;
+        copies = matrix_copies(now->matrix);
+    }
+    flow_begin(steps->flow, step, copies);
+    results_begin(steps->results, step, copies);
+    return 0;
+}
+
+void steps_begin_in_trouble(struct steps *steps, size_t step,
+                            const char *trouble)
+{
+    forget(&steps->now[step]);
+    steps->now[step].trouble = mem_copy_string(trouble);
+    flow_begin(steps->flow, step, 1);
+    results_begin(steps->results, step, 1);
+}
+
+void steps_skip(struct steps *steps, size_t step)
+{
+    flow_skip(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_SKIPPED, 0, 0);
+}
+
+void steps_end_job(struct steps *steps, const struct trial *job)
+{
+    size_t step = (size_t)job->step;
+    struct step_now *now = &steps->now[step];
+    bool succeeded = job->state == JOB_SUCCEEDED;
+
+    if (succeeded)
+        results_set(steps->results, step, job->copy, job->outputs);
+    else if (now->failure == NULL)
+        now->failure =
+            mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
+                       job->end.text[0] != '\0' ? ": " : "", job->end.text);
+    if (job->state == JOB_SKIPPED)
+        flow_refuse(steps->flow, step, job->copy);
+    else
+        flow_ended(steps->flow, step, job->copy, succeeded);
+}
+
+void steps_end(struct steps *steps, size_t step, enum flow_state state)
+{
+    struct flow_counts counts;
+
+    flow_count(steps->flow, step, &counts);
+    flow_end(steps->flow, step);
+    results_set_state(steps->results, step, state, counts.succeeded,
+                      counts.failed);
+}
+
+char *steps_failure(const struct steps *steps, size_t step)
+{
+    const char *said = steps->now[step].failure;
+    struct flow_counts counts;
+
+    flow_count(steps->flow, step, &counts);
+    if (counts.copies > 1)
+        return mem_printf("%" PRId64 " of %" PRId64 " copies failed",
+                          counts.failed, counts.copies);
+    return mem_copy_string(said != NULL ? said : "it failed");
+}
+
+/* ---- its jobs ---- */
+
+static void fill_rounds(const struct step *step, const struct trial *job,
+                        struct value *rounds)
+{
+    for (size_t i = 0; i < step->repeat.value_count; i++) {
+        json_t *json =
+            json_object_get(job->rounds, step->repeat.values[i].name);
+
+        rounds[i] = json != NULL ? json_to_value(json) : value_null();
+    }
+}
+
+struct value *steps_values(struct steps *steps, const struct trial *job,
+                           const struct launch_places *places)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct matrix *matrix = steps->now[job->step].matrix;
+    struct value *axes = mem_array(step->axis_count, sizeof(*axes));
+    struct value *rounds = mem_array(step->repeat.value_count, sizeof(*rounds));
+    struct value *values = mem_array(step->scope.count, sizeof(*values));
+    const struct job_site site = {
+        .step = (size_t)job->step,
+        .copy = job->copy,
+        .copies = copies_of(steps, (size_t)job->step),
+        .round = job->round,
+        .axes = axes,
+        .rounds = rounds,
+        .run_name = steps->run_name,
+        .directory = places->directory,
+        .checkpoint_directory = places->checkpoint_directory,
+    };
+
+    if (matrix != NULL)
+        matrix_values(matrix, job->copy, axes);
+    fill_rounds(step, job, rounds);
+    scope_fill(steps->workflow, steps->results, &site, values);
+    free(axes);
+    free(rounds);
+    return values;
+}
+
+struct subject {
+    struct steps *steps;
+    const struct trial *job;
+};
+
+static struct value *columns(const void *user,
+                             const struct launch_places *places)
+{
+    const struct subject *subject = user;
+
+    return steps_values(subject->steps, subject->job, places);
+}
+
+/* What a job is told by name: parameters, its place in the matrix, its round's
+ * values. */
+static json_t *params_of(struct steps *steps, const struct trial *job)
+{
+    const struct workflow *workflow = steps->workflow;
+    const struct step *step = &workflow->steps[job->step];
+    const struct matrix *matrix = steps->now[job->step].matrix;
+    struct value *axes = mem_array(step->axis_count, sizeof(*axes));
+    json_t *params = json_object();
+
+    for (size_t i = 0; i < workflow->param_count; i++)
+        json_object_set_new(params, workflow->param_names[i],
+                            json_from_value(&workflow->params[i]));
+    if (matrix != NULL)
+        matrix_values(matrix, job->copy, axes);
+    for (size_t i = 0; i < step->axis_count; i++)
+        json_object_set_new(params, step->axes[i].name,
+                            json_from_value(&axes[i]));
+    if (job->rounds != NULL)
+        json_object_update(params, job->rounds);
+    free(axes);
+    return params;
+}
+
+static json_t *strings_of(json_t *params)
+{
+    json_t *strings = json_object();
+    struct buf text = BUF_INIT;
+    const char *name;
+    json_t *json;
+
+    json_object_foreach(params, name, json)
+    {
+        struct value value = json_to_value(json);
+
+        buf_truncate(&text, 0);
+        value_print(&value, &text);
+        json_object_set_new(strings, name, json_from_text(buf_text(&text)));
+    }
+    buf_clear(&text);
+    return strings;
+}
+
+struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
+                            const struct trial *job, struct err *err)
+{
+    const struct subject subject = {steps, job};
+    json_t *params = params_of(steps, job);
+    json_t *strings = strings_of(params);
+    const struct launch_order order = {
+        .job = job->number,
+        .attempt = job->attempt,
+        .attempt_number = job->attempt_number,
+        .task = job->task,
+        .resources = &job->resources,
+        .params = params,
+        .strings = strings,
+        .columns = columns,
+        .user = &subject,
+    };
+    struct launch *launch = launch_create(site, &order, err);
+
+    json_decref(params);
+    json_decref(strings);
+    return launch;
+}
+
+static void take_metrics(const struct step *step, struct trial *job)
+{
+    for (size_t i = 0; i < step->metric_count; i++) {
+        for (size_t j = 0; j < job->curve_count; j++) {
+            if (strcmp(job->curves[j].name, step->metrics[i]) == 0)
+                json_object_set_new(job->outputs, step->metrics[i],
+                                    json_from_any_real(job->curves[j].last));
+        }
+    }
+}
+
+int steps_read_outputs(struct steps *steps, struct trial *job,
+                       const char *work_directory,
+                       const struct launch_places *places, struct err *err)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    struct value *values;
+    int result;
+
+    if (step->output_count == 0 && step->metric_count == 0)
+        return 0;
+    values = steps_values(steps, job, places);
+    json_decref(job->outputs);
+    job->outputs = json_object();
+    take_metrics(step, job);
+    result = outputs_read(step, values, work_directory,
+                          places->attempt_directory, job->outputs, err);
+    free(values);
+    return result;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_STEPS_H
+#define SMTUNE_ORCHESTRATOR_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "orchestrator/launch.h"
+#include "orchestrator/results.h"
+#include "orchestrator/trial.h"
+#include "orchestrator/workflow.h"
+#include "workflows/matrix.h"
+
+/*
+ * A workflow's steps in memory, while an engine has its run: how far they are,
+ * what came of them, and what their expressions say now. What it is asked for
+ * follows from the file, the record and the paths that a step's matrix finds.
+ */
+
+struct steps {
+    const struct workflow *workflow;
+    const char *run_name;
+    struct flow *flow;
+    struct results *results;
+    struct step_now *now; /* [step_count] */
+};
+
+struct step_now {
+    struct matrix *matrix; /* once it has begun */
+    char *trouble;         /* why its copies cannot run; NULL: they can */
+    char *failure;         /* what the first copy that failed said; or NULL */
+};
+
+/* NULL with an error where the needs go round in a circle. */
+struct steps *steps_create(const struct workflow *workflow,
+                           const char *run_name, struct err *err);
+void steps_destroy(struct steps *steps);
+
+/* ---- what its expressions say ---- */
+
+/* A step's `if`, asked for the step as a whole or (copy >= 0) for one copy.
+ * True without one. -1 in *err where it cannot be told. */
+int steps_condition(struct steps *steps, size_t step, int64_t copy,
+                    bool *is_true, struct err *err);
+
+/* What the step's axes hold now, as the record keeps it; *axes is NULL where
+ * there are none. */
+int steps_axes(struct steps *steps, size_t step, json_t **axes,
+               struct err *err);
+
+/* What a STEP_FAIL says; the caller frees. */
+char *steps_message(struct steps *steps, const struct trial *job);
+
+/* ---- what becomes of them ---- */
+
+/* A step begins with what steps_axes() gave, which is borrowed. -1 where these
+ * are too many copies; the step is then as before. */
+int steps_begin(struct steps *steps, size_t step, const json_t *axes,
+                struct err *err);
+/* It begins with one copy, that will fail with this text. */
+void steps_begin_in_trouble(struct steps *steps, size_t step,
+                            const char *trouble);
+void steps_skip(struct steps *steps, size_t step);
+/* A job has come to its end: flow and results learn of it. */
+void steps_end_job(struct steps *steps, const struct trial *job);
+void steps_end(struct steps *steps, size_t step, enum flow_state state);
+/* One line on why a step failed; the caller frees. */
+char *steps_failure(const struct steps *steps, size_t step);
+
+/* ---- its jobs ---- */
+
+/* A job's next attempt: as launch_create(). */
+struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
+                            const struct trial *job, struct err *err);
+
+/* The values that scope_fill() gives for a job; the caller frees. */
+struct value *steps_values(struct steps *steps, const struct trial *job,
+                           const struct launch_places *places);
+
+/*
+ * Takes what a job made, whose last attempt has ended well, to job->outputs. -1
+ * where something is missing, which the error names.
+ */
+int steps_read_outputs(struct steps *steps, struct trial *job,
+                       const char *work_directory,
+                       const struct launch_places *places, struct err *err);
+
+#endif
