@@ -58,11 +58,11 @@ static const char *hint(const struct engine *engine)
     return engine->phase == PHASE_ENDING ? "Ctrl-C kills them" : "";
 }
 
-void engine_status_fill(const struct engine *engine,
-                        struct engine_status *status)
+void engine_status_fill(struct engine *engine, struct engine_status *status)
 {
     *status = (struct engine_status){
         .tally = &engine->tally,
+        .steps = engine_steps_status(engine),
         .running = engine->running_count,
         .paused = engine->paused_trials,
         .elapsed_ms = elapsed_ms(engine),

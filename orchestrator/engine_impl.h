@@ -25,6 +25,7 @@
  *   suggest.c   new trials
  *   scheduling.c  where a schedule says which trial goes on
  *   engine_steps.c  where a workflow does
+ *   engine_steps_status.c  how its steps stand
  *   account.c   what a trial's end means to the tally and the strategy
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
@@ -59,6 +60,12 @@ struct notifier;
 
 enum { EXECUTORS_MAX = 4 };
 
+struct steps_summary {
+    struct engine_steps steps;
+    char names[160];
+    int64_t made_ms; /* monotonic; 0: not yet */
+};
+
 /* Up to `loop` it is a session's, from there on it is the engine's life. */
 struct engine {
     struct run *run;
@@ -74,6 +81,7 @@ struct engine {
     struct scheduler *scheduler;     /* NULL: there is no schedule */
     struct convergence *convergence; /* NULL: nobody asks for it */
     struct steps *steps;             /* NULL: it is an experiment */
+    struct steps_summary steps_summary;
     struct executor *executors[EXECUTORS_MAX]; /* the first: the default */
     size_t executor_count;
     struct notifier *notifier; /* NULL: nobody wants to be told */
@@ -188,6 +196,10 @@ void engine_steps_finish(struct engine *engine, struct trial *job);
 void engine_steps_ended(struct engine *engine, struct trial *job);
 /* The run is over: whether it failed, and why. */
 void engine_steps_conclude(struct engine *engine);
+
+/* engine_steps_status.c */
+/* NULL: it is an experiment. Valid until the next call. */
+const struct engine_steps *engine_steps_status(struct engine *engine);
 
 /* reuse.c */
 /* Settles a new trial, in no list yet, with the results of another one. False
@@ -315,7 +327,6 @@ bool engine_commit_now(struct engine *engine);
 void engine_check_budget(struct engine *engine);
 /* Turns the loop until every file has been read to its end. */
 void engine_keep_reading(struct engine *engine);
-void engine_status_fill(const struct engine *engine,
-                        struct engine_status *status);
+void engine_status_fill(struct engine *engine, struct engine_status *status);
 
 #endif

@@ -315,9 +315,16 @@ static struct engine_trial describe(const struct engine *engine,
 {
     const struct experiment *experiment = engine->experiment;
     const struct attempt_exit *end = &trial->end;
+    const struct step *step =
+        trial->step >= 0 ? &engine->run->workflow->steps[trial->step] : NULL;
 
     return (struct engine_trial){
         .number = trial->number,
+        .step = step != NULL ? step->name : NULL,
+        .copy = step != NULL && (step->axis_count > 0 || step->copies > 1)
+                    ? trial->copy
+                    : -1,
+        .round = trial->round,
         .state = job_state_names[trial->state],
         .cause = attempt_cause_names[end->cause],
         .text = end->text,
