@@ -61,9 +61,9 @@ static bool skip_by_rule(struct engine *engine, size_t step, size_t because)
     return result;
 }
 
-static bool record_begin(struct engine *engine, size_t step, const json_t *axes)
+static bool record_begin(struct engine *engine, size_t step, int64_t copies,
+                         const json_t *axes)
 {
-    struct flow_counts counts;
     struct buf matrix = BUF_INIT;
     struct step_change change = {
         .run = engine->run->id,
@@ -74,8 +74,8 @@ static bool record_begin(struct engine *engine, size_t step, const json_t *axes)
     };
     bool result;
 
-    flow_count(engine->steps->flow, step, &counts);
-    change.copies = counts.copies;
+    change.copies = copies;
+    change.first_job = engine->tally.suggested + 1;
     if (axes != NULL) {
         json_print(axes, &matrix);
         change.matrix = buf_text(&matrix);
@@ -85,23 +85,45 @@ static bool record_begin(struct engine *engine, size_t step, const json_t *axes)
     return result;
 }
 
+/* It begins, and has failed for this reason. */
+static bool fail_to_begin(struct engine *engine, size_t step,
+                          const char *reason)
+{
+    const struct step_change change = {
+        .run = engine->run->id,
+        .step = (int64_t)step,
+        .state = step_state_names[FLOW_FAILED],
+        .event = step_event_names[STEP_ENDED],
+        .reason = reason,
+        .time_ms = clock_wall_ms(),
+    };
+
+    if (!record_begin(engine, step, 0, NULL) || !record_step(engine, &change))
+        return false;
+    steps_fail(engine->steps, step);
+    return true;
+}
+
 static bool begin(struct engine *engine, size_t step)
 {
     struct steps *steps = engine->steps;
     json_t *axes = NULL;
+    struct flow_counts counts;
     bool is_wanted, result;
     struct err err;
 
-    if (steps_condition(steps, step, -1, &is_wanted, &err) == 0) {
-        if (!is_wanted)
-            return skip(engine, step, "its condition is not true");
-        if (steps_axes(steps, step, &axes, &err) != 0 ||
-            steps_begin(steps, step, axes, &err) != 0)
-            steps_begin_in_trouble(steps, step, err.text);
+    if (steps_condition(steps, step, -1, &is_wanted, &err) != 0)
+        return fail_to_begin(engine, step, err.text);
+    if (!is_wanted)
+        return skip(engine, step, "its condition is not true");
+    if (steps_axes(steps, step, &axes, &err) != 0)
+        return fail_to_begin(engine, step, err.text);
+    if (steps_begin(steps, step, axes, &err) == 0) {
+        flow_count(steps->flow, step, &counts);
+        result = record_begin(engine, step, counts.copies, axes);
     } else {
-        steps_begin_in_trouble(steps, step, err.text);
+        result = fail_to_begin(engine, step, err.text);
     }
-    result = record_begin(engine, step, axes);
     json_decref(axes);
     return result;
 }
@@ -194,9 +216,7 @@ static bool end_at_once(struct engine *engine, struct trial *job,
 
 static bool fail_at_once(struct engine *engine, struct trial *job)
 {
-    const char *trouble = engine->steps->now[job->step].trouble;
-    char *text = trouble != NULL ? mem_copy_string(trouble)
-                                 : steps_message(engine->steps, job);
+    char *text = steps_message(engine->steps, job);
     bool result = end_at_once(engine, job, EVENT_FAILED, text);
 
     free(text);
@@ -207,16 +227,12 @@ static bool start(struct engine *engine, size_t step, int64_t copy)
 {
     struct steps *steps = engine->steps;
     const struct step *its = &steps->workflow->steps[step];
-    bool is_wanted = true, has_trouble = steps->now[step].trouble != NULL;
+    bool is_wanted = true;
     json_t *rounds = NULL;
     struct trial *job;
     struct err err;
+    int asked = steps_condition(steps, step, copy, &is_wanted, &err);
 
-    if (!has_trouble &&
-        steps_condition(steps, step, copy, &is_wanted, &err) != 0) {
-        steps->now[step].trouble = mem_copy_string(err.text);
-        has_trouble = true;
-    }
     job = create_job(engine, step, copy, its->repeat.max > 0, rounds);
     if (job == NULL)
         return false;
@@ -224,7 +240,9 @@ static bool start(struct engine *engine, size_t step, int64_t copy)
         return end_at_once(engine, job, EVENT_SKIPPED,
                            "its condition is not true");
     flow_started(steps->flow, step, copy);
-    if (has_trouble || its->kind == STEP_FAIL)
+    if (asked != 0)
+        return end_at_once(engine, job, EVENT_FAILED, err.text);
+    if (its->kind == STEP_FAIL)
         return fail_at_once(engine, job);
     TAILQ_INSERT_TAIL(&engine->ready, job, link);
     return true;

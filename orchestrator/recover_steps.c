@@ -23,6 +23,7 @@ struct copy_record {
 struct step_record {
     enum flow_state state;
     char *matrix;               /* NULL: none */
+    int64_t first_job;          /* what comes before is of an earlier time */
     struct copy_record *copies; /* [count], by copy */
     size_t count;
 };
@@ -45,6 +46,7 @@ static int on_step(void *user, const struct step_row *row)
                        row->name);
     record = &records->items[row->step];
     record->state = (enum flow_state)step_state_find(row->state);
+    record->first_job = row->first_job;
     if (row->matrix != NULL)
         record->matrix = mem_copy_string(row->matrix);
     return 0;
@@ -124,7 +126,8 @@ static int on_job(void *user, const struct trial_row *row)
     engine->tally.suggested++;
     if (row->told > records->told)
         records->told = row->told;
-    if (keep_copy(records, row, state) != 0)
+    if (row->number >= records->items[row->step].first_job &&
+        keep_copy(records, row, state) != 0)
         return -1;
     if (!job_is_final(state))
         return recovery_keep_job(recovery, row, state);
@@ -150,7 +153,15 @@ static int tell_copy(struct steps *steps, size_t step, size_t copy,
                         .copy = (int64_t)copy,
                         .round = record->round,
                         .state = record->state};
+    struct flow_counts counts;
 
+    flow_count(steps->flow, step, &counts);
+    if (job.copy >= counts.copies)
+        return err_set(err, ERR_FAILED,
+                       "step '%s' has %" PRId64 " copies, and a job of the "
+                       "record is of copy %" PRId64,
+                       steps->workflow->steps[step].name, counts.copies,
+                       job.copy);
     if (record->state != JOB_SKIPPED)
         flow_started(steps->flow, step, job.copy);
     if (!job_is_final(record->state))
@@ -175,6 +186,10 @@ static int tell_step(struct steps *steps, size_t step,
         return 0;
     if (record->state == FLOW_SKIPPED) {
         steps_skip(steps, step);
+        return 0;
+    }
+    if (record->state == FLOW_FAILED && record->count == 0) {
+        steps_fail(steps, step);
         return 0;
     }
     if (record->matrix != NULL) {

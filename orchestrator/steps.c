@@ -32,7 +32,6 @@ struct steps *steps_create(const struct workflow *workflow,
 static void forget(struct step_now *now)
 {
     matrix_destroy(now->matrix);
-    free(now->trouble);
     free(now->failure);
     *now = (struct step_now){0};
 }
@@ -188,7 +187,7 @@ int steps_begin(struct steps *steps, size_t step, const json_t *axes,
     if (axes != NULL) {
         now->matrix = matrix_create(axes, err);
         if (now->matrix == NULL)
-            return -1;
+            return err_prefix(err, "matrix");
         copies = matrix_copies(now->matrix);
     }
     flow_begin(steps->flow, step, copies);
@@ -196,13 +195,10 @@ int steps_begin(struct steps *steps, size_t step, const json_t *axes,
     return 0;
 }
 
-void steps_begin_in_trouble(struct steps *steps, size_t step,
-                            const char *trouble)
+void steps_fail(struct steps *steps, size_t step)
 {
-    forget(&steps->now[step]);
-    steps->now[step].trouble = mem_copy_string(trouble);
-    flow_begin(steps->flow, step, 1);
-    results_begin(steps->results, step, 1);
+    flow_fail(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_FAILED, 0, 0);
 }
 
 void steps_skip(struct steps *steps, size_t step)

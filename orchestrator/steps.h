@@ -28,7 +28,6 @@ struct steps {
 
 struct step_now {
     struct matrix *matrix; /* once it has begun */
-    char *trouble;         /* why its copies cannot run; NULL: they can */
     char *failure;         /* what the first copy that failed said; or NULL */
 };
 
@@ -58,9 +57,8 @@ char *steps_message(struct steps *steps, const struct trial *job);
  * are too many copies; the step is then as before. */
 int steps_begin(struct steps *steps, size_t step, const json_t *axes,
                 struct err *err);
-/* It begins with one copy, that will fail with this text. */
-void steps_begin_in_trouble(struct steps *steps, size_t step,
-                            const char *trouble);
+/* It cannot begin, and has failed. */
+void steps_fail(struct steps *steps, size_t step);
 void steps_skip(struct steps *steps, size_t step);
 /* A job has come to its end: flow and results learn of it. */
 void steps_end_job(struct steps *steps, const struct trial *job);

@@ -22,6 +22,7 @@ static const char *step_detail(struct store *store,
     if (begins) {
         detail_int(detail, "copies", change->copies);
         detail_text(detail, "matrix", change->matrix);
+        detail_int(detail, "first_job", change->first_job);
     }
     return detail_end(detail);
 }
@@ -31,14 +32,15 @@ int store_change_step(struct store *store, const struct step_change *change,
 {
     bool begins = strcmp(change->event, "step_began") == 0;
 
-    if (store_change(store, UPDATE_RUN_STEP,
-                     VALUES(value_int(change->run), value_int(change->step),
-                            value_text(change->state),
-                            value_text(change->reason),
-                            begins ? value_int(change->copies) : value_null(),
-                            value_text(begins ? change->matrix : NULL),
-                            value_int(change->time_ms)),
-                     err) < 0)
+    if (store_change(
+            store, UPDATE_RUN_STEP,
+            VALUES(value_int(change->run), value_int(change->step),
+                   value_text(change->state), value_text(change->reason),
+                   begins ? value_int(change->copies) : value_null(),
+                   value_text(begins ? change->matrix : NULL),
+                   value_int(change->time_ms),
+                   begins ? value_int(change->first_job) : value_null()),
+            err) < 0)
         return -1;
     if (sqlite3_changes(store->db) != 1)
         return err_set(err, ERR_FAILED,
@@ -72,6 +74,7 @@ static void read_step(sqlite3_stmt *statement, struct step_row *step)
     step->reason = text_or_null(statement, column++);
     step->matrix = text_or_null(statement, column++);
     step->copies = sqlite3_column_int64(statement, column++);
+    step->first_job = sqlite3_column_int64(statement, column++);
     step->began_ms = sqlite3_column_int64(statement, column++);
     step->ended_ms = sqlite3_column_int64(statement, column++);
     step->jobs = sqlite3_column_int64(statement, column++);
@@ -89,13 +92,17 @@ int store_each_step(struct store *store, int64_t run,
     struct value id = value_int(run);
     sqlite3_stmt *statement = store_query(
         store,
-        "WITH sum AS MATERIALIZED (SELECT step, count(*) AS jobs,"
-        "  sum(state = 'waiting' OR state = 'ready') AS pending,"
-        "  sum(state = 'running') AS running,"
-        "  sum(state = 'succeeded') AS succeeded,"
-        "  sum(state = 'failed') AS failed, sum(state = 'skipped') AS skipped"
-        "  FROM job WHERE run_id = ?1 AND step IS NOT NULL GROUP BY step)"
+        "WITH sum AS MATERIALIZED (SELECT job.step, count(*) AS jobs,"
+        "  sum(job.state = 'waiting' OR job.state = 'ready') AS pending,"
+        "  sum(job.state = 'running') AS running,"
+        "  sum(job.state = 'succeeded') AS succeeded,"
+        "  sum(job.state = 'failed') AS failed, sum(job.state = 'skipped') AS "
+        "skipped"
+        "  FROM job JOIN run_step ON run_step.run_id = ?1"
+        "  AND run_step.idx = job.step AND job.number >= run_step.first_job"
+        "  WHERE job.run_id = ?1 GROUP BY job.step)"
         "SELECT idx, name, state, reason, matrix, ifnull(copies, -1),"
+        " first_job,"
         " began_ms, ended_ms, sum.jobs, sum.pending, sum.running,"
         " sum.succeeded, sum.failed, sum.skipped"
         " FROM run_step LEFT JOIN sum ON sum.step = idx"

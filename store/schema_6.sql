@@ -9,7 +9,8 @@ ALTER TABLE run ADD COLUMN parent_job INTEGER;
 CREATE INDEX run_parent ON run (parent_id) WHERE parent_id IS NOT NULL;
 
 -- The steps of a workflow's run, in the file's order: what has become of each.
--- matrix: what its axes held when it began, {"part": [0, 1]}, JSON.
+-- matrix: what its axes held when it began, {"part": [0, 1]}, JSON. first_job:
+-- jobs of it with a lower number are of an earlier time that it began.
 CREATE TABLE run_step (
     run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
     idx INTEGER NOT NULL,
@@ -21,6 +22,7 @@ CREATE TABLE run_step (
     reason TEXT,
     copies INTEGER,
     matrix TEXT,
+    first_job INTEGER,
     began_ms INTEGER,
     ended_ms INTEGER,
     PRIMARY KEY (run_id, idx)

@@ -34,6 +34,8 @@ static const char *const texts[STATEMENT_COUNT] = {
         "UPDATE run_step SET state = ?3, reason = ?4,"
         " copies = iif(?3 = 'waiting', NULL, coalesce(?5, copies)),"
         " matrix = iif(?3 = 'waiting', NULL, iif(?5 IS NULL, matrix, ?6)),"
+        " first_job = iif(?3 = 'waiting', NULL, iif(?5 IS NULL, first_job, "
+        "?8)),"
         " began_ms = iif(?3 = 'waiting', NULL, iif(?5 IS NULL, began_ms, ?7)),"
         " ended_ms = iif(?3 = 'waiting' OR ?3 = 'active', NULL, ?7)"
         " WHERE run_id = ?1 AND idx = ?2",

@@ -126,6 +126,7 @@ struct step_change {
      * again. */
     int64_t copies;
     const char *matrix; /* JSON; NULL: none */
+    int64_t first_job;  /* number that the first of its jobs will have */
     int64_t time_ms;
 };
 
@@ -437,7 +438,8 @@ struct step_row {
     const char *name, *state;
     const char *reason, *matrix; /* NULL: none */
     int64_t copies;              /* -1: it has not begun */
-    int64_t began_ms, ended_ms;  /* 0: not yet */
+    int64_t first_job; /* jobs with lower numbers are of an earlier time */
+    int64_t began_ms, ended_ms; /* 0: not yet */
     /* Of its jobs, which are a copy's rounds, how many are in these states. */
     int64_t jobs, pending, running, succeeded, failed, skipped;
 };
