@@ -113,7 +113,8 @@ static void clock_jumped(struct fold *fold, json_t *detail)
 static void step_event(struct fold *fold, enum step_event event, json_t *detail)
 {
     static const enum step_cell forgotten[] = {
-        STEP_CELL_COPIES, STEP_CELL_MATRIX, STEP_CELL_BEGAN_MS};
+        STEP_CELL_COPIES, STEP_CELL_MATRIX, STEP_CELL_FIRST_JOB,
+        STEP_CELL_BEGAN_MS};
     const json_t *step = json_object_get(detail, "step");
     struct fold_row *row = fold_find(
         fold, IMAGE_STEP, step != NULL ? json_integer_value(step) : -1);

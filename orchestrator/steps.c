@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/outputs.h"
 
 struct steps *steps_create(const struct workflow *workflow,
                            const char *run_name, struct err *err)
@@ -348,6 +349,7 @@ static json_t *strings_of(json_t *params)
 struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
                             const struct trial *job, struct err *err)
 {
+    const struct step *step = &steps->workflow->steps[job->step];
     const struct subject subject = {steps, job};
     json_t *params = params_of(steps, job);
     json_t *strings = strings_of(params);
@@ -355,6 +357,10 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
         .job = job->number,
         .attempt = job->attempt,
         .attempt_number = job->attempt_number,
+        .step = step->name,
+        .copy = {.index = job->copy,
+                 .count = copies_of(steps, (size_t)job->step),
+                 .are_hosts = step->copies > 1},
         .task = job->task,
         .resources = &job->resources,
         .params = params,
@@ -385,12 +391,21 @@ int steps_read_outputs(struct steps *steps, struct trial *job,
                        const struct launch_places *places, struct err *err)
 {
     const struct step *step = &steps->workflow->steps[job->step];
+    struct outputs_site site = {
+        .work_directory = work_directory,
+        .attempt_directory = places->attempt_directory,
+    };
+    struct value *values;
+    int result;
 
-    (void)work_directory;
-    (void)places;
-    (void)err;
+    if (step->output_count == 0 && step->metric_count == 0)
+        return 0;
+    values = steps_values(steps, job, places);
+    site.columns = values;
     json_decref(job->outputs);
     job->outputs = json_object();
     take_metrics(step, job);
-    return 0;
+    result = outputs_read(step, &site, job->outputs, err);
+    free(values);
+    return result;
 }

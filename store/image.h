@@ -127,6 +127,7 @@ struct store;
     X(STEP_CELL_REASON, "reason")                                              \
     X(STEP_CELL_COPIES, "copies")                                              \
     X(STEP_CELL_MATRIX, "matrix")                                              \
+    X(STEP_CELL_FIRST_JOB, "first_job")                                        \
     X(STEP_CELL_BEGAN_MS, "began_ms")                                          \
     X(STEP_CELL_ENDED_MS, "ended_ms")
 

@@ -135,6 +135,7 @@ static void test_store_steps__begin_end_and_wait_again(void **state)
                                            .step = 1,
                                            .state = "active",
                                            .event = "step_began",
+                                           .first_job = 1,
                                            .copies = 2,
                                            .matrix = "{\"part\":[0,1]}",
                                            .time_ms = 5});
@@ -142,6 +143,7 @@ static void test_store_steps__begin_end_and_wait_again(void **state)
                                            .step = 0,
                                            .state = "active",
                                            .event = "step_began",
+                                           .first_job = 1,
                                            .time_ms = 6});
     must_step(store, &(struct step_change){.run = run,
                                            .step = 2,
@@ -211,6 +213,14 @@ static void test_store_steps__jobs_know_their_copy(void **state)
 
     must(store_begin(store, &err));
     change.run = must_add_run(store, "w", 0, 0);
+    for (int64_t step = 0; step < 2; step++)
+        must_step(store, &(struct step_change){.run = change.run,
+                                               .step = step,
+                                               .state = "active",
+                                               .event = "step_began",
+                                               .first_job = 1,
+                                               .copies = 9,
+                                               .time_ms = 2});
     change.job = must_add_job(store, change.run, 1, 0, 0, 0);
     must_add_job(store, change.run, 2, 1, 7, 2);
     must(store_change_job(store, &change, &err));
@@ -316,6 +326,7 @@ static void fill(struct store *store)
     struct err err = {0};
     struct step_change step = {.state = "active",
                                .event = "step_began",
+                               .first_job = 1,
                                .copies = 2,
                                .matrix = "{\"part\":[0,1]}",
                                .time_ms = 4};
