@@ -12,7 +12,7 @@
 
 enum {
     TEXT_MAX_BYTES = 400, /* of a message: a bad value may be a megabyte */
-    LIST_MAX = 12,        /* candidates listed in a help text */
+    LIST_MAX = 16,        /* candidates listed in a help text */
     SHOWN_MAX = 120,      /* characters of a source line */
     SHOWN_BEFORE = 60     /* of them before the place, in a long line */
 };
