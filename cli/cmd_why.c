@@ -7,6 +7,7 @@
 #include "cli/document.h"
 #include "cli/run_view.h"
 #include "cli/schedule_decisions.h"
+#include "cli/why_job.h"
 #include "orchestrator/run.h"
 #include "orchestrator/search.h"
 
@@ -165,34 +166,45 @@ static int why_trial(struct why *why, const char *operand)
     return status;
 }
 
+static int why_of_experiment(struct document *document,
+                             const struct run_view *view, const char *operand,
+                             struct err *err)
+{
+    struct why why = {.document = document, .view = view, .err = err};
+    struct experiment *experiment =
+        run_read_experiment(view->store, view->row.id, err);
+    int status = -1;
+
+    why.experiment = experiment;
+    if (experiment != NULL)
+        status = why_trial(&why, operand);
+    experiment_destroy(experiment);
+    return status;
+}
+
 static int exec_why(const struct cli *cli, const void *options, char **operands,
                     int count, struct err *err)
 {
     struct document *document = document_create(cli);
     struct run_view view;
-    struct why why = {.document = document, .view = &view, .err = err};
-    struct experiment *experiment = NULL;
     int status = run_view_open(&view, cli, operands[0], err);
 
-    (void)options;
-    (void)count;
-    if (status == 0) {
-        experiment = run_read_experiment(view.store, view.row.id, err);
-        why.experiment = experiment;
-        status = experiment != NULL ? why_trial(&why, operands[1]) : -1;
-    }
+    (void)options, (void)count;
+    if (status == 0)
+        status = (run_is_workflow(&view.row) ? why_job_add : why_of_experiment)(
+            document, &view, operands[1], err);
     if (status == 0)
         status = document_finish(document, err);
     document_destroy(document);
-    experiment_destroy(experiment);
     run_view_close(&view);
     return status;
 }
 
 const struct cmd cmd_why = {
     .name = "why",
-    .operands = "RUN TRIAL",
-    .summary = "say why a trial was chosen, and how far it went",
+    .operands = "RUN JOB",
+    .summary =
+        "say why a trial was chosen, or a job waits, failed or did not run",
     .details =
         "Which method chose it, and why that method; the step of it that did; "
         "what the method expected of the trial, and what it came to; the best "
@@ -201,9 +213,15 @@ const struct cmd cmd_why = {
         "sobol know nothing of results, and expect nothing.\n\n"
         "Of a run with a schedule also each time that the schedule looked at "
         "the trial: what it had reached, what was decided, and why. A trial "
-        "that began at another one's checkpoint has that as its parent.",
+        "that began at another one's checkpoint has that as its parent.\n\n"
+        "Of a step of a workflow, or of one of its jobs (STEP[3], STEP#2): "
+        "what it waits for, why it was skipped or failed, or whose result it "
+        "took; the rules of its file that have a say, with their lines; the "
+        "steps that it needs; and of a job how each attempt ended, and which "
+        "retry rule or link that led to.",
     .examples = "smtune why last 17\n"
-                "smtune why mlp 17 -o json  # for programs\n",
+                "smtune why mlp 17 -o json     # for programs\n"
+                "smtune why nightly train[3]   # a job of a workflow\n",
     .completes = "run",
     .min_operands = 2,
     .max_operands = 2,

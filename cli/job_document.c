@@ -10,7 +10,7 @@
 #include "base/compiler.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/job_name.h"
+#include "cli/job_matrix.h"
 #include "cli/json_fields.h"
 #include "cli/run_jobs.h"
 #include "cli/run_steps.h"
@@ -78,68 +78,6 @@ static char *place_of(const struct job_document *this, int64_t step)
         path[0] == '\0')
         return NULL;
     return mem_printf("%s:%d", path, workflow->steps[step].place.line);
-}
-
-/* ---- the matrix ---- */
-
-/* The copy's value of each axis: the last one is the fastest. */
-static json_t *matrix_values_of(const json_t *axes, int64_t copy)
-{
-    json_t *values = json_object();
-    int64_t rest = 1;
-    const char *key;
-    json_t *axis;
-
-    json_object_foreach((json_t *)(uintptr_t)axes, key, axis)
-    {
-        rest *= (int64_t)json_array_size(axis);
-    }
-    json_object_foreach((json_t *)(uintptr_t)axes, key, axis)
-    {
-        int64_t size = (int64_t)json_array_size(axis);
-
-        if (size == 0 || copy < 0)
-            continue;
-        rest /= size;
-        json_object_set(values, key,
-                        json_array_get(axis, (size_t)(copy / rest % size)));
-    }
-    return values;
-}
-
-struct matrix_search {
-    int64_t step;
-    json_t *axes;
-};
-
-static int keep_matrix(void *user, const struct step_row *row)
-{
-    struct matrix_search *search = user;
-
-    if (row->step == search->step)
-        search->axes = parse(row->matrix);
-    return 0;
-}
-
-static json_t *read_axes(const struct job_document *this, int64_t step)
-{
-    struct matrix_search search = {.step = step};
-
-    store_each_step(this->view->store, this->view->row.id, keep_matrix, &search,
-                    NULL);
-    return search.axes;
-}
-
-static int add_matrix(const struct job_document *this,
-                      const struct trial_row *job)
-{
-    json_t *axes = read_axes(this, job->step);
-    json_t *values = matrix_values_of(axes, job->copy);
-    int status = json_fields_add(this->document, "matrix", values, this->err);
-
-    json_decref(values);
-    json_decref(axes);
-    return status;
 }
 
 /* ---- one job ---- */
@@ -248,6 +186,18 @@ static int add_fields(const struct job_document *this,
     return status;
 }
 
+static int add_matrix(const struct job_document *this,
+                      const struct trial_row *job)
+{
+    json_t *axes = job_matrix_read(this->view, job->step);
+    json_t *values = job_matrix_values(axes, job->copy);
+    int status = json_fields_add(this->document, "matrix", values, this->err);
+
+    json_decref(values);
+    json_decref(axes);
+    return status;
+}
+
 static int add_job(void *user, const struct trial_row *job)
 {
     struct job_document *this = user;
@@ -305,19 +255,18 @@ static int add_runs_below(struct job_document *this)
     return document_end_list(this->document, this->err);
 }
 
-static int show_job(struct job_document *this, const struct run_job *job)
+static int show_job(struct job_document *this, int64_t number)
 {
     const struct trial_query query = {.run = this->view->row.id,
-                                      .number = job->number};
+                                      .number = number};
 
-    this->job = job->id;
     if (store_each_trial(this->view->store, &query, add_job, this, this->err) !=
             0 ||
-        trial_document_add_attempts(this->document, this->view, job->id,
+        trial_document_add_attempts(this->document, this->view, this->job,
                                     this->err) != 0 ||
         add_runs_below(this) != 0)
         return -1;
-    return trial_document_add_metrics(this->document, this->view, job->id,
+    return trial_document_add_metrics(this->document, this->view, this->job,
                                       this->err);
 }
 
@@ -397,7 +346,7 @@ static int add_copy(void *user, const struct trial_row *job)
 static int show_step(struct job_document *this)
 {
     const struct trial_query query = {.run = this->view->row.id};
-    json_t *axes = read_axes(this, this->step);
+    json_t *axes = job_matrix_read(this->view, this->step);
     int status = add_step(this);
 
     if (status == 0)
@@ -411,31 +360,6 @@ static int show_step(struct job_document *this)
         0)
         return -1;
     return document_end_list(this->document, this->err);
-}
-
-/* ---- which of both ---- */
-
-/* Whether the operand stands for a step as a whole; -1 on error. */
-static int names_step(struct job_document *this, const char *operand)
-{
-    struct job_name name;
-    const struct step_line *line;
-    char *word;
-
-    if (job_name_parse(operand, &name, this->err) != 0)
-        return -1;
-    if (name.step == NULL)
-        return 0;
-    word = mem_copy_bytes(name.step, name.step_length);
-    this->step = run_steps_find(this->steps, word);
-    if (this->step < 0)
-        run_jobs_no_step(this->view, &this->steps->list, word, this->err);
-    free(word);
-    if (this->step < 0)
-        return -1;
-    line = &this->steps->list.lines[this->step];
-    return name.copy < 0 && name.round == 0 &&
-           (line->is_many || line->copies == 0);
 }
 
 int job_document_add(struct document *document, const struct cli *cli,
@@ -452,12 +376,12 @@ int job_document_add(struct document *document, const struct cli *cli,
     int status = run_steps_load(&steps, view->store, view->row.id, err);
 
     if (status == 0)
-        status = names_step(&this, operand);
-    if (status > 0)
-        status = show_step(&this);
-    else if (status == 0 &&
-             (status = run_jobs_find(view, operand, &job, err)) == 0)
-        status = show_job(&this, &job);
+        status = run_jobs_find_part(view, &steps, operand, &job, err);
+    if (status == 0) {
+        this.step = job.step;
+        this.job = job.id;
+        status = job.id == 0 ? show_step(&this) : show_job(&this, job.number);
+    }
     run_job_clear(&job);
     run_steps_clear(&steps);
     return status;

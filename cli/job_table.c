@@ -114,11 +114,9 @@ int job_table_print(const struct cli *cli, const struct run_view *view,
         .filter = filter, .step = -1, .list = &steps.list, .err = err};
     int status = run_steps_load(&steps, view->store, view->row.id, err);
 
-    if (status == 0 && filter->step != NULL) {
-        rows.step = run_steps_find(&steps, filter->step);
-        if (rows.step < 0)
-            status = run_jobs_no_step(view, &steps.list, filter->step, err);
-    }
+    if (status == 0 && filter->step != NULL)
+        status =
+            run_jobs_find_step(view, &steps, filter->step, &rows.step, err);
     if (status == 0)
         status = print_rows(&rows, cli, view);
     run_steps_clear(&steps);

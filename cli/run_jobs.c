@@ -44,6 +44,7 @@ static void take_job(const struct step_list *list, const struct trial_row *row,
     *job = (struct run_job){
         .id = row->job,
         .number = row->number,
+        .step = row->step,
         .label = buf_take(&label),
         .is_over = state >= 0 && job_is_final((enum job_state)state),
         .is_cached = row->cached_from != 0,
@@ -125,8 +126,8 @@ static int look_at(void *user, const struct trial_row *row)
     return 0;
 }
 
-int run_jobs_no_step(const struct run_view *view, const struct step_list *list,
-                     const char *name, struct err *err)
+static int no_step(const struct run_view *view, const struct step_list *list,
+                   const char *name, struct err *err)
 {
     const char **names = mem_array(list->count, sizeof(*names));
     const char *nearest;
@@ -142,6 +143,21 @@ int run_jobs_no_step(const struct run_view *view, const struct step_list *list,
         err, ERR_NOT_FOUND, "run '%s' has no step '%s'%s%s%s", view->row.name,
         name, nearest != NULL ? " (did you mean '" : "",
         nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
+}
+
+int run_jobs_find_step(const struct run_view *view,
+                       const struct run_steps *steps, const char *name,
+                       int64_t *step, struct err *err)
+{
+    const struct step_list *list = &steps->list;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->lines[i].is_hidden || strcmp(list->lines[i].name, name) != 0)
+            continue;
+        *step = (int64_t)i;
+        return 0;
+    }
+    return no_step(view, list, name, err);
 }
 
 static int no_job_yet(const struct run_steps *steps, int64_t step,
@@ -208,41 +224,77 @@ static int check_found(const struct run_steps *steps,
     return no_job_yet(steps, search->step, err);
 }
 
-static int find_step(const struct run_view *view, const struct run_steps *steps,
-                     const struct job_name *name, struct run_job *job,
-                     struct err *err)
+static int find_in_step(const struct run_view *view,
+                        const struct run_steps *steps, struct by_step *search,
+                        struct err *err)
 {
     const struct trial_query query = {.run = view->row.id,
                                       .results_only = true};
+
+    if (store_each_trial(view->store, &query, look_at, search, err) < 0)
+        return -1;
+    return check_found(steps, search, err);
+}
+
+/* Whether a name stands for the step as a whole. */
+static bool is_of_step(const struct step_line *line,
+                       const struct job_name *name)
+{
+    return name->copy < 0 && name->round == 0 &&
+           (line->is_many || line->copies == 0);
+}
+
+/* or_step: a name may stand for a step. */
+static int find_named(const struct run_view *view,
+                      const struct run_steps *steps,
+                      const struct job_name *name, bool or_step,
+                      struct run_job *job, struct err *err)
+{
     struct by_step search = {.wanted = *name, .list = &steps->list, .job = job};
     char *word = mem_copy_bytes(name->step, name->step_length);
-    int result = -1;
+    int result = run_jobs_find_step(view, steps, word, &search.step, err);
 
-    search.step = run_steps_find(steps, word);
-    if (search.step < 0)
-        run_jobs_no_step(view, &steps->list, word, err);
-    else
-        result = store_each_trial(view->store, &query, look_at, &search, err);
-    if (result == 0)
-        result = check_found(steps, &search, err);
-    buf_clear(&search.failed);
     free(word);
+    if (result != 0)
+        return -1;
+    if (or_step && is_of_step(&steps->list.lines[search.step], name)) {
+        job->step = search.step;
+        return 0;
+    }
+    result = find_in_step(view, steps, &search, err);
+    buf_clear(&search.failed);
     return result;
 }
 
-static int find_job(const struct run_view *view, const char *operand,
-                    struct run_job *job, struct err *err)
+static int find_job(const struct run_view *view, const struct run_steps *steps,
+                    const char *operand, bool or_step, struct run_job *job,
+                    struct err *err)
 {
-    struct run_steps steps = {0};
     struct job_name name;
-    int result = job_name_parse(operand, &name, err);
+
+    *job = (struct run_job){0};
+    if (job_name_parse(operand, &name, err) != 0)
+        return -1;
+    return name.step == NULL
+               ? find_number(view, steps, name.number, job, err)
+               : find_named(view, steps, &name, or_step, job, err);
+}
+
+int run_jobs_find_part(const struct run_view *view,
+                       const struct run_steps *steps, const char *operand,
+                       struct run_job *job, struct err *err)
+{
+    return find_job(view, steps, operand, true, job, err);
+}
+
+static int find_in_workflow(const struct run_view *view, const char *operand,
+                            struct run_job *job, struct err *err)
+{
+    struct run_steps steps;
+    int result = run_steps_load(&steps, view->store, view->row.id, err);
 
     if (result == 0)
-        result = run_steps_load(&steps, view->store, view->row.id, err);
-    if (result == 0)
-        result = name.step == NULL
-                     ? find_number(view, &steps, name.number, job, err)
-                     : find_step(view, &steps, &name, job, err);
+        result = find_job(view, &steps, operand, false, job, err);
     run_steps_clear(&steps);
     return result;
 }
@@ -252,7 +304,7 @@ int run_jobs_find(const struct run_view *view, const char *operand,
 {
     *job = (struct run_job){0};
     if (run_is_workflow(&view->row))
-        return find_job(view, operand, job, err);
+        return find_in_workflow(view, operand, job, err);
     if (run_find_trial(view, operand, &job->number, &job->id, err) != 0)
         return -1;
     job->label = mem_printf("trial %" PRId64, job->number);

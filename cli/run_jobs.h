@@ -16,6 +16,7 @@ struct buf;
 
 struct run_job {
     int64_t id, number;
+    int64_t step;   /* of a workflow */
     char *label;    /* "trial 7", "job train[3]"; the caller's */
     bool is_over;   /* of a workflow */
     bool is_cached; /* it took another one's result */
@@ -26,14 +27,20 @@ struct run_job {
  * it lists; ERR_NOT_FOUND names the nearest. */
 int run_jobs_find(const struct run_view *view, const char *operand,
                   struct run_job *job, struct err *err);
+/* The same of a workflow whose steps are at hand; but of a step that has
+ * several copies, or has not begun, the step alone: id is 0. */
+int run_jobs_find_part(const struct run_view *view,
+                       const struct run_steps *steps, const char *operand,
+                       struct run_job *job, struct err *err);
 void run_job_clear(struct run_job *job);
 
 /* Appends the name of a workflow's job. */
 void run_jobs_print_name(const struct step_list *list,
                          const struct trial_row *job, struct buf *out);
 
-/* ERR_NOT_FOUND, with the nearest of the steps there are. Always -1. */
-int run_jobs_no_step(const struct run_view *view, const struct step_list *list,
-                     const char *name, struct err *err);
+/* The step of a name; ERR_NOT_FOUND with the nearest of those there are. */
+int run_jobs_find_step(const struct run_view *view,
+                       const struct run_steps *steps, const char *name,
+                       int64_t *step, struct err *err);
 
 #endif

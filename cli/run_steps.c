@@ -262,14 +262,3 @@ void run_steps_clear(struct run_steps *steps)
     spec_clear(&steps->spec);
     *steps = (struct run_steps){0};
 }
-
-int64_t run_steps_find(const struct run_steps *steps, const char *name)
-{
-    const struct step_list *list = &steps->list;
-
-    for (size_t i = 0; i < list->count; i++) {
-        if (!list->lines[i].is_hidden && strcmp(list->lines[i].name, name) == 0)
-            return (int64_t)i;
-    }
-    return -1;
-}

@@ -21,7 +21,4 @@ int run_steps_refresh(struct run_steps *steps, struct store *store, int64_t run,
                       struct err *err);
 void run_steps_clear(struct run_steps *steps);
 
-/* The step of a name, among those that people see; -1: there is none. */
-int64_t run_steps_find(const struct run_steps *steps, const char *name);
-
 #endif

@@ -200,3 +200,33 @@ def test_best_says_where_to_look(smtune, night):
     assert refused(smtune, "best", night, status=2) == (
         "run 'night' is a workflow's, and has no best trial (its steps: smtune "
         "status night; of an experiment below it: smtune best night.tune)")
+
+
+# ---- why
+
+
+def test_why_names_the_rule_that_gave_a_retry(smtune, night):
+    why = smtune.json("why", night, "shard[1]")
+    assert (why["state"], why["reason"]) == (
+        "failed", "its last attempt ended with 'exit'")
+    assert [(row["then"], row["line"]) for row in why["attempts"]] == [
+        ("retry rule 2: another attempt", 13), ("no retry rule matches", None)]
+    rules = {row["rule"]: row for row in why["rules"]}
+    assert (rules["success_if"]["line"], rules["success_if"]["text"]) == (
+        10, "3")
+
+
+@pytest.mark.parametrize("name,state,reason", [
+    ("prepare", "succeeded", "its last attempt ended well"),
+    ("shard[2]", "running", "its attempt 1 runs"),
+    ("shard[3]", "ready", "it may start as soon as there is room"),
+    ("shard", "active", "1/4 ok, 1 failed, 1 run"),
+    ("tell", "skipped", "no step that it needs has failed"),
+])
+def test_why_says_it_in_a_sentence(smtune, night, name, state, reason):
+    why = smtune.json("why", night, name)
+    assert (why["state"], why["reason"]) == (state, reason)
+
+
+def test_why_names_the_nearest_step(smtune, night):
+    assert "did you mean" in refused(smtune, "why", night, "prepar")
