@@ -9,6 +9,8 @@
 #include "cli/offer.h"
 #include "cli/plan.h"
 #include "cli/warm.h"
+#include "orchestrator/below.h"
+#include "orchestrator/reopen.h"
 #include "orchestrator/run.h"
 #include "orchestrator/spec.h"
 #include "store/store.h"
@@ -19,26 +21,49 @@ struct options {
     bool dry_run;
     bool detach;
     bool resume;
+    bool failed;
+    const char *below;
 };
 
 struct request {
     struct spec *spec;
     struct run_order order;
     int64_t earlier; /* the run to go on with; 0: a new one */
+    bool retry;      /* what has failed in that */
 };
 
 static const struct opt opts[] = {
     DRIVE_OPT_SET(struct options, set),
     {"name", 'n', OPT_TEXT, offsetof(struct options, name), "NAME",
-     "the run's name (default: the experiment's, numbered)", 0, NULL},
+     "the run's name (default: the file's, numbered)", 0, NULL},
     {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
      "check the file and show the plan; start nothing", 0, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
     {"resume", 'r', OPT_FLAG, offsetof(struct options, resume), NULL,
      "go on with the run of that name, if there is one, without asking", 0,
      NULL},
+    {"failed", 0, OPT_FLAG, offsetof(struct options, failed), NULL,
+     "go on with the last run of the file, and run again what failed in it", 0,
+     NULL},
+    {"below", 0, OPT_TEXT, offsetof(struct options, below), "RUN:JOB", NULL, 0,
+     NULL},
     {0},
 };
+
+static struct run *go_on(const struct cli *cli, const struct request *request,
+                         struct store *store, struct err *err)
+{
+    const struct reopen_request all = {.all_failed = true};
+    struct run *run = drive_open(cli, store, request->earlier, err);
+    size_t count;
+
+    if (run == NULL || !request->retry ||
+        reopen_trials(store, run->id, &all, &count, err) == 0)
+        return run;
+    err_prefix(err, "run '%s'", run->name);
+    run_close(run);
+    return NULL;
+}
 
 /* A new run of the file, which it takes over, or the one of the record that is
  * to go on. */
@@ -49,7 +74,7 @@ static struct run *open_run(const struct cli *cli,
     struct run *run;
 
     if (request->earlier != 0)
-        return drive_open(cli, store, request->earlier, err);
+        return go_on(cli, request, store, err);
     run = run_create(store, request->spec, &request->order, err);
     if (run != NULL && !cli->quiet)
         warm_print(stderr, "smtune: ", run->experiment, run->warm);
@@ -95,12 +120,19 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
                   .assignments = options->set.items,
                   .assignment_count = options->set.count},
     };
-    const struct offer offer = {spec, &request.order, options->resume};
-    enum offer_answer answer = offer_resume(cli, &offer, &request.earlier, err);
+    const struct offer offer = {spec, &request.order, options->resume,
+                                options->failed};
+    enum offer_answer answer;
 
-    if (answer == OFFER_NEW || answer == OFFER_RESUME)
-        return run(cli, &request, options->detach, err);
-    return answer == OFFER_ERROR ? -1 : 0;
+    if (options->below != NULL &&
+        below_parse(options->below, &request.order.parent,
+                    &request.order.parent_job, err) != 0)
+        return -1;
+    answer = offer_resume(cli, &offer, &request.earlier, err);
+    if (answer == OFFER_ERROR || answer == OFFER_NOTHING)
+        return answer == OFFER_ERROR ? -1 : 0;
+    request.retry = answer == OFFER_RETRY;
+    return run(cli, &request, options->detach, err);
 }
 
 static int exec(const struct cli *cli, const void *given, char **operands,

@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "cli/cmd.h"
 #include "cli/hint.h"
+#include "cli/run_outcome.h"
+#include "orchestrator/below.h"
 #include "orchestrator/run_earlier.h"
 #include "store/store.h"
 
@@ -44,6 +46,28 @@ static void mention(const struct cli *cli, const struct run_earlier *earlier)
     buf_clear(&command);
 }
 
+static enum offer_answer retry(const struct run_earlier *earlier,
+                               struct err *err)
+{
+    if (earlier->id == 0)
+        return (enum offer_answer)err_set(
+            err, ERR_NOT_FOUND, "there is no run of this file to go on with");
+    if (!earlier->is_same)
+        return (enum offer_answer)err_set(
+            err, ERR_BUSY,
+            "the file or the --set values are no longer those of run '%s', so "
+            "its results cannot be taken over (smtune retry %s --failed goes "
+            "on with it as it was)",
+            earlier->name, earlier->name);
+    if (earlier->has_engine)
+        return (enum offer_answer)err_set(
+            err, ERR_BUSY,
+            "run '%s' is still running (smtune retry %s --failed does it "
+            "there)",
+            earlier->name, earlier->name);
+    return OFFER_RETRY;
+}
+
 static enum offer_answer resume(const struct run_earlier *earlier,
                                 struct err *err)
 {
@@ -68,6 +92,8 @@ static enum offer_answer decide(const struct cli *cli,
 {
     bool is_open = !earlier->is_over && !earlier->has_engine;
 
+    if (offer->failed)
+        return retry(earlier, err);
     if (earlier->id == 0)
         return OFFER_NEW;
     if (offer->resume)
@@ -88,6 +114,44 @@ static enum offer_answer decide(const struct cli *cli,
     return OFFER_NEW;
 }
 
+/* A job's next attempt: what ended well is done, and what has failed is tried
+ * again. */
+static enum offer_answer decide_below(struct store *store,
+                                      const struct offer *offer,
+                                      const struct run_earlier *earlier,
+                                      struct err *err)
+{
+    struct run_outcome outcome = {NULL};
+    enum offer_answer answer = OFFER_RESUME;
+
+    if (earlier->id == 0)
+        return OFFER_NEW;
+    if (run_outcome_read(&outcome, store, earlier->id, err) != 0)
+        return OFFER_ERROR;
+    if (earlier->is_over)
+        answer = run_outcome_status(&outcome) == 0 ? OFFER_NOTHING : OFFER_NEW;
+    else if (earlier->has_failed && offer->spec->workflow != NULL)
+        answer = OFFER_RETRY;
+    run_outcome_clear(&outcome);
+    return answer;
+}
+
+static enum offer_answer ask_record(const struct cli *cli, struct store *store,
+                                    const struct offer *offer,
+                                    struct run_earlier *earlier,
+                                    struct err *err)
+{
+    if (offer->order->parent == 0)
+        return run_find_earlier(store, offer->spec, offer->order, earlier,
+                                err) == 0
+                   ? decide(cli, offer, earlier, err)
+                   : OFFER_ERROR;
+    if (below_check_depth(store, offer->order->parent, err) != 0 ||
+        run_find_below(store, offer->spec, offer->order, earlier, err) != 0)
+        return OFFER_ERROR;
+    return decide_below(store, offer, earlier, err);
+}
+
 enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
                                int64_t *run, struct err *err)
 {
@@ -97,14 +161,14 @@ enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
     enum offer_answer answer = OFFER_ERROR;
 
     *run = 0;
-    if (store == NULL && problem.kind == ERR_NOT_FOUND)
+    if (store == NULL && problem.kind == ERR_NOT_FOUND && !offer->failed &&
+        offer->order->parent == 0)
         return OFFER_NEW;
     if (store == NULL)
         *err = problem;
-    else if (run_find_earlier(store, offer->spec, offer->order, &earlier,
-                              err) == 0)
-        answer = decide(cli, offer, &earlier, err);
-    *run = answer == OFFER_RESUME ? earlier.id : 0;
+    else
+        answer = ask_record(cli, store, offer, &earlier, err);
+    *run = answer == OFFER_RESUME || answer == OFFER_RETRY ? earlier.id : 0;
     free(earlier.name);
     store_close(store);
     return answer;

@@ -7,27 +7,42 @@
 #include "cli/cmd.h"
 #include "cli/run_result.h"
 #include "cli/summary.h"
+#include "cli/workflow_end.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/spec.h"
 
-static int exit_status(const struct experiment *experiment,
+static int exit_status(const struct spec *spec,
                        const struct engine_result *result)
 {
+    const struct budget *budget = &spec->experiment->budget;
+
     if (result->state == RUN_STOPPED)
         return 128 + result->signal;
     if (result->state == RUN_FAILED)
         return err_exit_status(ERR_FAILED);
+    if (spec->workflow != NULL)
+        return 0;
     if (result->tally.best_trial == 0 ||
-        (experiment->budget.has_target && result->verdict != BUDGET_TARGET))
+        (budget->has_target && result->verdict != BUDGET_TARGET))
         return err_exit_status(ERR_UNMET);
     return 0;
+}
+
+static int print_outcome(const struct cli *cli, const struct run_end *end,
+                         struct err *err)
+{
+    if (end->spec->workflow != NULL)
+        return workflow_end_print(cli, end->name, err);
+    if (cli->output != OUTPUT_TABLE)
+        return run_result_print(end, err);
+    return cli->quiet ? 0 : summary_print(cli, end->store, end->run, err);
 }
 
 int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err)
 {
     const struct engine_result *result = end->result;
-    int status = exit_status(end->spec->experiment, result);
+    int status = exit_status(end->spec, result);
 
     if (status != 0)
         fprintf(stderr, "smtune: run '%s': %s\n", end->name, result->reason);
@@ -43,12 +58,5 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
                 result->undelivered, end->name);
     if (result->state == RUN_STOPPED)
         fprintf(stderr, "smtune: go on with it: smtune resume %s\n", end->name);
-    if (cli->output != OUTPUT_TABLE) {
-        if (run_result_print(end, err) != 0)
-            return -1;
-    } else if (!cli->quiet &&
-               summary_print(cli, end->store, end->run, err) != 0) {
-        return -1;
-    }
-    return status;
+    return print_outcome(cli, end, err) == 0 ? status : -1;
 }

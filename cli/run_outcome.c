@@ -7,6 +7,7 @@
 #include "base/conf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/run_view.h"
 #include "orchestrator/budget.h"
 #include "store/store.h"
 
@@ -45,6 +46,7 @@ static int keep_row(void *user, const struct run_row *run)
     outcome->name = mem_copy_string(run->name);
     outcome->state = mem_copy_string(run->state);
     outcome->reason = mem_copy_string(run->reason != NULL ? run->reason : "");
+    outcome->is_workflow = run_is_workflow(run);
     outcome->has_best = run->best_trial > 0;
     outcome->has_target = has_target(run);
     return 0;
@@ -60,6 +62,8 @@ int run_outcome_status(const struct run_outcome *outcome)
 {
     if (strcmp(outcome->state, "succeeded") != 0)
         return err_exit_status(ERR_FAILED);
+    if (outcome->is_workflow)
+        return 0;
     if (!outcome->has_best)
         return err_exit_status(ERR_UNMET);
     if (outcome->has_target &&

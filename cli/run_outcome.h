@@ -12,6 +12,7 @@ struct store;
 /* How a run stands by its record alone. */
 struct run_outcome {
     char *name, *state, *reason;
+    bool is_workflow;
     bool has_best;
     bool has_target; /* asked for by its file, or --set */
 };

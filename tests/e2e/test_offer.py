@@ -124,3 +124,53 @@ def test_a_run_with_an_engine_is_not_offered(smtune, write):
     smtune.ok("stop", "exp", timeout=60)
     process.wait()
     assert runs(smtune) == {"exp": "stopped"}
+
+
+def refusal(smtune, status, path, *more):
+    result = smtune("run", path, "--failed", *more)
+    assert result.returncode == status
+    return result.stderr.removeprefix("smtune: ").rstrip("\n")
+
+
+def test_what_failed_runs_again(smtune, write):
+    path = write("exp.yaml", FILE.replace(
+        "test -e go || exit 75", "test -e go -o ${{ trial }} != 2 || exit 3"))
+    assert smtune("run", path).returncode == 0
+    assert [trial["state"] for trial in smtune.json("trials", "exp")] == [
+        "succeeded", "failed", "succeeded", "succeeded"]
+    write("go", "")
+    assert smtune("run", path, "--failed").returncode == 0
+    assert [trial["state"] for trial in smtune.json("trials", "exp")] == [
+        "succeeded"] * 4
+    assert runs(smtune) == {"exp": "succeeded"}
+    assert refusal(smtune, 2, path) == "run 'exp': no trial has failed"
+
+
+def test_what_failed_is_taken_over_from_the_same_file_alone(smtune, write):
+    path = write("exp.yaml", FILE)
+    assert "no store" in refusal(smtune, 4, path)
+    write("go", "")
+    smtune.ok("run", path)
+    assert "no longer those of run 'exp'" in refusal(
+        smtune, 5, path, "--set", "budget.trials=5")
+
+
+def test_a_run_below_goes_on_with_its_jobs_run(smtune, write):
+    """What the engine of a workflow starts for a job, time and again."""
+    path = write("exp.yaml", FILE)
+    write("go", "")
+    smtune.ok("run", path, "--name", "top")
+    below = ("run", path, "--resume", "--below", "1:1", "--name", "top.a")
+    for _ in range(2):
+        smtune.ok(*below)
+        assert below_runs(smtune) == ["top.a"]
+    smtune.ok(*below, "--set", "budget.trials=2")
+    assert below_runs(smtune) == ["top.a", "top.a-2"]
+    result = smtune(*below[:3], "--below", "1", "--name", "x")
+    assert result.returncode == 2
+    assert "'1' is not of the form RUN:JOB" in result.stderr
+
+
+def below_runs(smtune):
+    return sorted(run["name"] for run in smtune.json("ls")
+                  if run["name"] != "top")

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/failed_jobs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/run_jobs.h"
+#include "orchestrator/states.h"
+#include "store/store.h"
+
+enum { TAIL_BYTES = 4096, TAIL_LINES = 5 };
+
+struct printing {
+    const struct run_view *view;
+    const struct step_list *list;
+    char **first;
+    struct err *err;
+};
+
+struct last_attempt {
+    char *cause, *text, *directory;
+};
+
+static void forget(struct last_attempt *last)
+{
+    free(last->cause);
+    free(last->text);
+    free(last->directory);
+    *last = (struct last_attempt){NULL};
+}
+
+static int keep_attempt(void *user, const struct attempt_row *row)
+{
+    struct last_attempt *last = user;
+
+    forget(last);
+    last->cause = mem_copy_string(row->cause != NULL ? row->cause : "unknown");
+    last->text = mem_copy_string(row->text != NULL ? row->text : "");
+    last->directory = mem_copy_string(row->directory);
+    return 0;
+}
+
+/* Where the last lines begin. */
+static const char *last_lines(const char *text, size_t length)
+{
+    const char *at = text + length;
+    int lines = 0;
+
+    while (at > text && lines < TAIL_LINES) {
+        at--;
+        lines += at > text && at[-1] == '\n';
+    }
+    return at;
+}
+
+static void print_lines(const char *at)
+{
+    struct buf line = BUF_INIT;
+
+    while (*at != '\0') {
+        size_t bytes = strcspn(at, "\n");
+
+        text_escape(at, bytes, &line);
+        fprintf(stderr, "    %s\n", buf_text(&line));
+        buf_truncate(&line, 0);
+        at += bytes + (at[bytes] == '\n');
+    }
+    buf_clear(&line);
+}
+
+static void print_tail(const char *path)
+{
+    char text[TAIL_BYTES + 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    ssize_t length = 0;
+
+    if (size > 0)
+        length = pread(fd, text, TAIL_BYTES,
+                       size > TAIL_BYTES ? size - TAIL_BYTES : 0);
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return;
+    text[length] = '\0';
+    print_lines(last_lines(text, (size_t)length));
+}
+
+static void print_attempt(const struct printing *printing, const char *name,
+                          const struct last_attempt *last)
+{
+    const char *store = store_directory(printing->view->store);
+    char *log;
+
+    if (last->directory == NULL) {
+        fprintf(stderr, "\n%s failed, and never started\n", name);
+        return;
+    }
+    fprintf(stderr, "\n%s failed (%s)%s%s\n", name, last->cause,
+            last->text[0] != '\0' ? ": " : "", last->text);
+    log = mem_printf("%s/%s/log", store, last->directory);
+    print_tail(log);
+    free(log);
+}
+
+static int print_job(void *user, const struct trial_row *job)
+{
+    const struct printing *printing = user;
+    const struct run_view *view = printing->view;
+    struct last_attempt last = {NULL};
+    struct buf name = BUF_INIT;
+    int result = store_each_attempt(view->store, view->row.id, job->job,
+                                    keep_attempt, &last, printing->err);
+
+    if (result == 0) {
+        run_jobs_print_name(printing->list, job, &name);
+        print_attempt(printing, buf_text(&name), &last);
+        if (*printing->first == NULL)
+            *printing->first = mem_copy_string(buf_text(&name));
+    }
+    forget(&last);
+    buf_clear(&name);
+    return result;
+}
+
+int failed_jobs_print(const struct run_view *view, const struct step_list *list,
+                      int64_t limit, char **first, struct err *err)
+{
+    const struct trial_query query = {.run = view->row.id,
+                                      .order = ORDER_NUMBER,
+                                      .state = job_state_names[JOB_FAILED],
+                                      .limit = limit};
+    struct printing printing = {view, list, first, err};
+
+    *first = NULL;
+    return store_each_trial(view->store, &query, print_job, &printing, err);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_FAILED_JOBS_H
+#define SMTUNE_CLI_FAILED_JOBS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cli/run_view.h"
+#include "cli/step_list.h"
+
+/*
+ * Says on stderr which jobs of a workflow's run have failed, at most `limit`:
+ * why, and what they wrote last. *first is the name of the first of them, which
+ * the caller frees, or NULL.
+ */
+int failed_jobs_print(const struct run_view *view, const struct step_list *list,
+                      int64_t limit, char **first, struct err *err);
+
+#endif
