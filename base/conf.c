@@ -246,3 +246,44 @@ int conf_set(struct conf_doc *doc, const char *assignment, struct err *err)
     free(path);
     return rc;
 }
+
+static bool can_merge(const struct conf_node *over,
+                      const struct conf_node *under)
+{
+    return over->type == CONF_MAP && under != NULL && under->type == CONF_MAP &&
+           under->count > 0;
+}
+
+static struct conf_node *merge(struct conf_doc *doc,
+                               const struct conf_node *over,
+                               const struct conf_node *under)
+{
+    size_t room = over->count + under->count;
+    struct conf_node *both = &conf_add_cell(doc, CONF_MAP, over->place)->node;
+
+    both->keys = mem_array(room, sizeof(struct conf_node *));
+    both->items = mem_array(room, sizeof(struct conf_node *));
+    both->count = over->count;
+    for (size_t i = 0; i < over->count; i++) {
+        const struct conf_node *other = conf_get(under, over->keys[i]->text);
+
+        both->keys[i] = over->keys[i];
+        both->items[i] = over->items[i];
+        if (can_merge(over->items[i], other))
+            both->items[i] = merge(doc, over->items[i], other);
+    }
+    for (size_t i = 0; i < under->count; i++) {
+        if (conf_get(over, under->keys[i]->text) != NULL)
+            continue;
+        both->keys[both->count] = under->keys[i];
+        both->items[both->count++] = under->items[i];
+    }
+    return both;
+}
+
+const struct conf_node *conf_merge(struct conf_doc *doc,
+                                   const struct conf_node *over,
+                                   const struct conf_node *under)
+{
+    return can_merge(over, under) ? merge(doc, over, under) : over;
+}

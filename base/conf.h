@@ -12,8 +12,8 @@
  * YAML read by libyaml into nodes that know where they stand. Plain scalars
  * follow YAML 1.2's core schema (so `no` and `1:30` are text, 0o17 is a
  * number). Refused, each with its place: duplicate keys (both places named),
- * more than one document, an empty one, depth over 64, more than 1 MiB, more
- * than 100,000 nodes with aliases expanded, merge keys (`<<`), custom tags,
+ * more than one document, an empty one, depth over 64, more than 32 MiB, more
+ * than 4,000,000 nodes with aliases expanded, merge keys (`<<`), custom tags,
  * keys that are not scalars, bytes that are not UTF-8 text. A byte order mark
  * is skipped. A conf_doc owns all its nodes; a node of an alias is shared.
  */
@@ -28,7 +28,11 @@ enum conf_type {
     CONF_MAP
 };
 
-enum { CONF_MAX_BYTES = 1 << 20, CONF_MAX_DEPTH = 64, CONF_MAX_NODES = 100000 };
+enum {
+    CONF_MAX_BYTES = 32 << 20,
+    CONF_MAX_DEPTH = 64,
+    CONF_MAX_NODES = 4000000
+};
 
 struct conf_node {
     enum conf_type type;
@@ -59,6 +63,10 @@ const struct conf_node *conf_root(const struct conf_doc *doc);
 /* The file's bytes. */
 const char *conf_source(const struct conf_doc *doc);
 
+/* Whether a text's document is a map with that key; what cannot be read so far
+ * has none. Ends at the key, so that it costs little where this comes early. */
+bool conf_has_key(const char *text, size_t length, const char *key);
+
 /* The item of that key, or NULL (also where map is NULL or no map). */
 const struct conf_node *conf_get(const struct conf_node *map, const char *key);
 /* The key's own node, for messages about the key. */
@@ -85,5 +93,12 @@ const char *conf_type_name(enum conf_type type);
  * the file (line 0). -1 with ERR_USAGE.
  */
 int conf_set(struct conf_doc *doc, const char *assignment, struct err *err);
+
+/* A map with the pairs of both, those of `over` where both have a key; where
+ * both have maps there, these are merged in the same way. `over` itself where
+ * nothing is added, or one of the two is no map. */
+const struct conf_node *conf_merge(struct conf_doc *doc,
+                                   const struct conf_node *over,
+                                   const struct conf_node *under);
 
 #endif

@@ -44,6 +44,18 @@ struct expr *expr_compile(struct expr_env *env, const char *text,
                           struct err *err);
 void expr_destroy(struct expr *expr);
 
+/* A name with its table in front, in an expression: train.val_loss. */
+struct expr_reference {
+    const char *table; /* without quotes */
+    size_t table_length;
+    size_t offset, end; /* of the whole, in bytes of the text */
+};
+
+/* The first such name at or behind `from`; false: none, or from there on the
+ * text is no expression. */
+bool expr_find_reference(const char *text, size_t from,
+                         struct expr_reference *found);
+
 /* Whether the expression reads column `index` (in the order of expr_eval). */
 bool expr_uses(const struct expr *expr, size_t index);
 

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/expr.h"
 #include "base/text.h"
 
 /* What begins with one of these is refused, the first that fits. */
@@ -189,4 +190,43 @@ int expr_token_next(const char *text, const char *at, struct expr_token *token,
     while (is_word_char(token->start[token->length]))
         token->length++;
     return 0;
+}
+
+/* The name that ends behind all its dots; where it does. */
+static const char *name_end(const char *text, struct expr_token token)
+{
+    for (;;) {
+        const char *behind = token.start + token.length;
+
+        if (*behind != '.' ||
+            expr_token_next(text, behind + 1, &token, NULL) < 0 ||
+            token.start != behind + 1 ||
+            (token.type != EXPR_WORD && token.type != EXPR_NAME))
+            return behind;
+    }
+}
+
+bool expr_find_reference(const char *text, size_t from,
+                         struct expr_reference *found)
+{
+    const char *at = text + from;
+    struct expr_token token;
+
+    while (expr_token_next(text, at, &token, NULL) == 0 &&
+           token.type != EXPR_END) {
+        size_t quotes = token.type == EXPR_NAME;
+
+        at = token.start + token.length;
+        if ((token.type != EXPR_WORD && token.type != EXPR_NAME) || *at != '.')
+            continue;
+        at = name_end(text, token);
+        *found = (struct expr_reference){
+            .table = token.start + quotes,
+            .table_length = token.length - 2 * quotes,
+            .offset = (size_t)(token.start - text),
+            .end = (size_t)(at - text),
+        };
+        return true;
+    }
+    return false;
 }

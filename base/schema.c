@@ -106,7 +106,7 @@ static const struct kind kinds[] = {
     {SCHEMA_AUTO, "'auto'", measure_auto},
     {SCHEMA_TEXT, "text", measure_text},
     {SCHEMA_SCALAR, "a number, text, true or false", measure_scalar},
-    {SCHEMA_LIST, "a list", measure_list},
+    {SCHEMA_LIST | SCHEMA_ANY_LIST, "a list", measure_list},
     {SCHEMA_MAP, "a map", measure_map},
     {SCHEMA_NULL, "nothing", measure_null},
 };
@@ -299,6 +299,8 @@ int schema_check_item(const struct schema_key *key,
     if (node->type == CONF_MAP && (key->type & SCHEMA_MAP) != 0)
         return key->keys != NULL ? schema_check(key->keys, node, label, diags)
                                  : check_free_keys(key->element, node, diags);
+    if (node->type == CONF_LIST && (key->type & SCHEMA_ANY_LIST) != 0)
+        return 0;
     if (node->type == CONF_LIST && (key->type & SCHEMA_LIST) != 0)
         return check_list(key->element, node, label, diags);
     if (shorthand == NULL || node->text == NULL || node->type == CONF_NULL)

@@ -26,7 +26,8 @@ enum schema_type {
     SCHEMA_MAP = 1 << 7,      /* of `keys`, or free keys of `element` */
     SCHEMA_LIST = 1 << 8,     /* of `element` */
     SCHEMA_AUTO = 1 << 9,     /* the word auto, beside the others */
-    SCHEMA_NULL = 1 << 10     /* the key alone, without a value */
+    SCHEMA_NULL = 1 << 10,    /* the key alone, without a value */
+    SCHEMA_ANY_LIST = 1 << 11 /* a list; whoever reads it checks its items */
 };
 
 struct schema_key {
@@ -43,6 +44,8 @@ struct schema_key {
     const char *doc;       /* one or two sentences, for manual and editor */
     const char *fallback;  /* what holds when left out, in words; or NULL */
     const char *example;   /* one YAML flow value, or NULL */
+    const char *told_in;   /* the manual has the keys inside of this one there
+                              already; or NULL */
 };
 
 /*

@@ -123,6 +123,8 @@ static json_t *alternative_json(unsigned type, const struct schema_key *key)
     case SCHEMA_LIST:
         return json_pack("{ssso}", "type", "array", "items",
                          key_json(key->element));
+    case SCHEMA_ANY_LIST:
+        return json_pack("{ss}", "type", "array");
     case SCHEMA_AUTO:
         return json_pack("{ss}", "const", "auto");
     default:
@@ -132,7 +134,7 @@ static json_t *alternative_json(unsigned type, const struct schema_key *key)
 
 static void add_alternatives(json_t *list, const struct schema_key *key)
 {
-    for (unsigned type = 1; type <= SCHEMA_NULL; type <<= 1)
+    for (unsigned type = 1; type <= SCHEMA_ANY_LIST; type <<= 1)
         if ((key->type & type) != 0)
             json_array_append_new(list, alternative_json(type, key));
 }

@@ -89,6 +89,8 @@ static void print_inner(const struct schema_key *key, const char *path,
     const struct schema_key *element = key->element;
     char *inner;
 
+    if (key->told_in != NULL)
+        return;
     if (key->keys != NULL)
         print_keys(key->keys, path, out);
     /* a list of what the key itself may be adds nothing */

@@ -49,6 +49,10 @@ struct template *template_create_words(struct expr_env *env,
                                        size_t table_count, struct err *err);
 void template_destroy(struct template *template);
 
+/* Where the first ${{ }} in a template's text has its expression, *length bytes
+ * of it; NULL: there is none (any more). */
+const char *template_find_expression(const char *text, size_t *length);
+
 /* Whether any of its expressions reads column `index` (of all tables'). */
 bool template_uses(const struct template *template, size_t index);
 

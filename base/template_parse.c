@@ -106,6 +106,21 @@ static const char *expression_end(const char *at)
     return NULL;
 }
 
+const char *template_find_expression(const char *text, size_t *length)
+{
+    const char *start, *end;
+
+    while ((start = strstr(text, "${{")) != NULL && start > text &&
+           start[-1] == '$')
+        text = start + strlen("${{");
+    if (start == NULL)
+        return NULL;
+    start += strlen("${{");
+    end = expression_end(start);
+    *length = end != NULL ? (size_t)(end - start) : strlen(start);
+    return start;
+}
+
 static const char *skip_characters(const char *text, int count)
 {
     for (; count > 0 && *text != '\0'; count--)

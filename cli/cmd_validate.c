@@ -10,12 +10,14 @@
 #include "cli/drive.h"
 #include "cli/output.h"
 #include "orchestrator/experiment.h"
+#include "orchestrator/spec.h"
+#include "orchestrator/workflow.h"
 
 /* What became of one file. */
 struct finding {
     const char *file;
     struct diags *diags, *warnings;
-    struct experiment *experiment; /* NULL: diags says why */
+    struct spec spec; /* empty: diags says why */
     struct space_volume volume;
     uint64_t settings; /* 0: a continuum */
 };
@@ -27,18 +29,39 @@ struct report {
     struct output *rows;
 };
 
+static size_t step_count(const struct workflow *workflow)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < workflow->step_count; i++)
+        count += workflow->steps[i].kind != STEP_JOIN;
+    return count;
+}
+
+static void print_steps(const struct finding *finding)
+{
+    size_t count = step_count(finding->spec.workflow);
+
+    printf("%s: ok: a workflow of %zu step%s\n", finding->file, count,
+           count == 1 ? "" : "s");
+}
+
 static void print_text(const struct report *report,
                        const struct finding *finding)
 {
     const struct space_volume *volume = &finding->volume;
     size_t params;
 
-    if (finding->experiment == NULL) {
+    if (finding->spec.experiment == NULL) {
         drive_print_diags(report->cli, finding->diags);
         return;
     }
     drive_print_diags(report->cli, finding->warnings);
-    params = space_count(finding->experiment->space);
+    if (finding->spec.workflow != NULL) {
+        print_steps(finding);
+        return;
+    }
+    params = space_count(finding->spec.experiment->space);
     printf("%s: ok: %zu parameter%s, ", finding->file, params,
            params == 1 ? "" : "s");
     if (volume->exact)
@@ -70,7 +93,7 @@ static json_t *diags_json(struct diags *diags)
 
 static json_t *finding_json(const struct finding *finding)
 {
-    const struct experiment *experiment = finding->experiment;
+    const struct experiment *experiment = finding->spec.experiment;
     json_t *json = json_pack(
         "{sosbsIsoso}", "file", json_from_text(finding->file), "ok",
         experiment != NULL, "error_count",
@@ -80,6 +103,12 @@ static json_t *finding_json(const struct finding *finding)
 
     if (experiment == NULL)
         return json;
+    if (finding->spec.workflow != NULL) {
+        json_object_set_new(
+            json, "steps",
+            json_integer((json_int_t)step_count(finding->spec.workflow)));
+        return json;
+    }
     json_object_set_new(
         json, "parameters",
         json_integer((json_int_t)space_count(experiment->space)));
@@ -95,18 +124,22 @@ static json_t *finding_json(const struct finding *finding)
 static int add_row(const struct report *report, const struct finding *finding,
                    struct err *err)
 {
-    bool ok = finding->experiment != NULL;
+    const struct spec *spec = &finding->spec;
+    bool ok = spec->experiment != NULL;
     struct value cells[] = {
         value_text(finding->file),
         value_bool(ok),
         value_int((int64_t)diags_count(finding->diags)),
         value_null(),
         value_null(),
+        value_null(),
     };
 
-    if (ok) {
-        cells[3] = value_int((int64_t)space_count(finding->experiment->space));
+    if (ok && spec->workflow == NULL) {
+        cells[3] = value_int((int64_t)space_count(spec->experiment->space));
         cells[4] = value_real(finding->volume.fraction);
+    } else if (ok) {
+        cells[5] = value_int((int64_t)step_count(spec->workflow));
     }
     return output_row(report->rows, cells, err);
 }
@@ -137,6 +170,16 @@ static int show(struct report *report, const struct finding *finding,
     return 0;
 }
 
+/* What there is to say of an experiment that is right. */
+static int look_at(struct finding *finding, struct err *err)
+{
+    struct space *space = finding->spec.experiment->space;
+
+    experiment_warn(finding->spec.experiment, finding->warnings);
+    finding->settings = space_cardinality(space);
+    return space_estimate_volume(space, &finding->volume, err);
+}
+
 /* 0: right, 3: wrong, -1: cannot be read. */
 static int check_file(struct report *report, const char *file, struct err *err)
 {
@@ -146,19 +189,13 @@ static int check_file(struct report *report, const char *file, struct err *err)
     int status = -1;
 
     diags_make_warnings(finding.warnings);
-    finding.experiment = experiment_load(file, NULL, 0, finding.diags, err);
-    if (finding.experiment != NULL) {
-        struct space *space = finding.experiment->space;
-
-        experiment_warn(finding.experiment, finding.warnings);
-        finding.settings = space_cardinality(space);
-        status = space_estimate_volume(space, &finding.volume, err);
-    } else if (diags_count(finding.diags) > 0) {
+    if (spec_load(&finding.spec, file, NULL, 0, finding.diags, err) == 0)
+        status = finding.spec.workflow != NULL ? 0 : look_at(&finding, err);
+    else if (diags_count(finding.diags) > 0)
         status = err_exit_status(ERR_FILE);
-    }
     if (status >= 0 && show(report, &finding, err) < 0)
         status = -1;
-    experiment_destroy(finding.experiment);
+    spec_clear(&finding.spec);
     diags_destroy(finding.diags);
     diags_destroy(finding.warnings);
     return status;
@@ -190,6 +227,7 @@ static int exec_validate(const struct cli *cli, const void *options,
         {.key = "error_count", .type = COLUMN_NUMBER},
         {.key = "parameters", .type = COLUMN_NUMBER},
         {.key = "feasible", .type = COLUMN_NUMBER},
+        {.key = "steps", .type = COLUMN_NUMBER},
     };
     struct report report = {.cli = cli};
     int worst = 0;
@@ -211,9 +249,10 @@ static int exec_validate(const struct cli *cli, const void *options,
 const struct cmd cmd_validate = {
     .name = "validate",
     .operands = "FILE...",
-    .summary = "check experiment files, without running anything",
-    .details = "Says of each file that it is right, how many settings it "
-               "allows and what share of them satisfies its constraints; or "
+    .summary = "check experiments and workflows, without running anything",
+    .details = "Says of each file that it is right: of an experiment how many "
+               "settings it allows and what share of them satisfies its "
+               "constraints, of a workflow how many steps it has; or "
                "what is wrong, up to 20 mistakes at once, each with its line. "
                "Warns of settings that have no effect, and of schedules that "
                "cannot do their work. A file called - is standard input.\n\n"

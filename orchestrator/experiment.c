@@ -17,12 +17,17 @@ enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
 
 #define DEFAULT_IMPROVEMENT 0.01 /* as in SageMaker */
 
+void *experiment_take(struct experiment_file *file, void *memory)
+{
+    file->taken = mem_grow(file->taken, file->taken_count,
+                           &file->taken_capacity, sizeof(void *));
+    file->taken[file->taken_count++] = memory;
+    return memory;
+}
+
 const char *experiment_take_text(struct experiment_file *file, char *text)
 {
-    file->texts = mem_grow(file->texts, file->text_count, &file->text_capacity,
-                           sizeof(char *));
-    file->texts[file->text_count++] = text;
-    return text;
+    return experiment_take(file, text);
 }
 
 const char *experiment_resolve_path(struct experiment_file *file,
@@ -336,16 +341,13 @@ static bool lacks_trial(const struct conf_doc *doc)
     return root->type == CONF_MAP && conf_get(root, "trial") == NULL;
 }
 
-/* Takes the document, which is source->text already read. */
-static struct experiment *build_from(struct conf_doc *doc,
-                                     const struct experiment_source *source,
-                                     struct diags *diags, struct err *err)
+struct experiment_file *experiment_open(struct conf_doc *doc,
+                                        const struct experiment_source *source,
+                                        struct err *err)
 {
-    const char *path = source->path;
     struct experiment_file *file = mem_zero(sizeof(*file));
     struct experiment *experiment = &file->experiment;
-    struct build build = {
-        .file = file, .experiment = experiment, .diags = diags};
+    const char *path = source->path;
     int rc = 0;
 
     file->doc = doc;
@@ -357,16 +359,30 @@ static struct experiment *build_from(struct conf_doc *doc,
         rc = conf_set(doc, source->assignments[i], err);
     if (rc == 0 && source->is_for_search && lacks_trial(doc))
         rc = conf_set(doc, "trial={command: 'true', checkpoints: true}", err);
-    if (rc == 0) {
-        experiment->env = expr_env_create(err);
-        rc = experiment->env != NULL ? 0 : -1;
-    }
     if (rc == 0)
-        build_all(&build);
-    free(build.columns);
-    if (rc == 0 && diags_count(diags) == 0)
-        return experiment;
+        experiment->env = expr_env_create(err);
+    if (experiment->env != NULL)
+        return file;
     experiment_destroy(experiment);
+    return NULL;
+}
+
+/* Takes the document, which is source->text already read. */
+static struct experiment *build_from(struct conf_doc *doc,
+                                     const struct experiment_source *source,
+                                     struct diags *diags, struct err *err)
+{
+    struct experiment_file *file = experiment_open(doc, source, err);
+    struct build build = {.file = file, .diags = diags};
+
+    if (file == NULL)
+        return NULL;
+    build.experiment = &file->experiment;
+    build_all(&build);
+    free(build.columns);
+    if (diags_count(diags) == 0)
+        return build.experiment;
+    experiment_destroy(build.experiment);
     return NULL;
 }
 
@@ -416,8 +432,8 @@ void experiment_destroy(struct experiment *experiment)
 
     if (experiment == NULL)
         return;
-    for (size_t i = 0; i < file->text_count; i++)
-        free(file->texts[i]);
+    for (size_t i = 0; i < file->taken_count; i++)
+        free(file->taken[i]);
     task_clear(&experiment->task);
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
@@ -426,7 +442,7 @@ void experiment_destroy(struct experiment *experiment)
     free(experiment->receivers);
     free(experiment->objectives);
     free(experiment->outcomes);
-    free(file->texts);
+    free(file->taken);
     conf_destroy(file->doc);
     free(file);
 }

@@ -12,8 +12,8 @@
 struct experiment_file {
     struct experiment experiment; /* first: experiment_destroy relies on it */
     struct conf_doc *doc;
-    char **texts; /* those that are not in doc */
-    size_t text_count, text_capacity;
+    void **taken; /* what is not in doc */
+    size_t taken_count, taken_capacity;
 };
 
 /*
@@ -31,8 +31,11 @@ struct build {
 
 /* One entry of `parameters`; the rest of the schema is experiment_schema. */
 extern const struct schema_key experiment_param;
-/* The keys of `trial`. */
+/* The keys of `trial`, of its `resources`, and a rule of its `retry`. */
 extern const struct schema_key experiment_trial_keys[];
+extern const struct schema_key experiment_resource_keys[];
+extern const struct schema_key experiment_retry_element;
+extern const struct schema_key experiment_executor_keys[];
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];
 /* Search methods that stand for a schedule as well, NULL-ended. */
@@ -41,11 +44,18 @@ extern const char *const experiment_search_shorthands[];
 extern const struct schema_key experiment_receiver;
 extern const struct schema_key experiment_receiver_keys[];
 
-/* Keeps a text of the caller's until the experiment goes. */
+/* Keeps memory of the caller's until the experiment goes. */
+void *experiment_take(struct experiment_file *file, void *memory);
 const char *experiment_take_text(struct experiment_file *file, char *text);
 /* The absolute path of one that is relative to the file's own folder. */
 const char *experiment_resolve_path(struct experiment_file *file,
                                     const char *path);
+
+/* An experiment with nothing but a file behind it: takes the document, to which
+ * it applies the assignments. NULL on error; then the document is gone. */
+struct experiment_file *experiment_open(struct conf_doc *doc,
+                                        const struct experiment_source *source,
+                                        struct err *err);
 
 /* Adds *err, found in a text, at its line and column in the file. */
 int experiment_add_error(struct build *build, const struct conf_node *scalar,

@@ -342,7 +342,7 @@ static const struct schema_key budget_keys[] = {
     {.name = NULL},
 };
 
-static const struct schema_key executor_keys[] = {
+const struct schema_key experiment_executor_keys[] = {
     {
         .name = "name",
         .type = SCHEMA_TEXT,
@@ -519,7 +519,7 @@ const struct schema_key experiment_schema[] = {
     {
         .name = "executor",
         .type = SCHEMA_MAP,
-        .keys = executor_keys,
+        .keys = experiment_executor_keys,
         .shorthand = "name",
         .doc = "Where trials run.",
         .fallback = "local",

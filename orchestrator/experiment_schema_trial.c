@@ -34,7 +34,7 @@ static const struct schema_key channel_element = {
     .type = SCHEMA_TEXT,
 };
 
-static const struct schema_key resource_keys[] = {
+const struct schema_key experiment_resource_keys[] = {
     {
         .name = "cpus",
         .type = SCHEMA_INT,
@@ -263,7 +263,7 @@ static const struct schema_key retry_keys[] = {
     {.name = NULL},
 };
 
-static const struct schema_key retry_element = {
+const struct schema_key experiment_retry_element = {
     .name = "rule",
     .type = SCHEMA_MAP,
     .keys = retry_keys,
@@ -313,14 +313,14 @@ const struct schema_key experiment_trial_keys[] = {
     {
         .name = "resources",
         .type = SCHEMA_MAP,
-        .keys = resource_keys,
+        .keys = experiment_resource_keys,
         .doc = "What a trial takes, and its limits.",
         .example = "{cpus: 1, memory: 1G, time: 10m}",
     },
     {
         .name = "retry",
         .type = SCHEMA_LIST,
-        .element = &retry_element,
+        .element = &experiment_retry_element,
         .doc = "When a trial that failed is started again. The first rule "
                "that matches holds, and each counts for itself.",
         .fallback = "after all rules: node_fail, preempted, lost and "

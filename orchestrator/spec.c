@@ -4,12 +4,19 @@
 #include "base/buf.h"
 #include "base/conf.h"
 #include "base/fs.h"
+#include "orchestrator/workflow.h"
 
 int spec_parse(struct spec *spec, const struct experiment_source *source,
                struct diags *diags, struct err *err)
 {
     *spec = (struct spec){0};
-    spec->experiment = experiment_parse(source, diags, err);
+    if (workflow_is(source->text, source->length)) {
+        spec->workflow = workflow_parse(source, diags, err);
+        spec->experiment =
+            spec->workflow != NULL ? spec->workflow->common : NULL;
+    } else {
+        spec->experiment = experiment_parse(source, diags, err);
+    }
     return spec->experiment != NULL ? 0 : -1;
 }
 
@@ -41,6 +48,9 @@ int spec_load(struct spec *spec, const char *path,
 
 void spec_clear(struct spec *spec)
 {
-    experiment_destroy(spec->experiment);
+    if (spec->workflow != NULL)
+        workflow_destroy(spec->workflow);
+    else
+        experiment_destroy(spec->experiment);
     *spec = (struct spec){0};
 }

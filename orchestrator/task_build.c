@@ -272,6 +272,48 @@ void task_check_slots(const struct task_build *t,
     }
 }
 
+/* ---- what the command makes use of ---- */
+
+static bool is_used(const struct task *task, size_t column)
+{
+    if (task->command != NULL && template_uses(task->command, column))
+        return true;
+    for (size_t i = 0; i < task->environment_count; i++)
+        if (template_uses(task->environment[i].value, column))
+            return true;
+    return false;
+}
+
+/* Whether a text of the node has the word, as a word of its own where asked. */
+static bool is_said(const struct conf_node *node, const char *word, bool alone)
+{
+    static const char blanks[] = " \t\n";
+    size_t length = strlen(word);
+    const char *at = node != NULL ? node->text : NULL;
+
+    for (; at != NULL && (at = strstr(at, word)) != NULL; at += length) {
+        bool begins = at == node->text || strchr("/ \t\n", at[-1]) != NULL;
+
+        if (!alone || (begins && strchr(blanks, at[length]) != NULL))
+            return true;
+    }
+    for (size_t i = 0; node != NULL && i < node->count; i++)
+        if (is_said(node->items[i], word, alone))
+            return true;
+    return false;
+}
+
+bool task_reads(const struct task_build *t, const struct conf_node *map,
+                size_t column, const char *variable)
+{
+    const struct conf_node *command = conf_get(map, "command");
+    const struct conf_node *shell = conf_get(map, "shell");
+
+    return is_used(t->task, column) || is_said(command, variable, false) ||
+           is_said(shell, variable, false) ||
+           is_said(command, "smtrain", true) || is_said(shell, "smtrain", true);
+}
+
 static void clear_rule(struct retry_rule *rule)
 {
     for (size_t i = 0; i < rule->log_count; i++)

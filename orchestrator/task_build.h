@@ -44,6 +44,11 @@ void task_check_slots(const struct task_build *t,
                       const struct conf_node *resources,
                       const struct executor_options *executor);
 
+/* Whether the command or the environment reads a column, or the command a
+ * variable in its text, or by a program that is known to read all of ours. */
+bool task_reads(const struct task_build *t, const struct conf_node *map,
+                size_t column, const char *variable);
+
 /* "USR2", "SIGUSR2", "12": its number. -1 with a message at the node. */
 int task_find_signal(const struct build *build, const struct conf_node *node,
                      const char *text);
