@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,11 +60,17 @@ void digest_destroy(struct digest *digest)
     free(digest);
 }
 
-int digest_file(const char *path, char hex[DIGEST_HEX_SIZE], struct err *err)
+static bool goes_on(const atomic_bool *stop)
+{
+    return stop == NULL || !atomic_load(stop);
+}
+
+int digest_file(const char *path, const atomic_bool *stop,
+                char hex[DIGEST_HEX_SIZE], struct err *err)
 {
     struct digest digest;
     uint8_t *bytes;
-    ssize_t length;
+    ssize_t length = 1;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     int error;
 
@@ -72,12 +79,15 @@ int digest_file(const char *path, char hex[DIGEST_HEX_SIZE], struct err *err)
                              errno, "cannot read '%s'", path);
     sha256_init(&digest.context);
     bytes = mem_alloc(READ_BYTES);
-    while ((length = read(fd, bytes, READ_BYTES)) > 0)
-        sha256_update(&digest.context, (size_t)length, bytes);
-    error = errno;
+    while (length > 0 && goes_on(stop)) {
+        length = read(fd, bytes, READ_BYTES);
+        if (length > 0)
+            sha256_update(&digest.context, (size_t)length, bytes);
+    }
+    error = length < 0 ? errno : ECANCELED;
     free(bytes);
     close(fd);
-    if (length < 0)
+    if (length != 0)
         return err_set_errno(err, ERR_FAILED, error, "cannot read '%s'", path);
     digest_hex(&digest, hex);
     return 0;

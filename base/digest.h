@@ -2,6 +2,7 @@
 #ifndef SMTUNE_BASE_DIGEST_H
 #define SMTUNE_BASE_DIGEST_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,9 @@ void digest_hex(struct digest *digest, char hex[DIGEST_HEX_SIZE]);
 void digest_destroy(struct digest *digest);
 
 /* The SHA-256 of a file's bytes, as sha256sum prints it. Errors name the
- * path: ERR_NOT_FOUND, ERR_FAILED. */
-int digest_file(const char *path, char hex[DIGEST_HEX_SIZE], struct err *err);
+ * path: ERR_NOT_FOUND, or ERR_FAILED, also once another thread has set *stop
+ * (NULL: nobody will). */
+int digest_file(const char *path, const atomic_bool *stop,
+                char hex[DIGEST_HEX_SIZE], struct err *err);
 
 #endif
