@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "orchestrator/rounds.h"
 
 /*
  * Where a workflow says what goes on. It is asked when a slot is free; what it
@@ -228,12 +229,13 @@ static bool start(struct engine *engine, size_t step, int64_t copy)
     struct steps *steps = engine->steps;
     const struct step *its = &steps->workflow->steps[step];
     bool is_wanted = true;
-    json_t *rounds = NULL;
+    json_t *rounds = its->repeat.max > 0 ? rounds_first(&its->repeat) : NULL;
     struct trial *job;
     struct err err;
     int asked = steps_condition(steps, step, copy, &is_wanted, &err);
 
     job = create_job(engine, step, copy, its->repeat.max > 0, rounds);
+    json_decref(rounds);
     if (job == NULL)
         return false;
     if (!is_wanted)
@@ -289,9 +291,29 @@ void engine_steps_finish(struct engine *engine, struct trial *job)
     free(attempt);
 }
 
+/* The next round goes on from what the one before left. */
+static void begin_round(struct engine *engine, const struct trial *before,
+                        json_t *rounds)
+{
+    struct trial *job = create_job(engine, (size_t)before->step, before->copy,
+                                   before->round + 1, rounds);
+    struct err err;
+
+    if (job == NULL)
+        return;
+    TAILQ_INSERT_TAIL(&engine->ready, job, link);
+    if (workspace_copy_checkpoint(engine->workspaces, before->number,
+                                  job->number, &err) != 0)
+        engine_break(engine, &err);
+}
+
 void engine_steps_ended(struct engine *engine, struct trial *job)
 {
-    steps_end_job(engine->steps, job);
+    json_t *rounds = steps_end_job(engine->steps, job);
+
+    if (rounds != NULL)
+        begin_round(engine, job, rounds);
+    json_decref(rounds);
 }
 
 /* ---- the run's end ---- */

@@ -16,8 +16,8 @@
 struct copy_record {
     bool is_there;
     int64_t round;
-    enum job_state state; /* final, or not yet */
-    char *outputs;        /* NULL: none */
+    enum job_state state;   /* final, or not yet */
+    char *rounds, *outputs; /* JSON; NULL: none */
 };
 
 struct step_record {
@@ -52,6 +52,14 @@ static int on_step(void *user, const struct step_row *row)
     return 0;
 }
 
+static int parse(const char *text, json_t **json, struct err *err)
+{
+    *json = NULL;
+    if (text != NULL)
+        *json = json_parse_up_to(text, strlen(text), MATRIX_BYTES_MAX, err);
+    return text == NULL || *json != NULL ? 0 : -1;
+}
+
 static void make_room(struct step_record *record, size_t count)
 {
     size_t before = record->count;
@@ -66,6 +74,11 @@ static void make_room(struct step_record *record, size_t count)
     record->count = count;
 }
 
+static char *copy_text(const char *text)
+{
+    return text != NULL ? mem_copy_string(text) : NULL;
+}
+
 static int keep_copy(struct step_records *records, const struct trial_row *row,
                      enum job_state state)
 {
@@ -78,12 +91,14 @@ static int keep_copy(struct step_records *records, const struct trial_row *row,
                        row->number);
     make_room(record, (size_t)row->copy + 1);
     copy = &record->copies[row->copy];
+    free(copy->rounds);
     free(copy->outputs);
     *copy = (struct copy_record){
         .is_there = true,
         .round = row->round,
         .state = state,
-        .outputs = row->outputs != NULL ? mem_copy_string(row->outputs) : NULL,
+        .rounds = copy_text(row->rounds),
+        .outputs = copy_text(row->outputs),
     };
     return 0;
 }
@@ -98,13 +113,9 @@ int recovery_keep_job(struct recovery *recovery, const struct trial_row *row,
     job->state = state;
     job->copy = row->copy;
     job->round = row->round;
-    if (row->rounds != NULL) {
-        job->rounds =
-            json_parse(row->rounds, strlen(row->rounds), recovery->err);
-        if (job->rounds == NULL) {
-            trial_destroy(job);
-            return -1;
-        }
+    if (parse(row->rounds, &job->rounds, recovery->err) != 0) {
+        trial_destroy(job);
+        return -1;
     }
     recovery_place(recovery, job, row);
     return 0;
@@ -154,6 +165,7 @@ static int tell_copy(struct steps *steps, size_t step, size_t copy,
                         .round = record->round,
                         .state = record->state};
     struct flow_counts counts;
+    json_t *next;
 
     flow_count(steps->flow, step, &counts);
     if (job.copy >= counts.copies)
@@ -166,20 +178,24 @@ static int tell_copy(struct steps *steps, size_t step, size_t copy,
         flow_started(steps->flow, step, job.copy);
     if (!job_is_final(record->state))
         return 0;
-    if (record->outputs != NULL) {
-        job.outputs = json_parse(record->outputs, strlen(record->outputs), err);
-        if (job.outputs == NULL)
-            return -1;
+    if (parse(record->outputs, &job.outputs, err) != 0 ||
+        parse(record->rounds, &job.rounds, err) != 0) {
+        json_decref(job.outputs);
+        return -1;
     }
-    steps_end_job(steps, &job);
+    next = steps_end_job(steps, &job);
+    if (next != NULL) /* its file does not say so any more */
+        flow_ended(steps->flow, step, job.copy, true);
+    json_decref(next);
     json_decref(job.outputs);
+    json_decref(job.rounds);
     return 0;
 }
 
 static int tell_step(struct steps *steps, size_t step,
                      const struct step_record *record, struct err *err)
 {
-    json_t *axes = NULL;
+    json_t *axes;
     int result;
 
     if (record->state == FLOW_WAITING)
@@ -192,12 +208,8 @@ static int tell_step(struct steps *steps, size_t step,
         steps_fail(steps, step);
         return 0;
     }
-    if (record->matrix != NULL) {
-        axes = json_parse_up_to(record->matrix, strlen(record->matrix),
-                                MATRIX_BYTES_MAX, err);
-        if (axes == NULL)
-            return -1;
-    }
+    if (parse(record->matrix, &axes, err) != 0)
+        return -1;
     result = steps_begin(steps, step, axes, err);
     json_decref(axes);
     for (size_t i = 0; i < record->count && result == 0; i++) {
@@ -228,8 +240,10 @@ static void clear(struct step_records *records)
     for (size_t i = 0; i < records->step_count; i++) {
         struct step_record *record = &records->items[i];
 
-        for (size_t j = 0; j < record->count; j++)
+        for (size_t j = 0; j < record->count; j++) {
+            free(record->copies[j].rounds);
             free(record->copies[j].outputs);
+        }
         free(record->copies);
         free(record->matrix);
     }

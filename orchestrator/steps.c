@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/outputs.h"
+#include "orchestrator/rounds.h"
 
 struct steps *steps_create(const struct workflow *workflow,
                            const char *run_name, struct err *err)
@@ -208,22 +209,66 @@ void steps_skip(struct steps *steps, size_t step)
     results_set_state(steps->results, step, FLOW_SKIPPED, 0, 0);
 }
 
-void steps_end_job(struct steps *steps, const struct trial *job)
+static void keep_failure(struct step_now *now, const char *text)
+{
+    if (now->failure == NULL)
+        now->failure = mem_copy_string(text);
+}
+
+/* Of a round that succeeded. -1 where it cannot be told whether another one
+ * follows, or with which values. */
+static int ask_for_round(struct steps *steps, const struct trial *job,
+                         json_t **rounds, struct err *err)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct launch_places nowhere = {0};
+    struct value *values = steps_values(steps, job, &nowhere);
+    bool are_over = false;
+    int result =
+        rounds_are_over(&step->repeat, job->round, values, &are_over, err);
+
+    if (result == 0 && !are_over) {
+        *rounds = rounds_next(&step->repeat, values, err);
+        result = *rounds != NULL ? 0 : -1;
+    }
+    free(values);
+    return result == 0 ? 0 : err_prefix(err, "repeat");
+}
+
+static json_t *end_well(struct steps *steps, const struct trial *job)
 {
     size_t step = (size_t)job->step;
-    struct step_now *now = &steps->now[step];
-    bool succeeded = job->state == JOB_SUCCEEDED;
+    json_t *rounds = NULL;
+    struct err err;
+    int result = 0;
 
-    if (succeeded)
-        results_set(steps->results, step, job->copy, job->outputs);
-    else if (now->failure == NULL)
-        now->failure =
-            mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
-                       job->end.text[0] != '\0' ? ": " : "", job->end.text);
-    if (job->state == JOB_SKIPPED)
+    results_set(steps->results, step, job->copy, job->outputs);
+    if (job->round > 0)
+        result = ask_for_round(steps, job, &rounds, &err);
+    if (result != 0)
+        keep_failure(&steps->now[step], err.text);
+    if (rounds == NULL)
+        flow_ended(steps->flow, step, job->copy, result == 0);
+    return rounds;
+}
+
+json_t *steps_end_job(struct steps *steps, const struct trial *job)
+{
+    size_t step = (size_t)job->step;
+    char *text;
+
+    if (job->state == JOB_SUCCEEDED)
+        return end_well(steps, job);
+    if (job->state == JOB_SKIPPED) {
         flow_refuse(steps->flow, step, job->copy);
-    else
-        flow_ended(steps->flow, step, job->copy, succeeded);
+        return NULL;
+    }
+    text = mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
+                      job->end.text[0] != '\0' ? ": " : "", job->end.text);
+    keep_failure(&steps->now[step], text);
+    flow_ended(steps->flow, step, job->copy, false);
+    free(text);
+    return NULL;
 }
 
 void steps_end(struct steps *steps, size_t step, enum flow_state state)
@@ -250,17 +295,6 @@ char *steps_failure(const struct steps *steps, size_t step)
 
 /* ---- its jobs ---- */
 
-static void fill_rounds(const struct step *step, const struct trial *job,
-                        struct value *rounds)
-{
-    for (size_t i = 0; i < step->repeat.value_count; i++) {
-        json_t *json =
-            json_object_get(job->rounds, step->repeat.values[i].name);
-
-        rounds[i] = json != NULL ? json_to_value(json) : value_null();
-    }
-}
-
 struct value *steps_values(struct steps *steps, const struct trial *job,
                            const struct launch_places *places)
 {
@@ -283,7 +317,7 @@ struct value *steps_values(struct steps *steps, const struct trial *job,
 
     if (matrix != NULL)
         matrix_values(matrix, job->copy, axes);
-    fill_rounds(step, job, rounds);
+    rounds_values(&step->repeat, job->rounds, rounds);
     scope_fill(steps->workflow, steps->results, &site, values);
     free(axes);
     free(rounds);

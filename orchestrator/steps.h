@@ -60,8 +60,12 @@ int steps_begin(struct steps *steps, size_t step, const json_t *axes,
 /* It cannot begin, and has failed. */
 void steps_fail(struct steps *steps, size_t step);
 void steps_skip(struct steps *steps, size_t step);
-/* A job has come to its end: flow and results learn of it. */
-void steps_end_job(struct steps *steps, const struct trial *job);
+/*
+ * A job has come to its end: results learn of it, and flow, unless another
+ * round follows. Then that one's values are returned, for the caller to
+ * release; else NULL.
+ */
+json_t *steps_end_job(struct steps *steps, const struct trial *job);
 void steps_end(struct steps *steps, size_t step, enum flow_state state);
 /* One line on why a step failed; the caller frees. */
 char *steps_failure(const struct steps *steps, size_t step);
