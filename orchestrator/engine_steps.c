@@ -47,17 +47,23 @@ static bool skip(struct engine *engine, size_t step, const char *reason)
     return true;
 }
 
-/* Its rule says no, because of one that it needs. */
+/* Its rule says no, because of one that it needs, or (FLOW_NO_STEP) because
+ * none has failed. */
 static bool skip_by_rule(struct engine *engine, size_t step, size_t because)
 {
-    const struct workflow *workflow = engine->run->workflow;
-    const struct flow_step *rules = &workflow->flow_steps[step];
-    enum flow_state state = flow_state(engine->steps->flow, because);
-    char *reason =
-        mem_printf("'%s' is %s, and it runs %s", workflow->steps[because].name,
-                   step_state_names[state], flow_when_names[rules->when]);
-    bool result = skip(engine, step, reason);
+    const struct step *steps = engine->run->workflow->steps;
+    const struct flow *flow = engine->steps->flow;
+    char *reason;
+    bool result;
 
+    if (because == FLOW_NO_STEP)
+        reason = mem_copy_string("nothing failed that it needs");
+    else
+        reason = mem_printf("'%s' %s", steps[because].name,
+                            flow_state(flow, because) == FLOW_FAILED
+                                ? "failed"
+                                : "was skipped");
+    result = skip(engine, step, reason);
     free(reason);
     return result;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "orchestrator/outputs.h"
 #include "orchestrator/shards.h"
 
 static void set_own_names(struct env_list *env, const struct launch_env *names)
@@ -19,6 +20,8 @@ static void set_own_names(struct env_list *env, const struct launch_env *names)
     env_list_printf(env, "SMTUNE_CHECKPOINT_DIR", "%s/checkpoints",
                     names->ml_directory);
     env_list_printf(env, "SMTUNE_METRICS", "%s/metrics.jsonl",
+                    names->attempt_directory);
+    env_list_printf(env, "SMTUNE_OUTPUT", "%s/" OUTPUTS_FILE,
                     names->attempt_directory);
     env_list_printf(env, "SMTUNE_PARAMS", "%s/input/config/params.json",
                     names->ml_directory);
