@@ -133,6 +133,7 @@ int store_each_cached(struct store *store, const char *key, int64_t since_ms,
         "SELECT job.id, job.number, run.name, job.outputs, job.ended_ms"
         " FROM job JOIN run ON run.id = job.run_id"
         " WHERE job.cache_key = ?1 AND job.state = 'succeeded'"
+        " AND job.cached_from IS NULL"
         " AND job.ended_ms >= ?2 ORDER BY job.ended_ms DESC, job.id DESC",
         bounds, 2, err);
     int result;

@@ -457,7 +457,8 @@ struct cached_row {
     int64_t ended_ms;
 };
 
-/* Those that succeeded with a cache key, since then, the newest first. */
+/* Those that succeeded with a cache key since then, by themselves, the newest
+ * first. */
 int store_each_cached(struct store *store, const char *key, int64_t since_ms,
                       int (*row)(void *user, const struct cached_row *cached),
                       void *user, struct err *err);

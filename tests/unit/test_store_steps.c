@@ -267,11 +267,12 @@ static void test_store_steps__a_result_is_found_by_its_key(void **state)
 
     must(store_begin(store, &err));
     change.run = must_add_run(store, "w", 0, 0);
-    for (int64_t number = 1; number <= 4; number++) {
+    for (int64_t number = 1; number <= 5; number++) {
         change.job = must_add_job(store, change.run, number, 0, number, 0);
         change.state = number == 2 ? "failed" : "succeeded";
         change.ended_ms = 10 * number;
         change.cache_key = number == 4 ? "other" : "abc";
+        change.cached_from = number == 5 ? 1 : 0; /* says nothing new */
         must(store_change_job(store, &change, &err));
     }
     must(store_each_cached(store, "abc", 0, print_cached, &said, &err));

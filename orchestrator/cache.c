@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "workflows/cache_key.h"
+
+/*
+ * A question goes through stages: the thread makes the key; the record, which
+ * only the loop may read, names candidates; the thread looks whether the files
+ * of one of them are still there. One question is in the thread's hands at a
+ * time, and it alone touches `hashes`.
+ */
+
+enum { CANDIDATES_MAX = 16 };
+
+struct candidate {
+    int64_t job;
+    json_t *outputs;
+};
+
+struct question {
+    struct question *next;
+    void *user;
+    void (*answer)(void *user, const struct cache_answer *answer);
+    void (*sealed)(void *user, json_t *hashes, const char *text);
+    json_t *facts;
+    char *work_directory;
+    char **inputs; /* [input_count] */
+    size_t input_count;
+    int64_t since_ms;
+    char key[DIGEST_HEX_SIZE]; /* "": not made yet; or as it has to be */
+    struct candidate candidates[CANDIDATES_MAX];
+    size_t candidate_count;
+    const struct candidate *found; /* NULL: none has proved good */
+    json_t *outputs;               /* to be sealed */
+    json_t *hashes;                /* of its files: by name, null at first */
+    bool is_forgotten;
+    bool has_failed;
+    struct err err;
+};
+
+struct cache {
+    uv_loop_t *loop;
+    struct store *store;
+    struct file_hashes *hashes;
+    struct question *first; /* the thread has it, if is_working */
+    struct question **last;
+    uv_work_t work;
+    atomic_bool stop;
+    bool is_working;
+    bool is_closing;
+};
+
+/* -- Questions ------------------------------------------------------------*/
+
+static struct question *ask(struct cache *cache,
+                            const struct cache_subject *subject, void *user)
+{
+    struct question *question = mem_zero(sizeof(*question));
+
+    question->user = user;
+    question->facts = json_deep_copy(subject->facts);
+    question->work_directory = mem_copy_string(subject->work_directory);
+    question->inputs =
+        mem_array(subject->input_count, sizeof(*question->inputs));
+    question->input_count = subject->input_count;
+    for (size_t i = 0; i < subject->input_count; i++)
+        question->inputs[i] = mem_copy_string(subject->inputs[i]);
+    *cache->last = question;
+    cache->last = &question->next;
+    return question;
+}
+
+static void forget_candidates(struct question *question)
+{
+    for (size_t i = 0; i < question->candidate_count; i++)
+        json_decref(question->candidates[i].outputs);
+    question->candidate_count = 0;
+}
+
+static void remove_question(struct cache *cache, struct question **link)
+{
+    struct question *question = *link;
+
+    *link = question->next;
+    if (question->next == NULL)
+        cache->last = link;
+    forget_candidates(question);
+    for (size_t i = 0; i < question->input_count; i++)
+        free(question->inputs[i]);
+    free(question->inputs);
+    free(question->work_directory);
+    json_decref(question->facts);
+    json_decref(question->outputs);
+    json_decref(question->hashes);
+    free(question);
+}
+
+/* -- What the thread does -------------------------------------------------*/
+
+static int make_key(struct cache *cache, struct question *question,
+                    char hex[DIGEST_HEX_SIZE])
+{
+    const char **paths = mem_array(question->input_count, sizeof(*paths));
+    struct cache_inputs inputs = {question->work_directory, paths,
+                                  question->input_count};
+    int result;
+
+    for (size_t i = 0; i < question->input_count; i++)
+        paths[i] = question->inputs[i];
+    result = cache_key(question->facts, &inputs, cache->hashes, &cache->stop,
+                       hex, &question->err);
+    free(paths);
+    return result;
+}
+
+/* Whether all its files still are as they were. */
+static bool is_intact(struct cache *cache, const struct candidate *candidate)
+{
+    json_t *hashes = json_object_get(candidate->outputs, CACHE_HASHES), *was;
+    char hex[DIGEST_HEX_SIZE];
+    const char *name;
+
+    json_object_foreach(hashes, name, was)
+    {
+        const char *path =
+            json_string_value(json_object_get(candidate->outputs, name));
+
+        if (path == NULL || !json_is_string(was) ||
+            file_hashes_of(cache->hashes, path, &cache->stop, hex, NULL) != 0 ||
+            strcmp(hex, json_string_value(was)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void check_candidates(struct cache *cache, struct question *question)
+{
+    for (size_t i = 0; i < question->candidate_count; i++) {
+        if (is_intact(cache, &question->candidates[i])) {
+            question->found = &question->candidates[i];
+            return;
+        }
+    }
+}
+
+static int hash_files(struct cache *cache, struct question *question)
+{
+    char hex[DIGEST_HEX_SIZE];
+    const char *name;
+    json_t *unused;
+    void *next;
+
+    json_object_foreach_safe(question->hashes, next, name, unused)
+    {
+        const char *path =
+            json_string_value(json_object_get(question->outputs, name));
+
+        (void)unused;
+        if (path == NULL)
+            return err_set(&question->err, ERR_FAILED, "'%s' is no path", name);
+        if (file_hashes_of(cache->hashes, path, &cache->stop, hex,
+                           &question->err) != 0)
+            return -1;
+        json_object_set_new(question->hashes, name, json_string(hex));
+    }
+    return 0;
+}
+
+static void seal(struct cache *cache, struct question *question)
+{
+    char hex[DIGEST_HEX_SIZE];
+
+    if (make_key(cache, question, hex) != 0) {
+        question->has_failed = true;
+    } else if (strcmp(hex, question->key) != 0) {
+        err_set(&question->err, ERR_FAILED,
+                "its inputs were changed while it ran");
+        question->has_failed = true;
+    } else {
+        question->has_failed = hash_files(cache, question) != 0;
+    }
+}
+
+static void on_work(uv_work_t *work)
+{
+    struct cache *cache = work->data;
+    struct question *question = cache->first;
+
+    if (question->sealed != NULL)
+        seal(cache, question);
+    else if (question->key[0] == '\0')
+        question->has_failed = make_key(cache, question, question->key) != 0;
+    else
+        check_candidates(cache, question);
+}
+
+/* -- What the loop does ---------------------------------------------------*/
+
+static int on_cached(void *user, const struct cached_row *row)
+{
+    struct question *question = user;
+    json_t *outputs =
+        row->outputs == NULL
+            ? NULL
+            : json_parse(row->outputs, strlen(row->outputs), NULL);
+
+    if (json_is_object(json_object_get(outputs, CACHE_HASHES))) {
+        question->candidates[question->candidate_count].job = row->job;
+        question->candidates[question->candidate_count++].outputs = outputs;
+    } else {
+        json_decref(outputs);
+    }
+    return question->candidate_count == CANDIDATES_MAX;
+}
+
+static void tell(struct question *question)
+{
+    const char *text = question->has_failed ? question->err.text : "";
+    struct cache_answer answer = {.text = text};
+
+    if (question->is_forgotten)
+        return;
+    if (question->sealed != NULL) {
+        question->sealed(question->user,
+                         question->has_failed ? NULL : question->hashes, text);
+        return;
+    }
+    if (!question->has_failed)
+        answer.key = question->key;
+    if (question->found != NULL) {
+        answer.job = question->found->job;
+        answer.outputs = question->found->outputs;
+    }
+    question->answer(question->user, &answer);
+}
+
+static void start_work(struct cache *cache);
+
+/* Whether the thread has to look on: there are candidates, which it has not
+ * seen. */
+static bool has_candidates(struct cache *cache, struct question *question)
+{
+    if (question->is_forgotten || question->has_failed ||
+        question->sealed != NULL || question->candidate_count > 0)
+        return false;
+    if (store_each_cached(cache->store, question->key, question->since_ms,
+                          on_cached, question, &question->err) < 0)
+        forget_candidates(question);
+    return question->candidate_count > 0;
+}
+
+static void on_worked(uv_work_t *work, int status)
+{
+    struct cache *cache = work->data;
+
+    (void)status;
+    cache->is_working = false;
+    atomic_store(&cache->stop, false);
+    if (cache->is_closing) {
+        cache_destroy(cache);
+        return;
+    }
+    if (!has_candidates(cache, cache->first)) {
+        struct question *question = cache->first;
+
+        /* What is told may lead to any call. */
+        cache->is_working = true;
+        tell(question);
+        cache->is_working = false;
+        remove_question(cache, &cache->first);
+        atomic_store(&cache->stop, cache->is_closing);
+    }
+    if (cache->is_closing)
+        cache_destroy(cache);
+    else
+        start_work(cache);
+}
+
+static void start_work(struct cache *cache)
+{
+    if (cache->is_working || cache->first == NULL)
+        return;
+    cache->is_working = true;
+    uv_queue_work(cache->loop, &cache->work, on_work, on_worked);
+}
+
+/* -- The interface --------------------------------------------------------*/
+
+struct cache *cache_create(uv_loop_t *loop, struct store *store)
+{
+    struct cache *cache = mem_zero(sizeof(*cache));
+
+    cache->loop = loop;
+    cache->store = store;
+    cache->hashes = file_hashes_create();
+    cache->last = &cache->first;
+    cache->work.data = cache;
+    return cache;
+}
+
+void cache_destroy(struct cache *cache)
+{
+    if (cache == NULL)
+        return;
+    cache->is_closing = true;
+    atomic_store(&cache->stop, true);
+    if (cache->is_working)
+        return;
+    while (cache->first != NULL)
+        remove_question(cache, &cache->first);
+    file_hashes_destroy(cache->hashes);
+    free(cache);
+}
+
+void cache_find(struct cache *cache, const struct cache_subject *subject,
+                int64_t since_ms,
+                void (*answer)(void *user, const struct cache_answer *answer),
+                void *user)
+{
+    struct question *question = ask(cache, subject, user);
+
+    question->since_ms = since_ms;
+    question->answer = answer;
+    start_work(cache);
+}
+
+void cache_seal(struct cache *cache, const struct cache_subject *subject,
+                const char *key, const json_t *outputs,
+                const char *const *files, size_t file_count,
+                void (*sealed)(void *user, json_t *hashes, const char *text),
+                void *user)
+{
+    struct question *question = ask(cache, subject, user);
+
+    snprintf(question->key, sizeof(question->key), "%s", key);
+    question->sealed = sealed;
+    question->outputs = json_deep_copy(outputs);
+    question->hashes = json_object();
+    for (size_t i = 0; i < file_count; i++)
+        json_object_set_new(question->hashes, files[i], json_null());
+    start_work(cache);
+}
+
+void cache_forget(struct cache *cache, const void *user)
+{
+    struct question **link = &cache->first;
+
+    while (*link != NULL) {
+        bool is_in_work = cache->is_working && link == &cache->first;
+
+        if ((*link)->user == user && !is_in_work) {
+            remove_question(cache, link);
+            continue;
+        }
+        if ((*link)->user == user) {
+            (*link)->is_forgotten = true;
+            atomic_store(&cache->stop, true);
+        }
+        link = &(*link)->next;
+    }
+}
