@@ -267,7 +267,7 @@ static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
     attempt->end.attempt = spec->attempt;
     attempt->directory = mem_copy_string(spec->directory);
     attempt->metrics_path = copy_variable(spec->envp, "SMTUNE_METRICS");
-    attempt->output_path = copy_variable(spec->envp, "SMTUNE_OUTPUT");
+    attempt->output_path = copy_variable(spec->envp, "SMTUNE_OUTPUTS");
     attempt->checkpoint_directory =
         copy_variable(spec->envp, "SMTUNE_CHECKPOINT_DIR");
     attempt->duration_ms = outcome->duration_ms;

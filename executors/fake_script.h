@@ -29,7 +29,7 @@
  *     signal       9 for cause signal, else 0
  *     log          appended to `log`
  *     metrics      appended to the file named in SMTUNE_METRICS
- *     output       and this to the one in SMTUNE_OUTPUT
+ *     output       and this to the one in SMTUNE_OUTPUTS
  *     text         of the exit, or of the error
  *     cpu_ms, max_rss_bytes
  *     ignore_term  true: only SIGKILL cancels it, or the grace period

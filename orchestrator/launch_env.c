@@ -21,7 +21,7 @@ static void set_own_names(struct env_list *env, const struct launch_env *names)
                     names->ml_directory);
     env_list_printf(env, "SMTUNE_METRICS", "%s/metrics.jsonl",
                     names->attempt_directory);
-    env_list_printf(env, "SMTUNE_OUTPUT", "%s/" OUTPUTS_FILE,
+    env_list_printf(env, "SMTUNE_OUTPUTS", "%s/" OUTPUTS_FILE,
                     names->attempt_directory);
     env_list_printf(env, "SMTUNE_PARAMS", "%s/input/config/params.json",
                     names->ml_directory);

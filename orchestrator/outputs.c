@@ -87,9 +87,9 @@ static json_t *read_reported(struct reader *reader, const struct output *output,
     json_t *value = NULL;
 
     if (fs_exists(path))
-        value = read_value(reader, output, path, "$SMTUNE_OUTPUT", err);
+        value = read_value(reader, output, path, "$SMTUNE_OUTPUTS", err);
     else
-        err_set(err, ERR_FILE, "nothing was written to $SMTUNE_OUTPUT");
+        err_set(err, ERR_FILE, "nothing was written to $SMTUNE_OUTPUTS");
     free(path);
     return value;
 }

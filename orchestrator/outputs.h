@@ -7,7 +7,8 @@
 #include "base/value.h"
 #include "orchestrator/workflow.h"
 
-/* The file, in an attempt's directory, that SMTUNE_OUTPUT names. */
+/* The file, in an attempt's directory, that SMTUNE_OUTPUTS names.
+ * (SMTUNE_OUTPUT is the format of commands.) */
 #define OUTPUTS_FILE "output"
 
 enum { OUTPUTS_BYTES_MAX = 1 << 20 /* of all of a job's, as JSON */ };

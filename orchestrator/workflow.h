@@ -52,7 +52,7 @@ struct axis {
 enum output_kind {
     OUTPUT_FILE,    /* a file or folder, which must be there: its path */
     OUTPUT_VALUE,   /* a key of a JSON or key=value file */
-    OUTPUT_REPORTED /* a key of $SMTUNE_OUTPUT, which is such a file, too */
+    OUTPUT_REPORTED /* a key of $SMTUNE_OUTPUTS, which is such a file, too */
 };
 
 struct output {

@@ -363,7 +363,7 @@ const struct schema_key workflow_step_keys[] = {
                "STEP.NAME. A path: a file or folder that has to be there in "
                "the end; its absolute path is the value. {value: FILE, key: "
                "K}: what the file says. Nothing: a key of the file "
-               "$SMTUNE_OUTPUT, in which the step writes key=value lines or "
+               "$SMTUNE_OUTPUTS, in which the step writes key=value lines or "
                "one JSON object.",
         .fallback = "none",
         .example = "{data: out/data, rows: {value: out/stats.json}}",

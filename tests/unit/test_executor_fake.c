@@ -147,7 +147,7 @@ static void test_fake__writes_what_it_reports_where_it_is_told(void **state)
               " \"output\": \"rows=7\\n\"}\n",
               1, 8);
     envp[0] = mem_printf("SMTUNE_METRICS=%s/metrics", bench.root);
-    envp[1] = mem_printf("SMTUNE_OUTPUT=%s/output", bench.root);
+    envp[1] = mem_printf("SMTUNE_OUTPUTS=%s/output", bench.root);
     spec = bench_spec(&bench, 1);
     spec.envp = envp;
     bench_start(&bench, &spec, NULL);

@@ -224,11 +224,11 @@ static void test_outputs__reported_ones_are_in_the_attempts_file(void **state)
     const char *root = *state;
 
     expect(root, OUTPUT_REPORTED, NULL, "n",
-           "error: output 'rows': nothing was written to $SMTUNE_OUTPUT");
+           "error: output 'rows': nothing was written to $SMTUNE_OUTPUTS");
     put(root, "attempt", "output", "n=1\nn=3\nother=x\n");
     expect(root, OUTPUT_REPORTED, NULL, "n", "3");
     expect(root, OUTPUT_REPORTED, NULL, "m",
-           "error: output 'rows': no key 'm' in '$SMTUNE_OUTPUT'");
+           "error: output 'rows': no key 'm' in '$SMTUNE_OUTPUTS'");
     put(root, "attempt", "output", "{\"n\": true}");
     expect(root, OUTPUT_REPORTED, NULL, "n", "true");
 }
@@ -316,7 +316,7 @@ static void test_outputs__all_of_a_step_are_read(void **state)
     assert_int_equal(outputs_read(&step, &site, into, &err), -1);
     assert_int_equal(err.kind, ERR_FILE);
     assert_string_equal(err.text,
-                        "output 'third': no key 'c' in '$SMTUNE_OUTPUT'");
+                        "output 'third': no key 'c' in '$SMTUNE_OUTPUTS'");
     buf_clear(&out);
     json_decref(into);
 }
