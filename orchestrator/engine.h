@@ -27,7 +27,7 @@ struct engine_trial {
     int64_t copy;     /* -1: the step has no copies */
     int64_t round;    /* 0: it does not repeat */
     const char *state;
-    const char *cause;
+    const char *cause;      /* NULL: a job that never started */
     const char *text;       /* why it could not start or was stopped, or "" */
     const double *values;   /* [objective_count]; NaN: none */
     const double *outcomes; /* [outcome_count]; NaN: none */

@@ -207,14 +207,10 @@ static struct trial *create_job(struct engine *engine, size_t step,
 static bool end_at_once(struct engine *engine, struct trial *job,
                         enum job_event event, const char *text)
 {
-    job->end = (struct attempt_exit){.exit_code = -1, .cause = CAUSE_CANCELLED};
-    if (event == EVENT_FAILED)
-        job->end.cause = CAUSE_LAUNCH_ERROR;
+    job->end = (struct attempt_exit){.exit_code = -1};
     snprintf(job->end.text, sizeof(job->end.text), "%s", text);
     TAILQ_INSERT_TAIL(&engine->settled, job, link);
-    if (!engine_change_trial(
-            engine, job, event,
-            event == EVENT_FAILED ? attempt_cause_names[job->end.cause] : NULL))
+    if (!engine_change_trial(engine, job, event, NULL))
         return false;
     engine_account_ended(engine, job, false);
     engine_announce_ended(engine, job);

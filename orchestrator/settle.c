@@ -326,7 +326,9 @@ static struct engine_trial describe(const struct engine *engine,
                     : -1,
         .round = trial->round,
         .state = job_state_names[trial->state],
-        .cause = attempt_cause_names[end->cause],
+        .cause = trial->attempt_number > 0 || trial->step < 0
+                     ? attempt_cause_names[end->cause]
+                     : NULL,
         .text = end->text,
         .values = values,
         .outcomes = trial->outcomes,

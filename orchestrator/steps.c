@@ -263,8 +263,11 @@ json_t *steps_end_job(struct steps *steps, const struct trial *job)
         flow_refuse(steps->flow, step, job->copy);
         return NULL;
     }
-    text = mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
-                      job->end.text[0] != '\0' ? ": " : "", job->end.text);
+    text =
+        job->attempt_number == 0
+            ? mem_copy_string(job->end.text)
+            : mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
+                         job->end.text[0] != '\0' ? ": " : "", job->end.text);
     keep_failure(&steps->now[step], text);
     flow_ended(steps->flow, step, job->copy, false);
     free(text);
