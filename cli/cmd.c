@@ -26,6 +26,7 @@
     GROUP("See what came of it")                                               \
     CMD(ls)                                                                    \
     CMD(status)                                                                \
+    CMD(top)                                                                   \
     CMD(show)                                                                  \
     CMD(best)                                                                  \
     CMD(trials)                                                                \

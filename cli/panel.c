@@ -10,23 +10,24 @@
 #include "base/text.h"
 #include "cli/term.h"
 
-enum { LINES_MAX = 8 };
-
 struct panel {
     FILE *file;
     int fd;
     int columns;
-    size_t widths[LINES_MAX]; /* of the lines on the screen */
+    size_t lines_max;
+    size_t *widths; /* [lines_max] of the lines on the screen */
     size_t count;
 };
 
-struct panel *panel_create(FILE *file, int fd, int columns)
+struct panel *panel_create(FILE *file, int fd, int columns, size_t lines_max)
 {
     struct panel *panel = mem_zero(sizeof(*panel));
 
     panel->file = file;
     panel->fd = fd;
     panel->columns = columns;
+    panel->lines_max = lines_max;
+    panel->widths = mem_array(lines_max, sizeof(*panel->widths));
     return panel;
 }
 
@@ -40,11 +41,12 @@ static size_t columns_now(const struct panel *panel)
 }
 
 /* A terminal with fewer lines than the panel could not be drawn over. */
-static size_t lines_now(const struct panel *panel)
+size_t panel_lines(const struct panel *panel)
 {
     int lines = term_lines(panel->fd);
 
-    return lines > 1 && lines <= LINES_MAX ? (size_t)lines - 1 : LINES_MAX;
+    return lines > 1 && (size_t)lines <= panel->lines_max ? (size_t)lines - 1
+                                                          : panel->lines_max;
 }
 
 /* Moves to where the panel's first line begins and clears from there on. */
@@ -111,7 +113,7 @@ void panel_show(struct panel *panel, const char *lines)
 {
     struct buf frame = BUF_INIT;
     size_t columns = columns_now(panel);
-    size_t most = lines_now(panel);
+    size_t most = panel_lines(panel);
 
     if (!term_is_writable(panel->fd))
         return;
@@ -145,6 +147,7 @@ void panel_destroy(struct panel *panel)
     if (panel == NULL)
         return;
     panel_hide(panel);
+    free(panel->widths);
     free(panel);
 }
 

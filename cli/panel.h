@@ -3,6 +3,7 @@
 #define SMTUNE_CLI_PANEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct buf;
@@ -19,8 +20,11 @@ struct panel;
 
 enum { BAR_COLUMNS = 24 };
 
-/* fd: the terminal that the file stands for. columns: 0 asks it each time. */
-struct panel *panel_create(FILE *file, int fd, int columns);
+/* fd: the terminal that the file stands for. columns: 0 asks it each time. It
+ * has at most lines_max lines, and one less than the terminal. */
+struct panel *panel_create(FILE *file, int fd, int columns, size_t lines_max);
+/* How many lines it has room for now. */
+size_t panel_lines(const struct panel *panel);
 /* Shows these lines (each with a newline; escape codes for style are allowed)
  * in place of those before. */
 void panel_show(struct panel *panel, const char *lines);

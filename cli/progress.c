@@ -17,7 +17,8 @@
 #include "cli/term.h"
 
 enum {
-    FRAME_MS = 100,      /* between two drawings of the panel */
+    FRAME_MS = 100, /* between two drawings of the panel */
+    PANEL_LINES = 8,
     LINES_A_SECOND = 4,  /* in the long run */
     LINES_AT_ONCE = 5,   /* after a quiet time */
     UNSAID_MAX_MS = 1000 /* after which a count stands for those not shown */
@@ -57,14 +58,12 @@ struct progress *progress_create_for(FILE *file, int fd,
     progress->tokens = LINES_AT_ONCE;
     progress->token_ms = -1;
     if (style.mode == PROGRESS_PANEL)
-        progress->panel = panel_create(file, fd, style.columns);
+        progress->panel = panel_create(file, fd, style.columns, PANEL_LINES);
     return progress;
 }
 
 struct progress *progress_create(const struct cli *cli)
 {
-    const char *term = getenv("TERM");
-    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
     FILE *own = patient_open(STDERR_FILENO);
     struct progress *progress;
     struct progress_style style = {PROGRESS_LINES, cli->colour_err,
@@ -72,7 +71,7 @@ struct progress *progress_create(const struct cli *cli)
 
     if (cli->quiet)
         style.mode = PROGRESS_NONE;
-    else if (cli->err_is_terminal && !dumb)
+    else if (cli->err_is_terminal && !term_is_dumb())
         style.mode = PROGRESS_PANEL;
     progress =
         progress_create_for(own != NULL ? own : stderr, STDERR_FILENO, style);

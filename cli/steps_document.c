@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/run_jobs.h"
+#include "cli/step_table.h"
 #include "orchestrator/states.h"
 
 /* ---- how many ---- */
@@ -63,15 +64,6 @@ static int add_counts(struct document *document,
 
 /* ---- the list ---- */
 
-/* For people: a line each. */
-static const struct column short_columns[] = {
-    {"name", "step", COLUMN_TEXT, NULL},
-    {"state", NULL, COLUMN_STATE, NULL},
-    {"jobs", NULL, COLUMN_TEXT, NULL},
-    {"duration_ms", "time", COLUMN_DURATION, NULL},
-    {"note", "", COLUMN_TEXT, NULL},
-};
-
 static const struct column full_columns[] = {
     {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
@@ -97,46 +89,28 @@ static struct value text_or_null(const char *text)
 
 struct step_rows {
     struct document *document;
-    const struct step_list *list;
-    bool is_short;
     int64_t now_ms; /* 0: nobody looks after the run */
     struct err *err;
 };
 
-static struct value duration(const struct step_rows *rows,
-                             const struct step_line *line)
+static int add_short(void *user, const struct value *cells)
 {
-    int64_t ms = step_line_duration_ms(line, rows->now_ms);
+    const struct step_rows *rows = user;
 
-    return ms < 0 ? value_null() : value_int(ms);
+    return document_row(rows->document, cells, rows->err);
 }
 
-static int add_short(const struct step_rows *rows, const struct step_line *line,
-                     const char *note)
+static int add_full(const struct step_rows *rows, const struct step_list *list,
+                    size_t step)
 {
-    struct buf jobs = BUF_INIT;
+    const struct step_line *line = &list->lines[step];
+    const struct step_jobs *jobs = &line->jobs;
+    int64_t ms = step_line_duration_ms(line, rows->now_ms);
+    struct buf note = BUF_INIT;
     int status;
 
-    step_line_print_jobs(line, &jobs);
-    status = document_row(rows->document,
-                          (const struct value[ARRAY_LEN(short_columns)]){
-                              value_text(line->name),
-                              value_text(step_state_names[line->state]),
-                              value_text(buf_text(&jobs)),
-                              duration(rows, line),
-                              value_text(note),
-                          },
-                          rows->err);
-    buf_clear(&jobs);
-    return status;
-}
-
-static int add_full(const struct step_rows *rows, const struct step_line *line,
-                    const char *note)
-{
-    const struct step_jobs *jobs = &line->jobs;
-
-    return document_row(
+    step_list_print_note(list, step, &note);
+    status = document_row(
         rows->document,
         (const struct value[ARRAY_LEN(full_columns)]){
             value_text(line->name),
@@ -152,65 +126,35 @@ static int add_full(const struct step_rows *rows, const struct step_line *line,
             line->round > 0 ? value_int(line->round) : value_null(),
             value_int(line->began_ms),
             value_int(line->ended_ms),
-            duration(rows, line),
-            text_or_null(note),
+            ms < 0 ? value_null() : value_int(ms),
+            text_or_null(buf_text(&note)),
         },
         rows->err);
-}
-
-static int add_line(const struct step_rows *rows, size_t step)
-{
-    struct buf note = BUF_INIT;
-    int status;
-
-    step_list_print_note(rows->list, step, &note);
-    status = (rows->is_short ? add_short : add_full)(
-        rows, &rows->list->lines[step], buf_text(&note));
     buf_clear(&note);
     return status;
 }
 
-static int add_rest(const struct step_rows *rows,
-                    const struct step_counts *rest)
+static int add_for_people(struct step_rows *rows, const struct step_list *list,
+                          size_t rows_max)
 {
-    struct buf note = BUF_INIT;
-    char *name = mem_printf("... %" PRId64 " more", rest->all);
-    int status;
-
-    step_counts_print(rest, &note);
-    status = document_row(rows->document,
-                          (const struct value[ARRAY_LEN(short_columns)]){
-                              value_text(name),
-                              value_text(""),
-                              value_text(""),
-                              value_null(),
-                              value_text(buf_text(&note)),
-                          },
-                          rows->err);
-    free(name);
-    buf_clear(&note);
-    return status;
+    document_begin_list(rows->document, "steps", step_table_columns,
+                        STEP_TABLE_COLUMNS);
+    if (step_table_each(list, rows_max, rows->now_ms, add_short, rows) != 0)
+        return -1;
+    return document_end_list(rows->document, rows->err);
 }
 
-static int add_list(const struct step_rows *rows, size_t rows_max)
+static int add_for_programs(const struct step_rows *rows,
+                            const struct step_list *list)
 {
-    const struct step_list *list = rows->list;
-    bool *shown = mem_array(list->count, sizeof(*shown));
-    struct step_counts rest;
-    int status = 0;
-
-    document_begin_list(
-        rows->document, "steps", rows->is_short ? short_columns : full_columns,
-        rows->is_short ? ARRAY_LEN(short_columns) : ARRAY_LEN(full_columns));
-    step_list_choose(list, rows_max > 0 ? rows_max : list->count, shown, &rest);
-    for (size_t i = 0; i < list->count && status == 0; i++) {
-        if (shown[list->order[i]])
-            status = add_line(rows, list->order[i]);
+    document_begin_list(rows->document, "steps", full_columns,
+                        ARRAY_LEN(full_columns));
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->lines[list->order[i]].is_hidden &&
+            add_full(rows, list, list->order[i]) != 0)
+            return -1;
     }
-    if (status == 0 && rest.all > 0)
-        status = add_rest(rows, &rest);
-    free(shown);
-    return status == 0 ? document_end_list(rows->document, rows->err) : status;
+    return document_end_list(rows->document, rows->err);
 }
 
 int steps_document_add(struct document *document, const struct cli *cli,
@@ -218,20 +162,21 @@ int steps_document_add(struct document *document, const struct cli *cli,
                        const struct run_steps *steps, size_t rows_max,
                        struct err *err)
 {
-    const struct step_rows rows = {
+    struct step_rows rows = {
         .document = document,
-        .list = &steps->list,
-        .is_short = cli->output == OUTPUT_TABLE,
         .now_ms = view->engine_pid > 0 ? clock_wall_ms() : 0,
         .err = err,
     };
     struct step_counts counts;
 
     step_list_count(&steps->list, &counts);
-    if ((rows.is_short ? add_progress : add_counts)(document, &counts, err) !=
-        0)
-        return -1;
-    return add_list(&rows, rows.is_short ? rows_max : 0);
+    if (cli->output == OUTPUT_TABLE)
+        return add_progress(document, &counts, err) == 0
+                   ? add_for_people(&rows, &steps->list, rows_max)
+                   : -1;
+    return add_counts(document, &counts, err) == 0
+               ? add_for_programs(&rows, &steps->list)
+               : -1;
 }
 
 /* ---- what runs now ---- */

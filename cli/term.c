@@ -23,14 +23,14 @@ static const struct {
     const char *state;
     enum style style;
 } state_styles[] = {
-    {"succeeded", STYLE_GOOD}, {"ok", STYLE_GOOD},      {"failed", STYLE_BAD},
-    {"fail", STYLE_BAD},       {"running", STYLE_BUSY}, {"stopped", STYLE_NOTE},
-    {"paused", STYLE_NOTE},    {"warn", STYLE_NOTE},    {"unknown", STYLE_NOTE},
-    {"waiting", STYLE_DIM},    {"ready", STYLE_DIM},    {"skipped", STYLE_DIM},
-    {"cancelled", STYLE_DIM},
+    {"succeeded", STYLE_GOOD}, {"ok", STYLE_GOOD},       {"failed", STYLE_BAD},
+    {"fail", STYLE_BAD},       {"running", STYLE_BUSY},  {"active", STYLE_BUSY},
+    {"stopped", STYLE_NOTE},   {"paused", STYLE_NOTE},   {"warn", STYLE_NOTE},
+    {"unknown", STYLE_NOTE},   {"waiting", STYLE_DIM},   {"ready", STYLE_DIM},
+    {"skipped", STYLE_DIM},    {"cancelled", STYLE_DIM},
 };
 
-static bool is_dumb(void)
+bool term_is_dumb(void)
 {
     const char *name = getenv("TERM");
 
@@ -93,7 +93,7 @@ bool term_has_colour(const char *choice, bool is_terminal)
         return false;
     if (force != NULL && force[0] != '\0' && strcmp(force, "0") != 0)
         return true;
-    return is_terminal && !is_dumb();
+    return is_terminal && !term_is_dumb();
 }
 
 const char *term_style(enum style style, bool colour)

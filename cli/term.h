@@ -8,6 +8,9 @@
 
 enum { TERM_DEFAULT_COLUMNS = 72 };
 
+/* Whether TERM says that nothing can be drawn over. */
+bool term_is_dumb(void);
+
 /* Columns of the terminal behind fd, or COLUMNS; 0 when neither says. */
 int term_columns(int fd);
 

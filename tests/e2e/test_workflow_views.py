@@ -5,8 +5,13 @@ others that read the record. The store is filled by tests/e2e/fill_workflow.c:
 one failed, one runs and one waits; `tune` has a run below it; `grow` is in its
 second round."""
 
+import contextlib
 import csv
+import fcntl
 import io
+import os
+import signal
+import sqlite3
 
 import pytest
 
@@ -19,6 +24,23 @@ def night(smtune):
     for name in "night", "night.tune":
         (smtune.store / "runs" / name).mkdir(parents=True)
     return "night"
+
+
+@contextlib.contextmanager
+def engine_of(smtune, name):
+    """This process holds the run's engine lock meanwhile."""
+    with open(smtune.store / "runs" / name / "engine.lock", "w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def sql(smtune, statement):
+    with contextlib.closing(
+            sqlite3.connect(smtune.store / "smtune.db")) as connection:
+        connection.execute(statement)
+        connection.commit()
 
 
 def by_name(rows):
@@ -230,3 +252,61 @@ def test_why_says_it_in_a_sentence(smtune, night, name, state, reason):
 
 def test_why_names_the_nearest_step(smtune, night):
     assert "did you mean" in refused(smtune, "why", night, "prepar")
+
+
+# ---- top
+
+
+def read_until(process, words):
+    for line in process.stdout:
+        if line.split()[1:1 + len(words)] == words:
+            return line
+    raise AssertionError(f"no line '{words}'")
+
+
+def test_top_prints_a_line_where_a_step_changes(smtune, night):
+    with engine_of(smtune, night):
+        top = smtune.start("top", night)
+        read_until(top, ["night", "prepare", "succeeded"])
+        read_until(top, ["night", "running"])
+        sql(smtune, "UPDATE run_step SET state = 'failed', reason = "
+            "'1 of 4 copies failed', ended_ms = began_ms + 61000 "
+            "WHERE name = 'shard'")
+        line = read_until(top, ["night", "shard", "failed"])
+        assert "1m 01s" in line and "1 of 4 copies failed" in line
+    read_until(top, ["night", "interrupted"])
+    assert (top.stdout.read(), top.wait()) == ("", 0)
+
+
+def test_top_shows_all_that_goes_on(smtune, night):
+    assert smtune("top").stderr == (
+        "smtune: no run goes on now (smtune ls lists them)\n")
+    with engine_of(smtune, night):
+        top = smtune.start("top")
+        read_until(top, ["night", "running"])
+        top.send_signal(signal.SIGINT)
+        assert top.wait() == 130
+    assert "night.tune" not in top.stdout.read()
+
+
+def test_top_draws_a_page_that_fits(smtune, night):
+    shown = []
+
+    def stop(process, text):
+        if "step" in text and not shown:
+            shown.append(text)
+            process.send_signal(signal.SIGINT)
+
+    with engine_of(smtune, night):
+        status, _ = smtune.on_terminal("top", night, columns=60, lines=8,
+                                       during=stop)
+    assert status == 130
+    page = shown[0]
+    assert "2/6 steps" in page and "... 2 more" in page
+    assert page.count("\n") == 7
+
+
+def test_top_is_for_people(smtune, night):
+    assert "smtune status RUN -o json" in refused(
+        smtune, "top", "-o", "json", status=2)
+    assert "did you mean" in refused(smtune, "top", "nigth")
