@@ -365,6 +365,7 @@ struct trial *engine_create_job(struct engine *engine, size_t step,
     struct trial *job = trial_create(engine->experiment, &its->task, number);
 
     job->step = (int64_t)step;
+    job->link_rule = its->link.max > 0 ? &its->link : NULL;
     job->executor = find_executor(engine, its->executor);
     return job;
 }

@@ -112,8 +112,9 @@ static void start_as_ranks(struct launch *launch,
 }
 
 static void fill_spec(struct launch *launch, const struct launch_site *site,
-                      const struct resources *resources)
+                      const struct launch_order *order)
 {
+    const struct resources *resources = order->resources;
     struct attempt_spec *spec = &launch->spec;
 
     spec->directory = launch->directory;
@@ -125,6 +126,8 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->memory_bytes = resources->memory_bytes;
     spec->time_ms = resources->time_ms;
     spec->grace_ms = resources->grace_ms;
+    spec->warn_signal = order->warn_signal;
+    spec->warn_before_ms = order->warn_before_ms;
 }
 
 static void set_environment(struct launch *launch,
@@ -226,7 +229,7 @@ struct launch *launch_create(const struct launch_site *site,
     }
     if (order->resources->tasks > 1)
         start_as_ranks(launch, order->resources);
-    fill_spec(launch, site, order->resources);
+    fill_spec(launch, site, order);
     return launch;
 }
 

@@ -121,6 +121,8 @@ static int on_attempt(void *user, const struct attempt_row *row)
                                           executor_gpus(trial->executor)};
 
     trial->attempt_number = row->number;
+    if (row->cause != NULL && row->number > recovery->superseded.attempts)
+        recovery_follow_link(trial, row);
     if (row->number <= recovery->superseded.attempts_succeeded)
         recovery->last_attempt = row->id;
     recovery->ended_ms = row->ended_ms;
@@ -172,6 +174,10 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     };
     int result = -1;
 
+    if (trial->link_rule != NULL) {
+        spec.warn_signal = trial->link_rule->signal;
+        spec.warn_before_ms = trial->link_rule->before_ms;
+    }
     if (fs_make_directories(directory, recovery->err) == 0)
         result = executor_reattach(trial->executor, &spec, recovery->err);
     if (result == 0) {

@@ -28,6 +28,8 @@ void recovery_place(struct recovery *recovery, struct trial *trial,
 /* recover_steps.c */
 /* Reads how far a workflow's steps are. */
 int recovery_read_steps(struct recovery *recovery);
+/* An attempt of a job has ended, which may be a link of a chain. */
+void recovery_follow_link(struct trial *job, const struct attempt_row *row);
 /* One job that was not in memory, in a state: to the ready ones. */
 int recovery_keep_job(struct recovery *recovery, const struct trial_row *row,
                       enum job_state state);

@@ -121,6 +121,21 @@ int recovery_keep_job(struct recovery *recovery, const struct trial_row *row,
     return 0;
 }
 
+void recovery_follow_link(struct trial *job, const struct attempt_row *row)
+{
+    const struct attempt_exit exit = {
+        .cause = (enum attempt_cause)attempt_cause_find(row->cause),
+        .started_ms = row->started_ms,
+        .ended_ms = row->ended_ms,
+    };
+    const struct link_end end = {&exit, job->resources.time_ms,
+                                 row->checkpoint};
+    char why[LINKS_TEXT_MAX];
+
+    if (job->link_rule != NULL)
+        links_end(&job->links, job->link_rule, &end, why);
+}
+
 static int on_job(void *user, const struct trial_row *row)
 {
     struct step_records *records = user;

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "orchestrator/checkpoint_hash.h"
 #include "orchestrator/outcome.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/watch.h"
@@ -61,18 +62,27 @@ void engine_on_started(void *user, int64_t attempt, int64_t pid)
         engine_change_trial(engine, trial, EVENT_STARTED, NULL);
 }
 
+static void add_text(struct attempt_exit *end, const char *text)
+{
+    size_t used = strlen(end->text);
+
+    snprintf(end->text + used, sizeof(end->text) - used, "%s%s",
+             used > 0 ? "; " : "", text);
+}
+
 /* Adds what the next attempt will have to what is said of this one's end. */
 static void scale_resources(struct trial *trial, const struct retry_rule *rule)
 {
     const struct retry_machine machine = {executor_cpus(trial->executor),
                                           executor_gpus(trial->executor)};
-    struct buf text = BUF_INIT;
-    size_t used = strlen(trial->end.text);
+    struct buf next = BUF_INIT, text = BUF_INIT;
 
-    retry_scale(rule, &machine, &trial->resources, &text);
-    if (text.length > 0)
-        snprintf(trial->end.text + used, sizeof(trial->end.text) - used,
-                 "%snext: %s", used > 0 ? "; " : "", buf_text(&text));
+    retry_scale(rule, &machine, &trial->resources, &next);
+    if (next.length > 0) {
+        buf_printf(&text, "next: %s", buf_text(&next));
+        add_text(&trial->end, buf_text(&text));
+    }
+    buf_clear(&next);
     buf_clear(&text);
 }
 
@@ -99,15 +109,39 @@ static bool schedule_retry(struct engine *engine, struct trial *trial,
     return true;
 }
 
-static enum job_event decide(struct engine *engine, struct trial *trial,
-                             const struct buf *log)
+/* What comes of an end that has failed the job, in itself. */
+static enum job_event find_another(struct engine *engine, struct trial *trial,
+                                   enum link_verdict verdict, const char *why,
+                                   const struct buf *log)
 {
+    switch (verdict) {
+    case LINK_FOLLOWS:
+        return EVENT_LINKED;
+    case LINK_DENIED:
+        add_text(&trial->end, why);
+        return EVENT_FAILED;
+    case LINK_NONE:
+        break;
+    }
+    return schedule_retry(engine, trial, log) ? EVENT_RETRY : EVENT_FAILED;
+}
+
+/* checkpoint: as struct link_end's. */
+static enum job_event decide(struct engine *engine, struct trial *trial,
+                             const char *checkpoint, const struct buf *log)
+{
+    const struct link_end end = {&trial->end, trial->resources.time_ms,
+                                 checkpoint};
     enum job_event event = trial_judge_end(&trial->end, trial->wish);
+    enum link_verdict verdict = LINK_NONE;
+    char why[LINKS_TEXT_MAX] = "";
 
     trial->retry_rule = -1;
-    if (event == EVENT_FAILED && schedule_retry(engine, trial, log))
-        event = EVENT_RETRY;
-    return event;
+    if (trial->link_rule != NULL)
+        verdict = links_end(&trial->links, trial->link_rule, &end, why);
+    return event == EVENT_FAILED
+               ? find_another(engine, trial, verdict, why, log)
+               : event;
 }
 
 static void follow_durations(struct engine *engine,
@@ -139,10 +173,25 @@ static void note_beginning(struct trial *trial)
                  "it began again from nothing: no checkpoint was left");
 }
 
-/* The trial, which is in no list, goes to settled. log: what retry rules look
- * at, or empty. */
-static void settle(struct engine *engine, struct trial *trial,
-                   const struct buf *log)
+/* What a link's end has among its checkpoints; the caller frees. */
+static char *hash_checkpoint(const struct engine *engine,
+                             const struct trial *trial)
+{
+    char *directory, *hash;
+
+    if (trial->link_rule == NULL || trial->end.started_ms == 0)
+        return NULL;
+    directory =
+        workspace_checkpoint_directory(engine->run->directory, trial->number);
+    hash = checkpoint_hash(directory);
+    free(directory);
+    return hash;
+}
+
+/* The trial, which is in no list, goes to settled. checkpoint: as struct
+ * link_end's. log: what retry rules look at, or empty. */
+static void settle_as(struct engine *engine, struct trial *trial,
+                      const char *checkpoint, const struct buf *log)
 {
     struct attempt_exit *end = &trial->end;
     enum job_event event;
@@ -151,7 +200,7 @@ static void settle(struct engine *engine, struct trial *trial,
 
     follow_durations(engine, end);
     note_beginning(trial);
-    event = decide(engine, trial, log);
+    event = decide(engine, trial, checkpoint, log);
     row = (struct attempt_end){
         .run = engine->run->id,
         .job = trial->job,
@@ -166,6 +215,7 @@ static void settle(struct engine *engine, struct trial *trial,
         .text = end->text[0] != '\0' ? end->text : NULL,
         .rule = trial->retry_rule,
         .resource_used = engine_schedule_used(engine, trial, event),
+        .checkpoint = checkpoint,
     };
     TAILQ_INSERT_TAIL(&engine->settled, trial, link);
     if (!engine_begin(engine))
@@ -181,6 +231,15 @@ static void settle(struct engine *engine, struct trial *trial,
         engine_account_ended(engine, trial, false);
         engine_announce_ended(engine, trial);
     }
+}
+
+static void settle(struct engine *engine, struct trial *trial,
+                   const struct buf *log)
+{
+    char *checkpoint = hash_checkpoint(engine, trial);
+
+    settle_as(engine, trial, checkpoint, log);
+    free(checkpoint);
 }
 
 void engine_settle_unstarted(struct engine *engine, struct trial *trial,

@@ -10,6 +10,7 @@
 #include "base/value.h"
 #include "executors/executor.h"
 #include "orchestrator/experiment.h"
+#include "orchestrator/links.h"
 #include "orchestrator/states.h"
 
 /*
@@ -50,6 +51,8 @@ struct trial {
     int64_t copy, round; /* of its step; round 0: that does not repeat */
     json_t *rounds;      /* its round's values by name; NULL: none */
     json_t *outputs;     /* what it made, by name; NULL: nothing, or not yet */
+    const struct link_rule *link_rule; /* NULL: it is no chain */
+    struct links links;
     struct executor *executor;
     int64_t attempt; /* the current one's id, 0: none */
     int64_t attempt_number;

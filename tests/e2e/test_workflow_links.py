@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`continue`: jobs that are longer than their time limit, with real limits."""
+
+import sqlite3
+
+import pytest
+
+from conftest import wait_until
+
+# Counts to 30 in three seconds, of which it has one at a time. It keeps its
+# place when it is warned, and not otherwise.
+COUNT = r"""
+    import os, pathlib, signal, sys, time
+    place = pathlib.Path(os.environ["SMTUNE_CHECKPOINT_DIR"], "place")
+    count = int(place.read_text()) if place.exists() else 0
+
+    def save(number, frame):
+        place.write_text(str(count))
+        sys.exit(75)
+
+    signal.signal(signal.SIGUSR2, save)
+    while count < 30:
+        time.sleep(0.1)
+        count += 1
+        print(f"count={count}", flush=True)
+"""
+
+CHAIN = """
+    version: 1
+    name: w
+    steps:
+      long:
+        command: python3 count.py
+        timeout: 2s
+        continue: {total: 1h, signal: USR2@0.5s, max: 20}
+        metrics: [count]
+      after:
+        needs: [long]
+        command: echo ${{ long.count }}
+"""
+
+
+@pytest.fixture
+def count(write):
+    return write("count.py", COUNT)
+
+
+def attempts(smtune, job):
+    found = smtune.json("show", "w", job)["attempts"]
+    return [(a["cause"], a["exit_code"]) for a in found]
+
+
+def checkpoints(smtune):
+    """What the record has of each attempt's checkpoints, in order."""
+    with sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
+                         uri=True) as db:
+        return [row[0] for row in
+                db.execute("SELECT checkpoint FROM attempt ORDER BY id")]
+
+
+def events(smtune):
+    with sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
+                         uri=True) as db:
+        return [row[0] for row in
+                db.execute("SELECT event FROM event ORDER BY seq")]
+
+
+def test_a_job_goes_on_in_links(smtune, write, count):
+    smtune.ok("run", write("w.yaml", CHAIN))
+    ends = attempts(smtune, "long")
+    assert len(ends) >= 3
+    assert ends[:-1] == [("exit", 75)] * (len(ends) - 1)
+    assert ends[-1] == ("ok", 0)
+    hashes = checkpoints(smtune)[:len(ends)]
+    assert all(hashes) and len(set(hashes)) == len(ends) - 1
+    assert events(smtune).count("linked") == len(ends) - 1
+    assert "retry" not in events(smtune)
+    log = smtune.ok("logs", "w", "after")
+    assert log.strip().endswith("30")
+
+
+def test_without_progress_it_fails(smtune, write):
+    """It writes its checkpoint anew each time, with the same in it."""
+    result = smtune("run", write("w.yaml", """
+        version: 1
+        name: w
+        steps:
+          idle:
+            shell: echo same > $SMTUNE_CHECKPOINT_DIR/place; exec sleep 100
+            timeout: 0.3s
+            continue: {max: 20}
+            retry: [{match: timeout, max: 5}]
+        """))
+    assert result.returncode == 1
+    assert attempts(smtune, "idle") == [("timeout", None)] * 3
+    assert "two links in a row left the checkpoint as it was" in \
+        smtune.ok("why", "w", "idle")
+
+
+def test_links_are_counted(smtune, write, count):
+    result = smtune("run", write("w.yaml", CHAIN.replace("max: 20",
+                                                         "max: 1")))
+    assert result.returncode == 1
+    assert len(attempts(smtune, "long")) == 2
+    assert "1 links are used" in smtune.ok("why", "w", "long")
+
+
+def test_an_early_end_is_for_the_retry_rules(smtune, write):
+    """75 before the warning is a retry, as it is without `continue`."""
+    smtune.ok("run", write("w.yaml", """
+        version: 1
+        name: w
+        steps:
+          early:
+            shell: >
+              f=$SMTUNE_CHECKPOINT_DIR/n; echo >> $f;
+              if [ $(wc -l < $f) -gt 1 ]; then exit 0; fi; exit 75
+            timeout: 10s
+            continue: {max: 20, signal: USR2@2s}
+            retry: [{match: "exit:75", max: 1, delay: 0}]
+        """))
+    assert attempts(smtune, "early") == [("exit", 75), ("ok", 0)]
+    assert "linked" not in events(smtune)
+    assert events(smtune).count("retry") == 1
+
+
+def test_a_chain_outlives_its_engine(smtune, write, count):
+    """The warning comes while there is none; the next engine goes on."""
+    engine = smtune.start("run", write("w.yaml", CHAIN))
+    exits = smtune.store / "runs/w/attempts/1-1/exit"
+    wait_until(exits.exists, what="the first link's end")
+    wait_until(lambda: events(smtune).count("attempt_running") == 2,
+               what="the second link")
+    engine.kill()
+    engine.wait()
+    exits = smtune.store / "runs/w/attempts/1-2/exit"
+    wait_until(exits.exists, what="its end")
+    smtune.ok("resume", "w")
+    ends = attempts(smtune, "long")
+    assert ends[:-1] == [("exit", 75)] * (len(ends) - 1)
+    assert ends[-1] == ("ok", 0)
+    hashes = checkpoints(smtune)[:len(ends)]
+    assert len(set(hashes)) == len(ends) - 1
+    assert smtune.ok("logs", "w", "after").strip().endswith("30")
+    smtune.ok("fsck", "w")
