@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/run_view.h"
 #include "orchestrator/decisions.h"
+#include "orchestrator/flow_proof.h"
 #include "orchestrator/replay.h"
 #include "orchestrator/run.h"
 
@@ -51,6 +52,33 @@ static void print_json(const struct run_view *view, const struct replay *replay,
         "steps", (json_int_t)replay->steps, "step", step_json(replay),
         "decisions", (json_int_t)decisions->proved, "decision",
         decision_json(decisions));
+
+    json_print(json, &text);
+    printf("%s\n", buf_text(&text));
+    json_decref(json);
+    buf_clear(&text);
+}
+
+static json_t *flow_json(const struct flow_replay *replay)
+{
+    if (replay->seq == 0)
+        return json_null();
+    return json_pack("{s:I, s:s?, s:o, s:s}", "event", (json_int_t)replay->seq,
+                     "step", replay->step, "id",
+                     replay->job != 0 ? json_integer((json_int_t)replay->job)
+                                      : json_null(),
+                     "text", replay->text);
+}
+
+static void print_flow_json(const struct run_view *view,
+                            const struct flow_replay *replay,
+                            const struct decisions *decisions)
+{
+    struct buf text = BUF_INIT;
+    json_t *json = json_pack(
+        "{s:s, s:I, s:o, s:I, s:o}", "run", view->row.name, "steps",
+        (json_int_t)replay->proved, "step", flow_json(replay), "decisions",
+        (json_int_t)decisions->proved, "decision", decision_json(decisions));
 
     json_print(json, &text);
     printf("%s\n", buf_text(&text));
@@ -123,32 +151,78 @@ static void print_text(const struct run_view *view, const struct replay *replay,
     buf_clear(&text);
 }
 
+static void print_flow(const struct run_view *view,
+                       const struct flow_replay *replay,
+                       const struct decisions *decisions)
+{
+    struct buf text = BUF_INIT;
+
+    buf_printf(&text, "run '%s': %s%" PRId64 " beginnings and ends are proved",
+               view->row.name, replay->seq == 0 ? "all " : "", replay->proved);
+    if (replay->seq != 0)
+        buf_printf(&text, ", event %" PRId64, replay->seq);
+    if (replay->step != NULL)
+        buf_printf(&text, " of step '%s'", replay->step);
+    if (replay->job != 0)
+        buf_printf(&text, " of job %" PRId64, replay->job);
+    if (replay->seq != 0)
+        buf_printf(&text, " does not follow: %s", replay->text);
+    buf_printf(&text, "\nrun '%s': ", view->row.name);
+    add_decisions(decisions, &text);
+    puts(buf_text(&text));
+    buf_clear(&text);
+}
+
+static int show_experiment(const struct cli *cli, const struct run_view *view,
+                           const struct spec *spec,
+                           const struct decisions *decisions, struct err *err)
+{
+    struct replay replay;
+
+    if (replay_run(view->store, view->row.id, spec->experiment, &replay, err) !=
+        0)
+        return -1;
+    if (cli->output == OUTPUT_TABLE)
+        print_text(view, &replay, decisions);
+    else
+        print_json(view, &replay, decisions);
+    return replay.differs != 0 || replay.step_place != 0 || decisions->seq != 0
+               ? err_exit_status(ERR_FAILED)
+               : 0;
+}
+
+static int show_workflow(const struct cli *cli, const struct run_view *view,
+                         const struct spec *spec,
+                         const struct decisions *decisions, struct err *err)
+{
+    struct flow_replay replay;
+
+    if (flow_replay_run(view->store, view->row.id, spec->workflow,
+                        view->row.name, &replay, err) != 0)
+        return -1;
+    if (cli->output == OUTPUT_TABLE)
+        print_flow(view, &replay, decisions);
+    else
+        print_flow_json(view, &replay, decisions);
+    return replay.seq != 0 || decisions->seq != 0 ? err_exit_status(ERR_FAILED)
+                                                  : 0;
+}
+
 static int replay_view(const struct cli *cli, const struct run_view *view,
                        struct err *err)
 {
-    struct experiment *experiment =
-        run_read_experiment(view->store, view->row.id, err);
     struct decisions decisions;
-    struct replay replay;
-    int status = -1;
+    struct spec spec;
+    int status;
 
-    if (experiment != NULL)
-        status =
-            replay_run(view->store, view->row.id, experiment, &replay, err);
+    if (run_read_spec(view->store, view->row.id, &spec, err) != 0)
+        return -1;
+    status =
+        decisions_replay(view->store, view->row.id, &spec, &decisions, err);
     if (status == 0)
-        status = decisions_replay(view->store, view->row.id, experiment,
-                                  &decisions, err);
-    if (status == 0) {
-        if (cli->output == OUTPUT_TABLE)
-            print_text(view, &replay, &decisions);
-        else
-            print_json(view, &replay, &decisions);
-        status =
-            replay.differs != 0 || replay.step_place != 0 || decisions.seq != 0
-                ? err_exit_status(ERR_FAILED)
-                : 0;
-    }
-    experiment_destroy(experiment);
+        status = (spec.workflow != NULL ? show_workflow : show_experiment)(
+            cli, view, &spec, &decisions, err);
+    spec_clear(&spec);
     return status;
 }
 
@@ -178,7 +252,9 @@ const struct cmd cmd_replay = {
         "was decided of each on its way. Then decides from the events "
         "once more what became of each attempt's end (success, failure, a "
         "retry and its time), when the budget was used up, and in what the run "
-        "ended. Nothing is run or written.\n\n"
+        "ended. Of a workflow it is the steps that are asked for again: which "
+        "began, with which copies, were skipped, and how they ended. Nothing "
+        "is run or written.\n\n"
         "Exit status: 0 all is the same; 1 something differs, and is shown.",
     .examples = "smtune replay last\n"
                 "smtune replay mlp -o json  # for programs\n",

@@ -116,7 +116,7 @@ static enum budget_verdict verdict(const struct deciding *deciding,
                                    int64_t elapsed)
 {
     return budget_check(&deciding->experiment->budget,
-                        &deciding->experiment->objectives[0], &deciding->tally,
+                        deciding->experiment->objectives, &deciding->tally,
                         elapsed);
 }
 
@@ -152,6 +152,20 @@ static struct job *find_job(struct deciding *deciding, int64_t id)
                : NULL;
 }
 
+/* NULL: there is no such step. */
+static const struct task *find_task(const struct deciding *deciding,
+                                    const json_t *detail)
+{
+    const struct workflow *workflow = deciding->workflow;
+    int64_t step = deciding_integer(detail, "step", -1);
+
+    if (workflow == NULL)
+        return &deciding->experiment->task;
+    return step >= 0 && (size_t)step < workflow->step_count
+               ? &workflow->steps[step].task
+               : NULL;
+}
+
 static int add_job(struct deciding *deciding, const json_t *detail)
 {
     const struct budget *budget = &deciding->experiment->budget;
@@ -163,11 +177,14 @@ static int add_job(struct deciding *deciding, const json_t *detail)
     deciding->jobs[deciding->job_count++] = (struct job){
         .id = deciding->event->job,
         .number = number,
+        .task = find_task(deciding, detail),
         .rule = -1,
         .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
     deciding->is_closing = false;
     deciding_ask(deciding, number, detail);
+    if (deciding->jobs[deciding->job_count - 1].task == NULL)
+        return deciding_differ(deciding, number, "it is of no step");
     if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
         return deciding_differ(deciding, number,
                                "it was suggested, and the budget is %" PRId64
@@ -213,8 +230,8 @@ static void account(struct deciding *deciding, const struct job *job)
     else if (job->violation > 0.0)
         tally_add_infeasible(tally);
     else
-        tally_add_result(tally, &deciding->experiment->objectives[0],
-                         job->number, job->place, job->value);
+        tally_add_result(tally, deciding->experiment->objectives, job->number,
+                         job->place, job->value);
 }
 
 struct result {
@@ -393,7 +410,8 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
     const struct session *session = deciding_session(deciding);
     bool holds = true;
 
-    if (strcmp(state, run_state_names[RUN_RUNNING]) == 0 || session == NULL)
+    if (strcmp(state, run_state_names[RUN_RUNNING]) == 0 || session == NULL ||
+        deciding->workflow != NULL)
         return 0;
     if (strcmp(state, run_state_names[RUN_SUCCEEDED]) == 0)
         holds = reason_holds(deciding, session, reason);
@@ -445,11 +463,11 @@ static int on_job_event(struct deciding *deciding, const json_t *detail)
     struct job *job = find_job(deciding, event->job);
     int word = find_event(event->event);
 
-    if (word == EVENT_SUGGESTED)
+    if (word == EVENT_SUGGESTED || word == EVENT_CREATED)
         return add_job(deciding, detail);
     if (job == NULL)
         return deciding_differ(deciding, event->job_number,
-                               "it was never suggested");
+                               "nothing tells of its beginning");
     if (strcmp(event->event, "attempt_ended") == 0)
         keep_end(deciding, job, detail);
     if (strcmp(event->event, "observed") == 0)
@@ -470,16 +488,18 @@ static int on_event(void *user, const struct event_row *event)
     return result;
 }
 
-int decisions_replay(struct store *store, int64_t run,
-                     const struct experiment *experiment,
+int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
                      struct decisions *decisions, struct err *err)
 {
+    const struct experiment *experiment = spec->experiment;
     struct deciding deciding = {.experiment = experiment,
+                                .workflow = spec->workflow,
                                 .decisions = decisions};
     int result;
 
     *decisions = (struct decisions){0};
-    deciding.convergence = search_create_convergence(experiment);
+    if (spec->workflow == NULL)
+        deciding.convergence = search_create_convergence(experiment);
     tally_init(&deciding.tally, experiment->budget.improvement);
     result = store_each_event(store, run, on_session_event, &deciding, err);
     if (result == 0)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec.h"
 #include "store/store.h"
 
 /*
@@ -14,7 +14,8 @@
  * interruption), whether the budget let another trial begin or ended those that
  * ran, and in what the run ended. What a decision hangs on is told by the same
  * pure functions that the engine asks (trial_judge_end, retry_match,
- * retry_wait_ms, budget_check).
+ * retry_wait_ms, budget_check). So it is for the jobs of a workflow; what comes
+ * next there, and how its run ends, is for flow_proof.h.
  *
  * Two things stand outside the events, and are believed: what a log said to a
  * rule that looks for it, and that the user stopped the run.
@@ -28,9 +29,8 @@ struct decisions {
     char text[256]; /* what is recorded, and what follows */
 };
 
-/* experiment is as in the record. -1 when the record cannot be read. */
-int decisions_replay(struct store *store, int64_t run,
-                     const struct experiment *experiment,
+/* spec is as in the record. -1 when the record cannot be read. */
+int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
                      struct decisions *decisions, struct err *err);
 
 #endif

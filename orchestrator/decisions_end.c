@@ -17,9 +17,8 @@ static bool was_stopped(const struct session *session)
 /* Whether a rule may have matched; one that looks at logs is believed. */
 static bool rule_follows(const struct deciding *deciding, struct job *job)
 {
-    const struct experiment *experiment = deciding->experiment;
-    const struct retry_rule *rules = experiment->task.retries;
-    size_t count = experiment->task.retry_count;
+    const struct retry_rule *rules = job->task->retries;
+    size_t count = job->task->retry_count;
     struct retry_evidence evidence = {.end = &job->end};
     int without_log = retry_match(rules, count, &evidence);
 
@@ -36,7 +35,7 @@ static bool rule_follows(const struct deciding *deciding, struct job *job)
 static int check_retry(struct deciding *deciding, struct job *job,
                        enum job_event event, const json_t *detail)
 {
-    const struct experiment *experiment = deciding->experiment;
+    const struct task *task = job->task;
     const struct retry_rule *rule = &retry_default;
     enum job_event follows = EVENT_FAILED;
     int64_t wait_ms;
@@ -46,11 +45,10 @@ static int check_retry(struct deciding *deciding, struct job *job,
                                "rule %d is said to match its end, and does not",
                                job->rule);
     if (job->rule >= 0) {
-        rule = retry_rule_at(experiment->task.retries,
-                             experiment->task.retry_count, job->rule);
+        rule = retry_rule_at(task->retries, task->retry_count, job->rule);
         if (job->retries_used == NULL)
-            job->retries_used = mem_array(experiment->task.retry_count + 1,
-                                          sizeof(*job->retries_used));
+            job->retries_used =
+                mem_array(task->retry_count + 1, sizeof(*job->retries_used));
         if (job->retries_used[job->rule] < rule->max)
             follows = EVENT_RETRY;
     }
@@ -60,8 +58,8 @@ static int check_retry(struct deciding *deciding, struct job *job,
             job_event_names[event], job_event_names[follows]);
     if (event == EVENT_FAILED)
         return 0;
-    wait_ms = retry_wait_ms(rule, experiment->search.seed, job->number,
-                            ++job->retries_used[job->rule]);
+    wait_ms = retry_wait_ms(rule, deciding->experiment->search.seed,
+                            job->number, ++job->retries_used[job->rule]);
     if (deciding->is_complete && deciding_integer(detail, "due_ms", 0) !=
                                      deciding->event->time_ms + wait_ms)
         return deciding_differ(deciding, job->number,

@@ -7,6 +7,7 @@
 #include "orchestrator/budget.h"
 #include "orchestrator/decisions.h"
 #include "orchestrator/trial.h"
+#include "orchestrator/workflow.h"
 #include "strategies/scheduler.h"
 
 /* What the files of the proof of decisions share: decisions.c goes through the
@@ -25,6 +26,7 @@ struct session {
 
 struct job {
     int64_t id, number;
+    const struct task *task;
     int64_t *retries_used; /* [retry_count + 1]; NULL: none yet */
     struct attempt_exit end;
     int rule;     /* as recorded; -1: none */
@@ -41,6 +43,7 @@ struct job {
 
 struct deciding {
     const struct experiment *experiment;
+    const struct workflow *workflow; /* NULL: it is an experiment */
     struct decisions *decisions;
     struct session *sessions; /* [session_count] */
     size_t session_count, session_capacity;

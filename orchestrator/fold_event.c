@@ -203,7 +203,7 @@ static void job_began(struct fold *fold, enum job_event event, json_t *detail)
                       fold->kinds[IMAGE_JOB].count, job_event_names[event]);
     check_step(fold, row);
     seen = row->cells[JOB_CELL_SEEN].integer;
-    if (fold->is_complete && event == EVENT_SUGGESTED && seen != fold->told)
+    if (fold->is_complete && seen != fold->told)
         fold_complain(fold,
                       "it was suggested after %" PRId64
                       " results, and there were %" PRId64,

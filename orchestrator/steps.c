@@ -128,8 +128,8 @@ static json_t *ask_source(struct steps *steps, size_t step,
     return list;
 }
 
-static json_t *ask_axis(struct steps *steps, size_t step,
-                        const struct axis *axis, struct err *err)
+json_t *steps_axis(struct steps *steps, size_t step, const struct axis *axis,
+                   struct err *err)
 {
     switch (axis->kind) {
     case AXIS_VALUES:
@@ -148,7 +148,7 @@ int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)
 
     *axes = its->axis_count > 0 ? json_object() : NULL;
     for (size_t i = 0; i < its->axis_count; i++) {
-        json_t *list = ask_axis(steps, step, &its->axes[i], err);
+        json_t *list = steps_axis(steps, step, &its->axes[i], err);
 
         if (list == NULL) {
             json_decref(*axes);

@@ -24,10 +24,11 @@ static const char *const checks[] = {
     "SELECT 'table job: job ' || job.id || ' has no step ' || step FROM job"
     " LEFT JOIN run_step AS s ON s.run_id = job.run_id AND s.idx = job.step"
     " WHERE job.step IS NOT NULL AND s.idx IS NULL",
-    "SELECT 'table job: step ' || step || ' of run ' || run_id || ' has '"
+    "SELECT 'table job: step ' || step || ' of run ' || job.run_id || ' has '"
     " || count(*) || ' jobs of copy ' || copy || ' in one round' FROM job"
-    " WHERE step IS NOT NULL GROUP BY run_id, step, copy, round"
-    " HAVING count(*) > 1",
+    " JOIN run_step AS s ON s.run_id = job.run_id AND s.idx = job.step"
+    " AND job.number >= s.first_job"
+    " GROUP BY job.run_id, step, copy, round HAVING count(*) > 1",
     "SELECT 'event ' || seq || ': its job ' || event.job_id"
     " || ' is another run''s' FROM event JOIN job ON job.id = event.job_id"
     " WHERE job.run_id <> event.run_id",

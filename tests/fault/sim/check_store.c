@@ -81,8 +81,9 @@ static void check_decisions(const struct history *history, struct store *store,
     struct decisions decisions;
     struct err err;
 
-    if (decisions_replay(store, history->run, experiment, &decisions, &err) !=
-        0)
+    if (decisions_replay(store, history->run,
+                         &(struct spec){.experiment = experiment}, &decisions,
+                         &err) != 0)
         world_fail("the decisions cannot be looked at: %s", err.text);
     if (decisions.seq != 0)
         world_fail("the events do not prove event %" PRId64

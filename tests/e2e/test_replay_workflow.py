@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune replay` and `smtune fsck` of a workflow: all follows from its file."""
+
+import json
+import os
+import signal
+import sqlite3
+
+import pytest
+
+from conftest import wait_until
+
+FILE = """\
+    version: 1
+    name: w
+    params: {n: 2}
+    steps:
+      prepare: {shell: "echo rows=3 > rows.env",
+                outputs: {rows: {value: rows.env}}}
+      shard:
+        needs: prepare
+        matrix: {part: [0, 1, 2], size: "${{ '[' || prepare.rows || ']' }}"}
+        shell: "exit ${{ part = 1 }}"
+        parallel: 2
+        success_if: 2
+      odd: {needs: prepare, matrix: {k: {range: [0, 4]}}, if: "k % 2",
+            command: "true"}
+      fails: {needs: shard, fail: "no ${{ shard.failed }}", may_fail: true}
+      sorry: {needs: fails, when: any_failed, command: "true"}
+      never: {needs: shard, if: "shard.failed > n", command: "true"}
+      glad: {needs: never, command: "true"}
+      again: {needs: odd, retry: [{match: [exit], max: 1, delay: 1ms}],
+              shell: "[ -e again ] || { touch again; exit 1; }"}
+      grow:
+        repeat: {max: 5, until: "batch >= 8",
+                 values: {batch: {first: 2, next: "batch * 2"}}}
+        shell: "echo seen=${{ batch }} > seen.env"
+        outputs: {seen: {value: seen.env}}
+    """
+
+
+@pytest.fixture
+def sql(smtune):
+    def execute(statement):
+        with sqlite3.connect(smtune.store / "smtune.db") as connection:
+            for trigger in "event_never_changes", "event_goes_with_its_run":
+                connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+            return connection.execute(statement).rowcount
+    return execute
+
+
+@pytest.fixture
+def run(smtune, write):
+    smtune("run", write("w.yaml", FILE))
+    assert smtune.json("ls")[0]["state"] == "succeeded"
+
+
+def test_it_is_proved(smtune, run):
+    states = {step: state for step, state in sqlite3.connect(
+        smtune.store / "smtune.db").execute("SELECT name, state FROM run_step")}
+    assert states == {
+        "prepare": "succeeded", "shard": "succeeded", "odd": "succeeded",
+        "fails": "failed", "sorry": "succeeded", "never": "skipped",
+        "glad": "skipped", "again": "succeeded", "grow": "succeeded"}
+    told = smtune.json("replay", "w")
+    assert told["step"] is None and told["decision"] is None
+    # Seven began and ended, two were skipped; jobs began and ended; the run.
+    assert told["steps"] == 2 * 7 + 2 + 2 * (1 + 3 + 5 + 3 + 3) + 1
+    text = smtune.ok("replay", "w")
+    assert f"all {told['steps']} beginnings and ends are proved" in text
+    assert "decisions are proved" in text
+    smtune.ok("fsck")
+
+
+# A change of the first such event, and what is said of it.
+TAMPERED = [
+    ("step_began", "copies", "7", "it has 1 copies, not 7"),
+    ("step_began", "step", "4", "it began, and next 'prepare' begins"),
+    ("step_skipped", "step", "6", "and next 'never' begins"),
+    ("created", "copy", "1", "next copy 0 of 'prepare' starts"),
+    ("created", "rounds", "'{}'", "its first round has other values"),
+    ("skipped", "state", "'succeeded'", "its condition says no"),
+    ("succeeded", "outputs", "'{}'", "its matrix has another 'size'"),
+    ("succeeded", "state", "'failed'", "and by its copies failed"),
+    ("retry", "due_ms", "1", "by its rule after 1 ms"),
+]
+
+
+def test_what_does_not_follow_is_found(smtune, run, sql):
+    for event, key, value, said in TAMPERED:
+        first = f"(SELECT min(seq) FROM event WHERE event = '{event}')"
+        assert sql("CREATE TABLE kept AS SELECT * FROM event")
+        assert sql(f"UPDATE event SET detail = json_set(detail, '$.{key}',"
+                   f" {value}) WHERE seq = {first}") == 1
+        result = smtune("replay", "w")
+        assert result.returncode == 1
+        assert said in result.stdout
+        sql("DELETE FROM event")
+        sql("INSERT INTO event SELECT * FROM kept")
+        sql("DROP TABLE kept")
+    assert sql("UPDATE event SET detail = json_set(detail, '$.rounds',"
+               """ '{"batch":5}') WHERE detail LIKE '%"round":2%'""") == 1
+    assert "other values than follow" in smtune("replay", "w").stdout
+
+
+def test_a_step_that_began_too_early_is_found(smtune, run, sql):
+    sql("UPDATE event SET seq = -seq WHERE event = 'step_ended'")
+    sql("UPDATE event SET seq = 100000 + -seq WHERE seq < 0")
+    result = smtune("replay", "w", "-o", "json")
+    assert result.returncode == 1
+    step = json.loads(result.stdout)["step"]
+    assert (step["step"], step["text"]) == (
+        "shard", "it began, and next 'prepare' has succeeded")
+
+
+def test_after_a_crash_it_goes_on_as_if_nothing_had_been(smtune, write):
+    path = write("w.yaml", FILE.replace("exit $", "sleep 0.1; exit $"))
+    process = smtune.start("run", path)
+    wait_until(lambda: list((smtune.store / "runs/w/attempts").glob("3-1/*"))
+               if smtune.store.exists() else False)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    smtune("resume", "w")
+    assert smtune.json("ls")[0]["state"] == "succeeded"
+    told = smtune.json("replay", "w")
+    assert told["step"] is None and told["decision"] is None
+    smtune.ok("fsck")
