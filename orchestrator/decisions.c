@@ -166,11 +166,24 @@ static const struct task *find_task(const struct deciding *deciding,
                : NULL;
 }
 
+/* Of a step that there is. */
+static const struct link_rule *find_link_rule(const struct deciding *deciding,
+                                              const json_t *detail)
+{
+    const struct link_rule *rule;
+
+    if (deciding->workflow == NULL || find_task(deciding, detail) == NULL)
+        return NULL;
+    rule = &deciding->workflow->steps[deciding_integer(detail, "step", 0)].link;
+    return rule->max > 0 ? rule : NULL;
+}
+
 static int add_job(struct deciding *deciding, const json_t *detail)
 {
     const struct budget *budget = &deciding->experiment->budget;
     int64_t number =
         deciding_integer(detail, "number", (int64_t)deciding->job_count + 1);
+    struct job *job;
 
     deciding->jobs = mem_grow(deciding->jobs, deciding->job_count,
                               &deciding->job_capacity, sizeof(struct job));
@@ -178,13 +191,16 @@ static int add_job(struct deciding *deciding, const json_t *detail)
         .id = deciding->event->job,
         .number = number,
         .task = find_task(deciding, detail),
+        .link_rule = find_link_rule(deciding, detail),
         .rule = -1,
         .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
     deciding->is_closing = false;
     deciding_ask(deciding, number, detail);
-    if (deciding->jobs[deciding->job_count - 1].task == NULL)
+    job = &deciding->jobs[deciding->job_count - 1];
+    if (job->task == NULL)
         return deciding_differ(deciding, number, "it is of no step");
+    job->resources = job->task->resources;
     if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
         return deciding_differ(deciding, number,
                                "it was suggested, and the budget is %" PRId64
@@ -197,6 +213,20 @@ static int add_job(struct deciding *deciding, const json_t *detail)
     return 0;
 }
 
+/* The engine asks its chain of every end, too. */
+static void follow_link(struct job *job, const json_t *detail)
+{
+    const struct link_end end = {
+        .exit = &job->end,
+        .time_ms = job->resources.time_ms,
+        .checkpoint = json_string_value(json_object_get(detail, "checkpoint")),
+    };
+    char text[LINKS_TEXT_MAX];
+
+    if (job->link_rule != NULL)
+        job->link_verdict = links_end(&job->links, job->link_rule, &end, text);
+}
+
 static void keep_end(struct deciding *deciding, struct job *job,
                      const json_t *detail)
 {
@@ -206,7 +236,10 @@ static void keep_end(struct deciding *deciding, struct job *job,
         .cause = cause < 0 ? CAUSE_LOST : (enum attempt_cause)cause,
         .exit_code = (int)deciding_integer(detail, "exit_code", -1),
         .signal = (int)deciding_integer(detail, "signal", 0),
+        .started_ms = deciding_integer(detail, "started_ms", 0),
+        .ended_ms = deciding->event->time_ms,
     };
+    follow_link(job, detail);
     job->rule = (int)deciding_integer(detail, "rule", -1);
     job->has_end = true;
     deciding->tally.resource_used +=
@@ -294,6 +327,8 @@ static void reopen_job(struct deciding *deciding, struct job *job)
     job->decision = DECIDE_CONTINUE;
     free(job->retries_used);
     job->retries_used = NULL;
+    job->links = (struct links){0};
+    job->resources = job->task->resources;
     account_all(deciding);
 }
 

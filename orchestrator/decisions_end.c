@@ -2,11 +2,17 @@
 #include "orchestrator/decisions_impl.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/states.h"
+
+/* What is scaled is bounded by the machine, but for the time, which is all
+ * that a decision hangs on. */
+static const struct retry_machine any_machine = {INT_MAX, INT_MAX};
 
 static bool was_stopped(const struct session *session)
 {
@@ -38,6 +44,7 @@ static int check_retry(struct deciding *deciding, struct job *job,
     const struct task *task = job->task;
     const struct retry_rule *rule = &retry_default;
     enum job_event follows = EVENT_FAILED;
+    struct buf text = BUF_INIT;
     int64_t wait_ms;
 
     if (!rule_follows(deciding, job))
@@ -58,6 +65,8 @@ static int check_retry(struct deciding *deciding, struct job *job,
             job_event_names[event], job_event_names[follows]);
     if (event == EVENT_FAILED)
         return 0;
+    retry_scale(rule, &any_machine, &job->resources, &text);
+    buf_clear(&text);
     wait_ms = retry_wait_ms(rule, deciding->experiment->search.seed,
                             job->number, ++job->retries_used[job->rule]);
     if (deciding->is_complete && deciding_integer(detail, "due_ms", 0) !=
@@ -69,6 +78,29 @@ static int check_retry(struct deciding *deciding, struct job *job,
                                    deciding->event->time_ms,
                                wait_ms);
     return 0;
+}
+
+/* What comes of an end that has failed the job, in itself. */
+static int check_failure(struct deciding *deciding, struct job *job,
+                         enum job_event event, const json_t *detail)
+{
+    enum job_event follows = EVENT_FAILED;
+
+    switch (job->link_verdict) {
+    case LINK_NONE:
+        return check_retry(deciding, job, event, detail);
+    case LINK_FOLLOWS:
+        follows = EVENT_LINKED;
+        break;
+    case LINK_DENIED:
+        break;
+    }
+    return event == follows && job->rule < 0
+               ? 0
+               : deciding_differ(deciding, job->number,
+                                 "'%s', and as a link of its chain '%s'",
+                                 job_event_names[event],
+                                 job_event_names[follows]);
 }
 
 bool deciding_may_stop(const struct deciding *deciding,
@@ -130,7 +162,7 @@ int deciding_check_end(struct deciding *deciding, struct job *job,
             deciding, job->number,
             "it was interrupted, and nobody stopped the run");
     if (wish == WISH_NONE && follows == EVENT_FAILED)
-        return check_retry(deciding, job, event, detail);
+        return check_failure(deciding, job, event, detail);
     if (event != follows)
         return deciding_differ(
             deciding, job->number, "'%s', and by its end '%s'",

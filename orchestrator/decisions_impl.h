@@ -27,7 +27,11 @@ struct session {
 struct job {
     int64_t id, number;
     const struct task *task;
-    int64_t *retries_used; /* [retry_count + 1]; NULL: none yet */
+    const struct link_rule *link_rule; /* NULL: it is no chain */
+    struct links links;
+    enum link_verdict link_verdict; /* on its last end */
+    struct resources resources;     /* of its next attempt, or this one */
+    int64_t *retries_used;          /* [retry_count + 1]; NULL: none yet */
     struct attempt_exit end;
     int rule;     /* as recorded; -1: none */
     bool has_end; /* of which nothing was decided yet */

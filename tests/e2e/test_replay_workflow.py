@@ -125,3 +125,22 @@ def test_after_a_crash_it_goes_on_as_if_nothing_had_been(smtune, write):
     told = smtune.json("replay", "w")
     assert told["step"] is None and told["decision"] is None
     smtune.ok("fsck")
+
+
+def test_the_links_of_a_chain_are_proved(smtune, write, sql):
+    smtune("run", write("w.yaml", r"""
+        version: 1
+        name: w
+        steps:
+          long:
+            timeout: 300ms
+            continue: {max: 5}
+            shell: |
+              n=$(cat $SMTUNE_CHECKPOINT_DIR/n 2>/dev/null || echo 0)
+              echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n
+              [ $n -ge 2 ] || exec sleep 9
+        """))
+    told = smtune.json("replay", "w")
+    assert told["step"] is None and told["decision"] is None
+    assert sql("UPDATE event SET event = 'retry' WHERE event = 'linked'") == 2
+    assert "as a link of its chain 'linked'" in smtune("replay", "w").stdout
