@@ -13,6 +13,7 @@
 #include "cli/run_outcome.h"
 #include "cli/summary.h"
 #include "cli/watcher.h"
+#include "cli/workflow_end.h"
 #include "orchestrator/control_link.h"
 #include "orchestrator/live.h"
 #include "orchestrator/run.h"
@@ -162,6 +163,14 @@ static int follow(const struct cli *cli, struct attached *attached,
                          err);
 }
 
+static int print_ending(const struct cli *cli, const struct attached *attached,
+                        struct err *err)
+{
+    return attached->outcome.is_workflow
+               ? workflow_end_print(cli, attached->outcome.name, err)
+               : summary_print(cli, attached->store, attached->run, err);
+}
+
 /* Nobody is there to be followed. */
 static int show_record(const struct cli *cli, struct attached *attached,
                        struct err *err)
@@ -171,8 +180,7 @@ static int show_record(const struct cli *cli, struct attached *attached,
         return -1;
     if (strcmp(attached->outcome.state, run_state_names[RUN_RUNNING]) == 0)
         return engine_is_gone(attached->outcome.name, err);
-    if (!cli->quiet &&
-        summary_print(cli, attached->store, attached->run, err) != 0)
+    if (!cli->quiet && print_ending(cli, attached, err) != 0)
         return -1;
     return run_outcome_status(&attached->outcome);
 }

@@ -11,6 +11,7 @@
 #include "cli/run_view.h"
 #include "orchestrator/deliver.h"
 #include "orchestrator/run.h"
+#include "orchestrator/spec.h"
 
 struct options {
     bool test;
@@ -116,18 +117,18 @@ static int list(const struct cli *cli, const struct run_view *view,
 static int notify(const struct cli *cli, const struct run_view *view,
                   const struct options *options, struct err *err)
 {
-    struct experiment *experiment =
-        run_read_experiment(view->store, view->row.id, err);
-    int result = -1;
+    struct spec spec;
+    int result = run_read_spec(view->store, view->row.id, &spec, err);
 
-    if (experiment != NULL && experiment->receiver_count == 0)
-        err_set(err, ERR_USAGE, "run '%s' has no receivers under 'notify'",
-                view->row.name);
-    else if (experiment != NULL)
+    if (result == 0 && spec.experiment->receiver_count == 0)
+        result =
+            err_set(err, ERR_USAGE, "run '%s' has no receivers under 'notify'",
+                    view->row.name);
+    if (result == 0)
         result = send_waiting(cli, view->row.id, options->test, err);
     if (result == 0)
-        result = list(cli, view, experiment, err);
-    experiment_destroy(experiment);
+        result = list(cli, view, spec.experiment, err);
+    spec_clear(&spec);
     return result;
 }
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/job_name.h"
+#include "orchestrator/job_name.h"
 #include "orchestrator/states.h"
 
 enum { COPIES_NAMED = 8 };

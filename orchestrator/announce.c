@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "orchestrator/job_name.h"
 #include "orchestrator/notify.h"
 #include "orchestrator/search.h"
 #include "orchestrator/setting.h"
@@ -65,9 +66,19 @@ static json_t *counts_json(const struct tally *tally)
         "cancelled", (json_int_t)tally->cancelled);
 }
 
-static json_t *message(const struct engine *engine, enum notify_event event,
+static json_t *steps_json(const struct engine_steps *steps)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I}", "all", (json_int_t)steps->total, "active",
+        (json_int_t)steps->active, "succeeded", (json_int_t)steps->succeeded,
+        "failed", (json_int_t)steps->failed, "skipped",
+        (json_int_t)steps->skipped);
+}
+
+static json_t *message(struct engine *engine, enum notify_event event,
                        const char *text)
 {
+    const struct engine_steps *steps = engine_steps_status(engine);
     char host[256] = "", time[32];
     json_t *json, *best = best_json(engine);
 
@@ -81,7 +92,10 @@ static json_t *message(const struct engine *engine, enum notify_event event,
         json_object_set_new(
             json, "metric",
             json_string(engine->experiment->objectives[0].metric));
-    json_object_set_new(json, "trials", counts_json(&engine->tally));
+    if (steps != NULL)
+        json_object_set_new(json, "steps", steps_json(steps));
+    json_object_set_new(json, steps != NULL ? "jobs" : "trials",
+                        counts_json(&engine->tally));
     if (best != NULL)
         json_object_set_new(json, "best", best);
     return json;
@@ -164,9 +178,39 @@ static void announce_trial(struct engine *engine, enum notify_event event,
     buf_clear(&text);
 }
 
+/* A job that failed: what it said of itself, or else its last attempt's cause.
+ */
+static void announce_job(struct engine *engine, const struct trial *job)
+{
+    const struct step *step = &engine->run->workflow->steps[job->step];
+    bool is_many = step->axis_count > 0 || step->copies > 1;
+    const char *cause = attempt_cause_names[job->end.cause];
+    struct buf text = BUF_INIT, name = BUF_INIT;
+    json_t *json;
+
+    if (!wants(engine, NOTIFY_TRIAL_FAILED))
+        return;
+    job_name_print(step->name, is_many ? job->copy : -1, job->round, &name);
+    buf_printf(&text, "run '%s': job %s failed (%s)", engine->run->name,
+               buf_text(&name),
+               job->end.text[0] != '\0' ? job->end.text : cause);
+    json = message(engine, NOTIFY_TRIAL_FAILED, buf_text(&text));
+    json_object_set_new(
+        json, "job",
+        json_pack("{s:I, s:s, s:s, s:s, s:o}", "id", (json_int_t)job->number,
+                  "name", buf_text(&name), "step", step->name, "state",
+                  job_state_names[job->state], "cause",
+                  job->attempt_number > 0 ? json_string(cause) : json_null()));
+    announce(engine, NOTIFY_TRIAL_FAILED, json);
+    buf_clear(&text);
+    buf_clear(&name);
+}
+
 void engine_announce_ended(struct engine *engine, const struct trial *trial)
 {
-    if (trial->is_new_best)
+    if (trial->step >= 0 && trial->state == JOB_FAILED)
+        announce_job(engine, trial);
+    else if (trial->is_new_best)
         announce_trial(engine, NOTIFY_BEST, trial);
     else if (trial->state == JOB_FAILED)
         announce_trial(engine, NOTIFY_TRIAL_FAILED, trial);

@@ -215,3 +215,38 @@ def test_only_http_addresses(smtune, experiment, url):
     assert result.returncode == 3
     assert "exp.yaml:9:" in result.stderr
     assert f"'{url}' is no http:// or https:// address" in result.stderr
+
+
+def test_a_workflow_tells_of_its_jobs_and_steps(smtune, receiver, write):
+    smtune("run", write("night.yaml", f"""
+        version: 1
+        name: night
+        steps:
+          prepare: {{command: 'true'}}
+          train:
+            needs: prepare
+            matrix: {{seed: [1, 2]}}
+            shell: 'test ${{{{ seed }}}} = 1'
+          stop: {{needs: prepare, fail: 'enough of it'}}
+          late: {{needs: train, command: 'true'}}
+        notify:
+          - url: {receiver.url}
+            events: [started, trial_failed, finished, failed]
+        """))
+    messages = [json.loads(body) for _, _, body, _ in receiver.messages]
+    assert [message["event"] for message in messages] == [
+        "started", "trial_failed", "trial_failed", "failed"]
+    jobs = {message["job"]["name"]: message for message in messages[1:3]}
+    assert jobs["train[1]"]["text"] == (
+        "run 'night': job train[1] failed (exit)")
+    assert jobs["train[1]"]["job"] == {
+        "id": jobs["train[1]"]["job"]["id"], "name": "train[1]",
+        "step": "train", "state": "failed", "cause": "exit"}
+    assert jobs["stop"]["text"] == (
+        "run 'night': job stop failed (enough of it)")
+    assert jobs["stop"]["job"]["cause"] is None
+    assert messages[3]["steps"] == {"all": 4, "active": 0, "succeeded": 1,
+                                    "failed": 2, "skipped": 1}
+    assert messages[3]["jobs"]["all"] == 4 and "trials" not in messages[3]
+    assert [row["state"] for row in json.loads(
+        smtune("notify", "night", "-o", "json").stdout)] == ["delivered"] * 4

@@ -10,6 +10,7 @@ import csv
 import fcntl
 import io
 import os
+import re
 import signal
 import sqlite3
 
@@ -310,3 +311,93 @@ def test_top_is_for_people(smtune, night):
     assert "smtune status RUN -o json" in refused(
         smtune, "top", "-o", "json", status=2)
     assert "did you mean" in refused(smtune, "top", "nigth")
+
+
+# ---- a run of an engine
+
+
+@pytest.fixture
+def ended(smtune, write):
+    """A run that failed: job 3, train[1], at its second attempt."""
+    path = write("wf.yaml", """
+        version: 1
+        name: wf
+        steps:
+          prepare:
+            shell: echo rows=3 >> $SMTUNE_OUTPUTS
+            outputs: {rows: null}
+          train:
+            needs: prepare
+            matrix: {seed: [1, 2]}
+            retry: [{match: [exit], max: 1, delay: 0s}]
+            shell: echo seed ${{ seed }}; test ${{ seed }} = 1
+          group: {needs: prepare, repeat: {max: 2}, command: echo again}
+          late: {needs: [train, group], command: echo never}
+          tell: {needs: train, when: any_failed, command: echo told}
+        """)
+    assert smtune("run", path).returncode == 1
+    return "wf"
+
+
+def test_a_run_as_it_ended(smtune, ended):
+    status = smtune.json("status", ended)
+    assert [step["name"] for step in status["steps"]] == [
+        "prepare", "train", "group", "late", "tell"]
+    steps = by_name(status["steps"])
+    assert {name: step["state"] for name, step in steps.items()} == {
+        "prepare": "succeeded", "train": "failed", "group": "succeeded",
+        "late": "skipped", "tell": "succeeded"}
+    assert (steps["train"]["succeeded"], steps["train"]["failed"]) == (1, 1)
+    assert (steps["group"]["succeeded"], steps["group"]["round"]) == (1, 2)
+    assert steps["late"]["reason"] == "'train' failed"
+    assert smtune.ok("logs", ended, "train[0]") == "seed 1\n"
+    assert smtune.ok("logs", ended, "group#1") == "again\n"
+    assert smtune.json("show", ended, "prepare")["outputs"] == {"rows": 3}
+    why = smtune.json("why", ended, "train[1]")
+    assert [(row["then"], row["line"]) for row in why["attempts"]] == [
+        ("retry rule 1: another attempt", 11),
+        ("retry rule 1: its retries are used up", 11)]
+    assert [need["name"] for need in why["needs"]] == ["prepare"]
+    rules = {row["rule"]: (row["line"], row["text"])
+             for row in smtune.json("why", ended, "tell")["rules"]}
+    assert rules["when"] == (15, "any_failed")
+    assert f"{smtune.directory}/wf.yaml:8" in smtune.ok("show", ended, "train")
+
+
+EVERY_COMMAND = [
+    (["attach", "RUN"], 1, "train"),
+    (["backup", "b.db"], 0, ""),
+    (["best", "RUN"], 2, "workflow's"),
+    (["best", "RUN", "--checkpoints"], 2, "workflow's"),
+    (["export", "RUN"], 0, "train"),
+    (["fsck"], 0, "sound"),
+    (["logs", "RUN", "late"], 4, "skipped"),
+    (["logs", "RUN", "late[0]"], 4, "skipped"),
+    (["ls"], 0, "wf"),
+    (["notify", "RUN"], 2, "no receivers"),
+    (["pause", "RUN"], 0, "no engine"),
+    (["show", "RUN"], 0, "'train' failed"),
+    (["show", "RUN", "late"], 0, "'train' failed"),
+    (["status", "RUN"], 0, "1/2 ok, 1 failed"),
+    (["status", "RUN", "-o", "csv"], 0, "wf"),
+    (["stop", "RUN"], 0, ""),
+    (["top", "RUN"], 0, "wf train failed"),
+    (["trials", "RUN"], 0, "train[1]"),
+    (["trials", "RUN", "-o", "csv"], 0, "train[1]"),
+    (["validate", "wf.yaml"], 0, "workflow"),
+    (["wait", "RUN"], 1, "failed"),
+    (["whatif", "RUN"], 2, "workflow"),
+    (["why", "RUN", "train"], 0, "1 of 2"),
+    (["rm", "RUN"], 0, ""),
+]
+
+
+def test_every_command_makes_sense_of_a_workflow(smtune, ended):
+    wrong = []
+    for words, status, text in EVERY_COMMAND:
+        result = smtune(*[ended if word == "RUN" else word for word in words])
+        shown = result.stdout + result.stderr
+        nonsense = re.findall(r"\btrial \d|\(null\)|objective|\bnan\b", shown)
+        if result.returncode != status or text not in shown or nonsense:
+            wrong.append(f"{words}: {result.returncode} {nonsense}\n{shown}")
+    assert not wrong, "\n".join(wrong)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_JOB_NAME_H
-#define SMTUNE_CLI_JOB_NAME_H
+#ifndef SMTUNE_ORCHESTRATOR_JOB_NAME_H
+#define SMTUNE_ORCHESTRATOR_JOB_NAME_H
 
 #include <stddef.h>
 #include <stdint.h>

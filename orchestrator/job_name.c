@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/job_name.h"
+#include "orchestrator/job_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
