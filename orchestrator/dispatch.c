@@ -208,7 +208,8 @@ static struct trial *start_committed(struct engine *engine, struct trial *trial,
     return TAILQ_FIRST(&engine->committed);
 }
 
-void engine_start_committed(struct engine *engine)
+/* What one executor refuses says nothing of another. */
+static void start_with(struct engine *engine, const struct executor *executor)
 {
     struct refusals refusals = {.count = 0};
     struct trial *trial = TAILQ_FIRST(&engine->committed);
@@ -216,9 +217,19 @@ void engine_start_committed(struct engine *engine)
 
     while (trial != NULL && behind < MAX_BEHIND &&
            engine->phase == PHASE_RUNNING && !engine_is_held(engine)) {
+        if (trial->executor != executor) {
+            trial = TAILQ_NEXT(trial, link);
+            continue;
+        }
         trial = start_committed(engine, trial, &refusals);
         behind += refusals.count > 0;
     }
+}
+
+void engine_start_committed(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->executor_count; i++)
+        start_with(engine, engine->executors[i]);
 }
 
 void engine_submit(struct engine *engine)
