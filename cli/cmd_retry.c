@@ -71,7 +71,8 @@ static int begin(struct run *run, void *user, struct err *err)
     const struct retrying *retrying = user;
     size_t count;
 
-    if (reopen_trials(run->store, run->id, retrying->request, &count, err) != 0)
+    if (reopen_trials(run->store, run->id, run->workflow, retrying->request,
+                      &count, err) != 0)
         return err_prefix(err, "run '%s'", run->name);
     say(retrying->cli, run->name, (int64_t)count);
     return 0;

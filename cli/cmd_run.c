@@ -58,7 +58,7 @@ static struct run *go_on(const struct cli *cli, const struct request *request,
     size_t count;
 
     if (run == NULL || !request->retry ||
-        reopen_trials(store, run->id, &all, &count, err) == 0)
+        reopen_trials(store, run->id, run->workflow, &all, &count, err) == 0)
         return run;
     err_prefix(err, "run '%s'", run->name);
     run_close(run);

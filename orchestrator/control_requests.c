@@ -111,7 +111,7 @@ static int reopen_one(struct engine *engine, const struct reopening *reopening,
 
 /* False when the engine broke. */
 static bool reopen_all(struct engine *engine, const struct reopening *found,
-                       size_t count)
+                       size_t count, const struct reopen_steps *steps)
 {
     struct err err;
 
@@ -123,7 +123,9 @@ static bool reopen_all(struct engine *engine, const struct reopening *found,
             return false;
         }
     }
-    return engine_commit_now(engine);
+    if (engine->steps != NULL)
+        engine_steps_reopen(engine, found, count, steps);
+    return !engine->is_broken && engine_commit_now(engine);
 }
 
 static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
@@ -138,22 +140,40 @@ static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
     return 0;
 }
 
+static int find(struct engine *engine, const struct reopen_request *wanted,
+                struct reopening **found, size_t *count,
+                struct reopen_steps *steps, struct err *err)
+{
+    int64_t run = engine->run->id;
+
+    if (reopen_find(engine->store, run, wanted, found, count, err) != 0)
+        return -1;
+    if (engine->steps != NULL &&
+        reopen_steps_find(engine->store, run, engine->run->workflow,
+                          wanted->all_failed, *found, count, steps, err) != 0)
+        return -1;
+    return *count > 0 || steps->count > 0
+               ? 0
+               : err_set(err, ERR_USAGE, "nothing has failed");
+}
+
 static json_t *retry(struct engine *engine, struct reopen_request *wanted)
 {
     struct reopening *found = NULL;
+    struct reopen_steps steps = {0};
     struct err err;
     json_t *reply;
     size_t count;
 
-    if (reopen_find(engine->store, engine->run->id, wanted, &found, &count,
-                    &err) != 0)
-        return control_error(&err);
-    if (reopen_all(engine, found, count)) {
+    if (find(engine, wanted, &found, &count, &steps, &err) != 0) {
+        reply = control_error(&err);
+    } else if (reopen_all(engine, found, count, &steps)) {
         reply = ok();
         json_object_set_new(reply, "count", json_integer((json_int_t)count));
     } else {
         reply = refuse(engine);
     }
+    reopen_steps_clear(&steps);
     free(found);
     return reply;
 }

@@ -7,7 +7,7 @@
 #include "orchestrator/control.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/launch.h"
-#include "orchestrator/reopen.h"
+#include "orchestrator/reopen_steps.h"
 #include "orchestrator/steps.h"
 #include "orchestrator/told.h"
 #include "orchestrator/trial.h"
@@ -194,6 +194,9 @@ bool engine_steps_next(struct engine *engine);
 void engine_steps_finish(struct engine *engine, struct trial *job);
 /* In the open transaction: a job of it has come to its end. */
 void engine_steps_ended(struct engine *engine, struct trial *job);
+/* In the open transaction: jobs of it have been put back. */
+void engine_steps_reopen(struct engine *engine, const struct reopening *found,
+                         size_t count, const struct reopen_steps *steps);
 /* The run is over: whether it failed, and why. */
 void engine_steps_conclude(struct engine *engine);
 

@@ -318,6 +318,27 @@ void engine_steps_ended(struct engine *engine, struct trial *job)
     json_decref(rounds);
 }
 
+/* ---- putting back ---- */
+
+void engine_steps_reopen(struct engine *engine, const struct reopening *found,
+                         size_t count, const struct reopen_steps *reopened)
+{
+    struct steps *steps = engine->steps;
+    struct err err;
+
+    if (reopen_steps_record(engine->store, engine->run->id, steps->workflow,
+                            reopened, &err) != 0) {
+        engine_break(engine, &err);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        steps_reopen(steps, (size_t)found[i].step, found[i].copy);
+    for (size_t i = 0; i < steps->workflow->step_count; i++) {
+        if (reopened->fates[i] == STEP_WAITS)
+            steps_wait_again(steps, i);
+    }
+}
+
 /* ---- the run's end ---- */
 
 static const struct step *first_failed(const struct engine *engine)

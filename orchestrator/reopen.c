@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "orchestrator/reopen_steps.h"
 #include "orchestrator/states.h"
 
 struct finding {
@@ -27,6 +28,8 @@ static void add(struct finding *finding, const struct trial_row *row,
         .told = row->told,
         .state = state,
         .is_infeasible = state == JOB_SUCCEEDED && row->violation > 0.0,
+        .step = row->step,
+        .copy = row->copy,
     };
 }
 
@@ -76,9 +79,7 @@ static int find_all(struct finding *finding, struct store *store, int64_t run)
     query.state = job_state_names[JOB_FAILED];
     if (store_each_trial(store, &query, on_failed, finding, finding->err) != 0)
         return -1;
-    return finding->count > 0
-               ? 0
-               : err_set(finding->err, ERR_USAGE, "no trial has failed");
+    return 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -130,9 +131,15 @@ static int keep_state(void *user, const struct run_row *row)
     return 0;
 }
 
-static int reopen_all(struct store *store, int64_t run,
-                      const struct reopening *found, size_t count,
-                      struct err *err)
+struct putting_back {
+    const struct workflow *workflow;
+    const struct reopening *found;
+    size_t count;
+    struct reopen_steps steps;
+};
+
+static int put_back(struct store *store, int64_t run,
+                    const struct putting_back *put, struct err *err)
 {
     bool is_running;
 
@@ -141,10 +148,13 @@ static int reopen_all(struct store *store, int64_t run,
         return -1;
     if (store_end_dead_engine(store, run, err) != 0)
         return -1;
-    for (size_t i = 0; i < count; i++) {
-        if (reopen_job(store, found[i].job, err) != 0)
+    for (size_t i = 0; i < put->count; i++) {
+        if (reopen_job(store, put->found[i].job, err) != 0)
             return -1;
     }
+    if (put->workflow != NULL &&
+        reopen_steps_record(store, run, put->workflow, &put->steps, err) != 0)
+        return -1;
     if (!is_running &&
         store_set_run_state(store, run, run_state_names[RUN_RUNNING], "",
                             clock_wall_ms(), err) != 0)
@@ -153,17 +163,29 @@ static int reopen_all(struct store *store, int64_t run,
 }
 
 int reopen_trials(struct store *store, int64_t run,
+                  const struct workflow *workflow,
                   const struct reopen_request *request, size_t *count,
                   struct err *err)
 {
+    struct putting_back put = {.workflow = workflow};
     struct reopening *found;
-    int result;
+    int result = 0;
 
-    if (reopen_find(store, run, request, &found, count, err) != 0)
+    if (reopen_find(store, run, request, &found, &put.count, err) != 0)
         return -1;
-    result = reopen_all(store, run, found, *count, err);
-    if (result != 0)
-        store_rollback(store);
+    if (workflow != NULL)
+        result = reopen_steps_find(store, run, workflow, request->all_failed,
+                                   found, &put.count, &put.steps, err);
+    put.found = found;
+    if (result == 0 && put.count == 0 && put.steps.count == 0)
+        result = err_set(err, ERR_USAGE, "nothing has failed");
+    if (result == 0) {
+        result = put_back(store, run, &put, err);
+        if (result != 0)
+            store_rollback(store);
+    }
+    *count = put.count;
+    reopen_steps_clear(&put.steps);
     free(found);
     return result;
 }

@@ -16,6 +16,8 @@
  * search keeps what it was told of them until they have come to another end.
  */
 
+struct workflow;
+
 /* Which trials of a run. */
 struct reopen_request {
     const int64_t *numbers; /* [count] */
@@ -30,12 +32,13 @@ struct reopening {
     int64_t told; /* the place of its result */
     enum job_state state;
     bool is_infeasible;
+    int64_t step, copy; /* of a workflow; -1: it is a trial */
 };
 
 /*
  * Those meant, into *found, which the caller frees, by number, each once.
  * ERR_NOT_FOUND: there is no such trial; ERR_USAGE: one is not over, or
- * succeeded, or (all_failed) there is none.
+ * succeeded, or (all_failed, and no workflow) there is none.
  */
 int reopen_find(struct store *store, int64_t run,
                 const struct reopen_request *request, struct reopening **found,
@@ -47,9 +50,11 @@ int reopen_job(struct store *store, int64_t job, struct err *err);
 /*
  * The whole, for a run without an engine whose lock the caller holds: found,
  * put back and committed, and the run's state is running again. *count of
- * them.
+ * them; of a workflow, whose steps go on or wait again with them
+ * (reopen_steps.h), it may be 0. workflow NULL: it is an experiment's run.
  */
 int reopen_trials(struct store *store, int64_t run,
+                  const struct workflow *workflow,
                   const struct reopen_request *request, size_t *count,
                   struct err *err);
 

@@ -284,6 +284,23 @@ void steps_end(struct steps *steps, size_t step, enum flow_state state)
                       counts.failed);
 }
 
+void steps_reopen(struct steps *steps, size_t step, int64_t copy)
+{
+    free(steps->now[step].failure);
+    steps->now[step].failure = NULL;
+    flow_reopen(steps->flow, step, copy);
+    flow_started(steps->flow, step, copy);
+    results_set(steps->results, step, copy, NULL);
+    results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
+}
+
+void steps_wait_again(struct steps *steps, size_t step)
+{
+    if (flow_state(steps->flow, step) != FLOW_WAITING)
+        flow_reset(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_WAITING, 0, 0);
+}
+
 char *steps_failure(const struct steps *steps, size_t step)
 {
     const char *said = steps->now[step].failure;

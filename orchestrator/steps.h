@@ -71,6 +71,10 @@ void steps_skip(struct steps *steps, size_t step);
  */
 json_t *steps_end_job(struct steps *steps, const struct trial *job);
 void steps_end(struct steps *steps, size_t step, enum flow_state state);
+/* A job of it that was over runs again; steps that need it have to be told to
+ * wait again. */
+void steps_reopen(struct steps *steps, size_t step, int64_t copy);
+void steps_wait_again(struct steps *steps, size_t step);
 /* One line on why a step failed; the caller frees. */
 char *steps_failure(const struct steps *steps, size_t step);
 

@@ -143,7 +143,7 @@ def test_what_failed_runs_again(smtune, write):
     assert [trial["state"] for trial in smtune.json("trials", "exp")] == [
         "succeeded"] * 4
     assert runs(smtune) == {"exp": "succeeded"}
-    assert refusal(smtune, 2, path) == "run 'exp': no trial has failed"
+    assert refusal(smtune, 2, path) == "run 'exp': nothing has failed"
 
 
 def test_what_failed_is_taken_over_from_the_same_file_alone(smtune, write):

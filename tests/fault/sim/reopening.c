@@ -59,7 +59,7 @@ bool history_reopen(struct history *history)
     store = store_open(history->directory, STORE_CREATE, &err);
     if (store == NULL)
         world_fail("the store cannot be opened: %s", err.text);
-    status = reopen_trials(store, history->run, &request, &count, &err);
+    status = reopen_trials(store, history->run, NULL, &request, &count, &err);
     store_close(store);
     if (status != 0)
         return false;
