@@ -17,9 +17,15 @@ void template_destroy(struct template *template)
         free(template->parts[i].literal);
         expr_destroy(template->parts[i].expr);
     }
+    free(template->source);
     free(template->parts);
     free(template->words);
     free(template);
+}
+
+const char *template_source(const struct template *template)
+{
+    return template->source;
 }
 
 bool template_uses(const struct template *template, size_t index)

@@ -53,6 +53,9 @@ void template_destroy(struct template *template);
  * of it; NULL: there is none (any more). */
 const char *template_find_expression(const char *text, size_t *length);
 
+/* As it was written; a list of words with blanks between them. */
+const char *template_source(const struct template *template);
+
 /* Whether any of its expressions reads column `index` (of all tables'). */
 bool template_uses(const struct template *template, size_t index);
 

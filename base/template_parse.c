@@ -321,6 +321,7 @@ struct template *template_create(struct expr_env *env, const char *text,
                        .err = err};
 
     p.template->mode = mode;
+    p.template->source = mem_copy_string(text);
     finish(&p, parse[mode](&p));
     return p.template;
 }
@@ -335,9 +336,13 @@ struct template *template_create_words(struct expr_env *env,
                        .tables = tables,
                        .table_count = table_count,
                        .err = err};
+    struct buf source = BUF_INIT;
     int rc = 0;
 
     p.template->mode = TEMPLATE_WORDS;
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&source, "%s%s", i > 0 ? " " : "", words[i]);
+    p.template->source = buf_take(&source);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         p.text = p.at = words[i];
         begin_word(&p);

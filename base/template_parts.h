@@ -25,6 +25,7 @@ struct word {
 struct template
 {
     enum template_mode mode;
+    char *source;
     struct part *parts;
     size_t part_count, part_capacity, expr_count;
     struct word *words;

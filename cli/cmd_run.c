@@ -144,7 +144,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 
     (void)count;
     if (result == 0 && options->dry_run)
-        result = plan_print(cli, spec.experiment, PLAN_TRIALS_SHOWN, err);
+        result = plan_print(cli, &spec, 0, err);
     else if (result == 0)
         result = run_or_resume(cli, options, &spec, err);
     spec_clear(&spec);

@@ -10,11 +10,15 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/plan_schedule.h"
+#include "cli/plan_workflow.h"
 #include "cli/warm.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
 #include "orchestrator/setting.h"
+#include "orchestrator/spec.h"
 #include "store/store.h"
+
+enum { TRIALS_SHOWN = 5 };
 
 /* -- For people -----------------------------------------------------------*/
 
@@ -178,8 +182,9 @@ static int print_json(const struct experiment *experiment,
     return result < 0 ? -1 : 0;
 }
 
-int plan_print(const struct cli *cli, const struct experiment *experiment,
-               int64_t shown, struct err *err)
+static int print_experiment(const struct cli *cli,
+                            const struct experiment *experiment, int64_t shown,
+                            struct err *err)
 {
     struct warm_start *warm;
     struct plan *plan = NULL;
@@ -194,4 +199,13 @@ int plan_print(const struct cli *cli, const struct experiment *experiment,
     plan_destroy(plan);
     warm_start_destroy(warm);
     return result;
+}
+
+int plan_print(const struct cli *cli, const struct spec *spec, int64_t shown,
+               struct err *err)
+{
+    if (spec->workflow != NULL)
+        return plan_workflow_print(cli, spec->workflow, shown, err);
+    return print_experiment(cli, spec->experiment,
+                            shown > 0 ? shown : TRIALS_SHOWN, err);
 }

@@ -7,16 +7,15 @@
 #include "base/err.h"
 
 struct cli;
-struct experiment;
-
-enum { PLAN_TRIALS_SHOWN = 5 };
+struct spec;
 
 /*
- * What a run of the experiment would do, to stdout: the search and why, the
- * budget, the space, and the first `shown` trials with their command lines.
- * Nothing is started or written. 0, or -1.
+ * What a run would do, to stdout. Of an experiment: the search and why, the
+ * budget, the space, and the first `shown` trials with their command lines; of
+ * a workflow: see plan_workflow.h. 0 shown: some. Nothing is started or
+ * written. 0, or -1.
  */
-int plan_print(const struct cli *cli, const struct experiment *experiment,
-               int64_t shown, struct err *err);
+int plan_print(const struct cli *cli, const struct spec *spec, int64_t shown,
+               struct err *err);
 
 #endif

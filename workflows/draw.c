@@ -5,27 +5,25 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/text.h"
 #include "workflows/draw_impl.h"
 
-const struct draw_format draw_formats[] = {
-    {"text", draw_text}, {"mermaid", draw_mermaid},
-    {"dot", draw_dot},   {"svg", draw_svg},
-    {NULL, NULL},
-};
+const char *const draw_format_names[] = {
+#define X(name) #name,
+    DRAW_FORMATS(X)
+#undef X
+        NULL};
 
-enum { FORMATS = sizeof(draw_formats) / sizeof(draw_formats[0]) - 1 };
-
-const struct draw_format *draw_find(const char *name, struct err *err)
+draw_function *draw_find(const char *name)
 {
-    const char *names[FORMATS];
+    static draw_function *const functions[] = {
+#define X(name) draw_##name,
+        DRAW_FORMATS(X)
+#undef X
+    };
 
-    for (size_t i = 0; i < FORMATS; i++) {
-        if (strcmp(draw_formats[i].name, name) == 0)
-            return &draw_formats[i];
-        names[i] = draw_formats[i].name;
-    }
-    text_unknown("format", name, names, FORMATS, ERR_USAGE, err);
+    for (size_t i = 0; draw_format_names[i] != NULL; i++)
+        if (strcmp(draw_format_names[i], name) == 0)
+            return functions[i];
     return NULL;
 }
 

@@ -50,16 +50,14 @@ struct drawing {
                                  state's mark, the last after it; or NULL */
 };
 
-struct draw_format {
-    const char *name;
-    void (*draw)(const struct drawing *drawing, struct buf *out);
-};
+/* X(name): each with a function draw_NAME, below. */
+#define DRAW_FORMATS(X) X(text) X(mermaid) X(dot) X(svg)
 
-/* text, mermaid, dot and svg; ended by one without a name. */
-extern const struct draw_format draw_formats[];
+typedef void draw_function(const struct drawing *drawing, struct buf *out);
 
-/* NULL with an error of the kind ERR_USAGE that names those there are. */
-const struct draw_format *draw_find(const char *name, struct err *err);
+/* The names, NULL-ended; and what one of them draws, NULL of another. */
+extern const char *const draw_format_names[];
+draw_function *draw_find(const char *name);
 
 /*
  * As a list for a terminal, a line a step, below what it needs. Rails on the

@@ -192,6 +192,8 @@ static void test_template__a_list_is_words_already(void **state)
     struct err err;
 
     assert_string_equal(actual, "[t][a b][]['1 2'][x ${{ y]");
+    assert_string_equal(template_source(template),
+                        "t a b  --m ${{ none }} '${{ v }}' x $${{ y");
     free(actual);
     template_destroy(template);
     assert_null(template_create_words(*state, bad, 2, &table, 1, &err));
