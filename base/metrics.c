@@ -274,7 +274,7 @@ static void read_line(const struct sink *sink, const char *line, size_t length)
 {
     struct metric_reader *reader = sink->reader;
 
-    if (length == 0 || is_of_other_rank(line, length))
+    if (length == 0 || reader->rules == NULL || is_of_other_rank(line, length))
         return;
     if (memchr(line, '\033', length) != NULL) {
         strip_escapes(line, length, &reader->bare);

@@ -64,7 +64,8 @@ struct metric_rules *metric_rules_create(const struct metric_rule *rules,
 void metric_rules_destroy(struct metric_rules *rules);
 uint64_t metric_rules_limited(const struct metric_rules *rules);
 
-/* last_step: where the writer goes on; 0: it begins. */
+/* rules NULL: nothing is found. last_step: where the writer goes on; 0: it
+ * begins. */
 struct metric_reader *metric_reader_create(struct metric_rules *rules,
                                            int64_t last_step);
 void metric_reader_destroy(struct metric_reader *reader);

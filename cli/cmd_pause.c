@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/cmd.h"
+#include "cli/run_below.h"
 #include "cli/run_outcome.h"
 #include "orchestrator/control_link.h"
 #include "store/store.h"
@@ -34,6 +35,11 @@ static void say(const struct cli *cli, const struct run_outcome *run,
                 run->name);
 }
 
+static json_t *request(const struct options *options)
+{
+    return json_pack("{s:s, s:b}", "op", "pause", "now", (int)options->now);
+}
+
 static int pause_run(const struct cli *cli, struct store *store,
                      const char *selector, const struct options *options,
                      struct err *err)
@@ -46,10 +52,9 @@ static int pause_run(const struct cli *cli, struct store *store,
     if (store_find_run(store, selector, &id, err) == 0 &&
         run_outcome_read(&run, store, id, err) == 0) {
         directory = store_run_directory(store, run.name);
-        result = control_call(
-            directory,
-            json_pack("{s:s, s:b}", "op", "pause", "now", (int)options->now),
-            NULL, NULL, err);
+        result = control_call(directory, request(options), NULL, NULL, err);
+        if (result == 0)
+            run_below_tell(store, id, request(options));
         if (result < 0)
             err_prefix(err, "run '%s'", run.name);
         else

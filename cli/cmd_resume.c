@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/background.h"
 #include "cli/cmd.h"
+#include "cli/run_below.h"
 #include "orchestrator/control_link.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
@@ -50,6 +51,15 @@ static int find(const struct cli *cli, const char *selector,
     return result;
 }
 
+static void resume_below(const struct cli *cli, int64_t id)
+{
+    struct store *store = store_open(cli->store, STORE_READ, NULL);
+
+    if (store != NULL)
+        run_below_tell(store, id, json_pack("{s:s}", "op", "resume"));
+    store_close(store);
+}
+
 /* 1 when the run has no engine. */
 static int resume_live(const struct cli *cli, const struct found *found,
                        struct err *err)
@@ -67,6 +77,7 @@ static int resume_live(const struct cli *cli, const struct found *found,
         return err_set(err, ERR_BUSY,
                        "run '%s' runs already (smtune attach %s shows it)",
                        found->name, found->name);
+    resume_below(cli, found->id);
     if (!cli->quiet)
         fprintf(stderr,
                 "smtune: run '%s' goes on (smtune attach %s shows it)\n",

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/mem.h"
+#include "cli/run_below.h"
 #include "cli/run_end.h"
 #include "cli/watcher.h"
 #include "orchestrator/engine.h"
@@ -54,6 +55,8 @@ int drive_run(const struct cli *cli, struct run *run, struct err *err)
     const struct spec spec = {run->experiment, run->workflow};
     struct engine_result result;
 
+    if (run->workflow != NULL)
+        run_below_tell(run->store, run->id, json_pack("{s:s}", "op", "resume"));
     /* A terminal that goes away is no reason to stop. */
     signal(SIGHUP, SIG_IGN);
     if (drive(cli, run, false, &result, err) != 0)

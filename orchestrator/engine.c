@@ -497,6 +497,8 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     else
         engine->strategy =
             search_create_of_run(run->experiment, run->store, run->id, err);
+    if (engine->steps != NULL)
+        engine->steps->run = run;
     if (run->experiment->schedule.is_on)
         engine->scheduler = scheduler_create(&run->experiment->schedule.options,
                                              run->experiment->space, err);

@@ -279,6 +279,8 @@ static int settle_ended(struct engine *engine, struct trial *trial,
     int result = 0;
 
     watch_finish(trial->watch, on_metric, &reader);
+    if (engine->steps != NULL)
+        steps_judge(engine->steps, trial);
     if (end->cause == CAUSE_OK && !trial_has_results(trial, experiment))
         end->cause = CAUSE_NO_METRIC;
     if (end->cause == CAUSE_OK && engine->steps != NULL)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/below.h"
 #include "orchestrator/outputs.h"
 #include "orchestrator/rounds.h"
 
@@ -357,6 +358,40 @@ static struct value *columns(const void *user,
     return steps_values(subject->steps, subject->job, places);
 }
 
+/* ---- as a run below ---- */
+
+static bool is_below(const struct step *step)
+{
+    return step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW;
+}
+
+static struct below below_of(const struct steps *steps, const struct trial *job)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+
+    return (struct below){
+        .step = step,
+        .store = store_directory(steps->run->store),
+        .run_name = steps->run_name,
+        .run = steps->run->id,
+        .job = job->job,
+        .copy = step->axis_count > 0 || step->copies > 1 ? job->copy : -1,
+        .round = job->round,
+    };
+}
+
+static char **words(const void *user, const struct launch_places *places,
+                    struct err *err)
+{
+    const struct subject *subject = user;
+    const struct below below = below_of(subject->steps, subject->job);
+    struct value *values = steps_values(subject->steps, subject->job, places);
+    char **result = below_words(&below, values, err);
+
+    free(values);
+    return result;
+}
+
 /* What a job is told by name: parameters, its place in the matrix, its round's
  * values. */
 static json_t *params_of(struct steps *steps, const struct trial *job)
@@ -422,6 +457,7 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
         .params = params,
         .strings = strings,
         .columns = columns,
+        .words = is_below(step) ? words : NULL,
         .user = &subject,
     };
     struct launch *launch = launch_create(site, &order, err);
@@ -429,6 +465,12 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
     json_decref(params);
     json_decref(strings);
     return launch;
+}
+
+void steps_judge(const struct steps *steps, struct trial *job)
+{
+    if (is_below(&steps->workflow->steps[job->step]))
+        below_judge(&job->end);
 }
 
 static void take_metrics(const struct step *step, struct trial *job)
@@ -451,10 +493,11 @@ int steps_read_outputs(struct steps *steps, struct trial *job,
         .work_directory = work_directory,
         .attempt_directory = places->attempt_directory,
     };
+    const struct below below = below_of(steps, job);
     struct value *values;
     int result;
 
-    if (step->output_count == 0 && step->metric_count == 0)
+    if (step->output_count == 0 && step->metric_count == 0 && !is_below(step))
         return 0;
     values = steps_values(steps, job, places);
     site.columns = values;
@@ -462,6 +505,8 @@ int steps_read_outputs(struct steps *steps, struct trial *job,
     job->outputs = json_object();
     take_metrics(step, job);
     result = outputs_read(step, &site, job->outputs, err);
+    if (result == 0 && is_below(step))
+        result = below_outputs(&below, steps->run->store, job->outputs, err);
     free(values);
     return result;
 }

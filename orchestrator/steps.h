@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "orchestrator/launch.h"
 #include "orchestrator/results.h"
+#include "orchestrator/run.h"
 #include "orchestrator/trial.h"
 #include "orchestrator/workflow.h"
 #include "workflows/matrix.h"
@@ -19,6 +20,7 @@
  */
 
 struct steps {
+    const struct run *run; /* the engine's, which sets it; NULL: none */
     const struct workflow *workflow;
     const char *run_name;
     struct flow *flow;
@@ -87,6 +89,10 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
 /* The values that scope_fill() gives for a job; the caller frees. */
 struct value *steps_values(struct steps *steps, const struct trial *job,
                            const struct launch_places *places);
+
+/* An attempt has ended; where it was a run below, that may have had more to say
+ * by its exit status. */
+void steps_judge(const struct steps *steps, struct trial *job);
 
 /*
  * Takes what a job made, whose last attempt has ended well, to job->outputs. -1

@@ -498,12 +498,25 @@ static void build_flow(struct step_build *s)
     build_claims(s);
 }
 
+/* A run below takes no slot, since its own jobs take theirs, and needs time to
+ * end these. */
+static void fit_below(struct resources *resources)
+{
+    enum { GRACE_MS = 60000 };
+
+    resources->cpus = resources->gpus = 0;
+    if (resources->grace_ms < GRACE_MS)
+        resources->grace_ms = GRACE_MS;
+}
+
 static void build_resources(struct step_build *s)
 {
     const struct conf_node *retry = conf_get(s->source->map, "retry");
 
     task_build_resources(&s->task, conf_get(s->source->map, "resources"));
     build_time(s);
+    if (s->step->kind == STEP_EXPERIMENT || s->step->kind == STEP_WORKFLOW)
+        fit_below(&s->task.task->resources);
     task_build_retries(&s->task, retry);
     task_check_retries(&s->task, retry);
 }
