@@ -146,3 +146,52 @@ def test_only_workflows_have_a_graph(smtune, write):
     result = smtune("plan", path, "--format", "svg")
     assert result.returncode == 2
     assert "is an experiment" in result.stderr
+
+
+RUN = """\
+    version: 1
+    name: odd
+    executor: local
+    steps:
+      a: {command: "true"}
+      b: {needs: a, matrix: {k: [0, 1, 2]}, shell: "test ${{ k }} != 1",
+          success_if: 0.5}
+      c: {needs: b, command: "false"}
+      d: {needs: c, command: "true"}
+    on_failure:
+      tell: {command: echo bad}
+    """
+
+RUN_TEXT = """\
+* a       succeeded
+* b       succeeded, 2 of 3 copies, 1 failed
+x c       failed
+- d       skipped
+  * tell  succeeded, at the end, when one has failed
+"""
+
+
+def test_the_graph_of_a_run(smtune, write):
+    assert smtune("run", write("odd.yaml", RUN)).returncode == 1
+    assert smtune.ok("show", "odd", "--format", "text") == RUN_TEXT
+    colour = smtune.ok("show", "odd", "-f", "text", "--color", "always")
+    assert "\x1b[" in colour
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colour) == RUN_TEXT
+    root = ElementTree.fromstring(smtune.ok("show", "odd", "-f", "svg"))
+    assert [group.get("class") for group in root.findall(SVG + "g")] == \
+        ["succeeded", "failed", "skipped", "lines",
+         "succeeded", "succeeded", "failed", "skipped", "succeeded"]
+
+
+def test_runs_of_experiments_have_no_graph(smtune, write):
+    path = write("exp.yaml", """\
+        version: 1
+        objective: loss
+        parameters: {x: {type: float, min: 0, max: 1}}
+        budget: {trials: 1}
+        trial: {command: "echo loss=${{ x }}"}
+        """)
+    smtune.ok("run", path)
+    result = smtune("show", "exp", "--format", "svg")
+    assert result.returncode == 2
+    assert "is an experiment's" in result.stderr
