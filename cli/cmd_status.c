@@ -10,17 +10,24 @@
 #include "cli/run_view.h"
 #include "cli/schedule_view.h"
 #include "cli/steps_document.h"
+#include "cli/steps_drawing.h"
 #include "cli/trial_table.h"
+#include "workflows/draw.h"
 
 enum { STEPS_MAX = 40 };
 
 struct options {
     bool all;
+    const char *format;
 };
 
 static const struct opt opts[] = {
     {"all", 'a', OPT_FLAG, offsetof(struct options, all), NULL,
      "every step of a workflow, where they are many", 0, NULL},
+    {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+     "only a workflow's graph, with the states of its steps: text, mermaid, "
+     "dot or svg",
+     0, draw_format_names},
     {0},
 };
 
@@ -124,27 +131,54 @@ static int add_workflow(struct document *document, const struct cli *cli,
     return status;
 }
 
+static int draw(const struct cli *cli, const struct run_view *view,
+                const char *format, struct err *err)
+{
+    struct run_steps steps = {0};
+    int status;
+
+    if (!run_is_workflow(&view->row))
+        return err_set(err, ERR_USAGE,
+                       "--format draws the graph of a workflow, and run '%s' "
+                       "is an experiment's",
+                       view->row.name);
+    status = run_steps_load(&steps, view->store, view->row.id, err);
+    if (status == 0)
+        status = steps_drawing_print(cli, view, &steps, format, err);
+    run_steps_clear(&steps);
+    return status;
+}
+
+static int print_status(const struct cli *cli, const struct run_view *view,
+                        const struct options *chosen, struct err *err)
+{
+    struct document *document = document_create(cli);
+    int status = add_run(document, view, err);
+
+    if (status == 0)
+        status = run_is_workflow(&view->row)
+                     ? add_workflow(document, cli, view,
+                                    chosen->all ? 0 : STEPS_MAX, err)
+                     : add_experiment(document, cli, view, err);
+    if (status == 0)
+        status = document_finish(document, err);
+    if (status == 0)
+        run_document_hint(cli, view);
+    document_destroy(document);
+    return status;
+}
+
 static int exec_status(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
     const struct options *chosen = options;
     struct run_view view;
-    struct document *document = document_create(cli);
     int status = run_view_open(&view, cli, operands[0], err);
 
     (void)count;
     if (status == 0)
-        status = add_run(document, &view, err);
-    if (status == 0)
-        status = run_is_workflow(&view.row)
-                     ? add_workflow(document, cli, &view,
-                                    chosen->all ? 0 : STEPS_MAX, err)
-                     : add_experiment(document, cli, &view, err);
-    if (status == 0)
-        status = document_finish(document, err);
-    if (status == 0)
-        run_document_hint(cli, &view);
-    document_destroy(document);
+        status = chosen->format != NULL ? draw(cli, &view, chosen->format, err)
+                                        : print_status(cli, &view, chosen, err);
     run_view_close(&view);
     return status;
 }
@@ -160,9 +194,11 @@ const struct cmd cmd_status = {
                "its graph: its state, how many of its copies succeeded, "
                "failed and run, the time that it took, and what it waits for, "
                "why it failed or was skipped, or how the run below it stands. "
-               "Of many steps those are shown that matter now.",
+               "Of many steps those are shown that matter now. --format draws "
+               "the graph with these states.",
     .examples = "smtune status last                      # the newest run\n"
-                "smtune status mlp -o json | jq .state   # for programs\n",
+                "smtune status mlp -o json | jq .state   # for programs\n"
+                "smtune status nightly --format svg >nightly.svg\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -107,6 +107,19 @@ def test_status_of_many_steps_shows_those_that_matter(smtune):
     assert len(smtune.json("status", "many")["steps"]) == 100
 
 
+@pytest.mark.parametrize("format,words", [
+    ("text", ["shard", "1 of 4", "1 failed"]),
+    ("mermaid", ["flowchart", "shard", "failed"]),
+    ("dot", ["digraph", "shard"]),
+    ("svg", ["<svg", "shard", "</svg>"]),
+])
+def test_status_draws_the_graph(smtune, night, format, words):
+    drawn = smtune.ok("status", night, "--format", format)
+    assert [word for word in words if word not in drawn] == []
+    assert "an experiment's" in refused(
+        smtune, "status", "night.tune", "--format", format, status=2)
+
+
 # ---- show
 
 
@@ -294,8 +307,8 @@ def test_top_draws_a_page_that_fits(smtune, night):
     shown = []
 
     def stop(process, text):
-        if "step" in text and not shown:
-            shown.append(text)
+        if "\033[?25h" in text and not shown:
+            shown.append(text.split("\033[?25h")[0])
             process.send_signal(signal.SIGINT)
 
     with engine_of(smtune, night):
