@@ -116,10 +116,19 @@ static bool is_over(const struct engine *engine)
             TAILQ_EMPTY(&engine->waiting));
 }
 
-/* What the run's end makes of trials that rest; not their user's stop. */
-static bool has_paused_to_end(const struct engine *engine)
+/* What the run's end makes of trials that rest and of steps that have not come
+ * to theirs; not their user's stop. Some of them a turn; false when there are
+ * no more. */
+static bool close_rest(struct engine *engine)
 {
-    return engine->paused_trials > 0 && engine->wish != WISH_INTERRUPT;
+    if (engine->wish == WISH_INTERRUPT)
+        return false;
+    if (engine->steps != NULL)
+        return engine_steps_close(engine);
+    if (engine->paused_trials == 0)
+        return false;
+    engine_schedule_close(engine);
+    return engine->paused_trials > 0;
 }
 
 static void on_executor_gone(void *user)
@@ -208,17 +217,16 @@ bool engine_commit_now(struct engine *engine)
 static void on_step(uv_prepare_t *handle)
 {
     struct engine *engine = handle->data;
+    bool has_more;
 
     engine_check_budget(engine);
     engine_record_answers(engine);
     engine_dispatch(engine);
     if (!engine->is_broken && commit_is_due(engine))
         engine_commit_now(engine);
-    if (!engine->is_broken && is_over(engine) && has_paused_to_end(engine))
-        engine_schedule_close(engine);
+    has_more = !engine->is_broken && is_over(engine) && close_rest(engine);
     if (engine->is_broken ||
-        (is_over(engine) && !store_in_transaction(engine->store) &&
-         !has_paused_to_end(engine)))
+        (!has_more && is_over(engine) && !store_in_transaction(engine->store)))
         close_session(engine);
     else
         set_wake(engine);

@@ -341,6 +341,41 @@ void engine_steps_reopen(struct engine *engine, const struct reopening *found,
 
 /* ---- the run's end ---- */
 
+enum { CLOSED_A_TURN = 256 };
+
+static const char run_is_over[] = "the run came to its end";
+
+/* Whether there was one more step to be ended. */
+static bool close_next(struct engine *engine)
+{
+    const struct flow_next next = flow_next(engine->steps->flow);
+
+    switch (next.kind) {
+    case FLOW_BEGIN:
+        return skip(engine, next.step, run_is_over);
+    case FLOW_SKIP:
+        return skip_by_rule(engine, next.step, next.because);
+    case FLOW_START:
+        steps_give_up(engine->steps, next.step, next.copy, run_is_over);
+        return true;
+    case FLOW_END:
+        return end(engine, next.step, next.state);
+    case FLOW_NOTHING:
+    case FLOW_OVER:
+        break;
+    }
+    return false;
+}
+
+bool engine_steps_close(struct engine *engine)
+{
+    for (int i = 0; i < CLOSED_A_TURN; i++) {
+        if (!close_next(engine))
+            return false;
+    }
+    return true;
+}
+
 static const struct step *first_failed(const struct engine *engine)
 {
     const struct workflow *workflow = engine->run->workflow;

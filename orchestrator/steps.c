@@ -285,6 +285,13 @@ void steps_end(struct steps *steps, size_t step, enum flow_state state)
                       counts.failed);
 }
 
+void steps_give_up(struct steps *steps, size_t step, int64_t copy,
+                   const char *why)
+{
+    keep_failure(&steps->now[step], why);
+    flow_ended(steps->flow, step, copy, false);
+}
+
 void steps_reopen(struct steps *steps, size_t step, int64_t copy)
 {
     free(steps->now[step].failure);

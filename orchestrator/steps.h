@@ -73,6 +73,9 @@ void steps_skip(struct steps *steps, size_t step);
  */
 json_t *steps_end_job(struct steps *steps, const struct trial *job);
 void steps_end(struct steps *steps, size_t step, enum flow_state state);
+/* A copy will never start, and counts as one that failed. */
+void steps_give_up(struct steps *steps, size_t step, int64_t copy,
+                   const char *why);
 /* A job of it that was over runs again; steps that need it have to be told to
  * wait again. */
 void steps_reopen(struct steps *steps, size_t step, int64_t copy);
