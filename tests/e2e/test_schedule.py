@@ -163,8 +163,8 @@ def test_a_trial_without_steps_counts_on(smtune, bench):
         "sh -c './train ${{ x }} ${{ epochs }} | sed s/epoch=[0-9]*//'")))
     best = smtune.json("best", "exp")["id"]
     steps = [step for step, in bench.rows(
-        "SELECT step FROM metric JOIN job ON job.id = job_id"
-        f" WHERE number = {best} ORDER BY step")]
+        "SELECT metric.step FROM metric JOIN job ON job.id = job_id"
+        f" WHERE number = {best} ORDER BY metric.step")]
     assert steps == list(range(1, 10))
 
 
@@ -176,7 +176,8 @@ def test_a_trial_that_does_not_end_is_told_to(smtune, bench):
     assert min(len(ran) for ran in epochs.values()) < 9
     assert bench.rows("SELECT DISTINCT resource FROM observation"
                       " ORDER BY resource") == [(1,), (3,), (9,)]
-    assert bench.rows("SELECT max(step) FROM metric JOIN job ON job.id = job_id"
+    assert bench.rows("SELECT max(metric.step) FROM metric"
+                      " JOIN job ON job.id = job_id"
                       " WHERE state = 'stopped' AND step > 3") == [(None,)]
 
 
