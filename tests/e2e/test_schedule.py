@@ -178,7 +178,7 @@ def test_a_trial_that_does_not_end_is_told_to(smtune, bench):
                       " ORDER BY resource") == [(1,), (3,), (9,)]
     assert bench.rows("SELECT max(metric.step) FROM metric"
                       " JOIN job ON job.id = job_id"
-                      " WHERE state = 'stopped' AND step > 3") == [(None,)]
+                      " WHERE state = 'stopped' AND metric.step > 3") == [(None,)]
 
 
 def test_stopped_within_a_second_of_the_line(smtune, bench):
