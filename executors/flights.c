@@ -70,6 +70,12 @@ int64_t flights_of_pool(const struct flights *flights, const char *directory)
     return pool != NULL ? pool->amount : 0;
 }
 
+static void count_slots(struct flights *flights, const struct flight *flight)
+{
+    flights->cpus += flight->cpus;
+    flights->gpus += flight->gpus;
+}
+
 void flights_add(struct flights *flights, const struct attempt_spec *spec,
                  struct buf *take_start)
 {
@@ -95,8 +101,8 @@ void flights_add(struct flights *flights, const struct attempt_spec *spec,
         flights->first = flight;
     flights->last = flight;
     flights->waiting++;
-    flights->cpus += flight->cpus;
-    flights->gpus += flight->gpus;
+    if (flight->pool_count == 0)
+        count_slots(flights, flight);
 }
 
 struct flight *flights_find(const struct flights *flights, int64_t attempt)
@@ -114,6 +120,8 @@ void flights_note_start(struct flights *flights, struct flight *flight)
     flight->has_started = true;
     buf_clear(&flight->start);
     flights->waiting--;
+    if (flight->pool_count > 0)
+        count_slots(flights, flight);
 }
 
 void flights_remove(struct flights *flights, struct flight *flight)

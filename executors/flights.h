@@ -35,9 +35,12 @@ struct flight {
 struct flights {
     struct flight *first; /* in the order in which they came */
     struct flight *last;
-    void *by_attempt;          /* tsearch tree */
-    size_t waiting;            /* not started */
-    int cpus, gpus;            /* that they take, or wait for */
+    void *by_attempt; /* tsearch tree */
+    size_t waiting;   /* not started */
+    /* That they take, or wait for. One that takes from pools as well may wait
+     * for these, and the others pass it by, so it counts when it has started.
+     */
+    int cpus, gpus;
     struct flight_pool *pools; /* [pool_count], of all of them together */
     size_t pool_count;
 };

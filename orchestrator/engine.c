@@ -490,6 +490,7 @@ static void engine_clear(struct engine *engine)
     convergence_destroy(engine->convergence);
     metric_rules_destroy(engine->reported);
     workspaces_destroy(engine->workspaces);
+    pools_destroy(engine->pools);
     notifier_destroy(engine->notifier);
     free(engine->program_path);
 }
@@ -514,13 +515,16 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     engine->reported = metric_rules_create(NULL, 0, err);
     engine->workspaces = workspaces_create(run->directory, err);
     engine->site.workspaces = engine->workspaces;
+    engine->pools = pools_create(run->workflow, run->directory,
+                                 getenv(POOLS_VARIABLE), err);
+    engine->site.pools = engine->pools;
     if (run->experiment->receiver_count > 0)
         engine->notifier = notifier_create(&engine->loop, run->store, run->id,
                                            run->experiment, err);
     if ((engine->strategy == NULL && engine->steps == NULL) ||
         engine->reported == NULL ||
         (run->experiment->schedule.is_on && engine->scheduler == NULL) ||
-        engine->workspaces == NULL ||
+        engine->workspaces == NULL || engine->pools == NULL ||
         (run->experiment->receiver_count > 0 && engine->notifier == NULL) ||
         open_executors(engine, err) != 0)
         return -1;

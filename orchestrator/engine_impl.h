@@ -75,6 +75,7 @@ struct engine {
     struct engine_result *result;
     struct launch_site site;
     struct workspaces *workspaces;
+    struct pools *pools;
     char *program_path;
     struct metric_rules *reported;   /* what `smtune report` may say: all */
     struct strategy *strategy;       /* NULL: it is a workflow */

@@ -35,6 +35,8 @@ extern const struct schema_key experiment_param;
 extern const struct schema_key experiment_trial_keys[];
 extern const struct schema_key experiment_resource_keys[];
 extern const struct schema_key experiment_retry_element;
+/* How much of a pool is taken. */
+extern const struct schema_key experiment_claim_element;
 extern const struct schema_key experiment_executor_keys[];
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];

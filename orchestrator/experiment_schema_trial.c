@@ -269,6 +269,13 @@ const struct schema_key experiment_retry_element = {
     .keys = retry_keys,
 };
 
+const struct schema_key experiment_claim_element = {
+    .name = "pool",
+    .type = SCHEMA_INT,
+    .min = 1,
+    .max = POOL_SIZE_MAX,
+};
+
 const struct schema_key experiment_trial_keys[] = {
     {
         .name = "command",
@@ -316,6 +323,23 @@ const struct schema_key experiment_trial_keys[] = {
         .keys = experiment_resource_keys,
         .doc = "What a trial takes, and its limits.",
         .example = "{cpus: 1, memory: 1G, time: 10m}",
+    },
+    {
+        .name = "pool",
+        .type = SCHEMA_TEXT,
+        .doc = "A trial takes 1 from this pool of the workflow that the "
+               "experiment is a step of. Where there is none of that name it "
+               "means nothing.",
+        .fallback = "none",
+        .example = "gpu",
+    },
+    {
+        .name = "pools",
+        .type = SCHEMA_MAP,
+        .element = &experiment_claim_element,
+        .doc = "In place of `pool`: how many it takes from which.",
+        .fallback = "none",
+        .example = "{gpu: 2}",
     },
     {
         .name = "retry",

@@ -70,6 +70,7 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
     task_build_metrics(&t, conf_get(trial, "metrics"));
     find_uses(&t, trial);
     task_build_resources(&t, conf_get(trial, "resources"));
+    task_build_pools(&t, trial);
     task_build_retries(&t, conf_get(trial, "retry"));
     task_check_retries(&t, conf_get(trial, "retry"));
     task_check_slots(&t, conf_get(trial, "resources"),

@@ -15,6 +15,7 @@
 
 struct launch {
     struct attempt_spec spec;
+    struct attempt_pool pools[ATTEMPT_POOLS_MAX];
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char **argv;
     struct env_list environment;
@@ -126,6 +127,8 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->memory_bytes = resources->memory_bytes;
     spec->time_ms = resources->time_ms;
     spec->grace_ms = resources->grace_ms;
+    spec->pools = launch->pools;
+    spec->pool_count = pools_claim(site->pools, order->task, launch->pools);
     spec->warn_signal = order->warn_signal;
     spec->warn_before_ms = order->warn_before_ms;
 }
@@ -152,6 +155,9 @@ static void set_environment(struct launch *launch,
     };
 
     env_list_inherit(&launch->environment, site->environment);
+    if (pools_variable(site->pools) != NULL)
+        env_list_set(&launch->environment, POOLS_VARIABLE,
+                     pools_variable(site->pools));
     launch_env_set(&launch->environment, &names);
 }
 

@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "executors/executor.h"
 #include "orchestrator/hosts.h"
+#include "orchestrator/pools.h"
 #include "orchestrator/task.h"
 #include "orchestrator/workspace.h"
 
@@ -20,6 +21,7 @@
 /* The same for all attempts of a run. Everything is borrowed. */
 struct launch_site {
     struct workspaces *workspaces;
+    const struct pools *pools;
     const char *run_name;
     const char *work_directory; /* where commands start */
     const char *program_path;   /* PATH with smtune's own folder first */

@@ -62,6 +62,11 @@ struct channel {
     bool is_sharded;  /* each copy sees its share of the files */
 };
 
+struct pool_share {
+    const char *name;
+    int64_t amount;
+};
+
 struct task {
     bool has_checkpoints; /* it goes on where an attempt before stopped */
     struct template *command;
@@ -72,6 +77,8 @@ struct task {
     struct channel *channels;
     size_t channel_count;
     struct resources resources;
+    struct pool_share *pools; /* [pool_count] that it takes from */
+    size_t pool_count;
     struct retry_rule *retries;
     size_t retry_count;
 };

@@ -249,6 +249,38 @@ void task_build_resources(struct task_build *t, const struct conf_node *map)
     resources->grace_ms = experiment_ms(map, "grace", 30000);
 }
 
+static void add_share(struct task_build *t, const struct conf_node *name,
+                      int64_t amount)
+{
+    if (t->task->pool_count < ATTEMPT_POOLS_MAX)
+        t->task->pools[t->task->pool_count++] =
+            (struct pool_share){name->text, amount};
+    else
+        diags_add(t->build->diags, name->place, NULL,
+                  "%s takes from more than %d pools", t->what,
+                  ATTEMPT_POOLS_MAX);
+}
+
+void task_build_pools(struct task_build *t, const struct conf_node *map)
+{
+    const struct conf_node *one = conf_get(map, "pool");
+    const struct conf_node *many = conf_get(map, "pools");
+
+    if (one != NULL && many != NULL)
+        diags_add(t->build->diags, conf_get_key(map, "pool")->place, NULL,
+                  "%s has both 'pool' and 'pools'; it needs one", t->what);
+    if (many == NULL)
+        many = one;
+    if (many == NULL)
+        return;
+    t->task->pools = mem_array(ATTEMPT_POOLS_MAX, sizeof(*t->task->pools));
+    if (many->type == CONF_TEXT)
+        add_share(t, many, 1);
+    for (size_t i = 0; many->type == CONF_MAP && i < many->count; i++)
+        add_share(t, many->keys[i],
+                  experiment_int(many, many->keys[i]->text, 1));
+}
+
 void task_check_slots(const struct task_build *t,
                       const struct conf_node *resources,
                       const struct executor_options *executor)
@@ -332,5 +364,6 @@ void task_clear(struct task *task)
     metric_rules_destroy(task->metrics);
     free(task->environment);
     free(task->channels);
+    free(task->pools);
     free(task->retries);
 }

@@ -35,6 +35,8 @@ void task_build_channels(struct task_build *t, const struct conf_node *map);
 /* Without a node: every NAME=NUMBER is a metric. */
 void task_build_metrics(struct task_build *t, const struct conf_node *metrics);
 void task_build_resources(struct task_build *t, const struct conf_node *map);
+/* `pool` and `pools` of the map, one of which may be there. */
+void task_build_pools(struct task_build *t, const struct conf_node *map);
 void task_build_retries(struct task_build *t, const struct conf_node *rules);
 /* After the resources, some of which a rule may scale. */
 void task_check_retries(const struct task_build *t,

@@ -16,7 +16,7 @@ static const struct schema_key pool_element = {
     .name = "pool",
     .type = SCHEMA_INT,
     .min = 1,
-    .max = WORKFLOW_POOL_MAX,
+    .max = POOL_SIZE_MAX,
 };
 
 static const struct schema_key output_element = {

@@ -29,13 +29,6 @@ static const struct schema_key regex_element = {
     .type = SCHEMA_TEXT | SCHEMA_NULL,
 };
 
-static const struct schema_key claim_element = {
-    .name = "pool",
-    .type = SCHEMA_INT,
-    .min = 1,
-    .max = WORKFLOW_POOL_MAX,
-};
-
 static const struct schema_key axis_keys[] = {
     {
         .name = "glob",
@@ -440,7 +433,7 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "pools",
         .type = SCHEMA_MAP | SCHEMA_TEXT,
-        .element = &claim_element,
+        .element = &experiment_claim_element,
         .doc = "What each copy takes from pools.",
         .fallback = "nothing",
         .example = "{gpu: 2}",

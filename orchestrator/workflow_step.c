@@ -225,60 +225,59 @@ static void build_time(struct step_build *s)
             experiment_ms(source->map, "timeout", resources->time_ms);
 }
 
-static void add_claim(struct step_build *s, const struct conf_node *name,
-                      int64_t amount, struct flow_claim *claims)
+static bool find_pool(struct step_build *s, const struct conf_node *place,
+                      const char *name, size_t *index)
 {
     const struct workflow *workflow = s->w->workflow;
     const char **names;
-    size_t i = 0;
 
-    while (i < workflow->pool_count &&
-           strcmp(workflow->pools[i].name, name->text) != 0)
-        i++;
-    if (i < workflow->pool_count && amount > workflow->pools[i].size) {
-        diags_add(s->w->build.diags, name->place, NULL,
-                  "pool '%s' has %lld, and %s takes %lld", name->text,
-                  (long long)workflow->pools[i].size, s->source->what,
-                  (long long)amount);
-    } else if (i < workflow->pool_count) {
-        claims[s->flow->claim_count++] = (struct flow_claim){i, amount};
-    } else {
-        names = mem_array(workflow->pool_count, sizeof(*names));
-        for (i = 0; i < workflow->pool_count; i++)
-            names[i] = workflow->pools[i].name;
-        diags_add_unknown(s->w->build.diags, name->place, name->text, names,
-                          workflow->pool_count, "there is no pool '%s'",
-                          name->text);
-        free(names);
+    for (*index = 0; *index < workflow->pool_count; ++*index) {
+        if (strcmp(workflow->pools[*index].name, name) == 0)
+            return true;
     }
+    names = mem_array(workflow->pool_count, sizeof(*names));
+    for (size_t i = 0; i < workflow->pool_count; i++)
+        names[i] = workflow->pools[i].name;
+    diags_add_unknown(s->w->build.diags, place->place, name, names,
+                      workflow->pool_count, "there is no pool '%s'", name);
+    free(names);
+    return false;
 }
 
+/* What the step takes is known to its task by name and to the flow by index. */
 static void build_claims(struct step_build *s)
 {
-    const struct conf_node *own = s->source->own, *map = s->source->map;
+    const struct conf_node *own = s->source->own;
     bool is_own = conf_get(own, "pool") != NULL || //
                   conf_get(own, "pools") != NULL;
-    const struct conf_node *one = conf_get(is_own ? own : map, "pool");
-    const struct conf_node *many =
-        conf_get(one != NULL || is_own ? own : map, "pools");
+    const struct conf_node *map = is_own ? own : s->source->map;
+    const struct pool *pools = s->w->workflow->pools;
+    const struct task *task = s->task.task;
+    const struct conf_node *node;
     struct flow_claim *claims;
 
-    if (one != NULL && many != NULL)
-        diags_add(s->w->build.diags, one->place, NULL,
-                  "%s has both 'pool' and 'pools'; it needs one",
-                  s->source->what);
-    if (many == NULL || many->type != CONF_MAP)
-        many = one != NULL ? one : many;
-    if (many == NULL)
-        return;
-    claims = mem_array(many->count + 1, sizeof(*claims));
+    task_build_pools(&s->task, map);
+    node = conf_get(map, conf_get(map, "pools") != NULL ? "pools" : "pool");
+    claims = mem_array(task->pool_count, sizeof(*claims));
     experiment_take(s->w->build.file, claims);
     s->flow->claims = claims;
-    if (many->type == CONF_TEXT)
-        add_claim(s, many, 1, claims);
-    for (size_t i = 0; many->type == CONF_MAP && i < many->count; i++)
-        add_claim(s, many->keys[i],
-                  experiment_int(many, many->keys[i]->text, 1), claims);
+    for (size_t i = 0; i < task->pool_count; i++) {
+        const struct pool_share *share = &task->pools[i];
+        const struct conf_node *place =
+            node->type == CONF_MAP ? node->keys[i] : node;
+        size_t pool;
+
+        if (!find_pool(s, place, share->name, &pool))
+            continue;
+        if (share->amount > pools[pool].size)
+            diags_add(s->w->build.diags, place->place, NULL,
+                      "pool '%s' has %lld, and %s takes %lld", share->name,
+                      (long long)pools[pool].size, s->source->what,
+                      (long long)share->amount);
+        else
+            claims[s->flow->claim_count++] =
+                (struct flow_claim){pool, share->amount};
+    }
 }
 
 static void build_executor(struct step_build *s)

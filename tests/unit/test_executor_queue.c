@@ -204,7 +204,8 @@ static void test_slots__of_another_engine_are_waited_for(void **state)
 
 /* A pool `gpu` of two slots in the bench's folder, of which one is taken. */
 static enum start_result start_in_pool(struct bench *bench, int64_t attempt,
-                                       const char *script, int64_t amount)
+                                       const char *script, int64_t amount,
+                                       int cpus)
 {
     char *argv[] = {mem_copy_string("/bin/sh"), mem_copy_string("-c"),
                     mem_copy_string(script), NULL};
@@ -215,7 +216,7 @@ static enum start_result start_in_pool(struct bench *bench, int64_t attempt,
     struct err err;
 
     spec.argv = argv;
-    spec.cpus = 1;
+    spec.cpus = cpus;
     spec.pools = &pool;
     spec.pool_count = 1;
     result = bench_start(bench, &spec, &err);
@@ -230,24 +231,28 @@ static enum start_result start_in_pool(struct bench *bench, int64_t attempt,
 static const struct executor_options four_at_once = {
     .name = "local", .cpus = 4, .gpus = 0, .parallel = 4};
 
+static const struct executor_options one_cpu_of_many = {
+    .name = "local", .cpus = 1, .gpus = 0, .parallel = 4};
+
 static void test_pools__refuse_those_that_want_more(void **state)
 {
     struct bench bench;
 
     (void)state;
     bench_open(&bench, &four_at_once);
-    assert_int_equal(start_in_pool(&bench, 1, "exit 0", 3), START_ERROR);
-    assert_int_equal(start_in_pool(&bench, 1, "exec sleep 1000", 2), START_OK);
+    assert_int_equal(start_in_pool(&bench, 1, "exit 0", 3, 1), START_ERROR);
+    assert_int_equal(start_in_pool(&bench, 1, "exec sleep 1000", 2, 1),
+                     START_OK);
     BENCH_RUN_UNTIL(&bench, bench.start_count == 1);
-    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_FULL);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1, 1), START_FULL);
     assert_int_equal(bench.lacks, LACKS_POOL);
     assert_int_equal(start_shell(&bench, 3, "exit 0", one_cpu), START_OK);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
-    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_FULL);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1, 1), START_FULL);
     bench.room_count = 0;
     executor_cancel(bench.executor, 1, CANCEL_TERM);
     BENCH_RUN_UNTIL(&bench, bench.room_count > 0 && bench.end_count == 2);
-    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_OK);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1, 1), START_OK);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 3);
     bench_close(&bench);
 }
@@ -259,10 +264,10 @@ static void test_pools__of_another_engine_hold_back_nothing_else(void **state)
 
     (void)state;
     bench_open(&ours, &four_at_once);
-    bench_open(&theirs, &four_at_once);
-    start_in_pool(&ours, 1, "exec sleep 1000", 2);
+    bench_open(&theirs, &one_cpu_of_many);
+    start_in_pool(&ours, 1, "exec sleep 1000", 2, 0);
     BENCH_RUN_UNTIL(&ours, ours.start_count == 1);
-    assert_int_equal(start_in_pool(&theirs, 1, "exit 0", 1), START_OK);
+    assert_int_equal(start_in_pool(&theirs, 1, "exit 0", 1, 1), START_OK);
     assert_int_equal(start_shell(&theirs, 2, "exit 0", one_cpu), START_OK);
     BENCH_RUN_UNTIL(&theirs, theirs.end_count == 1);
     assert_int_equal(theirs.started[0], 2);
@@ -283,13 +288,13 @@ static void test_pools__outlive_their_engine(void **state)
 
     (void)state;
     bench_open(&bench, &four_at_once);
-    start_in_pool(&bench, 1, "exec sleep 1000", 2);
+    start_in_pool(&bench, 1, "exec sleep 1000", 2, 1);
     BENCH_RUN_UNTIL(&bench, bench.start_count == 1);
     bench_disconnect(&bench);
     bench_connect(&bench, &four_at_once);
     spec = bench_spec(&bench, 1);
     assert_int_equal(bench_reattach(&bench, &spec, NULL), 0);
-    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1), START_OK);
+    assert_int_equal(start_in_pool(&bench, 2, "exit 0", 1, 1), START_OK);
     assert_int_equal(start_shell(&bench, 3, "exit 0", one_cpu), START_OK);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     assert_int_equal(bench.ends[0].attempt, 3);
