@@ -67,6 +67,9 @@ static char *make_detail(const struct workflow *workflow, size_t index)
         units_format_duration(resources->time_ms, time, sizeof(time));
         add_part(&text, time);
     }
+    if (strcmp(step->executor, workflow->executors[0].name) != 0)
+        buf_printf(&text, "%s%s executor", text.length > 0 ? ", " : "",
+                   step->executor);
     if (step->link.max > 0)
         add_part(&text, "in links");
     if (step->repeat.max > 0)

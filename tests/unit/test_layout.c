@@ -132,6 +132,26 @@ static void check_line(const struct picture *picture, size_t step, size_t need,
     free(points);
 }
 
+/* Where a line passes a layer, it keeps clear of the boxes there. */
+static void check_passes_by(const struct picture *picture, size_t step,
+                            size_t nth)
+{
+    size_t count;
+    struct layout_point *points =
+        layout_line(picture->layout, step, nth, &count);
+
+    for (size_t i = 1; i + 1 < count; i += 2)
+        for (size_t k = 0; k < graph_count(picture->graph); k++) {
+            struct layout_box box = layout_box(picture->layout, k);
+            double clear = (GAP + LINE_GAP) / 2.0 - 0.001;
+
+            assert_true(fabs(points[i].y - box.y) > 0.001 ||
+                        points[i].x < box.x - clear ||
+                        points[i].x > box.x + box.width + clear);
+        }
+    free(points);
+}
+
 static void check_picture(const struct picture *picture)
 {
     check_no_overlap(picture);
@@ -139,8 +159,11 @@ static void check_picture(const struct picture *picture)
         size_t count;
         const size_t *needs = graph_needs(picture->graph, i, &count);
 
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < count; k++) {
             check_line(picture, i, needs[k], k);
+            if (graph_count(picture->graph) < 100)
+                check_passes_by(picture, i, k);
+        }
     }
 }
 
