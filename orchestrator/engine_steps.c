@@ -114,6 +114,7 @@ static bool fail_to_begin(struct engine *engine, size_t step,
 static bool begin(struct engine *engine, size_t step)
 {
     struct steps *steps = engine->steps;
+    const struct step *its = &steps->workflow->steps[step];
     json_t *axes = NULL;
     struct flow_counts counts;
     bool is_wanted, result;
@@ -123,7 +124,9 @@ static bool begin(struct engine *engine, size_t step)
         return fail_to_begin(engine, step, err.text);
     if (!is_wanted)
         return skip(engine, step, "its condition is not true");
-    if (steps_axes(steps, step, &axes, &err) != 0)
+    if (workspace_forget_shards(engine->workspaces, its->name, &its->task,
+                                &err) != 0 ||
+        steps_axes(steps, step, &axes, &err) != 0)
         return fail_to_begin(engine, step, err.text);
     if (steps_begin(steps, step, axes, &err) == 0) {
         flow_count(steps->flow, step, &counts);

@@ -178,6 +178,29 @@ char *workspace_shard_list(const struct workspaces *workspaces,
     return mem_printf("%s/shards/%s/%s", workspaces->directory, step, channel);
 }
 
+static bool is_shared_out(const struct task *task)
+{
+    for (size_t i = 0; i < task->channel_count; i++)
+        if (task->channels[i].is_sharded)
+            return true;
+    return false;
+}
+
+int workspace_forget_shards(const struct workspaces *workspaces,
+                            const char *step, const struct task *task,
+                            struct err *err)
+{
+    char *path;
+    int result;
+
+    if (!is_shared_out(task))
+        return 0;
+    path = mem_printf("%s/shards/%s", workspaces->directory, step);
+    result = fs_remove_tree(path, err);
+    free(path);
+    return result;
+}
+
 /* -- Making ---------------------------------------------------------------*/
 
 static int make_directory(int fd, const char *name, struct err *err)
@@ -441,15 +464,6 @@ static bool is_untouched(int trials_fd, struct folder *folder)
     return is_empty(trials_fd, folder->trial);
 }
 
-/* Its share of files is its own. */
-static bool has_share(const struct folder *folder)
-{
-    for (size_t i = 0; i < folder->task->channel_count; i++)
-        if (folder->task->channels[i].is_sharded)
-            return true;
-    return false;
-}
-
 void workspace_release(struct workspaces *workspaces, int64_t trial)
 {
     struct folder key = {.trial = trial}, *folder;
@@ -459,7 +473,9 @@ void workspace_release(struct workspaces *workspaces, int64_t trial)
         return;
     folder = *(struct folder **)found;
     tdelete(folder, &workspaces->used, compare_trials);
-    if (has_share(folder) || !is_untouched(workspaces->trials_fd, folder)) {
+    /* a share of files is its own */
+    if (is_shared_out(folder->task) ||
+        !is_untouched(workspaces->trials_fd, folder)) {
         free(folder);
         return;
     }

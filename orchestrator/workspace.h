@@ -54,6 +54,11 @@ char *workspace_checkpoint_directory(const char *run_directory, int64_t trial);
 char *workspace_shard_list(const struct workspaces *workspaces,
                            const char *step, const char *channel);
 
+/* The step begins: what was written down there, when it began before, goes. */
+int workspace_forget_shards(const struct workspaces *workspaces,
+                            const char *step, const struct task *task,
+                            struct err *err);
+
 struct workspace_order {
     int64_t job; /* its number */
     int64_t attempt_number;
