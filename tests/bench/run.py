@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import scale
+import workflows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -204,6 +205,12 @@ def main(words):
         for cgroup in ("auto", "off"):
             scale.bench_alive(table, run, pathlib.Path(name),
                               50 if quick else 3000, cgroup)
+    with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
+        folder = pathlib.Path(name)
+        workflows.bench_make(table, run, in_turns, folder,
+                             2 if quick else 100, 1 if quick else 3)
+        workflows.bench_snakemake(table, run, folder, 1 if quick else 10)
+        workflows.bench_plan(table, SMTUNE, folder, 1000)
     bench_programs(table, programs)
     print(f"{table.missed} missed" if table.missed else "every bar is met")
     return 1 if table.missed else 0
