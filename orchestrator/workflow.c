@@ -11,6 +11,21 @@
 
 /* ---- the keys beside the steps ---- */
 
+/* What was set beside the file, and is not in it. */
+static void refuse_param(struct workflow_build *w, const struct conf_node *map,
+                         const struct conf_node *key)
+{
+    const char **names = mem_array(map->count, sizeof(*names));
+    size_t count = 0;
+
+    for (size_t i = 0; i < map->count; i++)
+        if (map->keys[i]->place.line > 0)
+            names[count++] = map->keys[i]->text;
+    diags_add_unknown(w->build.diags, key->place, key->text, names, count,
+                      "there is no parameter '%s'", key->text);
+    free(names);
+}
+
 static void build_params(struct workflow_build *w, const struct conf_node *map)
 {
     struct workflow *workflow = w->workflow;
@@ -28,6 +43,8 @@ static void build_params(struct workflow_build *w, const struct conf_node *map)
         const struct conf_node *key = map->keys[i];
 
         names[i] = key->text;
+        if (key->place.line == 0)
+            refuse_param(w, map, key);
         experiment_read_value(&w->build, map->items[i], &values[i]);
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,

@@ -82,6 +82,9 @@ static int refuse(const struct below *below, struct diags *diags,
         return diags_add(below->w->build.diags, below->node->place, NULL, "%s",
                          err->text);
     first = diags_get(diags, 0);
+    if (first->place.line == 0)
+        return diags_add(below->w->build.diags, below->node->place, NULL,
+                         "%s: %s", below->node->text, first->text);
     return diags_add(below->w->build.diags, below->node->place, NULL,
                      "%s:%d:%d: %s", below->node->text, first->place.line,
                      first->place.column, first->text);
