@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "cli/background.h"
 #include "cli/cmd.h"
-#include "cli/run_outcome.h"
+#include "cli/job_numbers.h"
 #include "cli/run_view.h"
 #include "orchestrator/control_link.h"
 #include "orchestrator/reopen.h"
@@ -19,18 +18,20 @@ struct options {
 
 static const struct opt opts[] = {
     {"failed", 0, OPT_FLAG, offsetof(struct options, failed), NULL,
-     "all trials that failed", 0, NULL},
+     "all trials or jobs that failed", 0, NULL},
     {"force", 0, OPT_FLAG, offsetof(struct options, force), NULL,
-     "also trials that succeeded", 0, NULL},
+     "also those that succeeded", 0, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
     {0},
 };
 
-static void say(const struct cli *cli, const char *run, int64_t count)
+static void say(const struct cli *cli, const char *run, bool is_workflow,
+                int64_t count)
 {
     if (!cli->quiet)
-        fprintf(stderr, "smtune: run '%s': %" PRId64 " trial%s again\n", run,
-                count, count == 1 ? " runs" : "s run");
+        fprintf(stderr, "smtune: run '%s': %" PRId64 " %s%s again\n", run,
+                count, is_workflow ? "job" : "trial",
+                count == 1 ? " runs" : "s run");
 }
 
 static json_t *request_json(const struct reopen_request *request)
@@ -45,19 +46,21 @@ static json_t *request_json(const struct reopen_request *request)
 }
 
 /* 1 when the run has no engine. */
-static int retry_live(const struct cli *cli, const char *name,
-                      const char *directory,
+static int retry_live(const struct cli *cli, const struct run_view *view,
                       const struct reopen_request *request, struct err *err)
 {
+    char *directory = store_run_directory(view->store, view->row.name);
     json_t *reply = NULL;
     int result =
         control_call(directory, request_json(request), NULL, &reply, err);
 
     if (result == 0)
-        say(cli, name, json_integer_value(json_object_get(reply, "count")));
+        say(cli, view->row.name, run_is_workflow(&view->row),
+            json_integer_value(json_object_get(reply, "count")));
     else if (result < 0)
-        err_prefix(err, "run '%s'", name);
+        err_prefix(err, "run '%s'", view->row.name);
     json_decref(reply);
+    free(directory);
     return result;
 }
 
@@ -74,95 +77,81 @@ static int begin(struct run *run, void *user, struct err *err)
     if (reopen_trials(run->store, run->id, run->workflow, retrying->request,
                       &count, err) != 0)
         return err_prefix(err, "run '%s'", run->name);
-    say(retrying->cli, run->name, (int64_t)count);
+    say(retrying->cli, run->name, run->workflow != NULL, (int64_t)count);
     return 0;
 }
 
-static int parse_numbers(char **operands, int count, int64_t *numbers,
-                         struct err *err)
+/* What the operands name, as numbers. */
+static int find_numbers(const struct run_view *view, char **operands, int count,
+                        const struct options *options,
+                        struct job_numbers *numbers, struct err *err)
 {
+    if (run_is_workflow(&view->row))
+        return job_numbers_find(view, operands, count, options->force, numbers,
+                                err);
     for (int i = 0; i < count; i++) {
-        if (run_parse_trial(operands[i], &numbers[i], err) != 0)
+        int64_t number;
+
+        if (run_parse_trial(operands[i], &number, err) != 0)
             return -1;
+        job_numbers_add(numbers, number);
     }
     return 0;
-}
-
-/* The store is closed before anything forks. */
-static int find(const struct cli *cli, const char *selector, int64_t *id,
-                struct run_outcome *run, char **directory, struct err *err)
-{
-    struct store *store = store_open(cli->store, STORE_READ, err);
-    int result = -1;
-
-    if (store == NULL)
-        return -1;
-    if (store_find_run(store, selector, id, err) == 0)
-        result = run_outcome_read(run, store, *id, err);
-    if (result == 0)
-        *directory = store_run_directory(store, run->name);
-    store_close(store);
-    return result;
-}
-
-static int retry(const struct cli *cli, const char *selector, bool detach,
-                 const struct reopen_request *request, struct err *err)
-{
-    struct run_outcome run = {NULL};
-    struct retrying retrying = {cli, request};
-    struct background_task first = {begin, &retrying};
-    char *directory = NULL;
-    int64_t id;
-    int result = find(cli, selector, &id, &run, &directory, err);
-
-    if (result == 0)
-        result = retry_live(cli, run.name, directory, request, err);
-    if (result == 1)
-        result = background_go_on(cli, id, detach, &first, err);
-    free(directory);
-    run_outcome_clear(&run);
-    return result;
 }
 
 static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
-    int64_t *numbers = mem_array((size_t)count, sizeof(*numbers));
+    struct job_numbers numbers = {0};
     struct reopen_request request = {
-        .numbers = numbers,
-        .count = (size_t)count - 1,
         .all_failed = options->failed,
         .even_succeeded = options->force,
     };
+    struct retrying retrying = {cli, &request};
+    struct background_task first = {begin, &retrying};
+    struct run_view view;
+    int64_t id;
     int result;
 
-    if (request.count == 0 && !options->failed)
-        result = err_set(err, ERR_USAGE,
-                         "which trials? (their numbers, or --failed for all "
-                         "that failed)");
-    else
-        result = parse_numbers(operands + 1, count - 1, numbers, err);
+    if (count == 1 && !options->failed)
+        return err_set(err, ERR_USAGE,
+                       "which trials or jobs? (their numbers or names, or "
+                       "--failed for all that failed)");
+    result = run_view_open(&view, cli, operands[0], err);
     if (result == 0)
-        result = retry(cli, operands[0], options->detach, &request, err);
-    free(numbers);
+        result = find_numbers(&view, operands + 1, count - 1, options, &numbers,
+                              err);
+    request.numbers = numbers.items;
+    request.count = numbers.count;
+    if (result == 0)
+        result = retry_live(cli, &view, &request, err);
+    id = view.row.id;
+    run_view_close(&view); /* before anything forks */
+    if (result == 1)
+        result = background_go_on(cli, id, options->detach, &first, err);
+    job_numbers_clear(&numbers);
     return result;
 }
 
 const struct cmd cmd_retry = {
     .name = "retry",
-    .operands = "RUN [TRIAL...]",
-    .summary = "run trials again that are over",
+    .operands = "RUN [JOB...]",
+    .summary = "run trials or jobs again that are over",
     .details =
         "A trial that failed, was stopped or was cancelled starts again, with "
         "the same setting, its checkpoints, and all its retries anew. Its new "
         "result takes the old one's place, for the search too.\n\n"
         "Where the run still goes on, its engine takes them up at once; else "
         "the run goes on as by smtune resume. Where its budget is used up, "
-        "these trials alone run.",
+        "these trials alone run.\n\n"
+        "Of a workflow a JOB is a step, its copy STEP[3], its second round "
+        "STEP#2, or a number; a step with several copies stands for those "
+        "that failed. What needs its step, near or far, runs again after it.",
     .examples = "smtune retry mnist 7 12\n"
                 "smtune retry mnist --failed    # the cause is mended\n"
-                "smtune retry mnist 3 --force   # although it succeeded\n",
+                "smtune retry mnist 3 --force   # although it succeeded\n"
+                "smtune retry nightly train[3]  # of a workflow\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,24 +9,11 @@
 #include "cli/importance_view.h"
 #include "cli/job_document.h"
 #include "cli/run_document.h"
-#include "cli/run_graph.h"
 #include "cli/run_view.h"
 #include "cli/schedule_view.h"
 #include "cli/steps_document.h"
 #include "cli/trial_document.h"
 #include "cli/trial_table.h"
-#include "workflows/draw.h"
-
-struct options {
-    const char *format;
-};
-
-static const struct opt opts[] = {
-    {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
-     "only a workflow's graph: text, mermaid, dot or svg", 0,
-     draw_format_names},
-    {0},
-};
 
 static const struct column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
@@ -178,16 +164,14 @@ static int show(const struct cli *cli, const struct run_view *view,
     return status;
 }
 
-static int exec_show(const struct cli *cli, const void *given, char **operands,
-                     int count, struct err *err)
+static int exec_show(const struct cli *cli, const void *options,
+                     char **operands, int count, struct err *err)
 {
-    const struct options *options = given;
     struct run_view view;
     int status = run_view_open(&view, cli, operands[0], err);
 
-    if (status == 0 && options->format != NULL)
-        status = run_graph_draw(cli, &view, options->format, err);
-    else if (status == 0)
+    (void)options;
+    if (status == 0)
         status = show(cli, &view, count > 1 ? operands[1] : NULL, err);
     run_view_close(&view);
     return status;
@@ -210,16 +194,12 @@ const struct cmd cmd_show = {
                "STEP[3], its second round STEP#2) its values of the matrix "
                "and of the round, its outputs, its attempts, the runs below "
                "it, and whose result it took from the cache. Of a step with "
-               "several copies, the list of them. --format draws the graph "
-               "with the states of its steps.",
+               "several copies, the list of them.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"
-                "smtune show nightly train   # a step of a workflow\n"
-                "smtune show nightly --format svg >nightly.svg\n",
+                "smtune show nightly train   # a step of a workflow\n",
     .completes = "run",
-    .opts = opts,
-    .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = 2,
     .exec = exec_show,

@@ -7,10 +7,10 @@
 #include "cli/cmd.h"
 #include "cli/document.h"
 #include "cli/run_document.h"
+#include "cli/run_graph.h"
 #include "cli/run_view.h"
 #include "cli/schedule_view.h"
 #include "cli/steps_document.h"
-#include "cli/steps_drawing.h"
 #include "cli/trial_table.h"
 #include "workflows/draw.h"
 
@@ -131,24 +131,6 @@ static int add_workflow(struct document *document, const struct cli *cli,
     return status;
 }
 
-static int draw(const struct cli *cli, const struct run_view *view,
-                const char *format, struct err *err)
-{
-    struct run_steps steps = {0};
-    int status;
-
-    if (!run_is_workflow(&view->row))
-        return err_set(err, ERR_USAGE,
-                       "--format draws the graph of a workflow, and run '%s' "
-                       "is an experiment's",
-                       view->row.name);
-    status = run_steps_load(&steps, view->store, view->row.id, err);
-    if (status == 0)
-        status = steps_drawing_print(cli, view, &steps, format, err);
-    run_steps_clear(&steps);
-    return status;
-}
-
 static int print_status(const struct cli *cli, const struct run_view *view,
                         const struct options *chosen, struct err *err)
 {
@@ -177,8 +159,9 @@ static int exec_status(const struct cli *cli, const void *options,
 
     (void)count;
     if (status == 0)
-        status = chosen->format != NULL ? draw(cli, &view, chosen->format, err)
-                                        : print_status(cli, &view, chosen, err);
+        status = chosen->format != NULL
+                     ? run_graph_draw(cli, &view, chosen->format, err)
+                     : print_status(cli, &view, chosen, err);
     run_view_close(&view);
     return status;
 }

@@ -63,7 +63,7 @@ int run_graph_draw(const struct cli *cli, const struct run_view *view,
                        "is an experiment's",
                        view->row.name);
     status = run_steps_load(&steps, view->store, view->row.id, err);
-    if (status == 0 && steps.spec.workflow == NULL)
+    if (status == 0 && steps.list.graph == NULL)
         status = err_set(err, ERR_FAILED,
                          "the file of run '%s' no longer passes: its graph is "
                          "not known",

@@ -173,11 +173,11 @@ x c       failed
 
 def test_the_graph_of_a_run(smtune, write):
     assert smtune("run", write("odd.yaml", RUN)).returncode == 1
-    assert smtune.ok("show", "odd", "--format", "text") == RUN_TEXT
-    colour = smtune.ok("show", "odd", "-f", "text", "--color", "always")
+    assert smtune.ok("status", "odd", "--format", "text") == RUN_TEXT
+    colour = smtune.ok("status", "odd", "-f", "text", "--color", "always")
     assert "\x1b[" in colour
     assert re.sub(r"\x1b\[[0-9;]*m", "", colour) == RUN_TEXT
-    root = ElementTree.fromstring(smtune.ok("show", "odd", "-f", "svg"))
+    root = ElementTree.fromstring(smtune.ok("status", "odd", "-f", "svg"))
     assert [group.get("class") for group in root.findall(SVG + "g")] == \
         ["succeeded", "failed", "skipped", "lines",
          "succeeded", "succeeded", "failed", "skipped", "succeeded"]
@@ -192,6 +192,6 @@ def test_runs_of_experiments_have_no_graph(smtune, write):
         trial: {command: "echo loss=${{ x }}"}
         """)
     smtune.ok("run", path)
-    result = smtune("show", "exp", "--format", "svg")
+    result = smtune("status", "exp", "--format", "svg")
     assert result.returncode == 2
     assert "is an experiment's" in result.stderr

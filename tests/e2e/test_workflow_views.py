@@ -414,3 +414,14 @@ def test_every_command_makes_sense_of_a_workflow(smtune, ended):
         if result.returncode != status or text not in shown or nonsense:
             wrong.append(f"{words}: {result.returncode} {nonsense}\n{shown}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_retry_takes_jobs_by_name(smtune, ended):
+    result = smtune("retry", ended, "train")
+    assert (result.returncode, "1 job runs again" in result.stderr) == (
+        1, True), result.stderr
+    assert len(smtune.json("show", ended, "train[1]")["attempts"]) == 4
+    assert len(smtune.json("show", ended, "train[0]")["attempts"]) == 1
+    assert "no copy of step" not in smtune("retry", ended, "train[1]").stderr
+    assert "did you mean 'train'?" in refused(smtune, "retry", ended, "trian")
+    assert "succeeded" in refused(smtune, "retry", ended, "train[0]", status=2)
