@@ -279,7 +279,7 @@ static json_t *step_json(const struct ending *ending, size_t step)
     json_t *gave = ending->gave[step];
 
     return json_pack(
-        "{so ss sI sI sI sI so so so}", "step", json_from_text(line->name),
+        "{so ss sI sI sI sI so so so}", "name", json_from_text(line->name),
         "state", step_state_names[line->state], "copies",
         (json_int_t)line->copies, "succeeded", (json_int_t)line->jobs.succeeded,
         "failed", (json_int_t)line->jobs.failed, "skipped",

@@ -143,3 +143,22 @@ def test_a_pause_reaches_what_is_below(smtune, file, write):
     write("go", "")
     smtune.ok("resume", "top")
     assert process.wait(timeout=60) == 0
+def test_what_failed_below_is_tried_again(smtune, file, write):
+    write("middle.yaml", """
+version: 1
+name: middle
+steps:
+  first: {shell: "echo once >> firsts"}
+  second: {needs: first, shell: "test -e go"}
+""")
+    path = file(top="version: 1\nname: top\n"
+                    "steps: {inner: {workflow: middle.yaml}}\n")
+    result = smtune("run", path)
+    assert result.returncode == 1
+    assert "the run below failed" in result.stderr
+    write("go", "")
+    smtune.ok("run", path, "--failed")
+    assert states(smtune) == {"top": "succeeded", "top.inner": "succeeded"}
+    assert (smtune.directory / "firsts").read_text() == "once\n"
+
+

@@ -9,7 +9,8 @@ import pytest
 from conftest import ROOT
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
-FILES = sorted((ROOT / "examples").glob("*.yaml"))
+FILES = sorted(path for path in (ROOT / "examples").glob("*.yaml")
+               if "\nsteps:" not in path.read_text())
 SCHEDULED = {"asha.yaml", "bohb.yaml", "early-stopping.yaml",
              "hyperband.yaml", "pbt.yaml"}
 
