@@ -110,21 +110,20 @@ static int reopen_one(struct engine *engine, const struct reopening *reopening,
 }
 
 /* False when the engine broke. */
-static bool reopen_all(struct engine *engine, const struct reopening *found,
-                       size_t count, const struct reopen_steps *steps)
+static bool reopen_all(struct engine *engine, const struct reopen_steps *steps)
 {
     struct err err;
 
     if (!engine_begin(engine))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (reopen_one(engine, &found[i], &err) != 0) {
+    for (size_t i = 0; i < steps->found_count; i++) {
+        if (reopen_one(engine, &steps->found[i], &err) != 0) {
             engine_break(engine, &err);
             return false;
         }
     }
     if (engine->steps != NULL)
-        engine_steps_reopen(engine, found, count, steps);
+        engine_steps_reopen(engine, steps);
     return !engine->is_broken && engine_commit_now(engine);
 }
 
@@ -141,40 +140,38 @@ static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
 }
 
 static int find(struct engine *engine, const struct reopen_request *wanted,
-                struct reopening **found, size_t *count,
                 struct reopen_steps *steps, struct err *err)
 {
     int64_t run = engine->run->id;
 
-    if (reopen_find(engine->store, run, wanted, found, count, err) != 0)
+    if (reopen_find(engine->store, run, wanted, &steps->found,
+                    &steps->found_count, err) != 0)
         return -1;
-    if (engine->steps != NULL &&
-        reopen_steps_find(engine->store, run, engine->run->workflow,
-                          wanted->all_failed, *found, count, steps, err) != 0)
-        return -1;
-    return *count > 0 || steps->count > 0
+    if (engine->steps != NULL)
+        return reopen_steps_find(engine->store, run, engine->run->workflow,
+                                 wanted->all_failed, steps, err);
+    return steps->found_count > 0
                ? 0
                : err_set(err, ERR_USAGE, "nothing has failed");
 }
 
 static json_t *retry(struct engine *engine, struct reopen_request *wanted)
 {
-    struct reopening *found = NULL;
     struct reopen_steps steps = {0};
     struct err err;
     json_t *reply;
-    size_t count;
 
-    if (find(engine, wanted, &found, &count, &steps, &err) != 0) {
+    if (find(engine, wanted, &steps, &err) != 0) {
         reply = control_error(&err);
-    } else if (reopen_all(engine, found, count, &steps)) {
+    } else if (reopen_all(engine, &steps)) {
         reply = ok();
-        json_object_set_new(reply, "count", json_integer((json_int_t)count));
+        json_object_set_new(reply, "count",
+                            json_integer((json_int_t)steps.found_count));
     } else {
         reply = refuse(engine);
     }
+    free(steps.found);
     reopen_steps_clear(&steps);
-    free(found);
     return reply;
 }
 

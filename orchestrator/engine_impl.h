@@ -196,8 +196,8 @@ void engine_steps_finish(struct engine *engine, struct trial *job);
 /* In the open transaction: a job of it has come to its end. */
 void engine_steps_ended(struct engine *engine, struct trial *job);
 /* In the open transaction: jobs of it have been put back. */
-void engine_steps_reopen(struct engine *engine, const struct reopening *found,
-                         size_t count, const struct reopen_steps *steps);
+void engine_steps_reopen(struct engine *engine,
+                         const struct reopen_steps *reopened);
 /* The run ends: so do steps that have not come to theirs, some of them a turn.
  * False when there are no more. */
 bool engine_steps_close(struct engine *engine);

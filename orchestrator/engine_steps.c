@@ -323,8 +323,8 @@ void engine_steps_ended(struct engine *engine, struct trial *job)
 
 /* ---- putting back ---- */
 
-void engine_steps_reopen(struct engine *engine, const struct reopening *found,
-                         size_t count, const struct reopen_steps *reopened)
+void engine_steps_reopen(struct engine *engine,
+                         const struct reopen_steps *reopened)
 {
     struct steps *steps = engine->steps;
     struct err err;
@@ -334,8 +334,9 @@ void engine_steps_reopen(struct engine *engine, const struct reopening *found,
         engine_break(engine, &err);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        steps_reopen(steps, (size_t)found[i].step, found[i].copy);
+    for (size_t i = 0; i < reopened->found_count; i++)
+        steps_reopen(steps, (size_t)reopened->found[i].step,
+                     reopened->found[i].copy);
     for (size_t i = 0; i < steps->workflow->step_count; i++) {
         if (reopened->fates[i] == STEP_WAITS)
             steps_wait_again(steps, i);

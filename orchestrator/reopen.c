@@ -131,15 +131,9 @@ static int keep_state(void *user, const struct run_row *row)
     return 0;
 }
 
-struct putting_back {
-    const struct workflow *workflow;
-    const struct reopening *found;
-    size_t count;
-    struct reopen_steps steps;
-};
-
 static int put_back(struct store *store, int64_t run,
-                    const struct putting_back *put, struct err *err)
+                    const struct workflow *workflow,
+                    const struct reopen_steps *steps, struct err *err)
 {
     bool is_running;
 
@@ -148,12 +142,12 @@ static int put_back(struct store *store, int64_t run,
         return -1;
     if (store_end_dead_engine(store, run, err) != 0)
         return -1;
-    for (size_t i = 0; i < put->count; i++) {
-        if (reopen_job(store, put->found[i].job, err) != 0)
+    for (size_t i = 0; i < steps->found_count; i++) {
+        if (reopen_job(store, steps->found[i].job, err) != 0)
             return -1;
     }
-    if (put->workflow != NULL &&
-        reopen_steps_record(store, run, put->workflow, &put->steps, err) != 0)
+    if (workflow != NULL &&
+        reopen_steps_record(store, run, workflow, steps, err) != 0)
         return -1;
     if (!is_running &&
         store_set_run_state(store, run, run_state_names[RUN_RUNNING], "",
@@ -167,25 +161,25 @@ int reopen_trials(struct store *store, int64_t run,
                   const struct reopen_request *request, size_t *count,
                   struct err *err)
 {
-    struct putting_back put = {.workflow = workflow};
     struct reopening *found;
+    struct reopen_steps steps = {0};
     int result = 0;
 
-    if (reopen_find(store, run, request, &found, &put.count, err) != 0)
+    if (reopen_find(store, run, request, &found, &steps.found_count, err) != 0)
         return -1;
+    steps.found = found;
     if (workflow != NULL)
         result = reopen_steps_find(store, run, workflow, request->all_failed,
-                                   found, &put.count, &put.steps, err);
-    put.found = found;
-    if (result == 0 && put.count == 0 && put.steps.count == 0)
+                                   &steps, err);
+    else if (steps.found_count == 0)
         result = err_set(err, ERR_USAGE, "nothing has failed");
     if (result == 0) {
-        result = put_back(store, run, &put, err);
+        result = put_back(store, run, workflow, &steps, err);
         if (result != 0)
             store_rollback(store);
     }
-    *count = put.count;
-    reopen_steps_clear(&put.steps);
+    *count = steps.found_count;
+    reopen_steps_clear(&steps);
     free(found);
     return result;
 }

@@ -129,22 +129,20 @@ static int decide(struct looking *looking, const bool *waits,
 
 int reopen_steps_find(struct store *store, int64_t run,
                       const struct workflow *workflow, bool all_failed,
-                      struct reopening *found, size_t *count,
                       struct reopen_steps *steps, struct err *err)
 {
     struct trial_query query = {.run = run, .order = ORDER_NUMBER};
     struct looking looking = {
         .workflow = workflow,
         .lives = mem_array(workflow->step_count, sizeof(*looking.lives)),
-        .found = found,
-        .count = *count,
+        .found = steps->found,
+        .count = steps->found_count,
         .err = err,
     };
     bool *waits = mem_array(workflow->step_count, sizeof(*waits));
     int result;
 
-    *steps = (struct reopen_steps){
-        .fates = mem_array(workflow->step_count, sizeof(*steps->fates))};
+    steps->fates = mem_array(workflow->step_count, sizeof(*steps->fates));
     result = store_each_step(store, run, on_step, &looking, err);
     if (result == 0 && all_failed)
         drop_old(&looking);
@@ -154,7 +152,9 @@ int reopen_steps_find(struct store *store, int64_t run,
         mark_all(&looking, all_failed, waits);
         result = decide(&looking, waits, steps);
     }
-    *count = looking.count;
+    steps->found_count = looking.count;
+    if (result == 0 && looking.count == 0 && steps->count == 0)
+        result = err_set(err, ERR_USAGE, "nothing has failed");
     free(waits);
     free(looking.lives);
     return result;

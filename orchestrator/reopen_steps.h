@@ -15,19 +15,21 @@
 enum step_fate { STEP_STAYS, STEP_GOES_ON, STEP_WAITS };
 
 struct reopen_steps {
+    struct reopening *found; /* [found_count], borrowed: what is put back */
+    size_t found_count;
     enum step_fate *fates; /* [step_count] */
     size_t count;          /* of those that do not stay */
 };
 
 /*
- * With all_failed, steps that failed before they had a job wait again, too.
- * *count is that of `found`, of which those go that are not put back. ERR_USAGE
- * where a job has been replaced by a later one, or one runs that would have to
- * wait. The caller clears *steps in every case.
+ * What follows from steps->found, of which those go that are not put back. With
+ * all_failed, steps that failed before they had a job wait again, too.
+ * ERR_USAGE where a job has been replaced by a later one, or one runs that
+ * would have to wait, or (all_failed) nothing has failed. The caller clears
+ * *steps in every case.
  */
 int reopen_steps_find(struct store *store, int64_t run,
                       const struct workflow *workflow, bool all_failed,
-                      struct reopening *found, size_t *count,
                       struct reopen_steps *steps, struct err *err);
 /* In the open transaction. */
 int reopen_steps_record(struct store *store, int64_t run,
