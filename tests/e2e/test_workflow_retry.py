@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A workflow's jobs are put back by their user: what needs them runs again, and
+nothing else does. And what becomes of steps when the run's time is over."""
+
+import contextlib
+import sqlite3
+
+from conftest import wait_until
+
+FAILING = """\
+version: 1
+name: flow
+steps:
+  a: {shell: "echo a >>seen"}
+  b:
+    needs: a
+    matrix: {x: [1, 2, 3]}
+    shell: "echo b${{ x }} >>seen; test ${{ x }} -ne 2 || test -e mended"
+  c: {needs: b, shell: "echo c >>seen"}
+  d: {needs: a, shell: "echo d >>seen"}
+always:
+  z: {shell: "echo z >>seen"}
+"""
+
+
+def seen(smtune):
+    return sorted((smtune.directory / "seen").read_text().split())
+
+
+def rows(smtune, query):
+    with contextlib.closing(
+            sqlite3.connect(smtune.store / "smtune.db")) as connection:
+        return connection.execute(query).fetchall()
+
+
+def steps(smtune):
+    return dict(rows(smtune, "SELECT name, state FROM run_step"))
+
+
+def is_sound(smtune):
+    smtune.ok("fsck")
+    smtune.ok("replay", "flow")
+
+
+def test_what_failed_and_what_needs_it(smtune):
+    (smtune.directory / "flow.yaml").write_text(FAILING)
+    assert smtune("run", "flow.yaml").returncode == 1
+    assert steps(smtune) == {"a": "succeeded", "b": "failed", "c": "skipped",
+                             "d": "succeeded", "z": "succeeded"}
+    (smtune.directory / "mended").touch()
+    smtune.ok("retry", "flow", "--failed")
+    assert seen(smtune) == ["a", "b1", "b2", "b2", "b3", "c", "d", "z", "z"]
+    assert set(steps(smtune).values()) == {"succeeded"}
+    is_sound(smtune)
+    assert smtune("retry", "flow", "--failed").returncode == 2
+
+
+def test_one_that_succeeded(smtune):
+    (smtune.directory / "flow.yaml").write_text(FAILING)
+    (smtune.directory / "mended").touch()
+    smtune.ok("run", "flow.yaml")
+    (smtune.directory / "seen").unlink()
+    number, = (row[0] for row in rows(
+        smtune, "SELECT number FROM job WHERE step = 1 AND copy = 2"))
+    smtune.ok("retry", "flow", number, "--force")
+    assert seen(smtune) == ["b3", "c", "z"]
+    is_sound(smtune)
+    old, new = (row[0] for row in rows(
+        smtune, "SELECT number FROM job WHERE step = 2 ORDER BY number"))
+    refused = smtune("retry", "flow", old, "--force")
+    assert refused.returncode == 2
+    assert f"job {new} came after job {old}" in refused.stderr
+
+
+def test_while_it_runs(smtune):
+    text = FAILING.replace("always:\n", """\
+  slow: {needs: a, shell: "until test -e go; do sleep 0.01; done"}
+always:
+""")
+    (smtune.directory / "flow.yaml").write_text(text)
+    run = smtune.start("run", "flow.yaml")
+    wait_until(lambda: (smtune.directory / "seen").exists() and
+               steps(smtune).get("c") == "skipped")
+    (smtune.directory / "mended").touch()
+    smtune.ok("retry", "flow", "--failed")
+    wait_until(lambda: steps(smtune)["c"] == "succeeded")
+    (smtune.directory / "go").touch()
+    assert run.wait(30) == 0
+    assert seen(smtune) == ["a", "b1", "b2", "b2", "b3", "c", "d", "z"]
+    is_sound(smtune)
+
+
+def test_time_that_is_over_ends_all_steps(smtune):
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+time: 1s
+steps:
+  a: {command: sleep 60}
+  b: {needs: a, command: "true"}
+  c: {matrix: {x: [1, 2, 3]}, parallel: 1, command: sleep 60}
+""")
+    assert smtune("run", "flow.yaml").returncode == 1
+    assert steps(smtune) == {"a": "failed", "b": "skipped", "c": "failed"}
+    assert rows(smtune, "SELECT count(*) FROM job WHERE step = 2") == [(1,)]
+    is_sound(smtune)
