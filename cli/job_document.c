@@ -68,16 +68,35 @@ static int add_known(const struct job_document *this,
     return status;
 }
 
+/* The step in the file; NULL: not known. */
+static const struct step *step_of(const struct job_document *this, int64_t step)
+{
+    const struct workflow *workflow = this->steps->spec.workflow;
+
+    return workflow != NULL && step >= 0 && (size_t)step < workflow->step_count
+               ? &workflow->steps[step]
+               : NULL;
+}
+
+/* What it runs, as its file has it; NULL: nothing, or it is not known. */
+static const char *command_of(const struct job_document *this, int64_t step)
+{
+    const struct step *its = step_of(this, step);
+
+    if (its == NULL || its->task.command == NULL)
+        return its != NULL ? its->file : NULL;
+    return template_source(its->task.command);
+}
+
 /* "pipeline.yaml:14" */
 static char *place_of(const struct job_document *this, int64_t step)
 {
-    const struct workflow *workflow = this->steps->spec.workflow;
+    const struct step *its = step_of(this, step);
     const char *path = this->view->row.spec_path;
 
-    if (workflow == NULL || step < 0 || (size_t)step >= workflow->step_count ||
-        path[0] == '\0')
-        return NULL;
-    return mem_printf("%s:%d", path, workflow->steps[step].place.line);
+    return its == NULL || path[0] == '\0'
+               ? NULL
+               : mem_printf("%s:%d", path, its->place.line);
 }
 
 /* ---- one job ---- */
@@ -121,6 +140,7 @@ static const struct column job_columns[] = {
     {"copy", NULL, COLUMN_NUMBER, NULL},
     {"round", NULL, COLUMN_NUMBER, NULL},
     {"place", "file", COLUMN_TEXT, NULL},
+    {"command", NULL, COLUMN_TEXT, NULL},
     {"created", NULL, COLUMN_TIME, NULL},
     {"started", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
@@ -169,6 +189,7 @@ static int add_fields(const struct job_document *this,
                       int_if(line->is_many, job->copy),
                       int_if(job->round > 0, job->round),
                       text_or_null(place),
+                      text_or_null(command_of(this, job->step)),
                       value_int(job->created_ms),
                       value_int(job->started_ms),
                       value_int(job->ended_ms),
@@ -278,6 +299,7 @@ static const struct column step_columns[] = {
     {"note", NULL, COLUMN_TEXT, NULL},
     {"copies", NULL, COLUMN_NUMBER, NULL},
     {"place", "file", COLUMN_TEXT, NULL},
+    {"command", NULL, COLUMN_TEXT, NULL},
     {"began", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
     {"duration_ms", "duration", COLUMN_DURATION, NULL},
@@ -300,6 +322,7 @@ static int add_step(const struct job_document *this)
                            text_or_null(buf_text(&note)),
                            int_if(line->began_ms > 0, line->copies),
                            text_or_null(place),
+                           text_or_null(command_of(this, this->step)),
                            value_int(line->began_ms),
                            value_int(line->ended_ms),
                            int_if(ms >= 0, ms),

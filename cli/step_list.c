@@ -154,7 +154,7 @@ void step_counts_print(const struct step_counts *counts, struct buf *out)
  * them. */
 struct waiting {
     const struct step_list *list;
-    bool *seen;
+    bool *seen; /* [list->count], where one may be met twice; or NULL */
     struct buf *out;
     size_t found;
 };
@@ -168,10 +168,12 @@ static void find_waits(struct waiting *waiting, size_t step)
     for (size_t i = 0; i < count; i++) {
         const struct step_line *need = &list->lines[needs[i]];
 
-        if (waiting->seen[needs[i]] ||
-            (need->state != FLOW_WAITING && need->state != FLOW_ACTIVE))
+        if (need->state != FLOW_WAITING && need->state != FLOW_ACTIVE)
             continue;
-        waiting->seen[needs[i]] = true;
+        if (waiting->seen != NULL && waiting->seen[needs[i]])
+            continue;
+        if (waiting->seen != NULL)
+            waiting->seen[needs[i]] = true;
         if (need->is_hidden) {
             find_waits(waiting, needs[i]);
             continue;
@@ -182,6 +184,18 @@ static void find_waits(struct waiting *waiting, size_t step)
     }
 }
 
+static bool needs_hidden(const struct step_list *list, size_t step)
+{
+    size_t count;
+    const size_t *needs = graph_needs(list->graph, step, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (list->lines[needs[i]].is_hidden)
+            return true;
+    }
+    return false;
+}
+
 static void print_waits(const struct step_list *list, size_t step,
                         struct buf *out)
 {
@@ -189,7 +203,8 @@ static void print_waits(const struct step_list *list, size_t step,
 
     if (list->graph == NULL)
         return;
-    waiting.seen = mem_array(list->count, sizeof(*waiting.seen));
+    if (needs_hidden(list, step))
+        waiting.seen = mem_array(list->count, sizeof(*waiting.seen));
     find_waits(&waiting, step);
     if (waiting.found > NEEDS_NAMED)
         buf_printf(out, " and %zu more", waiting.found - NEEDS_NAMED);

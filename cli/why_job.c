@@ -2,6 +2,7 @@
 #include "cli/why_job.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 #include "orchestrator/links.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/states.h"
+
+enum { HASH_SHOWN = 12 };
 
 struct why {
     struct document *document;
@@ -277,6 +280,7 @@ static const struct column attempt_columns[] = {
     {"cause", NULL, COLUMN_TEXT, NULL},
     {"exit_code", "exit", COLUMN_NUMBER, NULL},
     {"signal", NULL, COLUMN_NUMBER, NULL},
+    {"checkpoint", NULL, COLUMN_TEXT, NULL},
     {"then", NULL, COLUMN_TEXT, NULL},
     {"line", NULL, COLUMN_NUMBER, NULL},
 };
@@ -361,7 +365,11 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     bool again = attempt->number < attempts->count || !attempts->is_over;
     bool is_ok = attempt->cause != NULL && strcmp(attempt->cause, "ok") == 0;
     struct consequence then = {.text = BUF_INIT};
+    char checkpoint[HASH_SHOWN + 1] = "";
     int status;
+
+    if (attempt->checkpoint != NULL)
+        snprintf(checkpoint, sizeof(checkpoint), "%s", attempt->checkpoint);
 
     if (attempt->cause != NULL && !follow_link(attempts, attempt, &then) &&
         !is_ok)
@@ -375,6 +383,7 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
                 ? value_int(attempt->exit_code)
                 : value_null(),
             attempt->signal != 0 ? value_int(attempt->signal) : value_null(),
+            text_or_null(checkpoint),
             text_or_null(buf_text(&then.text)),
             line_or_null(then.line),
         },

@@ -425,3 +425,39 @@ def test_retry_takes_jobs_by_name(smtune, ended):
     assert "no copy of step" not in smtune("retry", ended, "train[1]").stderr
     assert "did you mean 'train'?" in refused(smtune, "retry", ended, "trian")
     assert "succeeded" in refused(smtune, "retry", ended, "train[0]", status=2)
+
+
+def test_why_tells_of_links_and_conditions(smtune, write):
+    smtune("run", write("links.yaml", """
+        version: 1
+        name: links
+        steps:
+          long:
+            timeout: 300ms
+            resources: {grace: 1s}
+            continue: {max: 5}
+            shell: >-
+              n=$(cat $SMTUNE_CHECKPOINT_DIR/n || echo 0);
+              echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n;
+              test $n -ge 1 || sleep 30
+          stuck: {timeout: 300ms, continue: {max: 5}, command: sleep 30}
+          some:
+            matrix: {seed: [1, 2]}
+            if: seed = 1
+            command: echo ${{ seed }}
+        """))
+    first, last = smtune.json("why", "links", "long")["attempts"]
+    assert (first["cause"], first["then"], first["line"]) == (
+        "timeout", "link 1 of 5", 8)
+    assert (last["cause"], last["then"]) == ("ok", None)
+    assert first["checkpoint"] != last["checkpoint"]
+    assert smtune.json("why", "links", "stuck")["attempts"][-1][
+        "then"] == "no more links: two links in a row left no checkpoint"
+    why = smtune.json("why", "links", "some[1]")
+    assert (why["state"], why["reason"]) == (
+        "skipped", "its own condition said no")
+    assert {"rule": "if", "line": 16, "text": "seed = 1"} in why["rules"]
+    assert smtune.json("show", "links", "some[0]")["command"] == (
+        "echo ${{ seed }}")
+    assert refused(smtune, "logs", "links", "some[1]") == (
+        "job some[1] was not run")
