@@ -4,9 +4,12 @@ it, with real processes."""
 
 import collections
 import json
+import signal
 import sqlite3
 
 import pytest
+
+from conftest import wait_until
 
 
 @pytest.fixture
@@ -435,6 +438,32 @@ def test_a_round_that_fails_is_the_last(smtune, workflow):
     assert result.returncode == 1
     assert len(lines(smtune, "rounds")) == 2
     assert step_states(smtune) == {"train": "failed", "use": "skipped"}
+
+
+def test_rounds_go_on_after_a_crash(smtune, workflow):
+    """The engine is killed in round 3; the next one knows what the step before
+    gave, and the values of that round."""
+    directory = smtune.directory
+    path = workflow(MAKE + GROW.replace(
+        "    metrics: [loss]\n    checkpoints",
+        "    needs: make\n    metrics: [loss]\n    checkpoints").replace(
+        "      case", """\
+      if [ ${{ round }} = 3 ]; then
+        touch there; while [ ! -e go ]; do sleep 0.01; done
+      fi
+      echo ${{ make.count }} ${{ make.word }} >word
+      case"""))
+    engine = smtune.start("run", path)
+    wait_until((directory / "there").exists)
+    engine.send_signal(signal.SIGKILL)
+    engine.wait()
+    (directory / "go").touch()
+    smtune.ok("resume", "flow")
+    assert lines(smtune, "rounds") == [
+        "1 32 0.1 1", "2 32 0.1 1", "3 128 0.4 2", "4 512 1.6 4"]
+    assert lines(smtune, "word") == ["7 it's  $(x)"]
+    assert lines(smtune, "checkpoint") == ["x"] * 4
+    assert "proved" in smtune.ok("replay", "flow")
 
 
 def test_rounds_of_copies_are_their_own(smtune, workflow):
