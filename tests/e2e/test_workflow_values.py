@@ -344,9 +344,9 @@ def test_a_step_that_begins_again_shares_out_anew(smtune, workflow):
 {SEE}"""))
     assert shares(smtune, 2) == [["1"], []]
     (smtune.directory / "data" / "0").touch()
-    smtune.ok("retry", "flow", "2", "--force")
+    smtune.ok("retry", "flow", "train[0]", "--force")
     assert shares(smtune, 2) == [["1"], []]
-    smtune.ok("retry", "flow", "1", "--force")
+    smtune.ok("retry", "flow", "make", "--force")
     assert shares(smtune, 2) == [["0", "2"], ["1"]]
 
 
