@@ -4,7 +4,8 @@
  * engine told its own: what has ended is told, and where the record says that
  * something began, started or is over, the flow is asked what comes next. An
  * engine asks when it has room for more, so nothing is concluded from what the
- * record does not say.
+ * record does not say. A run that its time ends (decisions.h has the proof of
+ * that) brings its steps to their end, too: what could start is given up.
  */
 #include "orchestrator/flow_proof.h"
 
@@ -41,8 +42,16 @@ struct next_round {
     char *rounds;
 };
 
+/* From engine_started to the next one. */
+struct session {
+    bool may_close; /* the run ended in it before its steps, or it was killed */
+};
+
 struct proving {
     const struct workflow *workflow;
+    struct session *sessions; /* [session_count] */
+    size_t session_count, session_capacity;
+    size_t at; /* 1 + the session that the second pass is in */
     struct steps *steps;
     struct flow_replay *replay;
     struct job *jobs; /* [job_count] by id */
@@ -142,6 +151,53 @@ static bool is_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* ---- sessions ---- */
+
+static int on_session_event(void *user, const struct event_row *event)
+{
+    struct proving *proving = user;
+    json_t *detail;
+    const char *state, *reason;
+
+    if (strcmp(event->event, "engine_started") == 0) {
+        proving->sessions =
+            mem_grow(proving->sessions, proving->session_count,
+                     &proving->session_capacity, sizeof(*proving->sessions));
+        proving->sessions[proving->session_count++] =
+            (struct session){.may_close = true};
+    }
+    if (proving->session_count == 0 || strcmp(event->event, "run_state") != 0)
+        return 0;
+    detail = json_loads(event->detail, 0, NULL);
+    state = text_of(detail, "state");
+    reason = text_of(detail, "reason");
+    if (!is_same(state, run_state_names[RUN_RUNNING]))
+        proving->sessions[proving->session_count - 1].may_close =
+            is_same(state, run_state_names[RUN_FAILED]) && reason != NULL &&
+            strncmp(reason, "step ", 5) != 0;
+    json_decref(detail);
+    return 0;
+}
+
+static bool may_close(const struct proving *proving)
+{
+    return proving->at > 0 && proving->at <= proving->session_count &&
+           proving->sessions[proving->at - 1].may_close;
+}
+
+/* What comes next, where the record says that a step ended or was skipped:
+ * behind what would have started, if that was given up. */
+static struct flow_next next_end(struct proving *proving)
+{
+    struct flow_next next = flow_next(proving->steps->flow);
+
+    while (next.kind == FLOW_START && may_close(proving)) {
+        steps_give_up(proving->steps, next.step, next.copy, "");
+        next = flow_next(proving->steps->flow);
+    }
+    return next;
+}
+
 /* ---- a step begins ---- */
 
 /* Whether an axis in the record is what it is by the file. */
@@ -215,14 +271,14 @@ static int step_began(struct proving *proving, size_t step,
 static int step_skipped(struct proving *proving, size_t step,
                         const json_t *detail)
 {
-    const struct flow_next next = flow_next(proving->steps->flow);
+    const struct flow_next next = next_end(proving);
     bool is_wanted;
 
     (void)detail;
     if (next.step != step ||
         (next.kind != FLOW_BEGIN && next.kind != FLOW_SKIP))
         return next_differs(proving, NULL, "it was skipped", &next);
-    if (next.kind == FLOW_BEGIN &&
+    if (next.kind == FLOW_BEGIN && !may_close(proving) &&
         (steps_condition(proving->steps, step, -1, &is_wanted, NULL) != 0 ||
          is_wanted))
         return differ(proving, NULL, "it was skipped, and nothing says no");
@@ -233,9 +289,9 @@ static int step_skipped(struct proving *proving, size_t step,
 static int step_ended(struct proving *proving, size_t step,
                       const json_t *detail)
 {
-    const struct flow_next next = flow_next(proving->steps->flow);
     const char *word = text_of(detail, "state");
     int state = step_state_find(word != NULL ? word : "");
+    struct flow_next next;
 
     if (proving->cannot_begin[step]) {
         proving->cannot_begin[step] = false;
@@ -244,6 +300,7 @@ static int step_ended(struct proving *proving, size_t step,
         steps_fail(proving->steps, step);
         return 0;
     }
+    next = next_end(proving);
     if (next.kind != FLOW_END || next.step != step)
         return next_differs(proving, NULL, "it ended", &next);
     if ((int)next.state != state)
@@ -264,7 +321,7 @@ static int step_reopened(struct proving *proving, size_t step,
         return 0;
     if (!flow_may_reset(flow, step))
         return differ(proving, NULL, "it waits again, and what needs it runs");
-    flow_reset(flow, step);
+    steps_wait_again(proving->steps, step);
     return 0;
 }
 
@@ -421,8 +478,7 @@ static int job_reopened(struct proving *proving, struct job *job)
         return 0;
     if (!flow_may_reopen(flow, job->step))
         return differ(proving, job, "it was put back, and what needs it runs");
-    flow_reopen(flow, job->step, job->copy);
-    flow_started(flow, job->step, job->copy);
+    steps_reopen(proving->steps, job->step, job->copy);
     job->is_over = job->is_refused = job->is_to_fail = false;
     return 0;
 }
@@ -496,6 +552,7 @@ static int on_event(void *user, const struct event_row *event)
     int result = 0;
 
     proving->event = event;
+    proving->at += strcmp(event->event, "engine_started") == 0;
     if (event->job != 0)
         result = on_job_event(proving, detail);
     else if (strcmp(event->event, "run_state") == 0)
@@ -517,6 +574,7 @@ static void clear(struct proving *proving)
     free(proving->jobs);
     free(proving->rounds);
     free(proving->cannot_begin);
+    free(proving->sessions);
     steps_destroy(proving->steps);
 }
 
@@ -534,6 +592,8 @@ int flow_replay_run(struct store *store, int64_t run,
 
     *replay = (struct flow_replay){0};
     if (proving.steps != NULL)
+        result = store_each_event(store, run, on_session_event, &proving, err);
+    if (result == 0)
         result = store_each_event(store, run, on_event, &proving, err);
     clear(&proving);
     return result < 0 ? -1 : 0;

@@ -18,7 +18,7 @@ static bool same(double a, double b)
 static bool is_final(const char *state)
 {
     static const char *const words[] = {"succeeded", "failed", "stopped",
-                                        "cancelled"};
+                                        "skipped", "cancelled"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         if (strcmp(words[i], state) == 0)
@@ -282,11 +282,14 @@ static void check_verdict(const struct history *history,
             resource_used(record) + SCENARIO_MAX_EPOCHS > scenario->resource;
         break;
     case BUDGET_GO_ON:
+        is_as_it_says = scenario->step_count > 0;
+        break;
     case BUDGET_CONVERGENCE:
     case BUDGET_VERDICT_COUNT:
         break;
     }
-    if (!is_as_it_says || count > scenario->trials)
+    if (!is_as_it_says ||
+        (scenario->step_count == 0 && count > scenario->trials))
         world_fail("the run is over after %" PRId64 " of %" PRId64
                    " trials and %" PRId64 " ms: '%s'",
                    count, scenario->trials, history->known_ms,
@@ -307,6 +310,8 @@ void check_history(const struct history *history)
     check_verdict(history, &record);
     check_retries(history, &record);
     check_schedule(history, &record);
+    if (history->scenario.step_count > 0)
+        check_flow(history, &record);
     record_clear(&record);
     check_store(history);
 }

@@ -21,9 +21,13 @@ void check_schedule(const struct history *history, const struct record *record);
 /* Whether the trial was given more after that attempt. */
 bool check_is_promoted(const struct record *record, int64_t attempt);
 
+/* check_flow.c: of a workflow, each copy of each step ran that was to run, when
+ * it might, and its steps ended as their copies did. */
+void check_flow(const struct history *history, const struct record *record);
+
 /* check_store.c: the settings are those that the search gives without any
- * crash, the record proves them, and its tables are what its events say. Here
- * the engine's own proofs are on trial, too. */
+ * crash, the record proves them (and the steps of a workflow), and its tables
+ * are what its events say. Here the engine's own proofs are on trial, too. */
 void check_store(const struct history *history);
 
 #endif

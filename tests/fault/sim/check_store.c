@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/decisions.h"
+#include "orchestrator/flow_proof.h"
 #include "orchestrator/fsck.h"
 #include "orchestrator/replay.h"
 #include "orchestrator/search.h"
@@ -76,19 +77,33 @@ static void check_replay(const struct history *history, struct store *store,
 }
 
 static void check_decisions(const struct history *history, struct store *store,
-                            const struct experiment *experiment)
+                            const struct spec *spec)
 {
     struct decisions decisions;
     struct err err;
 
-    if (decisions_replay(store, history->run,
-                         &(struct spec){.experiment = experiment}, &decisions,
-                         &err) != 0)
+    if (decisions_replay(store, history->run, spec, &decisions, &err) != 0)
         world_fail("the decisions cannot be looked at: %s", err.text);
     if (decisions.seq != 0)
         world_fail("the events do not prove event %" PRId64
                    ", of trial %" PRId64 ": %s",
                    decisions.seq, decisions.trial, decisions.text);
+}
+
+static void check_steps(const struct history *history, struct store *store,
+                        const struct workflow *workflow)
+{
+    struct flow_replay replay;
+    struct err err;
+
+    if (flow_replay_run(store, history->run, workflow, "sim", &replay, &err) !=
+        0)
+        world_fail("the steps cannot be looked at: %s", err.text);
+    if (replay.seq != 0)
+        world_fail("the events do not prove event %" PRId64 ", of step '%s', "
+                   "job %" PRId64 ": %s",
+                   replay.seq, replay.step != NULL ? replay.step : "",
+                   replay.job, replay.text);
 }
 
 static void on_finding(void *user, const struct finding *finding)
@@ -122,17 +137,20 @@ void check_store(const struct history *history)
 {
     struct err err;
     struct store *store = store_open(history->directory, STORE_CREATE, &err);
-    struct experiment *experiment =
-        store != NULL ? run_read_experiment(store, history->run, &err) : NULL;
+    struct spec spec = {.experiment = NULL};
 
-    if (experiment == NULL)
+    if (store == NULL || run_read_spec(store, history->run, &spec, &err) != 0)
         world_fail("the run cannot be read: %s", err.text);
     if (history->scenario.is_thorough)
         check_tables(history, store);
-    check_replay(history, store, experiment);
-    check_decisions(history, store, experiment);
-    if (!history->scenario.learns && !has_clones(&history->scenario))
-        check_reference(history, store, experiment);
-    experiment_destroy(experiment);
+    check_decisions(history, store, &spec);
+    if (spec.workflow != NULL)
+        check_steps(history, store, spec.workflow);
+    else
+        check_replay(history, store, spec.experiment);
+    if (spec.workflow == NULL && !history->scenario.learns &&
+        !has_clones(&history->scenario))
+        check_reference(history, store, spec.experiment);
+    spec_clear(&spec);
     store_close(store);
 }

@@ -73,7 +73,7 @@ static void write_log(struct site_attempt *attempt,
                        i + 1 < habits->metric_count ? " " : "\n");
         }
     }
-    if (rng_percent(rng, 20))
+    if (rng_percent(rng, 20) && text.length > 0)
         buf_truncate(&text, text.length - 1); /* ends without a newline */
     attempt->log_length = text.length;
     attempt->log = buf_take(&text);

@@ -181,15 +181,14 @@ static struct run *create_run(struct history *history, struct store *store,
         .path = "",
     };
     struct diags *diags = diags_create("the scenario");
-    struct experiment *experiment = experiment_parse(&source, diags, err);
+    struct spec spec;
 
-    if (experiment == NULL) {
+    if (spec_parse(&spec, &source, diags, err) != 0) {
         diags_to_err(diags, err);
         world_fail("the scenario is wrong: %s\n%s", err->text, source.text);
     }
     diags_destroy(diags);
-    return run_create(store, &(struct spec){.experiment = experiment},
-                      &(struct run_order){0}, err);
+    return run_create(store, &spec, &(struct run_order){0}, err);
 }
 
 static struct run *open_run(struct history *history, struct store *store,

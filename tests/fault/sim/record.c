@@ -71,9 +71,23 @@ static void on_job(struct record *record, sqlite3_stmt *statement)
         .told = sqlite3_column_int64(statement, 4),
         .same_as = sqlite3_column_int64(statement, 5),
         .values = {real_of(statement, 6), real_of(statement, 7)},
+        .step = sqlite3_column_int64(statement, 8),
+        .copy = sqlite3_column_int64(statement, 9),
+        .round = sqlite3_column_int64(statement, 10),
     };
     copy_word(job->state, statement, 2);
     copy_word(job->cause, statement, 3);
+}
+
+static void on_step(struct record *record, sqlite3_stmt *statement)
+{
+    struct record_step *step;
+
+    record->steps = mem_grow(record->steps, record->step_count,
+                             &record->step_capacity, sizeof(*step));
+    step = &record->steps[record->step_count++];
+    step->copies = sqlite3_column_int64(statement, 1);
+    copy_word(step->state, statement, 0);
 }
 
 static void on_attempt(struct record *record, sqlite3_stmt *statement)
@@ -139,7 +153,8 @@ void record_read(struct record *record, bool is_thorough)
     read_rows(db,
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"
-              " (SELECT value FROM job_value WHERE job_id = id AND idx = 1)"
+              " (SELECT value FROM job_value WHERE job_id = id AND idx = 1),"
+              " ifnull(step, -1), copy, round"
               " FROM job ORDER BY number",
               on_job, record);
     read_rows(db,
@@ -150,6 +165,8 @@ void record_read(struct record *record, bool is_thorough)
               " FROM attempt AS a JOIN job AS j ON j.id = a.job_id"
               " ORDER BY j.number, a.number",
               on_attempt, record);
+    read_rows(db, "SELECT state, copies FROM run_step ORDER BY idx", on_step,
+              record);
     read_rows(db,
               "SELECT j.number, attempt_id, o.told, o.resource, decision,"
               " promoted, promoted_to"
@@ -163,6 +180,7 @@ void record_clear(struct record *record)
 {
     free(record->jobs);
     free(record->attempts);
+    free(record->steps);
     free(record->observations);
     *record = (struct record){.jobs = NULL};
 }

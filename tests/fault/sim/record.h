@@ -14,6 +14,7 @@ struct record_job {
     int64_t id, number;
     char state[RECORD_WORD], cause[RECORD_WORD]; /* "": none */
     int64_t told, same_as;                       /* 0: none */
+    int64_t step, copy, round;                   /* step -1: it is a trial */
     double values[RECORD_VALUES];                /* NaN: none */
 };
 
@@ -30,8 +31,15 @@ struct record_observation {
     int64_t promoted, promoted_to; /* 0: it was not */
 };
 
+struct record_step {
+    char state[RECORD_WORD];
+    int64_t copies;
+};
+
 struct record {
     char run_state[RECORD_WORD];
+    struct record_step *steps; /* in their order */
+    size_t step_count, step_capacity;
     struct record_job *jobs; /* by number */
     size_t job_count, job_capacity;
     struct record_attempt *attempts; /* by trial and number */

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-enum { STREAM_SCENARIO = 3 };
+enum { STREAM_SCENARIO = 3, STREAM_KIND = 4 };
 
 /* As often as each is to be drawn: what learns costs more time. */
 static const struct {
@@ -149,16 +149,11 @@ static void add_rule(const struct scenario_rule *rule, struct buf *text)
     buf_add_string(text, "}\n");
 }
 
-static void add_trial(struct scenario *scenario, struct rng *rng,
-                      struct buf *text)
+void scenario_draw_task(struct scenario *scenario, struct rng *rng,
+                        struct buf *text)
 {
     scenario->grace_ms = rng_magnitude(rng, 50, 3000);
-    buf_printf(text,
-               "trial:\n"
-               "  command: train ${{ k }} ${{ c }}%s%s\n"
-               "  resources: {cpus: 0, grace: %" PRId64 "ms",
-               scenario->is_finite ? "" : " ${{ x }}",
-               scenario->schedule != NULL ? " --epochs=${{ epochs }}" : "",
+    buf_printf(text, "  resources: {cpus: 0, grace: %" PRId64 "ms",
                scenario->grace_ms);
     if (rng_percent(rng, 25))
         buf_printf(text, ", time: %" PRId64 "ms", rng_magnitude(rng, 5, 10000));
@@ -177,6 +172,15 @@ static void add_trial(struct scenario *scenario, struct rng *rng,
     }
 }
 
+static void add_trial(struct scenario *scenario, struct rng *rng,
+                      struct buf *text)
+{
+    buf_printf(text, "trial:\n  command: train ${{ k }} ${{ c }}%s%s\n",
+               scenario->is_finite ? "" : " ${{ x }}",
+               scenario->schedule != NULL ? " --epochs=${{ epochs }}" : "");
+    scenario_draw_task(scenario, rng, text);
+}
+
 static void draw_habits(struct site_habits *habits, struct rng *rng)
 {
     habits->min_ms = rng_magnitude(rng, 1, 2000);
@@ -184,7 +188,8 @@ static void draw_habits(struct site_habits *habits, struct rng *rng)
     habits->max_delay_ms = rng_percent(rng, 50) ? 2 : 150;
     habits->weights[CAUSE_OK] = rng_percent(rng, 50) ? 90 : 30;
     for (int i = 0; i < SITE_CAUSES; i++) {
-        if (i != CAUSE_OK && i != CAUSE_CANCELLED && i != CAUSE_TIMEOUT)
+        if (i != CAUSE_OK && i != CAUSE_CANCELLED && i != CAUSE_TIMEOUT &&
+            i != CAUSE_NO_OUTPUT)
             habits->weights[i] = rng_percent(rng, 40) ? 10 : 0;
     }
     habits->ignore_term = rng_percent(rng, 50) ? 0 : 40;
@@ -206,25 +211,39 @@ static void draw_faults(struct scenario *scenario, struct rng *rng)
     scenario->is_thorough = rng_percent(rng, 10);
 }
 
-void scenario_draw(struct scenario *scenario, uint64_t seed)
+static void draw_experiment(struct scenario *scenario, struct rng *rng,
+                            struct buf *text)
 {
-    struct buf text = BUF_INIT;
-    struct rng rng;
-
-    *scenario = (struct scenario){.text = NULL};
-    rng_init(&rng, seed, 0, STREAM_SCENARIO);
-    scenario->habits.metric_count = rng_percent(&rng, 15) ? 2 : 1;
-    buf_printf(&text, "version: 1\nname: sim\nobjective: [%s%s]\n",
+    scenario->habits.metric_count = rng_percent(rng, 15) ? 2 : 1;
+    buf_printf(text, "version: 1\nname: sim\nobjective: [%s%s]\n",
                "{metric: loss, goal: minimize}",
                scenario->habits.metric_count > 1
                    ? ", {metric: size, goal: maximize}"
                    : "");
-    add_search(scenario, &rng, &text);
-    add_schedule(scenario, &rng, &text);
-    add_budget(scenario, &rng, &text);
-    add_trial(scenario, &rng, &text);
+    add_search(scenario, rng, text);
+    add_schedule(scenario, rng, text);
+    add_budget(scenario, rng, text);
+    add_trial(scenario, rng, text);
+}
+
+void scenario_draw(struct scenario *scenario, uint64_t seed)
+{
+    struct buf text = BUF_INIT;
+    struct rng rng, kind;
+
+    *scenario = (struct scenario){.text = NULL};
+    rng_init(&rng, seed, 0, STREAM_SCENARIO);
+    rng_init(&kind, seed, 0, STREAM_KIND);
+    if (rng_percent(&kind, 30))
+        scenario_draw_flow(scenario, &rng, &text);
+    else
+        draw_experiment(scenario, &rng, &text);
     draw_habits(&scenario->habits, &rng);
     draw_faults(scenario, &rng);
+    if (scenario->step_count > 0) {
+        scenario->habits.weights[CAUSE_NO_METRIC] = 0;
+        scenario->reopens = 0;
+    }
     scenario->text = buf_take(&text);
 }
 

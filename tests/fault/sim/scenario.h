@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "tests/fault/sim/site.h"
 
 /* What a seed is about: the experiment, how its trials fare, and what goes
@@ -31,8 +32,23 @@ struct scenario_schedule {
     bool may_end_early; /* with fewer trials than the budget has */
 };
 
+enum { SCENARIO_MAX_STEPS = 12, SCENARIO_MAX_COPIES = 5, SCENARIO_ROUNDS = 2 };
+
+/* A step of a workflow, called s0, s1 ... */
+struct scenario_step {
+    uint32_t needs;           /* bits 1 << step */
+    int64_t copies, parallel; /* parallel 0: no limit */
+    int64_t refused;          /* a copy whose condition says no; -1: none */
+    int64_t success_count;    /* 0: all */
+    int condition;            /* a step of which one copy must have succeeded;
+                                 -1: none */
+    bool is_always, may_fail, repeats;
+};
+
 struct scenario {
-    char *text; /* the experiment's file */
+    char *text; /* the file */
+    struct scenario_step steps[SCENARIO_MAX_STEPS];
+    int step_count; /* 0: it is an experiment */
     bool learns;
     bool is_finite;  /* the space may have fewer settings than trials */
     int64_t trials;  /* of the budget */
@@ -59,6 +75,12 @@ struct scenario {
 };
 
 void scenario_draw(struct scenario *scenario, uint64_t seed);
+/* The file of a workflow, and what the checks have to know of it. */
+void scenario_draw_flow(struct scenario *scenario, struct rng *rng,
+                        struct buf *text);
+/* `resources` and `retry` of whatever runs. */
+void scenario_draw_task(struct scenario *scenario, struct rng *rng,
+                        struct buf *text);
 void scenario_clear(struct scenario *scenario);
 
 #endif
