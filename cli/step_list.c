@@ -220,7 +220,10 @@ void step_list_print_note(const struct step_list *list, size_t step,
         print_waits(list, step, out);
         return;
     }
-    if (line->below != NULL)
+    if (line->state == FLOW_ACTIVE && line->jobs.running == 0 &&
+        line->jobs.pending > 0)
+        buf_add_string(out, "waits its turn");
+    else if (line->below != NULL)
         buf_add_string(out, line->below);
     if (line->reason != NULL)
         buf_printf(out, "%s%s", out->length > 0 ? "; " : "", line->reason);

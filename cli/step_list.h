@@ -68,8 +68,8 @@ void step_list_choose(const struct step_list *list, size_t rows, bool *shown,
 
 /* "17/20 ok, 1 failed, 2 run"; of a single copy "round 3 of 10", or nothing. */
 void step_line_print_jobs(const struct step_line *line, struct buf *out);
-/* What it waits for, why it was skipped or failed, how the run below stands;
- * or nothing. */
+/* What it waits for, that its jobs wait their turn, why it was skipped or
+ * failed, how the run below stands; or nothing. */
 void step_list_print_note(const struct step_list *list, size_t step,
                           struct buf *out);
 /* "9120 succeeded, 870 waiting"; nothing where there is none. */

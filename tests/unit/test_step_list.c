@@ -81,6 +81,10 @@ static void test_step_list__says_what_a_step_waits_for(void **state)
     fixture.list.lines[B].state = FLOW_ACTIVE;
     fixture.list.lines[C].state = FLOW_FAILED;
     assert_note(&fixture, D, "waits for b");
+    fixture.list.lines[B].jobs.pending = 2;
+    assert_note(&fixture, B, "waits its turn");
+    fixture.list.lines[B].jobs.running = 1;
+    assert_note(&fixture, B, "");
     fixture.list.lines[D].state = FLOW_SKIPPED;
     fixture.list.lines[D].reason = mem_copy_string("'c' has failed");
     assert_note(&fixture, D, "'c' has failed");
