@@ -20,7 +20,7 @@ DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
 TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
         zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
-        python3-pytest-xdist
+        python3-pytest-xdist python3-yaml
 
 PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib nettle
 WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
