@@ -4,6 +4,8 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
+from conftest import ROOT
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 FILE = """\
@@ -122,6 +124,13 @@ def test_the_picture_is_whole(smtune, write):
         for a, b, c, d in boxes[:i]:
             assert right < a or c < left or low < b or d < top
     assert len(root.find(f"{SVG}g[@class='lines']")) == 5
+
+
+def test_the_picture_in_docs_is_that_of_the_example(smtune):
+    """After a change: smtune plan FILE --format svg >docs/workflow.svg"""
+    picture = smtune.ok("plan", ROOT / "examples/pipeline/pipeline.yaml",
+                        "--format", "svg")
+    assert picture == (ROOT / "docs/workflow.svg").read_text()
 
 
 def test_graphs_for_other_programs(smtune, write):
