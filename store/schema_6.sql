@@ -139,7 +139,8 @@ JOIN job ON job.id = iif(
 )
 JOIN trial ON trial.run = run.name AND trial.number = job.number;
 
--- A step without a job yet has one row, with its own state.
+-- A step without a job yet has one row, with its own state. Jobs of an earlier
+-- time that it began are left out.
 CREATE VIEW step AS
 SELECT
     run.name AS run,
@@ -161,7 +162,10 @@ SELECT
     (SELECT count(*) FROM attempt WHERE job_id = job.id) AS attempts
 FROM run_step
 JOIN run ON run.id = run_step.run_id
-LEFT JOIN job ON job.run_id = run_step.run_id AND job.step = run_step.idx;
+LEFT JOIN job
+    ON
+        job.run_id = run_step.run_id AND job.step = run_step.idx
+        AND job.number >= run_step.first_job;
 
 -- Of a check, SQLite can only be told by a change of the table's text
 -- (https://sqlite.org/lang_altertable.html, at the end): an attempt may end

@@ -144,3 +144,37 @@ def test_the_links_of_a_chain_are_proved(smtune, write, sql):
     assert told["step"] is None and told["decision"] is None
     assert sql("UPDATE event SET event = 'retry' WHERE event = 'linked'") == 2
     assert "as a link of its chain 'linked'" in smtune("replay", "w").stdout
+
+
+def test_what_was_put_back_is_proved(smtune, write):
+    smtune("run", write("w.yaml", r"""
+        version: 1
+        name: w
+        steps:
+          a: {shell: "echo v=$(ls ok* | wc -l) >a", outputs: {v: {value: a}}}
+          b: {needs: a, matrix: {k: [0, 1, 2]},
+              shell: "[ -e ok ] || [ ${{ k }} -ne 1 ]"}
+          c: {needs: b, shell: "true"}
+          d: {needs: a, matrix: {k: "${{ '[1,' || (a.v + 5) || ']' }}"},
+              if: k < 6, command: "true"}
+          e: {needs: b, when: any_failed, command: "true"}
+          f: {needs: a, if: a.v > 0, command: "true"}
+        """))
+
+    def steps():
+        with sqlite3.connect(smtune.store / "smtune.db") as database:
+            return {(step, copy): state for step, copy, state in
+                    database.execute("SELECT step, copy, state FROM step")}
+
+    assert steps()["e", 0] == "succeeded" and steps()["c", None] == "skipped"
+    (smtune.directory / "ok").touch()
+    for words in ["--failed"], ["a", "--force"]:
+        smtune.ok("retry", "w", *words)
+        smtune.ok("resume", "w")
+        told = smtune.json("replay", "w")
+        assert told["step"] is None and told["decision"] is None
+        smtune.ok("fsck")
+    assert steps() == {
+        ("a", 0): "succeeded", ("b", 0): "succeeded", ("b", 1): "succeeded",
+        ("b", 2): "succeeded", ("c", 0): "succeeded", ("d", 0): "succeeded",
+        ("d", 1): "skipped", ("e", None): "skipped", ("f", 0): "succeeded"}
