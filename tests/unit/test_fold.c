@@ -461,7 +461,8 @@ static const struct line over[] = {
      "{\"state\":\"succeeded\",\"cause\":\"ok\",\"ended_ms\":60,\"told\":1,"
      "\"outputs\":\"{\\\"x\\\":1}\",\"cache_key\":\"k\",\"cached_from\":3}"},
     {5, 0, "created",
-     "{\"state\":\"ready\",\"number\":2,\"step\":0,\"copy\":0,\"params\":[]}"},
+     "{\"state\":\"ready\",\"number\":2,\"step\":0,\"copy\":0,\"seen\":1,"
+     "\"params\":[]}"},
     {5, 0, "skipped", "{\"state\":\"skipped\",\"ended_ms\":61}"},
     {0, 0, "step_ended",
      "{\"step\":0,\"state\":\"failed\",\"reason\":\"1 failed\"}"},
@@ -555,7 +556,8 @@ static const struct {
      "2/0 step 'a' has no such copy"},
     {true,
      {6, 0, "created",
-      "{\"state\":\"ready\",\"number\":3,\"step\":0,\"copy\":0}"},
+      "{\"state\":\"ready\",\"number\":3,\"step\":0,\"copy\":0,"
+      "\"seen\":1}"},
      "3/0 its step 'a' is failed"},
     {false,
      {5, 0, "created",
