@@ -26,8 +26,8 @@ struct candidate {
 struct question {
     struct question *next;
     void *user;
-    void (*answer)(void *user, const struct cache_answer *answer);
-    void (*sealed)(void *user, json_t *hashes, const char *text);
+    cache_answer_fn *answer;
+    cache_sealed_fn *sealed;
     json_t *facts;
     char *work_directory;
     char **inputs; /* [input_count] */
@@ -47,6 +47,7 @@ struct question {
 struct cache {
     uv_loop_t *loop;
     struct store *store;
+    void *owner;
     struct file_hashes *hashes;
     struct question *first; /* the thread has it, if is_working */
     struct question **last;
@@ -219,7 +220,7 @@ static int on_cached(void *user, const struct cached_row *row)
     return question->candidate_count == CANDIDATES_MAX;
 }
 
-static void tell(struct question *question)
+static void tell(const struct cache *cache, struct question *question)
 {
     const char *text = question->has_failed ? question->err.text : "";
     struct cache_answer answer = {.text = text};
@@ -227,7 +228,7 @@ static void tell(struct question *question)
     if (question->is_forgotten)
         return;
     if (question->sealed != NULL) {
-        question->sealed(question->user,
+        question->sealed(cache->owner, question->user,
                          question->has_failed ? NULL : question->hashes, text);
         return;
     }
@@ -237,7 +238,7 @@ static void tell(struct question *question)
         answer.job = question->found->job;
         answer.outputs = question->found->outputs;
     }
-    question->answer(question->user, &answer);
+    question->answer(cache->owner, question->user, &answer);
 }
 
 static void start_work(struct cache *cache);
@@ -271,7 +272,7 @@ static void on_worked(uv_work_t *work, int status)
 
         /* What is told may lead to any call. */
         cache->is_working = true;
-        tell(question);
+        tell(cache, question);
         cache->is_working = false;
         remove_question(cache, &cache->first);
         atomic_store(&cache->stop, cache->is_closing);
@@ -292,12 +293,13 @@ static void start_work(struct cache *cache)
 
 /* -- The interface --------------------------------------------------------*/
 
-struct cache *cache_create(uv_loop_t *loop, struct store *store)
+struct cache *cache_create(uv_loop_t *loop, struct store *store, void *owner)
 {
     struct cache *cache = mem_zero(sizeof(*cache));
 
     cache->loop = loop;
     cache->store = store;
+    cache->owner = owner;
     cache->hashes = file_hashes_create();
     cache->last = &cache->first;
     cache->work.data = cache;
@@ -319,9 +321,7 @@ void cache_destroy(struct cache *cache)
 }
 
 void cache_find(struct cache *cache, const struct cache_subject *subject,
-                int64_t since_ms,
-                void (*answer)(void *user, const struct cache_answer *answer),
-                void *user)
+                int64_t since_ms, cache_answer_fn *answer, void *user)
 {
     struct question *question = ask(cache, subject, user);
 
@@ -331,19 +331,17 @@ void cache_find(struct cache *cache, const struct cache_subject *subject,
 }
 
 void cache_seal(struct cache *cache, const struct cache_subject *subject,
-                const char *key, const json_t *outputs,
-                const char *const *files, size_t file_count,
-                void (*sealed)(void *user, json_t *hashes, const char *text),
-                void *user)
+                const char *key, const struct cache_made *made,
+                cache_sealed_fn *sealed, void *user)
 {
     struct question *question = ask(cache, subject, user);
 
     snprintf(question->key, sizeof(question->key), "%s", key);
     question->sealed = sealed;
-    question->outputs = json_deep_copy(outputs);
+    question->outputs = json_deep_copy(made->outputs);
     question->hashes = json_object();
-    for (size_t i = 0; i < file_count; i++)
-        json_object_set_new(question->hashes, files[i], json_null());
+    for (size_t i = 0; i < made->file_count; i++)
+        json_object_set_new(question->hashes, made->files[i], json_null());
     start_work(cache);
 }
 

@@ -27,8 +27,8 @@
 
 struct cache;
 
-/* Both are borrowed. */
-struct cache *cache_create(uv_loop_t *loop, struct store *store);
+/* All three are borrowed; the owner is told with each answer. */
+struct cache *cache_create(uv_loop_t *loop, struct store *store, void *owner);
 /* Answers nothing any more; the loop is held until the thread has stopped. */
 void cache_destroy(struct cache *cache);
 
@@ -48,23 +48,30 @@ struct cache_answer {
     const json_t *outputs; /* CACHE_HASHES among them */
 };
 
+typedef void cache_answer_fn(void *owner, void *user,
+                             const struct cache_answer *answer);
+
 /* Looks for a result; `user` is how the question is known. since_ms: the oldest
  * that will do, wall clock; 0: any. */
 void cache_find(struct cache *cache, const struct cache_subject *subject,
-                int64_t since_ms,
-                void (*answer)(void *user, const struct cache_answer *answer),
-                void *user);
+                int64_t since_ms, cache_answer_fn *answer, void *user);
+
+struct cache_made {
+    const json_t *outputs;    /* all that it made, by name */
+    const char *const *files; /* [file_count] names of those that are paths */
+    size_t file_count;
+};
+
+typedef void cache_sealed_fn(void *owner, void *user, json_t *hashes,
+                             const char *text);
 
 /*
- * Hashes what a job made: of the outputs (copied) those named in
- * files[file_count]. The hashes are NULL where the key is not what it was
- * before, or a file cannot be read: then text says so.
+ * Hashes what a job made, which is copied. The hashes are NULL where the key is
+ * not what it was before, or a file cannot be read: then text says so.
  */
 void cache_seal(struct cache *cache, const struct cache_subject *subject,
-                const char *key, const json_t *outputs,
-                const char *const *files, size_t file_count,
-                void (*sealed)(void *user, json_t *hashes, const char *text),
-                void *user);
+                const char *key, const struct cache_made *made,
+                cache_sealed_fn *sealed, void *user);
 
 /* What that user asked is answered no more. */
 void cache_forget(struct cache *cache, const void *user);

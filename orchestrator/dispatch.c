@@ -24,7 +24,7 @@ enum { MAX_BEHIND = 64 };
 int64_t engine_active(const struct engine *engine)
 {
     return engine->prepared_count + engine->committed_count +
-           engine->live_count;
+           engine->live_count + engine->asked_count;
 }
 
 /* How many attempts there may be at once, those ahead of their turn included.
@@ -105,11 +105,14 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
     return added;
 }
 
-/* A ready trial gets an attempt, in the open transaction. */
+/* A ready trial gets an attempt, in the open transaction; but where another
+ * one's result may do, that is looked for first. */
 static bool prepare(struct engine *engine, struct trial *trial)
 {
     struct err err;
 
+    if (engine_cache_ask(engine, trial))
+        return true;
     engine_schedule_begin(engine, trial);
     if (!add_attempt(engine, trial))
         return false;

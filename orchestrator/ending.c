@@ -35,6 +35,7 @@ static void end_list(struct engine *engine, struct trial_list *list)
 
 void engine_end_idle(struct engine *engine)
 {
+    engine_cache_give_up(engine);
     end_list(engine, &engine->ready);
     end_list(engine, &engine->waiting);
 }

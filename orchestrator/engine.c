@@ -143,6 +143,8 @@ static void close_session(struct engine *engine)
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
     uv_close((uv_handle_t *)&engine->busy, NULL);
+    cache_destroy(engine->cache);
+    engine->cache = NULL;
     for (size_t i = 0; i < engine->executor_count; i++)
         executor_destroy(engine->executors[i], on_executor_gone, NULL);
 }
@@ -453,6 +455,7 @@ static void engine_init(struct engine *engine, struct run *run,
     };
     tally_init(&engine->tally, run->experiment->budget.improvement);
     TAILQ_INIT(&engine->ready);
+    TAILQ_INIT(&engine->asked);
     TAILQ_INIT(&engine->waiting);
     TAILQ_INIT(&engine->prepared);
     TAILQ_INIT(&engine->committed);
@@ -480,6 +483,7 @@ static void engine_clear(struct engine *engine)
         trial_destroy(trial);
     }
     clear_list(&engine->ready);
+    clear_list(&engine->asked);
     clear_list(&engine->waiting);
     clear_list(&engine->prepared);
     clear_list(&engine->committed);
@@ -501,9 +505,10 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 {
     struct run *run = engine->run;
 
-    if (run->workflow != NULL)
+    if (run->workflow != NULL) {
         engine->steps = steps_create(run->workflow, run->name, err);
-    else
+        engine->cache = cache_create(&engine->loop, run->store, engine);
+    } else
         engine->strategy =
             search_create_of_run(run->experiment, run->store, run->id, err);
     if (engine->steps != NULL)

@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "orchestrator/cache.h"
 #include "orchestrator/control.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/launch.h"
@@ -27,6 +28,7 @@
  *   engine_steps.c  where a workflow does
  *   engine_steps_status.c  how its steps stand
  *   account.c   what a trial's end means to the tally and the strategy
+ *   engine_cache.c  jobs whose result may be there already
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
@@ -88,6 +90,9 @@ struct engine {
     struct notifier *notifier; /* NULL: nobody wants to be told */
 
     struct trial_list ready, prepared, committed, settled;
+    struct trial_list asked; /* whether they have to run */
+    int64_t asked_count;
+    struct cache *cache;       /* NULL: it is an experiment */
     struct trial_list waiting; /* by due time */
     struct trial_list live;    /* has_more first, then as long not read */
     int64_t prepared_count, committed_count, live_count;
@@ -208,6 +213,16 @@ void engine_steps_conclude(struct engine *engine);
 /* NULL: it is an experiment. Valid until the next call. */
 const struct engine_steps *engine_steps_status(struct engine *engine);
 
+/* engine_cache.c */
+/* A ready job whose step has `cache` goes to those that are asked for; false
+ * where it is to start. */
+bool engine_cache_ask(struct engine *engine, struct trial *job);
+/* They are ready jobs again. */
+void engine_cache_give_up(struct engine *engine);
+/* What a job made, which has ended well, is kept for others; false where there
+ * is no need to wait for that. */
+bool engine_cache_seal(struct engine *engine, struct trial *job);
+
 /* reuse.c */
 /* Settles a new trial, in no list yet, with the results of another one. False
  * when the engine broke; then the trial is still the caller's. */
@@ -223,6 +238,8 @@ bool engine_read_trials(struct engine *engine, int64_t count);
 bool engine_read_on(struct engine *engine);
 /* After a commit: tells of the settled trials and forgets them. */
 void engine_report_settled(struct engine *engine);
+/* Settles a job whose end has waited for that. */
+void engine_settle_sealed(struct engine *engine, struct trial *job);
 /* Tells of a trial that its schedule lets go on. */
 void engine_report_promoted(struct engine *engine, struct trial *trial);
 /* Ends a trial that never reached the executor; why is NULL where it was not

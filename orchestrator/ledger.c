@@ -124,6 +124,8 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
         change.violation = outcome_violation(
             experiment->outcomes, experiment->outcome_count, trial->outcomes);
     }
+    change.cache_key = trial->cache_key;
+    change.cached_from = trial->cached_from;
     if (next == JOB_SUCCEEDED && trial->outputs != NULL) {
         json_print(trial->outputs, &outputs);
         change.outputs = buf_text(&outputs);

@@ -113,6 +113,7 @@ int recovery_keep_job(struct recovery *recovery, const struct trial_row *row,
     job->state = state;
     job->copy = row->copy;
     job->round = row->round;
+    job->cache_key = copy_text(row->cache_key);
     if (parse(row->rounds, &job->rounds, recovery->err) != 0) {
         trial_destroy(job);
         return -1;

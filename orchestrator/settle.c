@@ -267,24 +267,34 @@ static void put_off(struct engine *engine, const struct err *err)
         engine_break(engine, err);
 }
 
+/* Whether it ended well, by what it said and made; false where what it made is
+ * hashed first. */
+static bool judge_ended(struct engine *engine, struct trial *trial)
+{
+    struct reader reader = {engine, trial};
+    struct attempt_exit *end = &trial->end;
+
+    watch_finish(trial->watch, on_metric, &reader);
+    if (engine->steps != NULL)
+        steps_judge(engine->steps, trial);
+    if (end->cause == CAUSE_OK && !trial_has_results(trial, engine->experiment))
+        end->cause = CAUSE_NO_METRIC;
+    if (end->cause == CAUSE_OK && engine->steps != NULL)
+        engine_steps_finish(engine, trial);
+    return end->cause != CAUSE_OK || !engine_cache_seal(engine, trial);
+}
+
 /* All that the trial said has been read. -1 where what a retry rule wants to
  * know cannot be had now. */
 static int settle_ended(struct engine *engine, struct trial *trial,
                         struct err *err)
 {
-    const struct experiment *experiment = engine->experiment;
-    struct reader reader = {engine, trial};
-    struct attempt_exit *end = &trial->end;
+    const struct attempt_exit *end = &trial->end;
     struct buf log = BUF_INIT;
     int result = 0;
 
-    watch_finish(trial->watch, on_metric, &reader);
-    if (engine->steps != NULL)
-        steps_judge(engine->steps, trial);
-    if (end->cause == CAUSE_OK && !trial_has_results(trial, experiment))
-        end->cause = CAUSE_NO_METRIC;
-    if (end->cause == CAUSE_OK && engine->steps != NULL)
-        engine_steps_finish(engine, trial);
+    if (trial->seal == SEAL_NONE && !judge_ended(engine, trial))
+        return 0;
     if (retry_wants_log(trial->task->retries, trial->task->retry_count, end))
         result = watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {
@@ -306,9 +316,9 @@ static void read_trial(struct engine *engine, struct trial *trial)
 
     if (trial->state == JOB_RUNNING || trial->has_ended)
         more = watch_read(trial->watch, on_metric, &reader, &err);
-    if (trial->has_ended && more == 0) {
+    if (trial->has_ended && more == 0 && trial->seal != SEAL_WAITS) {
         more = settle_ended(engine, trial, &err);
-        if (more == 0)
+        if (more == 0 && trial->seal != SEAL_WAITS)
             return;
     }
     if (more < 0)
@@ -319,6 +329,11 @@ static void read_trial(struct engine *engine, struct trial *trial)
         TAILQ_INSERT_HEAD(&engine->live, trial, link);
     else
         TAILQ_INSERT_TAIL(&engine->live, trial, link);
+}
+
+void engine_settle_sealed(struct engine *engine, struct trial *trial)
+{
+    read_trial(engine, trial);
 }
 
 static bool has_more(const struct engine *engine)

@@ -53,7 +53,7 @@ void steps_destroy(struct steps *steps)
 
 /* ---- what its expressions say ---- */
 
-static int64_t copies_of(const struct steps *steps, size_t step)
+int64_t steps_copies(const struct steps *steps, size_t step)
 {
     const struct matrix *matrix = steps->now[step].matrix;
 
@@ -71,7 +71,7 @@ static struct value *copy_values(struct steps *steps, size_t step, int64_t copy)
     const struct job_site site = {
         .step = step,
         .copy = copy,
-        .copies = copies_of(steps, step),
+        .copies = steps_copies(steps, step),
         .axes = axes,
         .run_name = steps->run_name,
     };
@@ -334,7 +334,7 @@ struct value *steps_values(struct steps *steps, const struct trial *job,
     const struct job_site site = {
         .step = (size_t)job->step,
         .copy = job->copy,
-        .copies = copies_of(steps, (size_t)job->step),
+        .copies = steps_copies(steps, (size_t)job->step),
         .round = job->round,
         .axes = axes,
         .rounds = rounds,
@@ -455,7 +455,7 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
         .attempt_number = job->attempt_number,
         .step = step->name,
         .copy = {.index = job->copy,
-                 .count = copies_of(steps, (size_t)job->step),
+                 .count = steps_copies(steps, (size_t)job->step),
                  .are_hosts = step->copies > 1},
         .task = job->task,
         .resources = &job->resources,

@@ -83,6 +83,9 @@ void steps_wait_again(struct steps *steps, size_t step);
 /* One line on why a step failed; the caller frees. */
 char *steps_failure(const struct steps *steps, size_t step);
 
+/* How many copies a step has, once it has begun. */
+int64_t steps_copies(const struct steps *steps, size_t step);
+
 /* ---- its jobs ---- */
 
 /* A job's next attempt: as launch_create(). */

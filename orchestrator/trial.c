@@ -49,6 +49,7 @@ void trial_destroy(struct trial *trial)
     free(trial->curves);
     json_decref(trial->rounds);
     json_decref(trial->outputs);
+    free(trial->cache_key);
     free(trial->point);
     free(trial->retries_used);
     free(trial->said);

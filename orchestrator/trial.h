@@ -29,6 +29,9 @@ enum trial_wish {
     WISH_GIVE_UP    /* its schedule's decision: it is over in any case */
 };
 
+/* What it made is hashed before it is over, for others to take. */
+enum trial_seal { SEAL_NONE, SEAL_WAITS, SEAL_DONE };
+
 /* How many points were kept of one metric, and what it said last. */
 struct trial_curve {
     char *name;
@@ -51,6 +54,10 @@ struct trial {
     int64_t copy, round; /* of its step; round 0: that does not repeat */
     json_t *rounds;      /* its round's values by name; NULL: none */
     json_t *outputs;     /* what it made, by name; NULL: nothing, or not yet */
+    char *cache_key;     /* NULL: none, or not known yet */
+    int64_t cached_from; /* id of the job whose result it takes */
+    bool was_asked;      /* whether there is one */
+    enum trial_seal seal;
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
     struct executor *executor;

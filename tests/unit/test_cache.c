@@ -30,7 +30,7 @@ static void bench_open(struct bench *bench, const char *folder)
     bench->folder = folder;
     bench->store = must_open(folder, STORE_CREATE);
     assert_int_equal(uv_loop_init(&bench->loop), 0);
-    bench->cache = cache_create(&bench->loop, bench->store);
+    bench->cache = cache_create(&bench->loop, bench->store, bench);
     must(store_begin(bench->store, &err));
     must(store_add_run(bench->store,
                        &(struct run_new){.name = "r",
@@ -58,10 +58,12 @@ static void bench_close(struct bench *bench)
     store_close(bench->store);
 }
 
-static void on_answer(void *user, const struct cache_answer *answer)
+static void on_answer(void *owner, void *user,
+                      const struct cache_answer *answer)
 {
     struct bench *bench = user;
 
+    assert_ptr_equal(owner, bench);
     bench->answers++;
     snprintf(bench->key, sizeof(bench->key), "%s",
              answer->key != NULL ? answer->key : "");
@@ -71,10 +73,11 @@ static void on_answer(void *user, const struct cache_answer *answer)
     bench->outputs = json_deep_copy(answer->outputs);
 }
 
-static void on_sealed(void *user, json_t *hashes, const char *text)
+static void on_sealed(void *owner, void *user, json_t *hashes, const char *text)
 {
     struct bench *bench = user;
 
+    assert_ptr_equal(owner, bench);
     bench->answers++;
     json_decref(bench->hashes);
     bench->hashes = json_incref(hashes);
@@ -109,8 +112,8 @@ static void seal(struct bench *bench, const char *word)
     char *path = fs_join(bench->folder, "out");
     json_t *outputs = json_pack("{s:s, s:i}", "made", path, "rows", 3);
 
-    cache_seal(bench->cache, &subject, bench->key, outputs, files, 1, on_sealed,
-               bench);
+    cache_seal(bench->cache, &subject, bench->key,
+               &(struct cache_made){outputs, files, 1}, on_sealed, bench);
     uv_run(&bench->loop, UV_RUN_DEFAULT);
     if (bench->hashes != NULL)
         json_object_set(outputs, CACHE_HASHES, bench->hashes);
