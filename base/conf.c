@@ -76,7 +76,8 @@ static size_t find_key(const struct conf_node *map, const char *key,
 
     if (map == NULL || map->type != CONF_MAP)
         return SIZE_MAX;
-    while (i < map->count && (strncmp(map->keys[i]->text, key, length) != 0 ||
+    while (i < map->count && (*map->keys[i]->text != *key ||
+                              strncmp(map->keys[i]->text, key, length) != 0 ||
                               map->keys[i]->text[length] != '\0'))
         i++;
     return i < map->count ? i : SIZE_MAX;

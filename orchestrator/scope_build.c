@@ -159,6 +159,24 @@ static bool may_read(const struct scope_reader *r, size_t named)
     return workflow_is_needed(r->w, r->step, named);
 }
 
+static int refuse(const struct scope_reader *r, const char *at,
+                  const char *name, int64_t named)
+{
+    struct workflow_build *w = r->w;
+    struct diag_place place = place_of(r, at, strlen(name));
+
+    if (named < 0)
+        return workflow_refuse_step(w, place, name);
+    if (r->step == (size_t)named)
+        return diags_add(w->build.diags, place, NULL,
+                         "'%s' is the step itself: what it gives is not there "
+                         "before it is over",
+                         name);
+    return diags_add(w->build.diags, place, "add it to 'needs'",
+                     "'%s' is no step that '%s' needs", name,
+                     w->workflow->steps[r->step].name);
+}
+
 static int admit(const struct scope_reader *r, const char *at,
                  const struct expr_reference *reference)
 {
@@ -168,20 +186,12 @@ static int admit(const struct scope_reader *r, const char *at,
                               : &w->workflow->output_scope;
     char *name = mem_copy_bytes(reference->table, reference->table_length);
     int64_t named = workflow_find(w->workflow, name);
-    struct diag_place place = place_of(r, at, strlen(name));
     int rc = 0;
 
-    if (named < 0 || w->sources[named].name == NULL)
-        rc = workflow_refuse_step(w, place, name);
-    else if (r->step == (size_t)named && !r->knows_itself)
-        rc = diags_add(w->build.diags, place, NULL,
-                       "'%s' is the step itself: what it gives is not there "
-                       "before it is over",
-                       name);
-    else if (!may_read(r, (size_t)named))
-        rc = diags_add(w->build.diags, place, "add it to 'needs'",
-                       "'%s' is no step that '%s' needs", name,
-                       w->workflow->steps[r->step].name);
+    if (named >= 0 && w->sources[named].name == NULL)
+        named = -1;
+    if (named < 0 || !may_read(r, (size_t)named))
+        rc = refuse(r, at, name, named);
     else
         add_results(w, scope, (size_t)named);
     free(name);
