@@ -173,6 +173,8 @@ $B/man/smtune.1: man/smtune.1.in $B/smtune
 	$(call fill,@COMMANDS@,help --man)
 $B/man/smtune-experiment.5: man/smtune-experiment.5.in $B/smtune
 	$(call fill,@KEYS@,schema --man)
+$B/man/smtune-workflow.5: man/smtune-workflow.5.in $B/smtune
+	$(call fill,@KEYS@,schema workflow --man)
 define fill
 $(call say,MAN)
 @mkdir -p $(@D)

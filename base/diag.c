@@ -78,10 +78,25 @@ static bool is_before(const struct diag *a, const struct diag *b)
     return a->place.column < b->place.column;
 }
 
+/* What many steps have by their defaults is wrong once. */
+static bool is_known(const struct diags *diags, const struct diag *diag)
+{
+    for (size_t i = 0; i < diags->count && i < DIAG_MAX; i++) {
+        const struct diag *kept = &diags->kept[i];
+
+        if (kept->place.line == diag->place.line &&
+            kept->place.column == diag->place.column &&
+            strcmp(kept->text, diag->text) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Kept in order of place; those of one place in the order they came. */
 static void insert(struct diags *diags, struct diag diag)
 {
-    size_t i = diags->count++;
+    bool is_again = is_known(diags, &diag);
+    size_t i = is_again ? DIAG_MAX : diags->count++;
 
     if (i >= DIAG_MAX) {
         free(diag.text);

@@ -46,7 +46,8 @@ void diags_make_warnings(struct diags *diags);
 void diags_set_source(struct diags *diags, const char *text, size_t length);
 const char *diags_path(const struct diags *diags);
 
-/* Adds a message; beyond DIAG_MAX only counts. `help` NULL or printf-free
+/* Adds a message; beyond DIAG_MAX only counts. The same at the same place
+ * counts once. `help` NULL or printf-free
  * text. Always -1, so that a checker can return it. */
 int diags_add(struct diags *diags, struct diag_place place, const char *help,
               const char *format, ...) PRINTF_LIKE(4, 5);

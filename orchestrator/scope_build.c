@@ -177,6 +177,42 @@ static int refuse(const struct scope_reader *r, const char *at,
                      w->workflow->steps[r->step].name);
 }
 
+/* The name behind the step's, without quotes. */
+static char *column_name(const char *at, const struct expr_reference *reference)
+{
+    size_t length = reference->end - reference->offset;
+    const char *dot = memchr(at + reference->table_length, '.',
+                             length - reference->table_length);
+    const char *start = dot + 1, *end = at + length;
+
+    if (*start == '"') {
+        start++;
+        end--;
+    }
+    return mem_copy_bytes(start, (size_t)(end - start));
+}
+
+static int check_column(const struct scope_reader *r, const char *at,
+                        const struct expr_reference *reference, size_t named)
+{
+    const struct step *step = &r->w->workflow->steps[named];
+    const char *const *names = r->w->file->result_names[named];
+    char *column = column_name(at, reference);
+    size_t i = 0;
+    int rc = 0;
+
+    while (i < step->result_count && strcmp(names[i], column) != 0)
+        i++;
+    if (i == step->result_count)
+        rc = diags_add_unknown(
+            r->w->build.diags,
+            place_of(r, at, reference->end - reference->offset), column, names,
+            step->result_count, "%s has no output or metric '%s'",
+            r->w->sources[named].what, column);
+    free(column);
+    return rc;
+}
+
 static int admit(const struct scope_reader *r, const char *at,
                  const struct expr_reference *reference)
 {
@@ -193,6 +229,8 @@ static int admit(const struct scope_reader *r, const char *at,
     if (named < 0 || !may_read(r, (size_t)named))
         rc = refuse(r, at, name, named);
     else
+        rc = check_column(r, at, reference, (size_t)named);
+    if (rc == 0)
         add_results(w, scope, (size_t)named);
     free(name);
     return rc;

@@ -114,27 +114,46 @@ static void name_best(const struct below *below,
         found_with_prefix(below, "best_", experiment->objectives[i].metric);
 }
 
-/* A key that is set by the run must be there as well. */
-static void check_params(const struct below *below, const char *prefix,
-                         const char *const *names, size_t count)
+/* A parameter that is set must be one of the file's; setting it would make one.
+ */
+static int check_param(const struct below *below, const struct conf_node *node,
+                       const struct conf_node *params)
 {
-    size_t length = strlen(prefix);
+    const char *map =
+        below->step->kind == STEP_EXPERIMENT ? "parameters." : "params.";
+    char *key = assignment_key(below, node->text);
+    char *name = key + strlen(map);
+    size_t count =
+        params != NULL && params->type == CONF_MAP ? params->count : 0;
+    const char **names = mem_array(count + 1, sizeof(*names));
+    int rc = 0;
 
-    for (size_t i = 0; below->with != NULL && i < below->with->count; i++) {
-        const struct conf_node *node = below->with->keys[i];
-        char *key = assignment_key(below, node->text);
-        size_t j = 0;
+    for (size_t i = 0; i < count; i++)
+        names[i] = params->keys[i]->text;
+    if (strncmp(key, map, strlen(map)) == 0 && strchr(name, '.') == NULL &&
+        conf_get(params, name) == NULL)
+        rc = diags_add_unknown(below->w->build.diags, node->place, name, names,
+                               count, "'%s' has no parameter '%s'",
+                               below->node->text, name);
+    free(names);
+    free(key);
+    return rc;
+}
 
-        while (strncmp(key, prefix, length) == 0 && j < count &&
-               strcmp(names[j], key + length) != 0)
-            j++;
-        if (strncmp(key, prefix, length) == 0 && j == count &&
-            strchr(key + length, '.') == NULL)
-            diags_add_unknown(below->w->build.diags, node->place, key + length,
-                              names, count, "'%s' has no parameter '%s'",
-                              below->node->text, key + length);
-        free(key);
-    }
+static int check_params(const struct below *below, const struct buf *text)
+{
+    bool is_experiment = below->step->kind == STEP_EXPERIMENT;
+    size_t count = below->with != NULL ? below->with->count : 0;
+    struct conf_doc *doc =
+        count > 0 ? conf_parse(buf_text(text), text->length, NULL) : NULL;
+    int rc = 0;
+
+    for (size_t i = 0; doc != NULL && i < count; i++)
+        rc |= check_param(
+            below, below->with->keys[i],
+            conf_get(conf_root(doc), is_experiment ? "parameters" : "params"));
+    conf_destroy(doc);
+    return rc;
 }
 
 static int read_experiment(const struct below *below,
@@ -142,17 +161,9 @@ static int read_experiment(const struct below *below,
                            struct diags *diags, struct err *err)
 {
     struct experiment *experiment = experiment_parse(source, diags, err);
-    size_t count;
-    const char **names;
 
     if (experiment == NULL)
         return refuse(below, diags, err);
-    count = space_count(experiment->space);
-    names = mem_array(count, sizeof(*names));
-    for (size_t i = 0; i < count; i++)
-        names[i] = space_param(experiment->space, i)->name;
-    check_params(below, "parameters.", names, count);
-    free(names);
     name_best(below, experiment);
     experiment_destroy(experiment);
     return 0;
@@ -167,8 +178,6 @@ static int read_workflow(const struct below *below,
 
     if (workflow == NULL)
         return refuse(below, diags, err);
-    check_params(below, "params.", workflow->param_names,
-                 workflow->param_count);
     below->found(below->user, "run");
     for (size_t i = 0; i < workflow->output_count; i++)
         found_with_prefix(below, "", workflow->outputs[i].name);
@@ -253,7 +262,7 @@ void workflow_read_below(struct workflow_build *w, size_t index,
         return;
     if (fs_read(step->file, CONF_MAX_BYTES, &text, &err) != 0)
         diags_add(w->build.diags, below.node->place, NULL, "%s", err.text);
-    else if (check_kind(&below, &text) == 0)
+    else if (check_kind(&below, &text) == 0 && check_params(&below, &text) == 0)
         read_text(&below, &text);
     buf_clear(&text);
 }

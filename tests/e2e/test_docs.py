@@ -11,7 +11,7 @@ A fenced block is taken up by the comment on the line above it:
     <!-- not run: WHY -->   an example that a test cannot run
 
 Every console and sh block needs one of these. Every yaml block that holds a
-whole experiment (has `version:`) must be valid, and so must examples/*.yaml.
+whole file (has `version:`) must be valid, and so must examples/*.yaml.
 """
 
 import re
@@ -96,13 +96,16 @@ def run_command(command, smtune, folder):
 
 
 EXPERIMENTS = [
-    pytest.param(block.text, id=f"{page.name}:{block.line}")
+    pytest.param(page, block.text, id=f"{page.name}:{block.line}")
     for page in PAGES for block in blocks(page)
     if block.kind == "yaml" and re.search(r"^version:", block.text, re.M)]
 
 
-@pytest.mark.parametrize("text", EXPERIMENTS)
-def test_experiment_in_page_is_valid(text, smtune, tmp_path):
+@pytest.mark.parametrize("page, text", EXPERIMENTS)
+def test_file_in_page_is_valid(page, text, smtune, tmp_path):
+    for block in blocks(page):
+        if block.note.startswith("file: "):
+            (tmp_path / block.note[6:].strip()).write_text(block.text)
     (tmp_path / "page.yaml").write_text(text)
     smtune.ok("validate", "page.yaml")
 

@@ -148,19 +148,74 @@ def test_schema_is_json(smtune):
     assert {"auto", "random", "grid", "sobol"} <= set(methods)
 
 
-def test_manual_page_has_all_keys_and_a_valid_example(smtune, write, root):
-    page = root / "man/smtune-experiment.5.in"
-    keys = smtune.ok("schema", "--man")
-    text = page.read_text().replace("@KEYS@\n", keys)
-    full = write("smtune-experiment.5", text)
+def check_page(page, keys, write):
+    """The page's text with the keys in it is right; its example."""
+    text = page.read_text()
+    full = write(page.stem, text.replace("@KEYS@\n", keys))
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", full],
                           capture_output=True, text=True, timeout=30)
     assert lint.stdout == ""
-    for key in ("parameters.NAME.scale", "trial.retry[].backoff",
-                "budget.no_improvement"):
-        assert f"\\fB{key}\\fR" in keys
     example = re.search(r"^\.EX\n(.*?)^\.EE$", text, re.M | re.S)[1]
     for escape, letter in (("\\-", "-"), ("\\(aq", "'")):
         example = example.replace(escape, letter)
     write("example.yaml", example)
+
+
+def test_manual_page_has_all_keys_and_a_valid_example(smtune, write, root):
+    keys = smtune.ok("schema", "--man")
+    for key in ("parameters.NAME.scale", "trial.retry[].backoff",
+                "budget.no_improvement"):
+        assert f"\\fB{key}\\fR" in keys
+    check_page(root / "man/smtune-experiment.5.in", keys, write)
     assert "5 parameters" in smtune.ok("validate", "example.yaml")
+
+
+def test_manual_page_of_workflows(smtune, write, root):
+    keys = smtune.ok("schema", "workflow", "--man")
+    for key in ("steps.NAME.needs", "steps.NAME.repeat.values.NAME.next",
+                "on_failure", "pools"):
+        assert f"\\fB{key}\\fR" in keys
+    assert "on_failure.NAME.needs" not in keys
+    check_page(root / "man/smtune-workflow.5.in", keys, write)
+    assert smtune.ok("validate", "example.yaml") == \
+        "example.yaml: ok: a workflow of 5 steps\n"
+
+
+WORKFLOW = """\
+version: 1
+params: {epochs: 3}
+steps:
+  prepare: {command: ./prepare, outputs: {rows: ~}}
+  train: {needs: prepare, command: "./train ${{ prepare.rows }}"}
+"""
+
+
+def test_workflows_and_experiments_in_one_go(smtune, write):
+    write("good.yaml", GOOD)
+    write("flow.yaml", WORKFLOW)
+    write("wrong.yaml", WORKFLOW.replace("prepare.rows", "prepare.row"))
+    result = smtune("validate", "good.yaml", "flow.yaml", "wrong.yaml")
+    assert result.returncode == 3
+    assert "flow.yaml: ok: a workflow of 2 steps\n" in result.stdout
+    assert "wrong.yaml:5:48: error: step 'prepare' has no output or metric " \
+        "'row'" in result.stderr
+    found = json.loads(smtune("validate", "flow.yaml", "-o", "json").stdout)
+    assert found[0]["ok"] and found[0]["steps"] == 2
+
+
+def test_schema_of_workflows(smtune):
+    schema = json.loads(smtune.ok("schema", "workflow"))
+    assert schema["required"] == ["version", "steps"]
+    step = schema["properties"]["steps"]["anyOf"][0]["additionalProperties"]
+    assert {"needs", "command", "matrix", "retry"} <= set(step["properties"])
+    result = smtune("schema", "workflows")
+    assert result.returncode == 2
+    assert "workflow" in result.stderr
+
+
+def test_large_workflows_are_read_in_no_time(smtune, write):
+    write("large.yaml", "version: 1\nsteps:\n" + "".join(
+        f"  s{i}: {{needs: [s{max(0, i - 7)}, s{i // 2}], "
+        f"command: x ${{{{ s{i // 4}.state }}}}}}\n" if i else
+        "  s0: {command: x}\n" for i in range(20000)))
+    assert "20000 steps" in smtune.ok("validate", "large.yaml", timeout=30)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/workflow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "tests/unit/folder.h"
+
+/* The cases of tests/golden/workflow_errors.txt. */
+
+static const char cases_path[] = "tests/golden/workflow_errors.txt";
+
+/* Files that cases have as steps. */
+static const struct {
+    const char *name, *text;
+} files[] = {
+    {"tune.yaml", "version: 1\nobjective: loss\nparameters:\n"
+                  "  lr: {type: float, min: 0.1, max: 1}\n  epochs: 3\n"
+                  "trial: {command: ./train}\n"},
+    {"wrong.yaml", "version: 1\nobjective: loss\nparameters: {lr: 1}\n"
+                   "trial: {comand: ./train}\n"},
+    {"below.yaml", "version: 1\nparams: {size: 1}\n"
+                   "steps: {a: {command: x, outputs: {m: m.bin}}}\n"
+                   "outputs: {model: a.m}\n"},
+    {"circle.yaml", "version: 1\nsteps: {a: {workflow: main.yaml}}\n"},
+    {"main.yaml", "version: 1\nsteps: {a: {workflow: circle.yaml}}\n"},
+};
+
+static void write_files(const char *folder)
+{
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        put(folder, ".", files[i].name, files[i].text);
+}
+
+/* Appends what is said, without the folder's name. */
+static void add_messages(struct diags *diags, const char *folder,
+                         struct buf *out)
+{
+    for (size_t i = 0; i < diags_count(diags) && i < DIAG_MAX; i++) {
+        const struct diag *diag = diags_get(diags, i);
+        char *text = mem_copy_string(diag->text);
+        char *at = strstr(text, folder);
+
+        if (at != NULL)
+            memmove(at, at + strlen(folder) + 1,
+                    strlen(at + strlen(folder) + 1) + 1);
+        buf_printf(out, "=> %d:%d: %s", diag->place.line, diag->place.column,
+                   text);
+        if (diag->help != NULL)
+            buf_printf(out, " [%s]", diag->help);
+        buf_add_char(out, '\n');
+        free(text);
+    }
+}
+
+static void parse_case(const char *body, const char *folder, struct buf *out)
+{
+    char *text = mem_printf("version: 1\n%s", body);
+    char *path = fs_join(folder, "main.yaml");
+    struct diags *diags = diags_create("main.yaml");
+    const struct experiment_source source = {
+        .text = text, .length = strlen(text), .path = path};
+    struct err err = {0};
+
+    if (workflow_parse(&source, diags, &err) != NULL)
+        fail_msg("nothing is wrong in:\n%s", text);
+    assert_string_equal(err.text, "");
+    assert_true(diags_count(diags) > 0);
+    add_messages(diags, folder, out);
+    diags_destroy(diags);
+    free(path);
+    free(text);
+}
+
+/* The next case's end; behind the last the text's. */
+static char *case_end(char *at)
+{
+    char *end = strstr(at, "\n%% ");
+
+    return end != NULL ? end + 1 : at + strlen(at);
+}
+
+/* Runs the case at `at`, which ends there, and appends it as it is now. */
+static void run_case(const char *at, const char *folder, struct buf *out)
+{
+    const char *body = strchr(at, '\n') + 1;
+    const char *expected = strstr(body, "\n=> ");
+    size_t length =
+        expected != NULL ? (size_t)(expected + 1 - body) : strlen(body);
+    char *text;
+
+    while (length > 1 && body[length - 1] == '\n' && body[length - 2] == '\n')
+        length--;
+    text = mem_copy_bytes(body, length);
+    buf_add(out, at, (size_t)(body - at));
+    buf_add_string(out, text);
+    parse_case(text, folder, out);
+    buf_add_char(out, '\n');
+    free(text);
+}
+
+static void test_workflow_errors__are_as_recorded(void **state)
+{
+    const char *folder = *state;
+    struct buf recorded = BUF_INIT, found = BUF_INIT;
+    size_t count = 0;
+    char *at;
+
+    write_files(folder);
+    assert_int_equal(fs_read(cases_path, 1 << 20, &recorded, NULL), 0);
+    at = case_end(recorded.data);
+    buf_add(&found, recorded.data, (size_t)(at - recorded.data));
+    for (; *at != '\0'; count++) {
+        char *end = case_end(at);
+        char *one = mem_copy_bytes(at, (size_t)(end - at));
+
+        run_case(one, folder, &found);
+        free(one);
+        at = end;
+    }
+    buf_truncate(&found, found.length - 1);
+    if (getenv("UPDATE") != NULL)
+        assert_int_equal(
+            fs_write_atomic(cases_path, found.data, found.length, 0644, NULL),
+            0);
+    else
+        assert_string_equal(buf_text(&found), buf_text(&recorded));
+    assert_true(count >= 100);
+    buf_clear(&found);
+    buf_clear(&recorded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_workflow_errors__are_as_recorded,
+                                        make_folder, remove_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
