@@ -197,7 +197,7 @@ def test_workflows_and_experiments_in_one_go(smtune, write):
     result = smtune("validate", "good.yaml", "flow.yaml", "wrong.yaml")
     assert result.returncode == 3
     assert "flow.yaml: ok: a workflow of 2 steps\n" in result.stdout
-    assert "wrong.yaml:5:48: error: step 'prepare' has no output or metric " \
+    assert "wrong.yaml:5:49: error: step 'prepare' has no output or metric " \
         "'row'" in result.stderr
     found = json.loads(smtune("validate", "flow.yaml", "-o", "json").stdout)
     assert found[0]["ok"] and found[0]["steps"] == 2
@@ -216,6 +216,6 @@ def test_schema_of_workflows(smtune):
 def test_large_workflows_are_read_in_no_time(smtune, write):
     write("large.yaml", "version: 1\nsteps:\n" + "".join(
         f"  s{i}: {{needs: [s{max(0, i - 7)}, s{i // 2}], "
-        f"command: x ${{{{ s{i // 4}.state }}}}}}\n" if i else
+        f"command: \"x ${{{{ s{i // 4}.state }}}}\"}}\n" if i else
         "  s0: {command: x}\n" for i in range(20000)))
     assert "20000 steps" in smtune.ok("validate", "large.yaml", timeout=30)
