@@ -74,6 +74,7 @@ const struct cmd cmd_schema = {
                "# yaml-language-server: $schema=smtune.schema.json",
     .examples = "smtune schema >smtune.schema.json\n"
                 "smtune schema workflow >workflow.schema.json\n",
+    .completes = "experiment workflow",
     .opts = schema_opts,
     .options_size = sizeof(struct schema_options),
     .max_operands = 1,
