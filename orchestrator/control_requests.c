@@ -47,7 +47,8 @@ static json_t *on_status(struct engine *engine, const json_t *request,
     json_t *reply;
 
     (void)request, (void)client;
-    if (engine->strategy == NULL) /* it could not begin */
+    /* it could not begin */
+    if (engine->strategy == NULL && engine->steps == NULL)
         return refuse(engine);
     engine_status_fill(engine, &status);
     reply = live_from_status(&status);

@@ -65,7 +65,7 @@ static void on_again(uv_timer_t *handle)
 bool engine_wait_to_begin_again(struct engine *engine)
 {
     if (!err_may_pass(&engine->broken) || engine->signals > 0 ||
-        engine->strategy == NULL)
+        (engine->strategy == NULL && engine->steps == NULL))
         return false;
     extend(engine, engine->broken.text);
     engine->phase = PHASE_WAITING;

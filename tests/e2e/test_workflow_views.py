@@ -16,6 +16,8 @@ import sqlite3
 
 import pytest
 
+from conftest import wait_until
+
 STEPS = ["prepare", "tell", "shard", "tune", "grow", "late"]
 
 
@@ -461,3 +463,28 @@ def test_why_tells_of_links_and_conditions(smtune, write):
         "echo ${{ seed }}")
     assert refused(smtune, "logs", "links", "some[1]") == (
         "job some[1] was not run")
+
+
+def test_attach_shows_the_steps_of_a_live_run(smtune, write):
+    gate = smtune.directory / "gate"
+    smtune.ok("run", "--detach", write("live.yaml", f"""
+        version: 1
+        name: live
+        steps:
+          first: {{command: 'true'}}
+          wait: {{needs: first, shell: 'until test -e {gate}; do sleep 0.02; done'}}
+          last: {{needs: wait, matrix: {{a: [1, 2]}}, command: 'true'}}
+        """))
+    wait_until(lambda: by_name(smtune.json("status", "live")["steps"])[
+        "wait"]["running"] == 1)
+
+    def open_gate(process, shown):
+        if "1/3 steps" in shown and "wait" in shown:
+            gate.touch()
+
+    status, shown = smtune.on_terminal("attach", "live", columns=100,
+                                       during=open_gate)
+    assert status == 0
+    assert "run " in shown and "3 steps" in shown
+    assert by_name(smtune.json("status", "live")["steps"])["last"][
+        "succeeded"] == 2
