@@ -486,21 +486,20 @@ static int job_reopened(struct proving *proving, struct job *job)
 static int on_job_event(struct proving *proving, const json_t *detail)
 {
     struct job *job = find_job(proving, proving->event->job);
+    const char *event = proving->event->event;
     const char *word = text_of(detail, "state");
     int state = job_state_find(word != NULL ? word : "");
     int result;
 
-    if (strcmp(proving->event->event, job_event_names[EVENT_CREATED]) == 0)
+    if (strcmp(event, job_event_names[EVENT_CREATED]) == 0)
         result = job_created(proving, detail);
-    else if (job == NULL)
-        return 0; /* an attempt's, or nothing tells of its beginning */
-    else if (strcmp(proving->event->event, job_event_names[EVENT_REOPENED]) ==
-             0)
+    else if (job != NULL && strcmp(event, job_event_names[EVENT_REOPENED]) == 0)
         return job_reopened(proving, job);
-    else if (state < 0 || !job_is_final((enum job_state)state) || job->is_over)
-        return 0;
-    else
+    else if (job != NULL && state >= 0 && job_is_final((enum job_state)state) &&
+             !job->is_over)
         result = job_over(proving, job, (enum job_state)state, detail);
+    else
+        return 0; /* on its way, or an attempt's */
     proving->replay->proved += result == 0;
     return result;
 }
