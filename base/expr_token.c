@@ -220,6 +220,8 @@ bool expr_find_reference(const char *text, size_t from,
         if ((token.type != EXPR_WORD && token.type != EXPR_NAME) || *at != '.')
             continue;
         at = name_end(text, token);
+        if (at == token.start + token.length)
+            continue;
         *found = (struct expr_reference){
             .table = token.start + quotes,
             .table_length = token.length - 2 * quotes,
