@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "cli/background.h"
 #include "cli/cmd.h"
 #include "cli/detach.h"
 #include "cli/drive.h"
 #include "cli/offer.h"
 #include "cli/plan.h"
+#include "cli/run_again.h"
 #include "cli/warm.h"
 #include "orchestrator/below.h"
 #include "orchestrator/reopen.h"
@@ -22,6 +25,7 @@ struct options {
     bool detach;
     bool resume;
     bool failed;
+    const char *from, *only;
     const char *below;
 };
 
@@ -45,6 +49,12 @@ static const struct opt opts[] = {
     {"failed", 0, OPT_FLAG, offsetof(struct options, failed), NULL,
      "go on with the last run of the file, and run again what failed in it", 0,
      NULL},
+    {"from", 0, OPT_TEXT, offsetof(struct options, from), "STEP",
+     "run that step of a workflow and what needs it, with the last run's "
+     "results of the others",
+     0, NULL},
+    {"only", 0, OPT_TEXT, offsetof(struct options, only), "STEP",
+     "run that step alone, with the last run's results of the others", 0, NULL},
     {"below", 0, OPT_TEXT, offsetof(struct options, below), "RUN:JOB", NULL, 0,
      NULL},
     {0},
@@ -135,6 +145,52 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
     return run(cli, &request, options->detach, err);
 }
 
+/* The file once more, with one more --set word. */
+static int load_with(const struct cli *cli, const char *path,
+                     struct options *options, const char *word,
+                     struct spec *spec, struct err *err)
+{
+    struct opt_texts *set = &options->set;
+    const char **items = mem_array(set->count + 1, sizeof(*items));
+
+    if (set->count > 0)
+        memcpy(items, set->items, set->count * sizeof(*items));
+    items[set->count] = word;
+    set->items = items;
+    set->count++;
+    spec_clear(spec);
+    return drive_load(cli, path, set, spec, err);
+}
+
+static int run_file(const struct cli *cli, const char *path,
+                    const struct options *given, struct spec *spec,
+                    struct err *err)
+{
+    const struct run_again again = {given->from, given->only};
+    struct options options = *given;
+    char *word = NULL;
+    int result = 0;
+
+    if (again.from != NULL && again.only != NULL)
+        return err_set(err, ERR_USAGE, "--from and --only exclude each other");
+    if (again.from != NULL || again.only != NULL) {
+        const struct run_order order = {.assignments = options.set.items,
+                                        .assignment_count = options.set.count};
+
+        word = run_again_plan(cli, spec, &order, &again, err);
+        result =
+            word != NULL ? load_with(cli, path, &options, word, spec, err) : -1;
+    }
+    if (result == 0 && options.dry_run)
+        result = plan_print(cli, spec, 0, err);
+    else if (result == 0)
+        result = run_or_resume(cli, &options, spec, err);
+    if (word != NULL && options.set.items != given->set.items)
+        free(options.set.items);
+    free(word);
+    return result;
+}
+
 static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
@@ -143,10 +199,8 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     int result = drive_load(cli, operands[0], &options->set, &spec, err);
 
     (void)count;
-    if (result == 0 && options->dry_run)
-        result = plan_print(cli, &spec, 0, err);
-    else if (result == 0)
-        result = run_or_resume(cli, options, &spec, err);
+    if (result == 0)
+        result = run_file(cli, operands[0], options, &spec, err);
     spec_clear(&spec);
     return result;
 }

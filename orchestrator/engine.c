@@ -16,6 +16,7 @@
 #include "executors/cpus.h"
 #include "orchestrator/notify.h"
 #include "orchestrator/search.h"
+#include "orchestrator/takeover.h"
 
 enum { COMMIT_AFTER_MS = 20, HOPELESS_LAUNCHES = 3 };
 
@@ -490,6 +491,7 @@ static void engine_clear(struct engine *engine)
     clear_list(&engine->settled);
     strategy_destroy(engine->strategy);
     steps_destroy(engine->steps);
+    takeover_destroy(engine->takeover);
     scheduler_destroy(engine->scheduler);
     convergence_destroy(engine->convergence);
     metric_rules_destroy(engine->reported);
@@ -513,6 +515,11 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
             search_create_of_run(run->experiment, run->store, run->id, err);
     if (engine->steps != NULL)
         engine->steps->run = run;
+    if (engine->steps != NULL && run->workflow->take_over.run != 0) {
+        engine->takeover = takeover_create(run->store, run->workflow, err);
+        if (engine->takeover == NULL)
+            return -1;
+    }
     if (run->experiment->schedule.is_on)
         engine->scheduler = scheduler_create(&run->experiment->schedule.options,
                                              run->experiment->space, err);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/rounds.h"
+#include "orchestrator/takeover.h"
 
 /*
  * Where a workflow says what goes on. It is asked when a slot is free; what it
@@ -123,7 +124,10 @@ static bool begin(struct engine *engine, size_t step)
     if (steps_condition(steps, step, -1, &is_wanted, &err) != 0)
         return fail_to_begin(engine, step, err.text);
     if (!is_wanted)
-        return skip(engine, step, "its condition is not true");
+        return skip(engine, step,
+                    steps_is_asked_for(steps, step)
+                        ? "its condition is not true"
+                        : "it was not asked for");
     if (workspace_forget_shards(engine->workspaces, its->name, &its->task,
                                 &err) != 0 ||
         steps_axes(steps, step, &axes, &err) != 0)
@@ -229,6 +233,24 @@ static bool fail_at_once(struct engine *engine, struct trial *job)
     return result;
 }
 
+/* What an earlier run's job gave is its own; else it waits for its turn. */
+static bool make_ready(struct engine *engine, struct trial *job)
+{
+    struct taken_job taken;
+
+    if (!takeover_find(engine->takeover, (size_t)job->step, job->copy,
+                       job->round, &taken)) {
+        TAILQ_INSERT_TAIL(&engine->ready, job, link);
+        return true;
+    }
+    if (taken.state == JOB_FAILED)
+        return end_at_once(engine, job, EVENT_FAILED,
+                           "it failed in the run that this one goes on from");
+    job->cached_from = taken.job;
+    job->outputs = json_incref(taken.outputs);
+    return end_at_once(engine, job, EVENT_REUSED, "");
+}
+
 static bool start(struct engine *engine, size_t step, int64_t copy)
 {
     struct steps *steps = engine->steps;
@@ -251,8 +273,7 @@ static bool start(struct engine *engine, size_t step, int64_t copy)
         return end_at_once(engine, job, EVENT_FAILED, err.text);
     if (its->kind == STEP_FAIL)
         return fail_at_once(engine, job);
-    TAILQ_INSERT_TAIL(&engine->ready, job, link);
-    return true;
+    return make_ready(engine, job);
 }
 
 bool engine_steps_next(struct engine *engine)
@@ -306,10 +327,10 @@ static void begin_round(struct engine *engine, const struct trial *before,
 
     if (job == NULL)
         return;
-    TAILQ_INSERT_TAIL(&engine->ready, job, link);
     if (workspace_copy_checkpoint(engine->workspaces, before->number,
                                   job->number, &err) != 0)
         engine_break(engine, &err);
+    make_ready(engine, job);
 }
 
 void engine_steps_ended(struct engine *engine, struct trial *job)

@@ -83,6 +83,14 @@ static struct value *copy_values(struct steps *steps, size_t step, int64_t copy)
     return values;
 }
 
+bool steps_is_asked_for(const struct steps *steps, size_t step)
+{
+    const struct take_over *take_over = &steps->workflow->take_over;
+
+    return take_over->run == 0 || take_over->only < 0 ||
+           (size_t)take_over->only == step || take_over->steps[step];
+}
+
 int steps_condition(struct steps *steps, size_t step, int64_t copy,
                     bool *is_true, struct err *err)
 {
@@ -90,7 +98,9 @@ int steps_condition(struct steps *steps, size_t step, int64_t copy,
     struct value result, *values;
     int status;
 
-    *is_true = true;
+    *is_true = copy >= 0 || steps_is_asked_for(steps, step);
+    if (!*is_true)
+        return 0;
     if (its->condition == NULL || its->condition_is_of_copy != (copy >= 0))
         return 0;
     values = copy_values(steps, step, copy);

@@ -40,6 +40,9 @@ void steps_destroy(struct steps *steps);
 
 /* ---- what its expressions say ---- */
 
+/* Whether the run is to have the step at all: --only. */
+bool steps_is_asked_for(const struct steps *steps, size_t step);
+
 /* A step's `if`, asked for the step as a whole or (copy >= 0) for one copy.
  * True without one. -1 in *err where it cannot be told. */
 int steps_condition(struct steps *steps, size_t step, int64_t copy,

@@ -162,6 +162,41 @@ static void build_steps(struct workflow_build *w, const struct conf_node *root)
         workflow_build_work(w, i);
 }
 
+static int64_t find_named(struct workflow_build *w,
+                          const struct conf_node *node)
+{
+    int64_t step = workflow_find(w->workflow, node->text);
+
+    if (step < 0)
+        diags_add(w->build.diags, node->place, NULL, "there is no step '%s'",
+                  node->text);
+    return step;
+}
+
+static void build_take_over(struct workflow_build *w,
+                            const struct conf_node *map)
+{
+    struct take_over *take_over = &w->workflow->take_over;
+    const struct conf_node *steps = conf_get(map, "steps");
+    const struct conf_node *only = conf_get(map, "only");
+    bool *taken = mem_array(w->workflow->step_count + 1, sizeof(*taken));
+
+    take_over->steps = experiment_take(w->build.file, taken);
+    take_over->run = experiment_int(map, "run", 0);
+    take_over->only = -1;
+    if (only != NULL && only->type == CONF_TEXT)
+        take_over->only = find_named(w, only);
+    for (size_t i = 0;
+         steps != NULL && steps->type == CONF_LIST && i < steps->count; i++) {
+        int64_t step = steps->items[i]->type == CONF_TEXT
+                           ? find_named(w, steps->items[i])
+                           : -1;
+
+        if (step >= 0)
+            taken[step] = true;
+    }
+}
+
 static void build_all(struct workflow_build *w)
 {
     const struct conf_node *root = conf_root(w->build.file->doc);
@@ -175,6 +210,7 @@ static void build_all(struct workflow_build *w)
     scope_build_base(w);
     build_steps(w, root);
     build_outputs(w, conf_get(root, "outputs"));
+    build_take_over(w, conf_get(root, "take_over"));
     workflow_end_needs(w);
     free(w->sources);
 }

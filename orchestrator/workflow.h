@@ -159,6 +159,13 @@ struct workflow_output {
     struct expr *value;
 };
 
+/* Results that are taken from an earlier run of the file: `take_over`. */
+struct take_over {
+    int64_t run;       /* its id; 0: none */
+    const bool *steps; /* [step_count] those whose results they are */
+    int64_t only;      /* the one step that is run besides; -1: all */
+};
+
 struct workflow {
     const char *name;
     const char *path;   /* absolute, or "" for text */
@@ -181,6 +188,7 @@ struct workflow {
     size_t executor_count;
     struct workflow_output *outputs; /* asked when the run is over */
     size_t output_count;
+    struct take_over take_over;
     struct scope output_scope; /* of `outputs`: parameters, run, results */
 };
 

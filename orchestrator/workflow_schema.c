@@ -12,6 +12,39 @@ static const struct schema_key param_element = {
     .type = SCHEMA_SCALAR,
 };
 
+static const struct schema_key step_name_element = {
+    .name = "step",
+    .type = SCHEMA_TEXT,
+};
+
+static const struct schema_key take_over_keys[] = {
+    {
+        .name = "run",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 9e15,
+        .required = true,
+        .doc = "The number of that run.",
+        .example = "12",
+    },
+    {
+        .name = "steps",
+        .type = SCHEMA_LIST,
+        .element = &step_name_element,
+        .doc = "The steps whose results are taken over.",
+        .fallback = "none",
+        .example = "[prepare, tune]",
+    },
+    {
+        .name = "only",
+        .type = SCHEMA_TEXT,
+        .doc = "The one step that is run besides.",
+        .fallback = "all of them",
+        .example = "train",
+    },
+    {.name = NULL},
+};
+
 static const struct schema_key pool_element = {
     .name = "pool",
     .type = SCHEMA_INT,
@@ -155,6 +188,15 @@ const struct schema_key workflow_schema[] = {
                "expressions by name, asked when all steps are over.",
         .fallback = "none",
         .example = "{model: train.model}",
+    },
+    {
+        .name = "take_over",
+        .type = SCHEMA_MAP,
+        .keys = take_over_keys,
+        .doc = "Results that an earlier run of the file has, as smtune run "
+               "--from and --only set it.",
+        .fallback = "none",
+        .example = "{run: 12, steps: [prepare, tune]}",
     },
     {
         .name = "notify",

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune run --from STEP` and `--only STEP`: a part of a workflow again."""
+
+import pytest
+
+FILE = """
+version: 1
+name: again
+params: {n: 2, m: 1}
+steps:
+  a: {shell: "echo a ${{ n }} >> ran; echo x=3 > a.txt", outputs: {x: {value: a.txt}}}
+  b: {needs: a, matrix: {i: [1, 2]}, success_if: 1, shell: "echo b ${{ i }} ${{ a.x }} >> ran; test ${{ i }} = 1"}
+  c: {needs: b, shell: "echo c ${{ m }} ${{ b.succeeded }} >> ran"}
+  d: {needs: c, shell: "echo d >> ran"}
+  e: {shell: "echo e >> ran"}
+"""
+
+
+@pytest.fixture
+def again(smtune, write):
+    """Has run the file once; runs it with options, gives what ran."""
+    path = write("again.yaml", FILE)
+    ran = smtune.directory / "ran"
+
+    def run(*options, path=path):
+        ran.unlink(missing_ok=True)
+        result = smtune("run", path, *options)
+        lines = ran.read_text().splitlines() if ran.exists() else []
+        return result, sorted(lines)
+
+    assert run()[0].returncode == 0
+    return run
+
+
+def proves_all(smtune, run):
+    smtune.ok("replay", run)
+    smtune.ok("fsck")
+
+
+def test_from_a_step_on_it_and_what_needs_it_runs(smtune, again):
+    result, ran = again("--from", "c")
+    assert result.returncode == 0, result.stderr
+    assert ran == ["c 1 1", "d"]
+    states = {job["job"]: job["state"] for job in smtune.json("trials",
+                                                              "again-2")}
+    assert states == {"a": "succeeded", "b[0]": "succeeded", "b[1]": "failed",
+                      "c": "succeeded", "d": "succeeded", "e": "succeeded"}
+    proves_all(smtune, "again-2")
+
+
+def test_only_one_step_runs(smtune, again):
+    result, ran = again("--only", "b")
+    assert result.returncode == 0, result.stderr
+    assert ran == ["b 1 3", "b 2 3"]
+    states = {step["name"]: (step["state"], step["reason"])
+              for step in smtune.json("status", "again-2")["steps"]}
+    assert states["c"] == ("skipped", "it was not asked for")
+    assert states["d"][0] == "skipped"
+    assert states["e"][0] == "succeeded"
+    proves_all(smtune, "again-2")
+
+
+def test_what_changed_is_not_taken_over(smtune, again, write):
+    assert again("--from", "c", "--set", "params.m=7")[1] == ["c 7 1", "d"]
+    result, ran = again("--from", "c", "--set", "params.n=7")
+    assert (result.returncode, ran) == (5, [])
+    assert "step 'a' before 'c' is no longer as it was" in result.stderr
+    path = write("again.yaml", FILE.replace("echo e", "echo E"))
+    same = ("--set", "params.m=7")
+    assert again("--from", "d", *same, path=path)[1] == ["E", "d"]
+    path = write("again.yaml", FILE.replace("echo b", "echo B"))
+    result, ran = again("--only", "c", *same, path=path)
+    assert (result.returncode, ran) == (5, [])
+    assert "step 'b' before 'c' is no longer as it was" in result.stderr
+
+
+@pytest.mark.parametrize("options, status, says", [
+    (["--from", "z"], 4, "there is no step 'z'"),
+    (["--from", "a", "--only", "a"], 2, "exclude each other"),
+    (["--from", "b", "--set", "name=other"], 4, "there is no run of workflow"),
+])
+def test_what_cannot_be(smtune, again, options, status, says):
+    result, ran = again(*options)
+    assert (result.returncode, ran) == (status, [])
+    assert says in result.stderr
