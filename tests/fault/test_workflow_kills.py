@@ -6,6 +6,7 @@ it is what would have come of it."""
 import random
 import signal
 import sqlite3
+import time
 
 import pytest
 
@@ -109,6 +110,58 @@ def test_power_cuts(workflow, disk):  # noqa: F811
         cut_power(it, disk, engine)
         it.check_record()
     it.finish(is_strict=False)
+
+
+BELOW = """\
+version: 1
+name: tune
+objective: {{metric: loss, goal: minimize}}
+parameters: {{x: {{type: float, min: 0, max: 1}}}}
+search: {{method: random, seed: 1}}
+budget: {{trials: 9, parallel: 1}}
+trial:
+  shell: echo $SMTUNE_JOB >>{evidence}/trials; sleep 0.05; echo loss=${{{{ x }}}}
+"""
+
+ABOVE = """\
+version: 1
+name: drill
+steps:
+  make: {command: "true"}
+  tune: {needs: make, experiment: tune.yaml}
+  use: {needs: tune, shell: "echo v=${{ tune.best_x }} >best",
+        outputs: {v: {value: best}}}
+"""
+
+
+def test_a_run_below_goes_on(workflow):
+    """The engine of the workflow is killed, not that of the experiment which it
+    has started: that goes on by itself, and is found again."""
+    it = workflow()
+    trials = it.evidence / "trials"
+    (it.directory / "tune.yaml").write_text(
+        BELOW.format(evidence=it.evidence))
+    (it.directory / "drill.yaml").write_text(ABOVE)
+
+    def ran():
+        return len(trials.read_text().split()) if trials.exists() else 0
+
+    for count in 1, 3, 6:
+        engine = it.go_on()
+        end = time.monotonic() + 30
+        while ran() < count:
+            assert time.monotonic() < end, it.last_said()
+            time.sleep(0.002)
+        engine.kill()
+        engine.wait()
+    assert it.go_on().wait(60) == 0, it.last_said()
+    assert sorted(trials.read_text().split()) == list("123456789")
+    (best,), = it.query("SELECT min(value) FROM trial")
+    assert (it.directory / "best").read_text() == f"v={best}\n"
+    it.check_processes()
+    it.check_store()
+    for run in "drill", "drill.tune":
+        assert it.start("replay", run).wait(60) == 0, it.last_said()
 
 
 def test_what_went_wrong_would_be_seen(workflow):

@@ -220,6 +220,43 @@ void uv_close(uv_handle_t *handle, uv_close_cb closed)
     handle->close_cb = closed;
 }
 
+/* Work that a thread would do is done when it is over. */
+struct errand {
+    uv_timer_t timer;
+    uv_work_t *work;
+    uv_work_cb run;
+    uv_after_work_cb done;
+};
+
+static void free_errand(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void on_errand(uv_timer_t *timer)
+{
+    struct errand *errand = timer->data;
+
+    uv_close((uv_handle_t *)timer, free_errand);
+    errand->run(errand->work);
+    errand->done(errand->work, 0);
+}
+
+int uv_queue_work(uv_loop_t *uv, uv_work_t *work, uv_work_cb run,
+                  uv_after_work_cb done)
+{
+    struct errand *errand = mem_zero(sizeof(*errand));
+
+    errand->work = work;
+    errand->run = run;
+    errand->done = done;
+    uv_timer_init(uv, &errand->timer);
+    errand->timer.data = errand;
+    return uv_timer_start(&errand->timer, on_errand,
+                          (uint64_t)rng_magnitude(&world_get()->rng, 1, 1000),
+                          0);
+}
+
 /* -- A turn ---------------------------------------------------------------*/
 
 static void run_timers(struct loop *loop)
