@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "cli/background.h"
 #include "cli/cmd.h"
@@ -26,6 +28,7 @@ struct options {
     bool resume;
     bool failed;
     const char *from, *only;
+    struct opt_texts force;
     const char *below;
 };
 
@@ -55,6 +58,9 @@ static const struct opt opts[] = {
      0, NULL},
     {"only", 0, OPT_TEXT, offsetof(struct options, only), "STEP",
      "run that step alone, with the last run's results of the others", 0, NULL},
+    {"force", 0, OPT_TEXTS, offsetof(struct options, force), "STEP",
+     "run that step even where its cache has a result; may be repeated", 0,
+     NULL},
     {"below", 0, OPT_TEXT, offsetof(struct options, below), "RUN:JOB", NULL, 0,
      NULL},
     {0},
@@ -145,63 +151,101 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
     return run(cli, &request, options->detach, err);
 }
 
-/* The file once more, with one more --set word. */
-static int load_with(const struct cli *cli, const char *path,
-                     struct options *options, const char *word,
-                     struct spec *spec, struct err *err)
+static void add_word(struct opt_texts *set, const char *word)
 {
-    struct opt_texts *set = &options->set;
     const char **items = mem_array(set->count + 1, sizeof(*items));
 
     if (set->count > 0)
         memcpy(items, set->items, set->count * sizeof(*items));
-    items[set->count] = word;
+    items[set->count++] = word;
+    free(set->items);
     set->items = items;
-    set->count++;
+}
+
+/* The --set word of --force. */
+static char *force_word(const struct opt_texts *force)
+{
+    json_t *steps = json_array();
+    struct buf word = BUF_INIT;
+
+    for (size_t i = 0; i < force->count; i++)
+        json_array_append_new(steps, json_from_text(force->items[i]));
+    buf_add_string(&word, "refresh=");
+    json_print(steps, &word);
+    json_decref(steps);
+    return buf_take(&word);
+}
+
+/* That of --from and --only; *word stays NULL where neither is given. */
+static int again_word(const struct cli *cli, const struct options *options,
+                      const struct spec *spec, char **word, struct err *err)
+{
+    const struct run_again again = {options->from, options->only};
+    const struct run_order order = {
+        .assignments = options->set.items,
+        .assignment_count = options->set.count,
+    };
+
+    *word = NULL;
+    if (again.from == NULL && again.only == NULL)
+        return 0;
+    if (again.from != NULL && again.only != NULL)
+        return err_set(err, ERR_USAGE, "--from and --only exclude each other");
+    *word = run_again_plan(cli, spec, &order, &again, err);
+    return *word != NULL ? 0 : -1;
+}
+
+/* What the options say of steps becomes a part of the file. */
+static int apply_options(const struct cli *cli, const char *path,
+                         struct options *options, char **words,
+                         struct spec *spec, struct err *err)
+{
+    if (again_word(cli, options, spec, &words[0], err) != 0)
+        return -1;
+    if (options->force.count > 0)
+        words[1] = force_word(&options->force);
+    if (words[0] == NULL && words[1] == NULL)
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        if (words[i] != NULL)
+            add_word(&options->set, words[i]);
+    }
     spec_clear(spec);
-    return drive_load(cli, path, set, spec, err);
+    return drive_load(cli, path, &options->set, spec, err);
 }
 
 static int run_file(const struct cli *cli, const char *path,
-                    const struct options *given, struct spec *spec,
-                    struct err *err)
+                    struct options *options, struct spec *spec, struct err *err)
 {
-    const struct run_again again = {given->from, given->only};
-    struct options options = *given;
-    char *word = NULL;
-    int result = 0;
+    char *words[2] = {NULL, NULL};
+    int result = apply_options(cli, path, options, words, spec, err);
 
-    if (again.from != NULL && again.only != NULL)
-        return err_set(err, ERR_USAGE, "--from and --only exclude each other");
-    if (again.from != NULL || again.only != NULL) {
-        const struct run_order order = {.assignments = options.set.items,
-                                        .assignment_count = options.set.count};
-
-        word = run_again_plan(cli, spec, &order, &again, err);
-        result =
-            word != NULL ? load_with(cli, path, &options, word, spec, err) : -1;
-    }
-    if (result == 0 && options.dry_run)
+    if (result == 0 && options->dry_run)
         result = plan_print(cli, spec, 0, err);
     else if (result == 0)
-        result = run_or_resume(cli, &options, spec, err);
-    if (word != NULL && options.set.items != given->set.items)
-        free(options.set.items);
-    free(word);
+        result = run_or_resume(cli, options, spec, err);
+    free(words[0]);
+    free(words[1]);
     return result;
 }
 
 static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
-    const struct options *options = given;
+    struct options options = *(const struct options *)given;
+    struct opt_texts set = {0};
     struct spec spec;
-    int result = drive_load(cli, operands[0], &options->set, &spec, err);
+    int result;
 
     (void)count;
+    for (size_t i = 0; i < options.set.count; i++)
+        add_word(&set, options.set.items[i]);
+    options.set = set;
+    result = drive_load(cli, operands[0], &options.set, &spec, err);
     if (result == 0)
-        result = run_file(cli, operands[0], options, &spec, err);
+        result = run_file(cli, operands[0], &options, &spec, err);
     spec_clear(&spec);
+    free(options.set.items);
     return result;
 }
 

@@ -88,6 +88,8 @@ bool engine_cache_ask(struct engine *engine, struct trial *job)
         return false; /* it will fail for the same reason */
     if (rule->expire_ms > 0)
         since_ms = clock_wall_ms() - rule->expire_ms;
+    if (rule->is_forced)
+        since_ms = INT64_MAX;
     cache_find(engine->cache, &subject, since_ms, on_answer, job);
     cache_facts_clear(&facts);
     TAILQ_REMOVE(&engine->ready, job, link);

@@ -23,7 +23,7 @@ static struct conf_doc *read_file(const struct experiment_source *source,
     if (doc == NULL)
         diags_to_err(diags, err);
     for (size_t i = 0; doc != NULL && i < source->assignment_count; i++) {
-        if (strncmp(source->assignments[i], "take_over", 9) != 0)
+        if (strncmp(source->assignments[i], "take_over=", 10) != 0)
             conf_set(doc, source->assignments[i], NULL);
     }
     diags_destroy(diags);

@@ -173,6 +173,20 @@ static int64_t find_named(struct workflow_build *w,
     return step;
 }
 
+static void build_refresh(struct workflow_build *w,
+                          const struct conf_node *list)
+{
+    for (size_t i = 0;
+         list != NULL && list->type == CONF_LIST && i < list->count; i++) {
+        int64_t step = list->items[i]->type == CONF_TEXT
+                           ? find_named(w, list->items[i])
+                           : -1;
+
+        if (step >= 0)
+            w->workflow->steps[step].cache.is_forced = true;
+    }
+}
+
 static void build_take_over(struct workflow_build *w,
                             const struct conf_node *map)
 {
@@ -211,6 +225,7 @@ static void build_all(struct workflow_build *w)
     build_steps(w, root);
     build_outputs(w, conf_get(root, "outputs"));
     build_take_over(w, conf_get(root, "take_over"));
+    build_refresh(w, conf_get(root, "refresh"));
     workflow_end_needs(w);
     free(w->sources);
 }

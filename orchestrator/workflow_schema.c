@@ -190,6 +190,15 @@ const struct schema_key workflow_schema[] = {
         .example = "{model: train.model}",
     },
     {
+        .name = "refresh",
+        .type = SCHEMA_LIST,
+        .element = &step_name_element,
+        .doc = "Steps that run even where their cache has a result, as smtune "
+               "run --force sets it. What they give then is in the cache.",
+        .fallback = "none",
+        .example = "[prepare]",
+    },
+    {
         .name = "take_over",
         .type = SCHEMA_MAP,
         .keys = take_over_keys,

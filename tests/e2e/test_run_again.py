@@ -83,3 +83,28 @@ def test_what_cannot_be(smtune, again, options, status, says):
     result, ran = again(*options)
     assert (result.returncode, ran) == (status, [])
     assert says in result.stderr
+
+
+def test_a_step_that_is_forced_asks_no_cache(smtune, write):
+    path = write("c.yaml", """
+version: 1
+name: c
+steps:
+  a: {command: touch made, cache: true}
+  b: {needs: a, command: touch too, cache: true}
+""")
+
+    def ran(*options):
+        smtune.ok("run", path, "--name", f"r{len(smtune.json('ls'))}",
+                  *options)
+        return [len(smtune.json("show", "last", job)["attempts"])
+                for job in ("a", "b")]
+
+    smtune.ok("run", path)
+    assert ran() == [0, 0]
+    assert ran("--force", "b") == [0, 1]
+    assert ran("--force", "a", "--force", "b") == [1, 1]
+    assert ran() == [0, 0]
+    result = smtune("run", path, "--force", "z")
+    assert result.returncode == 3
+    assert "there is no step 'z'" in result.stderr
