@@ -252,10 +252,15 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_run = {
     .name = "run",
     .operands = "FILE",
-    .summary = "run an experiment",
+    .summary = "run an experiment or a workflow",
     .details =
         "Tries settings of the file's parameters until its budget is used. "
-        "Progress goes to stderr; in the end the best trials are shown.\n\n"
+        "Progress goes to stderr; in the end the best trials are shown. Of a "
+        "workflow, runs its steps, each when what it needs has ended, and "
+        "shows in the end what each gave, or why it failed.\n\n"
+        "A part of a workflow runs again with --from, --only and --failed. "
+        "Results of the last run are taken over for the rest, but not where a "
+        "step, or what it needs, is no longer as it was.\n\n"
         "Ctrl-C once starts no more trials and lets the running ones end, "
         "twice ends them, three times kills them; smtune resume goes on with "
         "the run after any of these, and after a crash. So does another "
@@ -268,7 +273,8 @@ const struct cmd cmd_run = {
         "smtune run experiment.yaml --set budget.trials=100 --name long\n"
         "smtune run experiment.yaml --detach    # and smtune status later\n"
         "smtune run experiment.yaml --resume    # start it, or go on with it\n"
-        "smtune run experiment.yaml --dry-run   # only show the plan\n",
+        "smtune run experiment.yaml --dry-run   # only show the plan\n"
+        "smtune run pipeline.yaml --from train  # that, and what needs it\n",
     .completes = "file",
     .opts = opts,
     .options_size = sizeof(struct options),

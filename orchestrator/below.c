@@ -147,6 +147,25 @@ int below_check_depth(struct store *store, int64_t run, struct err *err)
                               BELOW_DEPTH_MAX);
 }
 
+static int keep_paused(void *user, const struct run_row *row)
+{
+    *(bool *)user = row->paused_ms != 0;
+    return 0;
+}
+
+int below_is_paused(struct store *store, int64_t run, bool *is_paused,
+                    struct err *err)
+{
+    int64_t parent = 0;
+
+    *is_paused = false;
+    if (store_get_run(store, run, keep_parent, &parent, err) != 0)
+        return -1;
+    return parent != 0
+               ? store_get_run(store, parent, keep_paused, is_paused, err)
+               : 0;
+}
+
 /* ---- its end ---- */
 
 void below_judge(struct attempt_exit *end)

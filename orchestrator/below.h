@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_BELOW_H
 #define SMTUNE_ORCHESTRATOR_BELOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -39,6 +40,11 @@ char **below_words(const struct below *below, const struct value *values,
 int below_parse(const char *text, int64_t *run, int64_t *job, struct err *err);
 /* Whether there may be a run below that one: not beyond BELOW_DEPTH_MAX. */
 int below_check_depth(struct store *store, int64_t run, struct err *err);
+
+/* Whether the run that a run is below is paused now; then it starts nothing
+ * either. */
+int below_is_paused(struct store *store, int64_t run, bool *is_paused,
+                    struct err *err);
 
 /* Takes up what `smtune run` has made known by its exit status: one that was
  * stopped was cancelled. */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "executors/attempt_file.h"
 #include "executors/cpus.h"
+#include "orchestrator/below.h"
 #include "orchestrator/notify.h"
 #include "orchestrator/search.h"
 #include "orchestrator/takeover.h"
@@ -501,25 +502,44 @@ static void engine_clear(struct engine *engine)
     free(engine->program_path);
 }
 
+static int prepare_steps(struct engine *engine, struct err *err)
+{
+    struct run *run = engine->run;
+
+    engine->steps = steps_create(run->workflow, run->name, err);
+    if (engine->steps == NULL)
+        return -1;
+    engine->steps->run = run;
+    engine->cache = cache_create(&engine->loop, run->store, engine);
+    if (run->workflow->take_over.run == 0)
+        return 0;
+    engine->takeover = takeover_create(run->store, run->workflow, err);
+    return engine->takeover != NULL ? 0 : -1;
+}
+
+/* What is below a run that is paused starts nothing either. */
+static int begin_paused(struct engine *engine, struct err *err)
+{
+    bool is_paused;
+
+    if (below_is_paused(engine->store, engine->run->id, &is_paused, err) != 0)
+        return -1;
+    if (is_paused && !engine_pause(engine, false))
+        *err = engine->broken;
+    return engine->is_broken ? -1 : 0;
+}
+
 /* Everything up to the first turn of the loop. */
 static int prepare_run(struct engine *engine, bool stop_at_once,
                        struct err *err)
 {
     struct run *run = engine->run;
 
-    if (run->workflow != NULL) {
-        engine->steps = steps_create(run->workflow, run->name, err);
-        engine->cache = cache_create(&engine->loop, run->store, engine);
-    } else
+    if (run->workflow != NULL && prepare_steps(engine, err) != 0)
+        return -1;
+    if (run->workflow == NULL)
         engine->strategy =
             search_create_of_run(run->experiment, run->store, run->id, err);
-    if (engine->steps != NULL)
-        engine->steps->run = run;
-    if (engine->steps != NULL && run->workflow->take_over.run != 0) {
-        engine->takeover = takeover_create(run->store, run->workflow, err);
-        if (engine->takeover == NULL)
-            return -1;
-    }
     if (run->experiment->schedule.is_on)
         engine->scheduler = scheduler_create(&run->experiment->schedule.options,
                                              run->experiment->space, err);
@@ -542,7 +562,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
         return -1;
     raise_descriptor_limit();
     if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||
-        engine_recover(engine, err) != 0)
+        engine_recover(engine, err) != 0 || begin_paused(engine, err) != 0)
         return -1;
     if (stop_at_once) {
         engine_stop_by_signal(engine, SIGTERM);

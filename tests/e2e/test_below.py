@@ -162,3 +162,24 @@ steps:
     assert (smtune.directory / "firsts").read_text() == "once\n"
 
 
+
+
+def test_what_begins_below_a_paused_run_is_paused(smtune, file, write):
+    """It was on its way when its run was paused."""
+    path = file()
+    top = smtune.start("run", write("wait.yaml", """
+version: 1
+name: wait
+steps: {first: {shell: "while ! test -e go; do sleep .1; done"}}
+"""))
+    wait_until(lambda: smtune("trials", "wait", "-o", "jsonl").stdout
+               .count('"running"') == 1)
+    smtune.ok("pause", "wait")
+    below = smtune.start("run", path.parent / "tune.yaml", "--resume",
+                         "--below", "1:1", "--name", "wait.tune")
+    wait_until(lambda: states(smtune).get("wait.tune") == "paused")
+    assert smtune.json("trials", "wait.tune") == []
+    write("go", "")
+    smtune.ok("resume", "wait")
+    assert below.wait(timeout=60) == 0
+    assert top.wait(timeout=60) == 0
