@@ -196,6 +196,33 @@ static void test_orphan__keeps_its_time_limit(void **state)
     bench_close(&bench);
 }
 
+static void warn_in_time(struct attempt_spec *spec)
+{
+    short_time(spec);
+    spec->time_ms = 20000;
+    spec->warn_signal = SIGUSR2;
+    spec->warn_before_ms = 19000;
+}
+
+/* Nobody is left to see its exit status, but what it wrote. */
+static void test_orphan__is_warned_before_its_time_is_over(void **state)
+{
+    struct bench bench;
+    int64_t from_ms = clock_monotonic_ms();
+
+    (void)state;
+    bench_open(&bench, &two_at_once);
+    start_and_orphan(&bench,
+                     "trap 'echo warned; exit 0' USR2; echo up; "
+                     "while :; do sleep 0.01; done",
+                     warn_in_time);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
+    assert_in_range(clock_monotonic_ms() - from_ms, 950, 19000);
+    bench_await_word(&bench, 1, "warned");
+    bench_close(&bench);
+}
+
 /* The command itself has closed the claim, so that nobody holds the lock; a
  * second attempt ends meanwhile, after several looks at the first. */
 static void test_orphan__command_without_the_claim_runs_on(void **state)
@@ -229,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_orphan__group_is_removed_in_the_end),
         cmocka_unit_test(test_orphan__is_cancelled_with_all_its_tree),
         cmocka_unit_test(test_orphan__keeps_its_time_limit),
+        cmocka_unit_test(test_orphan__is_warned_before_its_time_is_over),
         cmocka_unit_test(test_orphan__command_without_the_claim_runs_on),
     };
 
