@@ -171,7 +171,8 @@ static bool reads_column(const struct step *step, size_t column)
 }
 
 /* Whether a column is the path of a file that another step made. */
-static bool is_file(const struct steps *steps, const struct scope_column *column)
+static bool is_file(const struct steps *steps,
+                    const struct scope_column *column)
 {
     const struct step *step;
     const struct result_column *result;

@@ -85,7 +85,7 @@ struct engine {
     struct convergence *convergence; /* NULL: nobody asks for it */
     struct steps *steps;             /* NULL: it is an experiment */
     struct steps_summary steps_summary;
-    struct takeover *takeover; /* NULL: nothing is taken over */
+    struct takeover *takeover;                 /* NULL: nothing is taken over */
     struct executor *executors[EXECUTORS_MAX]; /* the first: the default */
     size_t executor_count;
     struct notifier *notifier; /* NULL: nobody wants to be told */

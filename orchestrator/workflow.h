@@ -108,7 +108,7 @@ struct repeat_rule {
 /* `cache`: what its result hangs on besides command and parameters. */
 struct cache_rule {
     bool is_on;
-    bool is_forced; /* no earlier result will do: `refresh` */
+    bool is_forced;           /* no earlier result will do: `refresh` */
     struct template **inputs; /* files, folders or globs: their contents */
     size_t input_count;
     const char **variables; /* of the environment */

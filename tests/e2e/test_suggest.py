@@ -177,7 +177,7 @@ def test_input_that_comes_in_pieces_or_all_at_once(smtune, session):
     s = session()
     lines = "".join('{"op":"ask"}\n{"op":"tell","id":%d,"value":%d}\n'
                     % (i, 2000 - i) for i in range(1, 2001))
-    out = smtune.ok("suggest", "--stdio", "exp.yaml",
+    out = smtune.ok("suggest", "--stdio", "exp.yaml", "--set", "search=random",
                     input=lines + '{"op":"best"}').splitlines()
     assert len(out) == 4001
     assert json.loads(out[-1])["id"] == 2000
