@@ -56,10 +56,11 @@ static void check_name(struct workflow_build *w, const struct conf_node *key)
 
 static size_t add_source(struct workflow_build *w, struct step_source source)
 {
+    const struct diag_place whole_file = {0, 0, 0};
     size_t index = w->workflow->step_count;
 
     if (index == WORKFLOW_STEPS_MAX)
-        diags_add(w->build.diags, source.name->place, NULL,
+        diags_add(w->build.diags, whole_file, NULL,
                   "the file has more than %d steps", WORKFLOW_STEPS_MAX);
     if (index >= WORKFLOW_STEPS_MAX)
         return index - 1;

@@ -371,7 +371,7 @@ static void build_cache(struct step_build *s)
     if (!cache->is_on || node->type != CONF_MAP)
         return;
     cache->expire_ms = experiment_ms(node, "expire", 0);
-    cache->inputs = mem_array(item_count(inputs), sizeof(*cache->inputs));
+    cache->inputs = mem_array(item_count(inputs), sizeof(void *));
     for (size_t i = 0; i < item_count(inputs); i++) {
         const struct conf_node *item = item_at(inputs, i);
 
