@@ -15,8 +15,7 @@
 static int take_number(const char *text, size_t *length, const char *open,
                        int64_t least, int64_t *number)
 {
-    size_t start = *length;
-    size_t end = *length;
+    size_t end = *length, start = end;
     char *digits_end;
 
     while (start > 0 && text[start - 1] != '[' && text[start - 1] != '#')
