@@ -33,6 +33,7 @@
 
 enum {
     STRAYS_MS = 200,
+    REAP_MS = 10, /* at a time: there is no end to what a bomb leaves */
     REPEAT_KILL_MS = 1000,
     REWRITE_MS = 1000,
     DRAIN_FIRST_MS = 1,
@@ -334,19 +335,20 @@ static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
     ending_settle(supervisor, attempt, now_ms);
 }
 
-void ending_reap(struct supervisor *supervisor, int64_t now_ms)
+bool ending_reap(struct supervisor *supervisor, int64_t now_ms)
 {
-    for (;;) {
+    while (clock_monotonic_ms() - now_ms <= REAP_MS) {
         siginfo_t info = {.si_pid = 0};
         struct attempt *attempt;
 
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
             info.si_pid == 0)
-            return;
+            return false;
         attempt = find_session(supervisor, info.si_pid);
         if (attempt != NULL && attempt->reaped_ms == 0)
             reap_command(supervisor, attempt, now_ms);
         else
             reap_orphan(supervisor, info.si_pid);
     }
+    return true;
 }

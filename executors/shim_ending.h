@@ -32,7 +32,8 @@ struct supervisor {
     int64_t mean_ms;   /* duration of the last attempts */
     int64_t oom_kills; /* of the machine, when last looked */
     bool has_site;
-    bool strays; /* there may be some since then */
+    bool strays;        /* there may be some since then */
+    bool has_more_dead; /* that are to be reaped at once */
     int signal_fd;
     int timer_fd;
 };
@@ -59,8 +60,9 @@ void ending_find_strays(struct supervisor *supervisor, int64_t now_ms);
 /* When that is to be done; 0: there is nothing to look for. */
 int64_t ending_strays_due_ms(const struct supervisor *supervisor);
 
-/* Reaps every child that has ended; settles those that were commands. */
-void ending_reap(struct supervisor *supervisor, int64_t now_ms);
+/* Reaps children that have ended, for a while; settles those that were
+ * commands. Whether there may be more. */
+bool ending_reap(struct supervisor *supervisor, int64_t now_ms);
 
 /* Finishes an attempt whose command was reaped if nothing of it is left, or
  * sets the time at which to look again. */

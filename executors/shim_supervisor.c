@@ -382,18 +382,21 @@ short supervisor_turn(struct supervisor *supervisor, int fd, short events,
         {.fd = fd, .events = events},
     };
     uint64_t expirations;
+    bool has_dead;
 
     arm_timer(supervisor, earlier(wake_ms, next_wake_ms(supervisor)));
-    if (poll(polled, ARRAY_LEN(polled), -1) < 0)
+    if (poll(polled, ARRAY_LEN(polled), supervisor->has_more_dead ? 0 : -1) < 0)
         return 0;
     if (polled[1].revents != 0 &&
         read(supervisor->timer_fd, &expirations, sizeof(expirations)) > 0)
         supervisor->armed_ms = 0;
-    if (polled[0].revents != 0) {
+    has_dead = polled[0].revents != 0 || supervisor->has_more_dead;
+    if (polled[0].revents != 0)
         on_signals(supervisor);
-        ending_reap(supervisor, clock_monotonic_ms());
-    }
-    if (polled[0].revents != 0 || polled[1].revents != 0)
+    if (has_dead)
+        supervisor->has_more_dead =
+            ending_reap(supervisor, clock_monotonic_ms());
+    if (has_dead || polled[1].revents != 0)
         check_time(supervisor, clock_monotonic_ms());
     return polled[2].revents;
 }

@@ -257,7 +257,7 @@ def test_a_bomb_of_processes_is_ended_by_its_time_limit(shim, smtune):
               "end = time.time() + 20\n"
               "first = os.getpid()\n"
               "while time.time() < end:\n"
-              "    time.sleep(0.005)\n"
+              "    time.sleep(0.02)\n"
               "    if os.fork() == 0:\n"
               "        os.setsid()\n"
               "    elif os.getpid() != first:\n"
