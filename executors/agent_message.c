@@ -96,7 +96,7 @@ ptrdiff_t agent_next(const char *bytes, size_t length,
         return 0;
     memcpy(&header, bytes, sizeof(header));
     if (header.length > AGENT_MESSAGE_MAX_BYTES || header.kind < AGENT_SETUP ||
-        header.kind > AGENT_ENDED)
+        header.kind > AGENT_DRAIN)
         return -1;
     if (length - sizeof(header) < header.length)
         return 0;

@@ -21,7 +21,10 @@ enum agent_message_kind {
     AGENT_START,     /* to it: agent_put_start */
     AGENT_CANCEL,    /* to it: struct agent_cancel */
     AGENT_STARTED,   /* from it: struct agent_started */
-    AGENT_ENDED      /* from it: struct attempt_exit */
+    AGENT_ENDED,     /* from it: struct attempt_exit */
+    AGENT_READY,     /* from a pilot, first: struct agent_ready */
+    AGENT_DRAIN      /* to a pilot: it takes no more, and ends when it is idle;
+                        from it: the same, its time is nearly over */
 };
 
 enum { AGENT_MESSAGE_MAX_BYTES = 16 << 20 };
@@ -34,6 +37,14 @@ struct agent_setup {
     uint64_t files_max;       /* RLIMIT_NOFILE for commands, its soft limit */
     struct gpu gpus[GPUS_MAX];
     char slots_directory[SLOTS_PATH_MAX]; /* exists, and is ours */
+};
+
+/* What a pilot has to give. */
+struct agent_ready {
+    int32_t cpus, gpus;
+    int64_t memory_bytes; /* 0: no limit */
+    int64_t left_ms;      /* until it takes no more; 0: no limit */
+    char node[EXECUTOR_NODE_MAX];
 };
 
 struct agent_cancel {

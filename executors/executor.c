@@ -53,6 +53,17 @@ int executor_reattach(struct executor *executor,
     return executor->type->reattach(executor, spec, err);
 }
 
+void executor_avoid(struct executor *executor, const char *const *nodes)
+{
+    executor->type->avoid(executor, nodes);
+}
+
+void executor_avoid_none(struct executor *executor, const char *const *nodes)
+{
+    (void)executor;
+    (void)nodes;
+}
+
 int executor_cpus(const struct executor *executor)
 {
     return executor->type->cpus(executor);

@@ -53,6 +53,8 @@ extern const char *const attempt_cause_names[CAUSE_COUNT + 1];
 /* The cause of a word; -1 when there is none such. */
 int attempt_cause_find(const char *word);
 
+enum { EXECUTOR_NODE_MAX = 65 };
+
 struct attempt_exit {
     int64_t attempt;
     enum attempt_cause cause;
@@ -61,8 +63,49 @@ struct attempt_exit {
     int64_t started_ms, ended_ms; /* wall clock */
     int64_t cpu_ms;               /* user + system of the whole tree */
     int64_t max_rss_bytes;
-    char text[256];   /* what is known of why, and what is not; or "" */
+    char text[256]; /* what is known of why, and what is not; or "" */
+    char node[EXECUTOR_NODE_MAX]; /* of the cluster where it ran, or "" */
     bool is_shortage; /* no process was to be had, or no room on the disk */
+    /* What it ran in, or waited for, was taken away by the executor itself (an
+     * allocation at its end, a queue that forgot it): it starts again, and that
+     * is no retry. */
+    bool is_displaced;
+};
+
+/* Where an attempt runs. */
+struct attempt_place {
+    int64_t pid;        /* 0: not known */
+    const char *node;   /* of the cluster; "": this machine */
+    const char *handle; /* what it is called there: a Slurm job's id, "" */
+};
+
+/*
+ * What Slurm is asked for: of an executor, or of one attempt, which comes
+ * first. NULL and 0: not said.
+ */
+struct slurm_ask {
+    const char *partition, *account, *qos, *constraint, *reservation;
+    const char *mode;         /* auto, job, array, pilot */
+    const char *const *extra; /* further options of sbatch, [extra_count] */
+    size_t extra_count;
+};
+
+/* Of the executor slurm. Everything is borrowed for its life. */
+struct slurm_options {
+    struct slurm_ask ask;
+    int64_t time_ms; /* of a job whose attempt has no limit; 0: partition's */
+    const char *const *setup; /* lines of shell before a job, [setup_count] */
+    size_t setup_count;
+    const char *health;       /* a shell command that a node must pass; NULL */
+    bool without_environment; /* jobs do not inherit smtune's */
+    int64_t heartbeat_ms;     /* between two signs of life of what runs */
+    int64_t silence_ms;       /* after which its node counts as dead */
+    int64_t poll_ms;          /* least time between two looks at the queue */
+    const char *transport;    /* commands, rest */
+    const char *url;          /* of slurmrestd: unix:/PATH, http://HOST:PORT */
+    /* Allocations that many attempts share; 0: what the partition suggests */
+    int pilot_cpus, pilot_gpus, pilot_max;
+    int64_t pilot_memory_bytes, pilot_time_ms, pilot_idle_ms;
 };
 
 /* A limit that runs may share: `size` slots, each a file in the directory that
@@ -93,25 +136,59 @@ struct attempt_spec {
     /* Sent to its processes once, so long before time_ms is over. */
     int warn_signal; /* 0: none */
     int64_t warn_before_ms;
+    int nodes; /* machines of a cluster; 0, 1: one */
+    int tasks; /* ranks, for what the cluster is asked for */
+    const struct slurm_ask *slurm; /* NULL: the executor's own */
+    const char *const *avoid;      /* NULL-ended nodes; NULL: none */
+    /*
+     * Attempts that shall follow this one should nobody be there to start them
+     * when it ends at its time limit: queued with it, where the executor can.
+     * Their numbers are negative, and they are no rows of the store yet.
+     */
+    const struct attempt_spec *reserves; /* [reserve_count] */
+    size_t reserve_count;
+    int64_t reserve; /* the number under which it was such a one; 0: never */
 };
 
 struct executor_options {
-    const char *name;            /* local, fake */
+    const char *name;            /* local, slurm, fake */
     const char *state_directory; /* the run's own; for sockets and the like */
     int cpus;                    /* -1: as many as this process may use */
     int gpus;                    /* -1: as many as the machine has */
     int parallel;                /* attempts at once, at most */
     bool without_cgroups;        /* make no control groups */
     const char *script;          /* fake: a file (fake_script.h), or NULL */
+    const struct slurm_options *slurm; /* NULL for all others */
+};
+
+/* What was seen of a node of a cluster. */
+enum node_trouble {
+    NODE_DIED,      /* Slurm says so, or its signs of life ended */
+    NODE_UNHEALTHY, /* the health check failed there */
+    NODE_REFUSED    /* a job could not be started there */
+};
+
+struct node_report {
+    const char *node;
+    enum node_trouble trouble;
+    int64_t attempt;  /* 0: none in particular */
+    const char *text; /* what was seen */
 };
 
 /* What the executor tells its owner, always from the loop, never from inside
  * a call into the executor. */
 struct executor_events {
-    void (*started)(void *user, int64_t attempt, int64_t pid);
+    /* Its place in a queue is known: not running yet. May come again. */
+    void (*queued)(void *user, int64_t attempt, const char *handle);
+    void (*started)(void *user, int64_t attempt,
+                    const struct attempt_place *place);
     void (*ended)(void *user, const struct attempt_exit *end);
     void (*room)(void *user); /* a start may succeed now that was refused */
     void (*broken)(void *user, const struct err *err); /* can start no more */
+    /* It is told once a node until executor_avoid() was called anew. */
+    void (*node)(void *user, const struct node_report *report);
+    /* For people: why a mode was chosen, that a controller does not answer. */
+    void (*note)(void *user, const char *text);
     void *user;
 };
 
@@ -168,7 +245,10 @@ void executor_cancel(struct executor *executor, int64_t attempt,
 int executor_reattach(struct executor *executor,
                       const struct attempt_spec *spec, struct err *err);
 
-/* CPUs and GPUs it may hand out, for doctor and plan. */
+/* Nodes to keep away from, all that there are of them: NULL-ended, copied. */
+void executor_avoid(struct executor *executor, const char *const *nodes);
+
+/* CPUs and GPUs it may hand out, for doctor and plan; 0: not known. */
 int executor_cpus(const struct executor *executor);
 int executor_gpus(const struct executor *executor);
 

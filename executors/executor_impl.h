@@ -29,6 +29,7 @@ struct executor_type {
     int (*reattach)(struct executor *executor, const struct attempt_spec *spec,
                     struct err *err);
 
+    void (*avoid)(struct executor *executor, const char *const *nodes);
     int (*cpus)(const struct executor *executor);
     int (*gpus)(const struct executor *executor);
 };
@@ -40,6 +41,9 @@ struct executor {
 
 /* -1 with an error where a pool can never have so many slots. */
 int executor_check_pools(const struct attempt_spec *spec, struct err *err);
+
+/* For those that have no nodes. */
+void executor_avoid_none(struct executor *executor, const char *const *nodes);
 
 extern const struct executor_type executor_local;
 extern const struct executor_type executor_fake;

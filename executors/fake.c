@@ -205,8 +205,9 @@ static void on_begin(uv_timer_t *timer)
     }
     attempt->has_started = true;
     uv_timer_start(timer, on_end, (uint64_t)attempt->duration_ms, 0);
-    fake->events.started(fake->events.user, attempt->end.attempt,
-                         PID_MIN + attempt->end.attempt);
+    fake->events.started(
+        fake->events.user, attempt->end.attempt,
+        &(struct attempt_place){PID_MIN + attempt->end.attempt, "", ""});
 }
 
 static void run_waiting(struct fake *fake)
@@ -457,6 +458,7 @@ const struct executor_type executor_fake = {
     .start = fake_start,
     .cancel = fake_cancel,
     .reattach = fake_reattach,
+    .avoid = executor_avoid_none,
     .cpus = fake_cpus,
     .gpus = fake_gpus,
 };

@@ -56,6 +56,14 @@ struct local {
 
 /* -- What the agent says --------------------------------------------------*/
 
+static void tell_started(const struct local *local, int64_t attempt,
+                         int64_t pid)
+{
+    const struct attempt_place place = {pid, "", ""};
+
+    local->events.started(local->events.user, attempt, &place);
+}
+
 static void on_started(struct local *local, const struct agent_message *message)
 {
     struct agent_started started;
@@ -67,7 +75,7 @@ static void on_started(struct local *local, const struct agent_message *message)
     if (flight == NULL)
         return;
     flights_note_start(&local->flights, flight);
-    local->events.started(local->events.user, started.attempt, started.pid);
+    tell_started(local, started.attempt, started.pid);
 }
 
 static void on_ended(struct local *local, const struct agent_message *message)
@@ -202,8 +210,7 @@ static void rescue_flights(struct local *local)
         int64_t attempt;
 
         memcpy(&attempt, started.data + at, sizeof(attempt));
-        local->events.started(local->events.user, attempt,
-                              adopted_pid(local->adopted, attempt));
+        tell_started(local, attempt, adopted_pid(local->adopted, attempt));
     }
     buf_clear(&started);
 }
@@ -416,6 +423,7 @@ const struct executor_type executor_local = {
     .start = local_start,
     .cancel = local_cancel,
     .reattach = local_reattach,
+    .avoid = executor_avoid_none,
     .cpus = local_cpus,
     .gpus = local_gpus,
 };

@@ -258,6 +258,8 @@ static int on_message(struct agent *agent, const struct agent_message *message)
         return on_cancel(agent, message);
     case AGENT_STARTED:
     case AGENT_ENDED:
+    case AGENT_READY:
+    case AGENT_DRAIN:
         break;
     }
     return -1;

@@ -230,7 +230,8 @@ bool engine_cache_seal(struct engine *engine, struct trial *job);
 bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as);
 
 /* settle.c */
-void engine_on_started(void *user, int64_t attempt, int64_t pid);
+void engine_on_started(void *user, int64_t attempt,
+                       const struct attempt_place *place);
 void engine_on_ended(void *user, const struct attempt_exit *end);
 /* Reads the files of `count` live trials, of all in turn; whether some have
  * more at once. */

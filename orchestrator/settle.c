@@ -44,7 +44,8 @@ static void on_metric(void *user, const char *name, int64_t step, double value)
     engine_schedule_decide(engine, trial);
 }
 
-void engine_on_started(void *user, int64_t attempt, int64_t pid)
+void engine_on_started(void *user, int64_t attempt,
+                       const struct attempt_place *place)
 {
     struct engine *engine = user;
     struct trial *trial = engine_find_live(engine, attempt);
@@ -56,7 +57,7 @@ void engine_on_started(void *user, int64_t attempt, int64_t pid)
     engine_end_hold(engine);
     trial->started_ms = now_ms;
     if (store_set_attempt_running(engine->store, engine->run->id, trial->job,
-                                  attempt, pid, now_ms, &err) != 0)
+                                  attempt, place->pid, now_ms, &err) != 0)
         engine_break(engine, &err);
     else
         engine_change_trial(engine, trial, EVENT_STARTED, NULL);

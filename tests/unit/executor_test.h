@@ -47,13 +47,14 @@ struct bench {
     uint32_t lacks; /* that the last start was refused for */
 };
 
-static void bench_on_started(void *user, int64_t attempt, int64_t pid)
+static void bench_on_started(void *user, int64_t attempt,
+                             const struct attempt_place *place)
 {
     struct bench *bench = user;
 
     assert_false(bench->is_inside);
     assert_true(bench->start_count < BENCH_MAX);
-    bench->pids[bench->start_count] = pid;
+    bench->pids[bench->start_count] = place->pid;
     bench->started[bench->start_count++] = attempt;
     if (++bench->running > bench->running_max)
         bench->running_max = bench->running;

@@ -32,8 +32,9 @@ static void on_started(void *user, int64_t attempt)
 {
     struct simulated *executor = user;
 
-    executor->events.started(executor->events.user, attempt,
-                             (1 << 23) + attempt);
+    executor->events.started(
+        executor->events.user, attempt,
+        &(struct attempt_place){(1 << 23) + attempt, "", ""});
 }
 
 static void on_ended(void *user, const struct attempt_exit *end)
@@ -159,8 +160,8 @@ static int count_gpus(const struct executor *base)
 #define SIMULATED(word)                                                        \
     {                                                                          \
         .name = word, .create = create, .destroy = destroy, .start = start,    \
-        .cancel = cancel, .reattach = reattach, .cpus = count_cpus,            \
-        .gpus = count_gpus,                                                    \
+        .cancel = cancel, .reattach = reattach, .avoid = executor_avoid_none,  \
+        .cpus = count_cpus, .gpus = count_gpus,                                \
     }
 
 const struct executor_type executor_local = SIMULATED("local");
