@@ -145,7 +145,7 @@ int slurm_choose(const struct attempt_spec *spec,
                  const struct slurm_pace *pace, int parallel, const char **why,
                  struct err *err)
 {
-    int choice;
+    int choice = -1;
 
     if (find_mode(asked_mode(spec, options), &choice, err) != 0)
         return -1;
