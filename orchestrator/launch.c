@@ -124,6 +124,9 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->envp = launch->environment.items;
     spec->cpus = resources->cpus;
     spec->gpus = resources->gpus;
+    spec->nodes = resources->nodes;
+    spec->tasks = resources->tasks;
+    spec->slurm = &resources->slurm;
     spec->memory_bytes = resources->memory_bytes;
     spec->time_ms = resources->time_ms;
     spec->grace_ms = resources->grace_ms;

@@ -8,6 +8,7 @@
 
 #include "base/metrics.h"
 #include "base/template.h"
+#include "executors/executor.h"
 
 /*
  * What a job does when it is started: an experiment's trials, all the same
@@ -18,10 +19,12 @@
 struct resources {
     int cpus; /* 0: takes no CPU slot, `parallel` alone limits */
     int gpus;
-    int tasks;            /* ranks that the command is started as */
+    int nodes;            /* machines of a cluster, 0: not said */
+    int tasks;            /* ranks that the command is started as, over all */
     int64_t memory_bytes; /* 0: no limit */
     int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;
+    struct slurm_ask slurm; /* what comes before the executor's own */
 };
 
 enum retry_jitter { JITTER_NONE, JITTER_FULL };

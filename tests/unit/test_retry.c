@@ -226,7 +226,7 @@ static void test_retry__scales_nothing_that_is_not_there(void **state)
 
     (void)state;
     scale(&all, &has, "");
-    has = (struct resources){1, 1, 1, 1, 1, 1};
+    has = (struct resources){.cpus = 1, .memory_bytes = 1};
     scale(&none, &has, "");
     assert_true(has.cpus == 1 && has.memory_bytes == 1);
 }
