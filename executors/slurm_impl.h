@@ -118,7 +118,8 @@ void slurm_ask_account(struct slurm *slurm, int64_t job,
                        void (*unknown)(void *user, int64_t job), void *user);
 /* scancel, gathered for a moment, verified by the listings that follow, and
  * said again while the job is there. signal as in the transport's cancel. */
-void slurm_cancel_job(struct slurm *slurm, int64_t job, int signal);
+void slurm_cancel_job(struct slurm *slurm, const struct slurm_target *target,
+                      int signal);
 
 /* Tells the owner; the place's node and handle are the flight's. */
 void slurm_flight_queued(struct slurm *slurm, struct slurm_flight *flight);

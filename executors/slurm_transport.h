@@ -60,7 +60,7 @@ struct slurm_submission {
 /* A job of ours, as a listing or the accounting has it. Texts live during the
  * call. */
 struct slurm_job {
-    int64_t id;    /* its own: of an array's task that task's */
+    int64_t id;    /* its own; the array's of a task that has not started */
     int64_t array; /* id of the array it belongs to; 0: none */
     int task;      /* its index there; -1: none */
     const char *name;
@@ -72,6 +72,13 @@ struct slurm_job {
     int signal;               /* that ended it, 0: none */
     int restarts;             /* how often Slurm put it back by itself */
     int64_t start_ms, end_ms; /* wall clock, 0: not known */
+};
+
+/* A job, or one task of an array. The last of an array's tasks to start has the
+ * array's own id, so that an id does not tell one from the other. */
+struct slurm_target {
+    int64_t id; /* the job's; of a task the array's */
+    int task;   /* its index; -1: the whole job, all tasks of an array */
 };
 
 struct slurm_transport;
@@ -100,19 +107,20 @@ struct slurm_transport_type {
      * that the controller still knows, each array's task by itself. */
     void (*list)(struct slurm_transport *transport, const char *prefix,
                  slurm_list_fn *done, void *user);
-    /* What the accounting has of jobs [count] that were submitted since. The
-     * last life alone of one that Slurm put back. SLURM_REFUSED where there is
-     * no accounting. */
+    /* What the accounting has of jobs [count] that were submitted since; of the
+     * id of an array, all its tasks that it knows. The last life alone of one
+     * that Slurm put back. SLURM_REFUSED where there is no accounting. */
     void (*account)(struct slurm_transport *transport, const int64_t *ids,
                     size_t count, int64_t since_ms, slurm_list_fn *done,
                     void *user);
     /*
      * A signal to the batch scripts of jobs [count] (0: takes the jobs out of
-     * the queue, or ends them, as scancel does). Jobs that are no more count as
-     * done.
+     * the queue, or ends them, as scancel does). Jobs that are no more, and for
+     * a signal those that have not started, count as done.
      */
-    void (*cancel)(struct slurm_transport *transport, const int64_t *ids,
-                   size_t count, int signal, slurm_done_fn *done, void *user);
+    void (*cancel)(struct slurm_transport *transport,
+                   const struct slurm_target *targets, size_t count, int signal,
+                   slurm_done_fn *done, void *user);
     void (*describe)(struct slurm_transport *transport, slurm_site_fn *done,
                      void *user);
 };
@@ -130,6 +138,14 @@ struct slurm_transport *slurm_transport_create(
 
 /* NULL-ended. */
 const char *const *slurm_transport_names(void);
+
+/* What is asked for: of each member the submission's own, or the fallback's;
+ * `extra` as a whole. */
+struct slurm_ask slurm_asked(const struct slurm_submission *submission);
+
+/* Which answer the controller's message is, in whatever text it comes; SILENT
+ * for what is not known. */
+enum slurm_answer slurm_answer_of(const char *message);
 
 extern const struct slurm_transport_type slurm_commands;
 extern const struct slurm_transport_type slurm_rest;
