@@ -373,11 +373,12 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
 {
     struct engine *engine = user;
     struct trial *trial = engine_find_live(engine, end->attempt);
+    const struct attempt_place place = {0, end->node, ""};
 
     if (trial == NULL || trial->has_ended)
         return;
     if (end->started_ms > 0)
-        engine_on_started(engine, end->attempt, 0); /* if not known yet */
+        engine_on_started(engine, end->attempt, &place); /* if not known yet */
     trial->end = *end;
     trial->has_ended = true;
     read_trial(engine, trial);
