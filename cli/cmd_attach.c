@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/run_end.h"
 #include "cli/run_outcome.h"
+#include "cli/signals.h"
 #include "cli/summary.h"
 #include "cli/watcher.h"
 #include "cli/workflow_end.h"
@@ -35,17 +35,6 @@ struct attached {
     struct live status; /* the last one */
     struct live last;   /* the run's end, once it has come */
 };
-
-static int open_signals(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC);
-}
 
 static int show_line(struct attached *attached, const char *text, size_t length,
                      struct err *err)
@@ -94,18 +83,18 @@ static int show(struct attached *attached, struct err *err)
     };
 
     while (attached->last.json == NULL) {
+        int signal_number = 0;
+
         if (show_lines(attached, err) != 0)
             return -1;
         if (attached->last.json != NULL)
             break;
         if (poll(files, 2, -1) < 0 && errno != EINTR)
             return err_set_errno(err, ERR_FAILED, errno, "cannot wait");
-        if (files[1].revents != 0) {
-            struct signalfd_siginfo signal_info = {0};
-
-            if (read(attached->signals, &signal_info, sizeof(signal_info)) > 0)
-                return (int)signal_info.ssi_signo;
-        }
+        if (files[1].revents != 0)
+            signal_number = signals_read(attached->signals);
+        if (signal_number != 0)
+            return signal_number;
         if (files[0].revents != 0 && control_take(attached->link) != 0)
             break;
     }
@@ -144,7 +133,7 @@ static int follow(const struct cli *cli, struct attached *attached,
                                        attached->store, attached->run, err);
     if (attached->watcher == NULL)
         return -1;
-    attached->signals = open_signals();
+    attached->signals = signals_open();
     result = show(attached, err);
     watcher_destroy(attached->watcher);
     attached->watcher = NULL;

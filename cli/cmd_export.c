@@ -68,19 +68,11 @@ static int finish_file(const char *path, const char *part, int status,
 static int export_rows(const struct cli *cli, const struct run_view *view,
                        struct err *err)
 {
-    struct trial_query query = {.run = view->row.id};
-    struct trial_table table;
-    int status;
+    const struct trial_query query = {.run = view->row.id};
 
     if (run_is_workflow(&view->row))
         return job_table_print(cli, view, &(struct job_filter){0}, err);
-    trial_table_init(&table, cli, view, TRIAL_ALL, err);
-    status =
-        store_each_trial(view->store, &query, trial_table_row, &table, err);
-    if (status == 0)
-        status = trial_table_finish(&table, err);
-    trial_table_clear(&table);
-    return status;
+    return trial_table_print(cli, view, &query, err);
 }
 
 static int export_to_file(const struct cli *cli, const struct run_view *view,

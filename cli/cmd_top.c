@@ -4,13 +4,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "cli/cmd.h"
 #include "cli/panel.h"
+#include "cli/signals.h"
 #include "cli/term.h"
 #include "cli/top_page.h"
 
@@ -42,17 +42,6 @@ static int64_t cpu_ms(void)
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int open_signals(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 /* Whether there is nothing more to come. */
@@ -96,12 +85,9 @@ static int show(struct watching *watching, struct err *err)
 static int rest(const struct watching *watching, int64_t pause_ms)
 {
     struct pollfd file = {.fd = watching->signals, .events = POLLIN};
-    struct signalfd_siginfo info = {0};
 
-    if (poll(&file, 1, (int)pause_ms) <= 0 ||
-        read(watching->signals, &info, sizeof(info)) <= 0)
-        return 0;
-    return (int)info.ssi_signo;
+    return poll(&file, 1, (int)pause_ms) > 0 ? signals_read(watching->signals)
+                                             : 0;
 }
 
 static int watch(struct watching *watching, struct err *err)
@@ -145,7 +131,7 @@ static int run_top(struct watching *watching, struct err *err)
 
     if (cli->out_is_terminal && !term_is_dumb())
         watching->panel = panel_create(stdout, STDOUT_FILENO, 0, LINES_MAX);
-    watching->signals = open_signals();
+    watching->signals = signals_open();
     status = watch(watching, err);
     close(watching->signals);
     if (watching->panel != NULL && leave_page(watching, err) != 0)

@@ -37,20 +37,12 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
                      ? ORDER_BEST
                      : ORDER_NUMBER,
     };
-    struct trial_table table;
-    int status;
 
     if (chosen->step != NULL)
         return err_set(err, ERR_USAGE,
                        "run '%s' is an experiment's: its trials have no steps",
                        view->row.name);
-    trial_table_init(&table, cli, view, TRIAL_ALL, err);
-    status =
-        store_each_trial(view->store, &query, trial_table_row, &table, err);
-    if (status == 0)
-        status = trial_table_finish(&table, err);
-    trial_table_clear(&table);
-    return status;
+    return trial_table_print(cli, view, &query, err);
 }
 
 static int print_jobs(const struct cli *cli, const struct run_view *view,

@@ -45,6 +45,7 @@ static int keep_step(void *user, const struct step_row *row)
         .reason = mem_copy_string(row->reason),
         .is_many = row->copies > 1 || row->matrix != NULL,
         .copies = row->copies > 0 ? row->copies : 0,
+        .first_job = row->first_job,
         .jobs = {.succeeded = row->succeeded,
                  .failed = row->failed,
                  .running = row->running,

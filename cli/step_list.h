@@ -25,10 +25,11 @@ struct step_jobs {
 struct step_line {
     char *name;
     enum flow_state state;
-    char *reason;   /* why it failed or was skipped; NULL: not said */
-    bool is_hidden; /* what a list or a group waits for */
-    bool is_many;   /* it has copies to be told apart */
-    int64_t copies; /* 0: not known yet, or none */
+    char *reason;      /* why it failed or was skipped; NULL: not said */
+    bool is_hidden;    /* what a list or a group waits for */
+    bool is_many;      /* it has copies to be told apart */
+    int64_t copies;    /* 0: not known yet, or none */
+    int64_t first_job; /* lower numbers are of before it was put back */
     struct step_jobs jobs;
     int64_t round;  /* the last that has begun; 0: it does not repeat */
     int64_t rounds; /* at most; 0: not known */

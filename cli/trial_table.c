@@ -184,3 +184,17 @@ int trial_table_finish(struct trial_table *table, struct err *err)
     table->output = NULL;
     return output_finish(output, err);
 }
+
+int trial_table_print(const struct cli *cli, const struct run_view *view,
+                      const struct trial_query *query, struct err *err)
+{
+    struct trial_table table;
+    int status;
+
+    trial_table_init(&table, cli, view, TRIAL_ALL, err);
+    status = store_each_trial(view->store, query, trial_table_row, &table, err);
+    if (status == 0)
+        status = trial_table_finish(&table, err);
+    trial_table_clear(&table);
+    return status;
+}

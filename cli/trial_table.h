@@ -49,4 +49,8 @@ int trial_table_row(void *user, const struct trial_row *trial);
 /* Ends the output, also where there was no row. */
 int trial_table_finish(struct trial_table *table, struct err *err);
 
+/* Trials with all that is known of them, from the first row to the last. */
+int trial_table_print(const struct cli *cli, const struct run_view *view,
+                      const struct trial_query *query, struct err *err);
+
 #endif

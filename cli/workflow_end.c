@@ -51,7 +51,8 @@ static int take_outputs(void *user, const struct trial_row *job)
     json_t **gave;
 
     if (outputs == NULL || job->step < 0 ||
-        (size_t)job->step >= ending->steps.list.count) {
+        (size_t)job->step >= ending->steps.list.count ||
+        job->number < ending->steps.list.lines[job->step].first_job) {
         json_decref(outputs);
         return 0;
     }

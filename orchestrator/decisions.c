@@ -135,20 +135,19 @@ static void note_verdict(struct deciding *deciding)
 
 /* ---- trials ---- */
 
+static int by_id(const void *id, const void *job)
+{
+    int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
+
+    return (a > b) - (a < b);
+}
+
+/* Jobs come in the order of their ids. */
 static struct job *find_job(struct deciding *deciding, int64_t id)
 {
-    size_t low = 0, high = deciding->job_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (deciding->jobs[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < deciding->job_count && deciding->jobs[low].id == id
-               ? &deciding->jobs[low]
+    return deciding->job_count > 0
+               ? bsearch(&id, deciding->jobs, deciding->job_count,
+                         sizeof(*deciding->jobs), by_id)
                : NULL;
 }
 

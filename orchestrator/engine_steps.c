@@ -19,6 +19,20 @@
 
 /* ---- steps ---- */
 
+static struct step_change step_comes(const struct engine *engine, size_t step,
+                                     enum flow_state state,
+                                     enum step_event event, const char *reason)
+{
+    return (struct step_change){
+        .run = engine->run->id,
+        .step = (int64_t)step,
+        .state = step_state_names[state],
+        .event = step_event_names[event],
+        .reason = reason,
+        .time_ms = clock_wall_ms(),
+    };
+}
+
 static bool record_step(struct engine *engine, const struct step_change *change)
 {
     struct err err;
@@ -33,14 +47,8 @@ static bool record_step(struct engine *engine, const struct step_change *change)
 
 static bool skip(struct engine *engine, size_t step, const char *reason)
 {
-    const struct step_change change = {
-        .run = engine->run->id,
-        .step = (int64_t)step,
-        .state = step_state_names[FLOW_SKIPPED],
-        .event = step_event_names[STEP_SKIPPED],
-        .reason = reason,
-        .time_ms = clock_wall_ms(),
-    };
+    const struct step_change change =
+        step_comes(engine, step, FLOW_SKIPPED, STEP_SKIPPED, reason);
 
     if (!record_step(engine, &change))
         return false;
@@ -73,13 +81,8 @@ static bool record_begin(struct engine *engine, size_t step, int64_t copies,
                          const json_t *axes)
 {
     struct buf matrix = BUF_INIT;
-    struct step_change change = {
-        .run = engine->run->id,
-        .step = (int64_t)step,
-        .state = step_state_names[FLOW_ACTIVE],
-        .event = step_event_names[STEP_BEGAN],
-        .time_ms = clock_wall_ms(),
-    };
+    struct step_change change =
+        step_comes(engine, step, FLOW_ACTIVE, STEP_BEGAN, NULL);
     bool result;
 
     change.copies = copies;
@@ -97,14 +100,8 @@ static bool record_begin(struct engine *engine, size_t step, int64_t copies,
 static bool fail_to_begin(struct engine *engine, size_t step,
                           const char *reason)
 {
-    const struct step_change change = {
-        .run = engine->run->id,
-        .step = (int64_t)step,
-        .state = step_state_names[FLOW_FAILED],
-        .event = step_event_names[STEP_ENDED],
-        .reason = reason,
-        .time_ms = clock_wall_ms(),
-    };
+    const struct step_change change =
+        step_comes(engine, step, FLOW_FAILED, STEP_ENDED, reason);
 
     if (!record_begin(engine, step, 0, NULL) || !record_step(engine, &change))
         return false;
@@ -146,14 +143,8 @@ static bool end(struct engine *engine, size_t step, enum flow_state state)
 {
     char *reason =
         state == FLOW_FAILED ? steps_failure(engine->steps, step) : NULL;
-    const struct step_change change = {
-        .run = engine->run->id,
-        .step = (int64_t)step,
-        .state = step_state_names[state],
-        .event = step_event_names[STEP_ENDED],
-        .reason = reason,
-        .time_ms = clock_wall_ms(),
-    };
+    const struct step_change change =
+        step_comes(engine, step, state, STEP_ENDED, reason);
     bool result = record_step(engine, &change);
 
     if (result)

@@ -327,20 +327,19 @@ static int step_reopened(struct proving *proving, size_t step,
 
 /* ---- jobs ---- */
 
+static int by_id(const void *id, const void *job)
+{
+    int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
+
+    return (a > b) - (a < b);
+}
+
+/* Jobs come in the order of their ids. */
 static struct job *find_job(struct proving *proving, int64_t id)
 {
-    size_t low = 0, high = proving->job_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (proving->jobs[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < proving->job_count && proving->jobs[low].id == id
-               ? &proving->jobs[low]
+    return proving->job_count > 0
+               ? bsearch(&id, proving->jobs, proving->job_count,
+                         sizeof(*proving->jobs), by_id)
                : NULL;
 }
 

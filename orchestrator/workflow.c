@@ -262,20 +262,6 @@ bool workflow_is(const char *text, size_t length)
     return conf_has_key(text, length, "steps");
 }
 
-struct workflow *workflow_load(const char *path, const char *const *assignments,
-                               size_t assignment_count, struct diags *diags,
-                               struct err *err)
-{
-    const struct experiment_source source = {
-        .path = path,
-        .assignments = assignments,
-        .assignment_count = assignment_count,
-    };
-    struct conf_doc *doc = conf_load(path, diags, err);
-
-    return doc != NULL ? build_from(doc, &source, NULL, diags, err) : NULL;
-}
-
 struct workflow *workflow_parse_within(const struct experiment_source *source,
                                        const struct workflow_chain *above,
                                        struct diags *diags, struct err *err)

@@ -198,13 +198,10 @@ struct workflow {
 bool workflow_is(const char *text, size_t length);
 
 /*
- * As experiment_load() and experiment_parse(). An assignment that begins with
+ * As experiment_parse(). An assignment that begins with
  * "params." or another key of the file changes that; steps may be set too:
  * "steps.train.resources.time=1h".
  */
-struct workflow *workflow_load(const char *path, const char *const *assignments,
-                               size_t assignment_count, struct diags *diags,
-                               struct err *err);
 struct workflow *workflow_parse(const struct experiment_source *source,
                                 struct diags *diags, struct err *err);
 void workflow_destroy(struct workflow *workflow);

@@ -104,3 +104,23 @@ steps:
     assert steps(smtune) == {"a": "failed", "b": "skipped", "c": "failed"}
     assert rows(smtune, "SELECT count(*) FROM job WHERE step = 2") == [(1,)]
     is_sound(smtune)
+
+
+def test_outputs_are_those_of_the_last_time(smtune):
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+outputs: {value: c.v}
+steps:
+  a: {shell: "true"}
+  c: {needs: a, shell: "! test -e broken && echo v=7 >$SMTUNE_OUTPUTS",
+      outputs: {v: null}, may_fail: true}
+""")
+    assert smtune.json("run", "flow.yaml")["outputs"] == {"value": 7}
+    (smtune.directory / "broken").touch()
+    number, = (row[0] for row in rows(
+        smtune, "SELECT number FROM job WHERE step = 0"))
+    again = smtune.json("retry", "flow", number, "--force")
+    assert steps(smtune) == {"a": "succeeded", "c": "failed"}
+    assert again["outputs"] == {"value": None}
+    is_sound(smtune)
