@@ -31,6 +31,9 @@ int attempt_cause_find(const char *word)
     return -1;
 }
 
+/* Of a node's name, which has hardly anything to escape. */
+enum { NODE_ESCAPED_MAX = EXECUTOR_NODE_MAX + 16 };
+
 /* -- One flat JSON object -------------------------------------------------*/
 
 /* Where the value of a key begins. Quotes inside strings are escaped, so that
@@ -188,24 +191,33 @@ void claim_identify(struct claim *claim)
 
 size_t claim_format(const struct claim *claim, char line[CLAIM_LINE_MAX])
 {
-    char cgroup[6 * CLAIM_CGROUP_MAX + 8];
+    char cgroup[6 * CLAIM_CGROUP_MAX + 8], node[NODE_ESCAPED_MAX];
 
     escape(claim->cgroup, cgroup, sizeof(cgroup));
+    escape(claim->node, node, sizeof(node));
     return (size_t)snprintf(
         line, CLAIM_LINE_MAX,
         "{\"attempt\": %" PRId64 ", \"pid\": %" PRId64
         ", \"pid_start\": %" PRIu64 ", \"boot_id\": \"%s\", \"host\": \"%s\""
         ", \"time_ms\": %" PRId64 ", \"shim_pid\": %" PRId64
-        ", \"shim_start\": %" PRIu64 ", \"cgroup\": \"%s\"}\n",
+        ", \"shim_start\": %" PRIu64 ", \"cgroup\": \"%s\""
+        ", \"node\": \"%s\", \"job\": %" PRId64 ", \"is_in_pilot\": %d}\n",
         claim->attempt, claim->pid, claim->pid_start, claim->boot_id,
-        claim->host, claim->time_ms, claim->shim_pid, claim->shim_start,
-        cgroup);
+        claim->host, claim->time_ms, claim->shim_pid, claim->shim_start, cgroup,
+        node, claim->job, claim->is_in_pilot);
 }
 
+/* Those of older versions have none of the first four. */
 static bool claim_parse(const char *line, struct claim *claim)
 {
+    int64_t is_in_pilot = 0;
+
     memset(claim, 0, sizeof(*claim));
     read_string(line, "cgroup", claim->cgroup, sizeof(claim->cgroup));
+    read_string(line, "node", claim->node, sizeof(claim->node));
+    read_integer(line, "job", &claim->job);
+    read_integer(line, "is_in_pilot", &is_in_pilot);
+    claim->is_in_pilot = is_in_pilot != 0;
     return strchr(line, '\n') != NULL &&
            read_integer(line, "attempt", &claim->attempt) &&
            read_integer(line, "pid", &claim->pid) &&
@@ -257,6 +269,17 @@ static int claim_void(int fd, int64_t attempt, struct claim *claim,
     return CLAIM_VOID;
 }
 
+/* One that names a node is of a cluster, whose hosts may bear one name. */
+static bool is_elsewhere(const struct claim *claim)
+{
+    struct claim here;
+
+    claim_identify(&here);
+    return strcmp(claim->host, here.host) != 0 ||
+           (claim->node[0] != '\0' &&
+            strcmp(claim->boot_id, here.boot_id) != 0);
+}
+
 static int judge(int fd, int64_t attempt, struct claim *claim, struct err *err)
 {
     char line[CLAIM_LINE_MAX];
@@ -278,7 +301,9 @@ static int judge(int fd, int64_t attempt, struct claim *claim, struct err *err)
     }
     if (held)
         return CLAIM_HELD;
-    return claim->pid == 0 ? CLAIM_VOID : CLAIM_FREE;
+    if (claim->pid == 0)
+        return CLAIM_VOID;
+    return is_elsewhere(claim) ? CLAIM_ELSEWHERE : CLAIM_FREE;
 }
 
 int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
@@ -320,22 +345,25 @@ int exit_write(const char *directory, const struct attempt_exit *end,
 {
     char path[PATH_MAX], temporary[PATH_MAX];
     char line[EXIT_LINE_MAX], text[EXIT_LINE_MAX - 512];
+    char node[NODE_ESCAPED_MAX];
     int length, fd, result;
 
     if (path_in(path, directory, "exit", err) != 0 ||
         path_in(temporary, directory, "exit.tmp", err) != 0)
         return -1;
     escape(end->text, text, sizeof(text));
-    length =
-        snprintf(line, sizeof(line),
-                 "{\"attempt\": %" PRId64 ", \"cause\": \"%s\""
-                 ", \"exit_code\": %d, \"signal\": %d"
-                 ", \"started_ms\": %" PRId64 ", \"ended_ms\": %" PRId64
-                 ", \"cpu_ms\": %" PRId64 ", \"max_rss_bytes\": %" PRId64
-                 ", \"is_shortage\": %d, \"text\": \"%s\"}\n",
-                 end->attempt, attempt_cause_names[end->cause], end->exit_code,
-                 end->signal, end->started_ms, end->ended_ms, end->cpu_ms,
-                 end->max_rss_bytes, end->is_shortage, text);
+    escape(end->node, node, sizeof(node));
+    length = snprintf(line, sizeof(line),
+                      "{\"attempt\": %" PRId64 ", \"cause\": \"%s\""
+                      ", \"exit_code\": %d, \"signal\": %d"
+                      ", \"started_ms\": %" PRId64 ", \"ended_ms\": %" PRId64
+                      ", \"cpu_ms\": %" PRId64 ", \"max_rss_bytes\": %" PRId64
+                      ", \"is_shortage\": %d, \"is_displaced\": %d"
+                      ", \"node\": \"%s\", \"text\": \"%s\"}\n",
+                      end->attempt, attempt_cause_names[end->cause],
+                      end->exit_code, end->signal, end->started_ms,
+                      end->ended_ms, end->cpu_ms, end->max_rss_bytes,
+                      end->is_shortage, end->is_displaced, node, text);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
               0600);
     if (fd < 0)
@@ -373,7 +401,7 @@ static bool parse_cause(const char *line, enum attempt_cause *cause)
 
 static bool exit_parse(const char *line, struct attempt_exit *end)
 {
-    int64_t exit_code, signal_number, is_shortage = 0;
+    int64_t exit_code, signal_number, is_shortage = 0, is_displaced = 0;
 
     memset(end, 0, sizeof(*end));
     if (strchr(line, '\n') == NULL ||
@@ -391,6 +419,9 @@ static bool exit_parse(const char *line, struct attempt_exit *end)
     end->signal = (int)signal_number;
     read_integer(line, "is_shortage", &is_shortage);
     end->is_shortage = is_shortage != 0;
+    read_integer(line, "is_displaced", &is_displaced);
+    end->is_displaced = is_displaced != 0;
+    read_string(line, "node", end->node, sizeof(end->node));
     return true;
 }
 
@@ -418,5 +449,9 @@ int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
     close(fd);
     if (result != 0)
         return -1;
-    return exit_parse(line, end) && end->attempt == attempt;
+    if (!exit_parse(line, end) ||
+        (end->attempt != attempt && end->attempt >= 0))
+        return 0;
+    end->attempt = attempt;
+    return 1;
 }

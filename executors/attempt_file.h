@@ -2,6 +2,7 @@
 #ifndef SMTUNE_EXECUTORS_ATTEMPT_FILE_H
 #define SMTUNE_EXECUTORS_ATTEMPT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,17 @@
  * tells whether anything lives. Whoever holds the lock of a claim that is
  * still empty may write a void claim (pid 0) to it: its maker, who comes for
  * the lock next, then starts nothing.
+ *
+ * Both are known by the attempt's number. A negative one is that of a reserve
+ * (attempt_spec.reserves), of which a directory has one at most: what it has
+ * written counts as the attempt's own.
+ *
+ * On a cluster the claim may be another host's. Then neither its pids nor a
+ * lock that looks free say anything, as not every file system takes locks from
+ * one host to another; a lock that is held proves that something lives. An
+ * empty claim whose maker holds a lock that we cannot see looks like one that
+ * was left: so the attempt of a job is to be judged when the job cannot be
+ * about to start it (it waits, or the queue says that it is no more).
  */
 
 enum { CLAIM_CGROUP_MAX = 256 };
@@ -32,18 +44,25 @@ struct claim {
     char boot_id[40];
     char host[65];
     char cgroup[CLAIM_CGROUP_MAX]; /* directory of its control group, or "" */
+    char node[EXECUTOR_NODE_MAX];  /* of a cluster, or "" */
+    int64_t job;                   /* of Slurm's in which it is, or 0 */
+    bool is_in_pilot; /* whose pulse is the pilot's; no other of its own */
 };
 
 enum {
-    CLAIM_LINE_MAX = 2048,
+    CLAIM_LINE_MAX = 2560,
     EXIT_LINE_MAX = 2048,
 };
 
 /* What a claim and its lock say. */
 enum claim_state {
     CLAIM_VOID, /* never started, and never will be */
-    CLAIM_HELD, /* it or a descendant lives */
-    CLAIM_FREE  /* it was started, and nothing of it lives */
+    CLAIM_HELD, /* it or a descendant lives, here or elsewhere */
+    /* It was started on this host, and nothing of it lives. Where *claim has no
+     * host, the claim is damaged, and what lives is not known either. */
+    CLAIM_FREE,
+    CLAIM_ELSEWHERE /* it was started on another host; `exit`, the pulse and
+                       whoever runs that host tell whether it lives */
 };
 
 /* Fills boot_id and host with those of this machine. */
@@ -79,7 +98,7 @@ bool attempt_disk_is_full(const char *directory);
 
 /* Returns 1 when the attempt's `exit` is there, 0 when it is not (another
  * attempt's or half a file counts as none), -1 with errno when that cannot be
- * seen now. */
+ * seen now. end->attempt is `attempt` also where a reserve wrote it. */
 int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end);
 
 #endif

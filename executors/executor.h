@@ -18,9 +18,9 @@
  *     log    what the command wrote (stdout and stderr)
  *     claim  made with O_EXCL by whoever starts the command: one line of JSON
  *            {"attempt", "pid", "pid_start", "boot_id", "host", "time_ms",
- *            "shim_pid", "shim_start", "cgroup"}, pid 0 where it was made so
- *            that the command never starts; flocked for as long as the
- *            attempt or a descendant lives
+ *            "shim_pid", "shim_start", "cgroup", "node", "job",
+ *            "is_in_pilot"}, pid 0 where it was made so that the command never
+ *            starts; flocked for as long as the attempt or a descendant lives
  *     exit   made by rename when it ended: one line of JSON, struct
  *            attempt_exit's fields; an `exit` of another attempt id is ignored
  * and these outlive both the engine and the executor.

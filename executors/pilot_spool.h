@@ -27,6 +27,11 @@
  *     log       what the agent itself has to say
  *     unhealthy what its health check said, where that failed
  *
+ * A stream is a row of frames: its length and checksum, then whole messages.
+ * The reader takes a frame when all of it is there and right, so that it never
+ * sees a part of what a writer, or a network file system, is still putting
+ * there. The writer begins the next when the last is on its way to all.
+ *
  * Needs no library but libc.
  */
 
@@ -35,21 +40,24 @@ enum { SPOOL_POLL_MIN_MS = 2, SPOOL_POLL_MAX_MS = 200 };
 /* One direction. Embedded; all is the module's. */
 struct spool_writer {
     int fd;             /* -1: closed */
-    struct buf waiting; /* what could not be written yet */
+    int64_t offset;     /* of the frame in the file */
+    struct buf frame;   /* that is being written; empty: none */
+    struct buf waiting; /* messages for the frames after it */
 };
 
 struct spool_reader {
     char *path;
-    int64_t offset; /* of what was not read yet */
-    struct buf bytes;
+    int64_t offset;   /* of the next frame in the file */
+    struct buf bytes; /* messages */
+    size_t taken;     /* of them */
 };
 
 /* Makes the file; -1 with ERR_BUSY where it is there. */
 int spool_writer_open(struct spool_writer *writer, const char *path,
                       struct err *err);
-/* Puts what is in the buffer at the file's end, whole messages of it; what the
- * disk has no room for now stays and goes first the next time (1 then). -1
- * where the file cannot be written any more. */
+/* Puts what is in the buffer at the file's end; what the disk has no room for
+ * now stays and goes first the next time (1 then). -1 where the file cannot be
+ * written any more. */
 int spool_write(struct spool_writer *writer, struct err *err);
 /* To put messages into: agent_put(). */
 struct buf *spool_out(struct spool_writer *writer);
@@ -59,7 +67,7 @@ void spool_writer_close(struct spool_writer *writer);
 void spool_reader_init(struct spool_reader *reader, const char *path);
 /* Reads what has come. Opens the file anew each time, so that a network file
  * system shows what it has. Returns 1 when something came, 0 when nothing did,
- * -1 where it cannot be read. */
+ * -1 where it cannot be read, or is no stream (it was cut short). */
 int spool_read(struct spool_reader *reader, struct err *err);
 /* The next message; it points into the reader until the next call. Returns 1, 0
  * for none, -1 for what is no message. */

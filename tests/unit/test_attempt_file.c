@@ -46,6 +46,16 @@ static void write_claim(int fd, const struct claim *claim)
     assert_int_equal(write(fd, line, length), length);
 }
 
+static int open_claim(const char *folder)
+{
+    char *path = fs_join(folder, "claim");
+    int fd = open(path, O_WRONLY | O_TRUNC);
+
+    free(path);
+    assert_true(fd >= 0);
+    return fd;
+}
+
 static void test_claim__is_given_once(void **state)
 {
     struct err err;
@@ -114,6 +124,105 @@ static void test_judge__takes_an_unlocked_empty_claim(void **state)
     assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_VOID);
 }
 
+/* A free lock and a pid say nothing of another machine. */
+static void test_judge__tells_where_a_claim_is_another_hosts(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    snprintf(claim.host, sizeof(claim.host), "%s", "another.host");
+    write_claim(fd, &claim);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_HELD);
+    close(fd);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_ELSEWHERE);
+    assert_string_equal(read.host, "another.host");
+}
+
+/* Hosts of a cluster that have one name, or the host as it was before a crash:
+ * its node is a matter of whoever runs the cluster. */
+static void test_judge__knows_a_node_by_its_boot(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    memset(claim.boot_id, '0', 8);
+    write_claim(fd, &claim);
+    close(fd);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_FREE);
+    snprintf(claim.node, sizeof(claim.node), "n3");
+    fd = open_claim(*state);
+    write_claim(fd, &claim);
+    close(fd);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_ELSEWHERE);
+    assert_string_equal(read.node, "n3");
+}
+
+/* Void is void, whoever made it so. */
+static void test_judge__believes_another_hosts_void_claim(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    snprintf(claim.host, sizeof(claim.host), "%s", "another.host");
+    claim.pid = 0;
+    write_claim(fd, &claim);
+    close(fd);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_VOID);
+}
+
+static void test_claim__says_where_in_the_cluster(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    snprintf(claim.node, sizeof(claim.node), "n\"1");
+    claim.job = INT64_C(4294967297);
+    claim.is_in_pilot = true;
+    write_claim(fd, &claim);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_HELD);
+    assert_string_equal(read.node, claim.node);
+    assert_int_equal(read.job, claim.job);
+    assert_true(read.is_in_pilot);
+    close(fd);
+}
+
+static void test_claim__of_an_older_version_is_read(void **state)
+{
+    struct claim claim = some_claim(), read;
+    char line[CLAIM_LINE_MAX];
+
+    snprintf(line, sizeof(line),
+             "{\"attempt\": 7, \"pid\": 123, \"pid_start\": 45, "
+             "\"boot_id\": \"%s\", \"host\": \"%s\", \"time_ms\": 1, "
+             "\"shim_pid\": 99, \"shim_start\": 42, \"cgroup\": \"\"}\n",
+             claim.boot_id, claim.host);
+    write_file(*state, "claim", line);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_FREE);
+    assert_int_equal(read.shim_pid, 99);
+    assert_string_equal(read.node, "");
+    assert_int_equal(read.job, 0);
+    assert_false(read.is_in_pilot);
+}
+
+/* All fields as long as they may be. */
+static void test_claim__fits_into_its_line(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    memset(claim.cgroup, 1, sizeof(claim.cgroup) - 1);
+    memset(claim.node, 'n', sizeof(claim.node) - 1);
+    memset(claim.host, 'h', sizeof(claim.host) - 1);
+    claim.pid_start = claim.shim_start = UINT64_MAX / 2;
+    claim.attempt = claim.job = claim.time_ms = INT64_MIN;
+    claim.pid = claim.shim_pid = INT64_MIN;
+    write_claim(fd, &claim);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_HELD);
+    assert_string_equal(read.node, claim.node);
+    assert_string_equal(read.cgroup, claim.cgroup);
+    close(fd);
+}
+
 static void test_judge__waits_for_a_locked_empty_claim(void **state)
 {
     struct claim claim;
@@ -156,7 +265,9 @@ static void test_exit__survives_writing_and_reading(void **state)
         .cpu_ms = 12,
         .max_rss_bytes = INT64_C(1) << 36,
         .text = "cannot run \"a\\b\"\n\t, \"cause\": \"ok\"",
+        .node = "gpu-17",
         .is_shortage = true,
+        .is_displaced = true,
     };
     struct attempt_exit read;
 
@@ -171,7 +282,22 @@ static void test_exit__survives_writing_and_reading(void **state)
     assert_int_equal(read.cpu_ms, 12);
     assert_int_equal(read.max_rss_bytes, end.max_rss_bytes);
     assert_string_equal(read.text, end.text);
+    assert_string_equal(read.node, "gpu-17");
     assert_true(read.is_shortage);
+    assert_true(read.is_displaced);
+}
+
+/* A chain went on while no engine was there: the reserve's end is that of the
+ * attempt that it became. */
+static void test_exit__of_a_reserve_is_the_attempts(void **state)
+{
+    const struct attempt_exit end = {.attempt = -4, .cause = CAUSE_TIMEOUT};
+    struct attempt_exit read;
+
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    assert_int_equal(exit_read(*state, 12, &read), 1);
+    assert_int_equal(read.attempt, 12);
+    assert_int_equal(read.cause, CAUSE_TIMEOUT);
 }
 
 static void test_exit__keeps_every_cause(void **state)
@@ -285,10 +411,17 @@ int main(void)
         IN_FOLDER(test_claim__survives_writing_and_reading),
         IN_FOLDER(test_judge__takes_the_claim_of_what_never_started),
         IN_FOLDER(test_judge__takes_an_unlocked_empty_claim),
+        IN_FOLDER(test_judge__tells_where_a_claim_is_another_hosts),
+        IN_FOLDER(test_judge__knows_a_node_by_its_boot),
+        IN_FOLDER(test_judge__believes_another_hosts_void_claim),
+        IN_FOLDER(test_claim__says_where_in_the_cluster),
+        IN_FOLDER(test_claim__of_an_older_version_is_read),
+        IN_FOLDER(test_claim__fits_into_its_line),
         IN_FOLDER(test_judge__waits_for_a_locked_empty_claim),
         IN_FOLDER(test_judge__takes_no_damaged_claim),
         IN_FOLDER(test_lock__is_held_by_what_inherited_it),
         IN_FOLDER(test_exit__survives_writing_and_reading),
+        IN_FOLDER(test_exit__of_a_reserve_is_the_attempts),
         IN_FOLDER(test_exit__keeps_every_cause),
         IN_FOLDER(test_exit__of_another_attempt_is_none),
         IN_FOLDER(test_exit__half_a_file_is_none),
