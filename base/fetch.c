@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 
@@ -35,8 +36,6 @@
     X(slist_append, curl_slist_append)                                         \
     X(slist_free_all, curl_slist_free_all)
 
-enum { ANSWER_MAX_BYTES = 1 << 20 };
-
 struct fetcher {
 #define X(name, symbol) __typeof__(symbol) *name;
     CURL_FUNCTIONS(X)
@@ -56,7 +55,9 @@ struct transfer {
     struct curl_slist *headers;
     fetch_done_fn *done;
     void *user;
-    size_t answer_bytes;
+    struct buf answer;
+    size_t answer_max_bytes;
+    bool is_too_long;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -78,31 +79,40 @@ static void transfer_destroy(struct transfer *transfer)
     fetcher->multi_remove_handle(fetcher->multi, transfer->easy);
     fetcher->easy_cleanup(transfer->easy);
     fetcher->slist_free_all(transfer->headers);
+    buf_clear(&transfer->answer);
     free(transfer);
+}
+
+/* What is said of a transfer that gave no answer. */
+static const char *failure(const struct transfer *transfer, CURLcode code)
+{
+    if (transfer->is_too_long)
+        return "the answer is too long";
+    if (transfer->error[0] != '\0')
+        return transfer->error;
+    return transfer->fetcher->easy_strerror(code);
 }
 
 static void finish(struct fetcher *fetcher, CURL *easy, CURLcode code)
 {
     struct transfer *transfer = NULL, **link = &fetcher->transfers;
-    const char *text = NULL;
-    fetch_done_fn *done;
-    char error[CURL_ERROR_SIZE];
-    void *user;
+    struct fetch_answer answer = {0, "", "", 0};
     long status = 0;
 
     fetcher->easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
-    if (code == CURLE_OK)
-        fetcher->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    if (transfer->error[0] == '\0')
-        text = fetcher->easy_strerror(code);
-    snprintf(error, sizeof(error), "%s", text != NULL ? text : transfer->error);
-    done = transfer->done;
-    user = transfer->user;
     while (*link != transfer)
         link = &(*link)->next;
     *link = transfer->next;
+    if (code == CURLE_OK) {
+        fetcher->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        answer.status = (int)status;
+        answer.body = buf_text(&transfer->answer);
+        answer.body_bytes = transfer->answer.length;
+    } else {
+        answer.text = failure(transfer, code);
+    }
+    transfer->done(transfer->user, &answer);
     transfer_destroy(transfer);
-    done(user, (int)status, error);
 }
 
 static void finish_all(struct fetcher *fetcher)
@@ -121,9 +131,12 @@ static size_t on_answer(const char *bytes, size_t size, size_t count,
 {
     struct transfer *transfer = user;
 
-    (void)bytes;
-    transfer->answer_bytes += size * count;
-    return transfer->answer_bytes <= ANSWER_MAX_BYTES ? size * count : 0;
+    if (size * count > transfer->answer_max_bytes - transfer->answer.length) {
+        transfer->is_too_long = true;
+        return 0;
+    }
+    buf_add(&transfer->answer, bytes, size * count);
+    return size * count;
 }
 
 /* ---- the loop ---- */
@@ -303,19 +316,30 @@ static void set_options(struct transfer *transfer,
     SET(CURLOPT_WRITEFUNCTION, on_answer);
     SET(CURLOPT_WRITEDATA, (void *)transfer);
     SET(CURLOPT_HTTPHEADER, transfer->headers);
-    SET(CURLOPT_POSTFIELDSIZE, (long)request->body_bytes);
-    SET(CURLOPT_COPYPOSTFIELDS, request->body);
+    if (request->method == FETCH_POST) {
+        SET(CURLOPT_POSTFIELDSIZE, (long)request->body_bytes);
+        SET(CURLOPT_COPYPOSTFIELDS, request->body);
+    }
+    if (request->method == FETCH_DELETE)
+        SET(CURLOPT_CUSTOMREQUEST, "DELETE");
+    if (request->socket != NULL) {
+        SET(CURLOPT_UNIX_SOCKET_PATH, request->socket);
+        SET(CURLOPT_NOPROXY, "*");
+    }
 #undef SET
 }
 
-int fetch_post(struct fetcher *fetcher, const struct fetch_request *request,
-               fetch_done_fn *done, void *user, struct err *err)
+int fetch(struct fetcher *fetcher, const struct fetch_request *request,
+          fetch_done_fn *done, void *user, struct err *err)
 {
     struct transfer *transfer = mem_zero(sizeof(*transfer));
 
     transfer->fetcher = fetcher;
     transfer->done = done;
     transfer->user = user;
+    transfer->answer_max_bytes = request->answer_max_bytes > 0
+                                     ? request->answer_max_bytes
+                                     : FETCH_ANSWER_MAX_BYTES;
     transfer->easy = fetcher->easy_init();
     if (transfer->easy == NULL) {
         free(transfer);

@@ -10,22 +10,36 @@
 /*
  * HTTP requests on an event loop, by libcurl, which is loaded when the first
  * fetcher is made: http and https alone, no redirects, no proxy but the
- * environment's, certificates always checked. What the other side answers is
- * read up to a bound and thrown away. Requests on their way do not keep the
- * loop from ending.
+ * environment's, certificates always checked. Connections are kept for the
+ * requests that follow. Requests on their way do not keep the loop from ending.
  */
 struct fetcher;
 
+enum fetch_method { FETCH_GET, FETCH_POST, FETCH_DELETE };
+
+enum { FETCH_ANSWER_MAX_BYTES = 1 << 20 };
+
 struct fetch_request {
+    enum fetch_method method;
     const char *url;
+    const char *socket;         /* path of a unix socket to go through; NULL */
     const char *const *headers; /* "Name: value", NULL-ended; NULL: none */
-    const char *body;           /* posted as it is */
+    const char *body;           /* of a POST, sent as it is */
     size_t body_bytes;
     int timeout_ms; /* for all of it; a third of it to connect */
+    /* A longer one is as good as none; 0: FETCH_ANSWER_MAX_BYTES. */
+    size_t answer_max_bytes;
 };
 
-/* status: the answer's; 0 when there was none, and then text says why. */
-typedef void fetch_done_fn(void *user, int status, const char *text);
+struct fetch_answer {
+    int status;       /* of HTTP; 0 when there was no answer, or a broken one */
+    const char *text; /* why there was none */
+    const char *body; /* followed by a NUL byte; "" */
+    size_t body_bytes;
+};
+
+/* The answer lives during the call. */
+typedef void fetch_done_fn(void *user, const struct fetch_answer *answer);
 
 /* ERR_FAILED when there is no libcurl. */
 struct fetcher *fetcher_create(uv_loop_t *loop, struct err *err);
@@ -34,7 +48,7 @@ struct fetcher *fetcher_create(uv_loop_t *loop, struct err *err);
 void fetcher_destroy(struct fetcher *fetcher);
 
 /* Copies the request. `done` comes once, from the loop. */
-int fetch_post(struct fetcher *fetcher, const struct fetch_request *request,
-               fetch_done_fn *done, void *user, struct err *err);
+int fetch(struct fetcher *fetcher, const struct fetch_request *request,
+          fetch_done_fn *done, void *user, struct err *err);
 
 #endif

@@ -118,9 +118,10 @@ static bool may_pass(int status)
            status >= 500;
 }
 
-static void on_answer(void *user, int status, const char *text)
+static void on_answer(void *user, const struct fetch_answer *answer)
 {
     struct message *message = user;
+    int status = answer->status;
 
     message->is_under_way = false;
     message->is_news = true;
@@ -130,7 +131,7 @@ static void on_answer(void *user, int status, const char *text)
     if (message->is_delivered)
         return;
     if (status == 0)
-        snprintf(message->error, sizeof(message->error), "%s", text);
+        snprintf(message->error, sizeof(message->error), "%s", answer->text);
     else
         snprintf(message->error, sizeof(message->error), "the answer was %d",
                  status);
@@ -159,16 +160,17 @@ static void post(struct message *message)
         headers[3] = signature;
     }
     message->is_under_way = true;
-    if (fetch_post(notifier->fetcher,
-                   &(struct fetch_request){
-                       .url = receiver->url,
-                       .headers = headers,
-                       .body = message->body,
-                       .body_bytes = length,
-                       .timeout_ms = (int)receiver->timeout_ms,
-                   },
-                   on_answer, message, &err) != 0)
-        on_answer(message, 0, err.text);
+    if (fetch(notifier->fetcher,
+              &(struct fetch_request){
+                  .method = FETCH_POST,
+                  .url = receiver->url,
+                  .headers = headers,
+                  .body = message->body,
+                  .body_bytes = length,
+                  .timeout_ms = (int)receiver->timeout_ms,
+              },
+              on_answer, message, &err) != 0)
+        on_answer(message, &(struct fetch_answer){.text = err.text});
     free(delivery);
     free(event);
     free(signature);
