@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/slurm_transport.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/text.h"
+
+static const struct slurm_transport_type *const types[] = {
+    &slurm_commands,
+};
+
+static const char *const names[ARRAY_LEN(types) + 1] = {"commands"};
+
+struct slurm_transport *slurm_transport_create(
+    uv_loop_t *loop, const struct slurm_options *options, struct err *err)
+{
+    const char *name =
+        options->transport != NULL ? options->transport : names[0];
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (strcmp(types[i]->name, name) == 0)
+            return types[i]->create(loop, options, err);
+    }
+    text_unknown("transport", name, names, ARRAY_LEN(types), ERR_FILE, err);
+    return NULL;
+}
+
+const char *const *slurm_transport_names(void)
+{
+    return names;
+}
+
+static const char *first(const char *own, const char *fallback)
+{
+    return own != NULL ? own : fallback;
+}
+
+struct slurm_ask slurm_asked(const struct slurm_submission *submission)
+{
+    static const struct slurm_ask nothing = {0};
+    const struct slurm_ask *own =
+        submission->ask != NULL ? submission->ask : &nothing;
+    struct slurm_ask ask =
+        submission->fallback != NULL ? *submission->fallback : nothing;
+
+    ask.partition = first(own->partition, ask.partition);
+    ask.account = first(own->account, ask.account);
+    ask.qos = first(own->qos, ask.qos);
+    ask.constraint = first(own->constraint, ask.constraint);
+    ask.reservation = first(own->reservation, ask.reservation);
+    ask.mode = first(own->mode, ask.mode);
+    if (own->extra_count > 0) {
+        ask.extra = own->extra;
+        ask.extra_count = own->extra_count;
+    }
+    return ask;
+}
