@@ -21,6 +21,10 @@ TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
         zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-yaml
+# For a cluster below a directory (tests/slurm/lab); the tests do without.
+SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
+        slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
+        mariadb-client-core curl
 
 PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib nettle
 WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
@@ -79,7 +83,7 @@ help: ## say what each target does
 	 awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 	@echo
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
-	@echo '  PREFIX DESTDIR; T=name (one unit or e2e test file)'
+	@echo '  PREFIX DESTDIR; T=name (one file of tests)'
 	@echo '  FUZZ_SECONDS=n (for each fuzz target) PYTHON PKG_CONFIG'
 	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp (bench-regret)'
 
@@ -192,6 +196,7 @@ deps: ## install through apt what building needs
 	$(call apt,$(DEPS))
 deps-test: ## install through apt what building and testing need
 	$(call apt,$(DEPS) $(TEST_DEPS))
+	-$(call apt,$(SLURM_DEPS))
 
 # Says what is missing and lets apt install it; quiet where all is there.
 define apt
@@ -204,7 +209,7 @@ command -v apt-get >/dev/null || \
  { echo "There is no apt-get here: please install their like."; exit 0; }; \
 sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 $$sudo apt-get -q update; \
-$$sudo env DEBIAN_FRONTEND=noninteractive \
+$$sudo env DEBIAN_FRONTEND=noninteractive tests/without-daemons \
  apt-get -q -y --no-install-recommends install $$missing
 endef
 
@@ -222,6 +227,11 @@ check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret $S/cluster all ## tests of whole pr
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
+
+check-slurm: $(PROGS:%=$S/%) $(FAULT) ## tests on a real cluster of Slurm (T=name: one)
+	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
+	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
 
 fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
@@ -330,6 +340,6 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
-        fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
+        check-slurm fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
         bench-schedulers bench-curves \
         install uninstall dist clean FORCE

@@ -10,207 +10,23 @@ Every test has a folder and a store of its own, and no process that it started
 may outlive it.
 """
 
-import fcntl
-import json
-import os
-import pathlib
-import pty
-import signal
-import struct
-import subprocess
-import termios
-import textwrap
-import time
-import uuid
-
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
-
-
-def wait_until(condition, timeout=30, what="condition"):
-    """Calls condition() until it is true, and returns what it returned."""
-    end = time.monotonic() + timeout
-    pause = 0.002
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {timeout} s in vain for {what}")
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.1)
-
-
-def processes_with(marker):
-    """The processes whose environment holds the bytes: {pid: command}."""
-    found = {}
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            with open(f"/proc/{entry.name}/environ", "rb") as file:
-                if marker not in file.read():
-                    continue
-            with open(f"/proc/{entry.name}/cmdline", "rb") as file:
-                command = file.read().replace(b"\0", b" ").decode(
-                    errors="replace").strip()
-            with open(f"/proc/{entry.name}/stat", "rb") as file:
-                state = file.read().rpartition(b")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
-        if state not in (b"Z", b"X"):
-            found[int(entry.name)] = command
-    return found
-
-
-class Smtune:
-    """Runs build/san/smtune in the test's folder, on the test's store."""
-
-    def __init__(self, directory):
-        self.directory = directory
-        self.store = directory / ".smtune"
-        self.token = uuid.uuid4().hex
-        self.env = {
-            "PATH": f"{BUILD}:{os.environ['PATH']}",
-            "HOME": str(directory),
-            "XDG_RUNTIME_DIR": str(directory),  # slots of its own
-            "LC_ALL": "C.UTF-8",
-            "TERM": "dumb",
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "SMTUNE_TEST": self.token,
-            "ASAN_OPTIONS": "abort_on_error=0:detect_stack_use_after_return=0",
-            "UBSAN_OPTIONS": "print_stacktrace=1",
-        }
-        self.started = []
-
-    def environment(self, env=None):
-        return {**self.env, **(env or {})}
-
-    def __call__(self, *words, timeout=60, env=None, cwd=None, input="",
-                 program="smtune", text=True):
-        """Runs to its end; a CompletedProcess with text."""
-        if not text and input == "":
-            input = b""
-        result = subprocess.run(
-            [BUILD / program, *map(str, words)], input=input, text=text,
-            capture_output=True, timeout=timeout, cwd=cwd or self.directory,
-            env=self.environment(env))
-        errors = result.stderr if text else result.stderr.decode(
-            errors="replace")
-        assert "Sanitizer" not in errors and "runtime error:" not in errors, \
-            errors
-        return result
-
-    def ok(self, *words, **options):
-        """Runs, expects success, returns what it printed."""
-        result = self(*words, **options)
-        assert result.returncode == 0, result.stderr
-        return result.stdout
-
-    def json(self, *words, **options):
-        """Runs with -o json, expects success, returns the parsed output."""
-        return json.loads(self.ok(*words, "-o", "json", **options))
-
-    def start(self, *words, env=None, program="smtune", **options):
-        """Starts in the background, in a process group of its own."""
-        options.setdefault("stdin", subprocess.DEVNULL)
-        options.setdefault("stdout", subprocess.PIPE)
-        options.setdefault("stderr", subprocess.PIPE)
-        process = subprocess.Popen(
-            [BUILD / program, *map(str, words)], text=True,
-            cwd=self.directory, env=self.environment(env),
-            start_new_session=True, **options)
-        self.started.append(process)
-        return process
-
-    def on_terminal(self, *words, timeout=60, env=None, columns=80, lines=24,
-                    during=None):
-        """Runs on a terminal of that size: (exit status, what it showed).
-        during(process, shown_so_far) is called as output comes."""
-        ours, theirs = pty.openpty()
-        os.set_blocking(ours, False)
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", lines, columns, 0, 0))
-        env = {"TERM": "xterm-256color", **(env or {})}
-        process = self.start(*words, env=env, stdin=theirs, stdout=theirs,
-                             stderr=theirs)
-        os.close(theirs)
-        shown = bytearray()
-
-        def ended():
-            over = process.poll() is not None
-            try:
-                while True:
-                    piece = os.read(ours, 65536)
-                    if not piece:
-                        break
-                    shown.extend(piece)
-            except OSError:
-                pass
-            if during and not over:
-                during(process, shown.decode(errors="replace"))
-            return over
-
-        try:
-            wait_until(ended, timeout, f"the end of {words}")
-        finally:
-            os.close(ours)
-        return process.returncode, shown.decode(errors="replace")
-
-    def left_behind(self):
-        """Processes of this test: its engines and its trials."""
-        return {**processes_with(self.token.encode()),
-                **processes_with(b"SMTUNE_DIR=" + bytes(self.directory))}
-
-    def kill_left_behind(self):
-        """Kills them, and what they start meanwhile; says which."""
-        killed = {}
-        for _ in range(20):
-            for pid, command in self.left_behind().items():
-                killed[pid] = command
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            time.sleep(0.02)
-        return killed
-
-    def close(self):
-        for process in self.started:
-            process.kill()
-            process.wait()
-            for stream in (process.stdout, process.stderr):
-                if stream:
-                    stream.close()
+from programs import (  # noqa: F401, what tests import from here
+    BUILD, ROOT, Smtune, processes_with, wait_until, write_below)
 
 
 @pytest.fixture
 def smtune(tmp_path):
     runner = Smtune(tmp_path)
     yield runner
-    patience = 10 if all(p.poll() is not None for p in runner.started) else 0
-    try:
-        wait_until(lambda: not runner.left_behind(), patience)
-    except AssertionError:
-        pytest.fail(f"left running: {runner.kill_left_behind()}")
-    finally:
-        runner.close()
+    runner.end()
 
 
 @pytest.fixture
 def write(tmp_path):
     """write(name, text): a file in the test's folder; its path."""
-    def write_file(name, text, mode=None):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        if mode is not None:
-            path.chmod(mode)
-        return path
-    return write_file
+    return write_below(tmp_path)
 
 
 @pytest.fixture

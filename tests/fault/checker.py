@@ -118,6 +118,16 @@ def read_acknowledged(text, metric="loss"):
     return Acknowledged(trials, count)
 
 
+def process_state(pid):
+    """A letter; None where there is no such process any more."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    state = stat.rpartition(")")[2].split()[0]
+    return None if state in "ZX" else state
+
+
 def processes_left(marker):
     """[(pid, command)] of those with the words in their environment."""
     left = []
@@ -127,8 +137,7 @@ def processes_left(marker):
         try:
             folder = pathlib.Path(entry.path)
             if (marker.encode() in (folder / "environ").read_bytes() and
-                    (folder / "stat").read_text().rpartition(")")[2]
-                    .split()[0] not in "ZX"):
+                    process_state(entry.name)):
                 command = (folder / "cmdline").read_bytes()
                 left.append((int(entry.name),
                              command.replace(b"\0", b" ").decode().strip()))

@@ -18,6 +18,7 @@ RUN = "drill"
 EXPERIMENT = """\
 version: 1
 name: {run}
+executor: {executor}
 objective: {{metric: loss, goal: minimize}}
 parameters:
   x: {{type: float, min: 0, max: 1}}
@@ -44,12 +45,15 @@ class Drill:
 
     store: where the store is to lie, in the folder if not said. pause: what
     a trial sleeps, in seconds; 0: it does not. is_flaky: a trial's first
-    attempt asks for another."""
+    attempt asks for another. executor: what the experiment says of it, with
+    what it needs in the environment."""
 
     def __init__(self, directory, trials=4, parallel=2, search="random",
-                 pause=0, is_flaky=False, store=None):
+                 pause=0, is_flaky=False, store=None, executor="local",
+                 environment=None):
         self.directory = pathlib.Path(directory)
         self.store = pathlib.Path(store or self.directory / "store")
+        self.environment = environment or {}
         self.evidence = self.directory / "evidence"
         self.evidence.mkdir(parents=True)
         self.token = f"SMTUNE_DRILL={uuid.uuid4().hex}"
@@ -62,7 +66,7 @@ class Drill:
             if is_flaky else ""))
         trial.chmod(0o755)
         (self.directory / "drill.yaml").write_text(EXPERIMENT.format(
-            run=RUN, search=search, trials=trials,
+            run=RUN, executor=executor, search=search, trials=trials,
             parallel=parallel, trial=trial))
 
     # -- Engines
@@ -77,6 +81,7 @@ class Drill:
             "ASAN_OPTIONS": "detect_stack_use_after_return=0",
             "SMTUNE_FAULT_LOG": str(self.directory / f"log-{self.engines}"),
             name: token,
+            **self.environment,
         }
         if fault:
             env["SMTUNE_FAULT"] = fault

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures for tests on a real cluster (tests/slurm/lab).
+
+    def test_something(smtune, experiment, transport):
+        smtune.ok("run", experiment(trials=8, executor={"mode": "array"}))
+        assert len(smtune.json("trials", "last")) == 8
+
+Clusters are started when a test first asks for one, and serve all tests of a
+worker. Each test has to leave its own as it found it: no job, no process. What
+it did to daemons and nodes is put right for it.
+
+A test with the fixture `transport` runs by Slurm's commands and through
+slurmrestd; @pytest.mark.cluster("accounting", "age=2") asks for a cluster that
+was made with these words.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import pytest
+
+import checker
+from drill import Drill
+from programs import BUILD, ROOT, Smtune, wait_until, write_below
+
+LAB = ROOT / "tests/slurm/lab"
+NODES = ("n1", "n2", "n3", "n4")
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "slurmdbd",
+            "slurmrestd", "mariadbd", "setpriv")
+
+
+def missing():
+    """Why there can be no cluster, or None."""
+    if os.geteuid() != 0:
+        return "only root can start a cluster"
+    absent = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
+    if absent:
+        return f"there is no {', '.join(absent)}: `make deps-test` installs it"
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    if reason := missing():
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if reason := missing():
+        terminalreporter.write_line(
+            f"SLURM IS NOT TESTED HERE: {reason}", red=True, bold=True)
+
+
+class Cluster:
+    """A lab. It is where its `env` is in the environment."""
+
+    def __init__(self, words):
+        self.words = frozenset(words)
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="smtune-lab-"))
+        self.directory.chmod(0o755)
+        said = self.lab("up", *words).splitlines()
+        self.env = dict(line.split("=", 1) for line in said)
+        self.port = int(self.env.pop("LAB_PORT"))
+
+    def lab(self, verb, *words):
+        """lab("kill", "n1"): what tests/slurm/lab says."""
+        with tempfile.TemporaryFile("w+") as errors:  # daemons keep it
+            result = subprocess.run(
+                [LAB, verb, self.directory, *words], text=True, timeout=100,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=errors)
+            errors.seek(0)
+            assert result.returncode == 0, errors.read()
+        return result.stdout
+
+    def run(self, *words, timeout=30, **options):
+        """A command of Slurm's, to its end."""
+        return subprocess.run(
+            list(map(str, words)), text=True, timeout=timeout,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, **self.env}, **options)
+
+    def ok(self, *words, **options):
+        result = self.run(*words, **options)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    def jobs(self, *states):
+        """[{id, name, state, reason, nodes, ...}] of what is queued or runs,
+        or is in one of the states; an array's tasks each."""
+        fields = {"id": "%A", "array": "%F", "task": "%K", "name": "%j",
+                  "state": "%T", "reason": "%r", "nodes": "%N", "user": "%u",
+                  "partition": "%P", "cpus": "%C", "limit": "%l"}
+        words = ["-t", ",".join(states)] if states else []
+        said = self.ok("squeue", "-har", "-o", "|".join(fields.values()),
+                       *words)
+        return [dict(zip(fields, line.split("|"))) for line in
+                said.splitlines()]
+
+    def node(self, name):
+        """The state of a node: "IDLE", "DOWN+DRAIN", ..."""
+        said = self.ok("scontrol", "-o", "show", "node", name)
+        return dict(word.partition("=")[::2] for word in said.split())["State"]
+
+    def set_node(self, name, state):
+        reason = ["reason=test"] if state in ("down", "drain", "fail") else []
+        self.ok("scontrol", "update", f"nodename={name}", f"state={state}",
+                *reason)
+
+    def token(self, user="root"):
+        said = self.ok("scontrol", "token", "lifespan=86400",
+                       f"username={user}")
+        return said.strip().partition("=")[2]
+
+    def daemons(self):
+        names = ["munged", "slurmctld", *NODES]
+        if "accounting" in self.words:
+            names[1:1] = ["mariadbd", "slurmdbd"]
+        if "rest" in self.words:
+            names += ["rest-local", "rest-jwt"]
+        return names
+
+    def is_dead(self, daemon):
+        pid = (self.directory / "run" / daemon).read_text().split()[0]
+        return checker.process_state(pid) is None
+
+    def end_jobs(self):
+        """Takes away what is left in the queue, and says what it was."""
+        try:
+            wait_until(lambda: not self.jobs(), 10)
+            return []
+        except AssertionError:
+            left = self.jobs()
+        self.ok("scancel", "-f", "-s", "KILL", "-t", "RUNNING", "--me")
+        self.ok("scancel", *{job["id"] for job in left})
+        wait_until(lambda: not self.jobs(), 30, "an empty queue")
+        return left
+
+    def mend(self):
+        """Daemons run, nodes are idle; what was left in the queue."""
+        for name in self.daemons():
+            if self.is_dead(name):
+                self.lab("start", name)
+            else:
+                self.lab("thaw", name)
+        left = self.end_jobs()
+        for name in NODES:
+            if {"DOWN", "DRAIN"} & set(
+                    self.node(name).replace("*", "").split("+")):
+                self.set_node(name, "resume")
+        wait_until(lambda: all(self.node(n) == "IDLE" for n in NODES), 30,
+                   "idle nodes")
+        return left
+
+
+@pytest.fixture(scope="session")
+def clusters():
+    """clusters(words): the cluster that was made with these words."""
+    made = {}
+
+    def get(words):
+        words = frozenset(words)
+        if words not in made:
+            made[words] = Cluster(words)
+        return made[words]
+
+    yield get
+    for it in made.values():
+        it.lab("down")
+        shutil.rmtree(it.directory)
+
+
+@pytest.fixture(params=["commands", "rest"])
+def transport(request):
+    return request.param
+
+
+@pytest.fixture
+def cluster(request, clusters):
+    marker = request.node.get_closest_marker("cluster")
+    words = set(marker.args if marker else ())
+    is_rest = ("transport" in request.fixturenames and
+               request.getfixturevalue("transport") == "rest")
+    it = clusters(words | ({"rest"} if is_rest else set()))
+    it.options = {}
+    it.extra = {}
+    if is_rest:
+        it.options = {"transport": "rest",
+                      "url": f"http://127.0.0.1:{it.port + 2}"}
+        it.extra = {"SLURM_JWT": it.token()}
+    yield it
+    if left := it.mend():
+        pytest.fail(f"left in the queue: {left}")
+
+
+@pytest.fixture
+def smtune(tmp_path, cluster):
+    """As of tests/e2e, on the test's cluster."""
+    runner = Smtune(tmp_path)
+    runner.env.update(cluster.env, **cluster.extra)
+    yield runner
+    runner.end()
+
+
+@pytest.fixture
+def write(tmp_path):
+    """write(name, text): a file in the test's folder; its path."""
+    return write_below(tmp_path)
+
+
+@pytest.fixture
+def experiment(write, cluster):
+    """experiment(trials=4, executor={...}, trial={...}, ...): a file of an
+    experiment on the test's cluster. Its trials say loss=x."""
+    def make(name="run", trials=4, executor=None, trial=None, **keys):
+        return write(f"{name}.yaml", json.dumps({
+            "version": 1,
+            "name": name,
+            "executor": {"name": "slurm", "poll": "1s", **cluster.options,
+                         **(executor or {})},
+            "objective": {"metric": "loss", "goal": "minimize"},
+            "parameters": {"x": {"type": "float", "min": 0, "max": 1}},
+            "search": {"method": "random", "seed": 7},
+            "budget": {"trials": trials},
+            "trial": {"command": ["echo", "loss=${{ x }}"],
+                      **(trial or {})},
+            **keys}))
+    return make
+
+
+@pytest.fixture
+def drill(tmp_path, cluster):
+    """drill(trials=4, mode="job", ...): a drill of tests/fault on the test's
+    cluster. Nothing of it outlives the test."""
+    made = []
+
+    def make(mode="job", executor=None, **options):
+        where = tmp_path / f"drill-{len(made)}"
+        keys = {"name": "slurm", "mode": mode, "poll": "1s",
+                **cluster.options, **(executor or {})}
+        made.append(Drill(where, executor=json.dumps(keys),
+                          environment={**cluster.env, **cluster.extra},
+                          **options))
+        return made[-1]
+
+    yield make
+    for it in made:
+        it.end_all()
+
+
+@pytest.fixture
+def build():
+    """The folder of the programs under test."""
+    return BUILD

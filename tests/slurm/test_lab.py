@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster that the other tests stand upon."""
+
+import json
+import shutil
+
+import pytest
+
+from conftest import NODES, Cluster
+from programs import processes_with, wait_until
+
+
+def test_runs_on_every_node(cluster):
+    said = cluster.ok("srun", "-N4", "sh", "-c", "echo $SLURMD_NODENAME")
+    assert sorted(said.split()) == sorted(NODES)
+
+
+def test_gives_gpus(cluster):
+    said = cluster.ok("srun", "--gres=gpu:2", "sh", "-c",
+                      "echo $CUDA_VISIBLE_DEVICES")
+    assert said == "0,1\n"
+
+
+def test_down_ends_its_own_alone(cluster):
+    """Also a job's process whose node's daemon has gone before."""
+    other = Cluster(["age=5", "cpus=2", "gpus=0"])
+    other.ok("sbatch", "-o", "/dev/null", "--wrap", "exec sleep 1000")
+
+    def processes():
+        return processes_with(b"SLURM_CLUSTER_NAME=lab%d" % other.port)
+
+    wait_until(processes)
+    other.lab("kill", other.jobs()[0]["nodes"])
+    other.lab("down")
+    assert all(map(other.is_dead, other.daemons())) and not processes()
+    assert not any(map(cluster.is_dead, cluster.daemons()))
+    shutil.rmtree(other.directory)
+
+
+def test_daemons_are_killed_and_started(cluster):
+    cluster.lab("kill", "slurmctld", "n1")
+    assert cluster.is_dead("slurmctld") and cluster.is_dead("n1")
+    cluster.lab("start", "slurmctld", "n1")
+    wait_until(lambda: cluster.node("n1") == "IDLE")
+    cluster.lab("freeze", "slurmctld")
+    cluster.lab("thaw", "slurmctld")
+    assert cluster.jobs() == []
+
+
+@pytest.mark.cluster("accounting", "rest")
+def test_accounts_have_limits(cluster):
+    words = ["sbatch", "--parsable", "-H", "-A", "tight", "--wrap", "true"]
+    held = [cluster.ok(*words).strip() for _ in range(2)]
+    assert "AssocMaxSubmitJobLimit" in cluster.run(*words).stderr
+    cluster.ok("scancel", *held)
+    wait_until(lambda: cluster.ok(
+        "sacct", "-nXo", "state%20", "-j", ",".join(held)).split() ==
+        ["CANCELLED", "by", "0"] * 2)
+
+
+@pytest.mark.cluster("accounting", "rest")
+def test_slurmrestd_answers(cluster):
+    socket = cluster.directory / "rest/socket"
+    for words in (["--unix-socket", socket, "http://localhost"],
+                  ["-H", "X-SLURM-USER-NAME: root",
+                   "-H", f"X-SLURM-USER-TOKEN: {cluster.token()}",
+                   f"http://127.0.0.1:{cluster.port + 2}"]):
+        words[-1] += "/slurm/v0.0.38/jobs"
+        assert json.loads(cluster.ok("curl", "-sS", *words))["errors"] == []
