@@ -23,7 +23,11 @@
  * out an experiment file, and for tests of what is above executors.
  */
 
-enum { CPUS = 4096, PID_MIN = 1 << 23 /* no process has such a pid */ };
+enum {
+    CPUS = 4096,
+    PID_MIN = 1 << 23, /* no process has such a pid */
+    HANDLE_MAX = 32
+};
 
 struct fake_attempt {
     struct fake_attempt *next;
@@ -61,7 +65,8 @@ struct fake {
     void *done_user;
 };
 
-static const struct outcome default_outcome = {.attempt = -1};
+static const struct outcome default_outcome = {
+    .attempt = -1, .queued_ms = -1, .trouble = -1};
 
 /* -- Files ----------------------------------------------------------------*/
 
@@ -157,18 +162,30 @@ static void remove_attempt(struct fake_attempt *attempt)
     uv_close((uv_handle_t *)&attempt->timer, on_attempt_closed);
 }
 
+static const char *queue_handle(int64_t attempt, char handle[HANDLE_MAX])
+{
+    snprintf(handle, HANDLE_MAX, "FAKE-%" PRId64, attempt);
+    return handle;
+}
+
 static void run_waiting(struct fake *fake);
 
 static void finish(struct fake_attempt *attempt)
 {
     struct fake *fake = attempt->fake;
     struct attempt_exit end = attempt->end;
+    const int trouble = attempt->outcome->trouble;
 
     end.ended_ms = clock_wall_ms();
     if (attempt->claim_fd >= 0 && end.cause != CAUSE_LOST)
         exit_write(attempt->directory, &end, NULL);
     remove_attempt(attempt);
     run_waiting(fake);
+    if (trouble >= 0 && end.cause != CAUSE_CANCELLED)
+        fake->events.node(fake->events.user,
+                          &(struct node_report){end.node,
+                                                (enum node_trouble)trouble,
+                                                end.attempt, end.text});
     fake->events.ended(fake->events.user, &end);
     if (fake->is_closing || !fake->was_refused)
         return;
@@ -185,10 +202,23 @@ static void on_end(uv_timer_t *timer)
     finish(attempt);
 }
 
+static void tell_started(const struct fake_attempt *attempt)
+{
+    const struct executor_events *events = &attempt->fake->events;
+    const int64_t id = attempt->end.attempt;
+    char handle[HANDLE_MAX];
+    const struct attempt_place place = {
+        PID_MIN + id, attempt->end.node,
+        attempt->outcome->queued_ms >= 0 ? queue_handle(id, handle) : ""};
+
+    events->started(events->user, id, &place);
+    if (attempt->outcome->note != NULL)
+        events->note(events->user, attempt->outcome->note);
+}
+
 static void on_begin(uv_timer_t *timer)
 {
     struct fake_attempt *attempt = timer->data;
-    struct fake *fake = attempt->fake;
     struct err err = {.text = "cannot write the claim"};
 
     attempt->end.started_ms = clock_wall_ms();
@@ -205,9 +235,19 @@ static void on_begin(uv_timer_t *timer)
     }
     attempt->has_started = true;
     uv_timer_start(timer, on_end, (uint64_t)attempt->duration_ms, 0);
-    fake->events.started(
-        fake->events.user, attempt->end.attempt,
-        &(struct attempt_place){PID_MIN + attempt->end.attempt, "", ""});
+    tell_started(attempt);
+}
+
+/* First it waits in a queue, where the script says so. */
+static void on_queue(uv_timer_t *timer)
+{
+    struct fake_attempt *attempt = timer->data;
+    const struct executor_events *events = &attempt->fake->events;
+    char handle[HANDLE_MAX];
+
+    uv_timer_start(timer, on_begin, (uint64_t)attempt->outcome->queued_ms, 0);
+    events->queued(events->user, attempt->end.attempt,
+                   queue_handle(attempt->end.attempt, handle));
 }
 
 static void run_waiting(struct fake *fake)
@@ -218,7 +258,8 @@ static void run_waiting(struct fake *fake)
             continue;
         a->runs = true;
         fake->running++;
-        uv_timer_start(&a->timer, on_begin, 0, 0);
+        uv_timer_start(&a->timer,
+                       a->outcome->queued_ms >= 0 ? on_queue : on_begin, 0, 0);
     }
 }
 

@@ -14,6 +14,7 @@
 enum { SCRIPT_MAX_BYTES = 16 << 20 };
 
 static const char *const start_names[] = {"ok", "full", "error"};
+static const char *const trouble_names[] = {"died", "unhealthy", "refused"};
 
 static int find_word(const char *word, const char *const *words, size_t count)
 {
@@ -154,6 +155,39 @@ static int set_warned_exit(struct outcome *outcome, const json_t *value)
     return json_is_integer(value) ? 0 : -1;
 }
 
+static int set_queued(struct outcome *outcome, const json_t *value)
+{
+    outcome->queued_ms = integer_of(value);
+    return json_is_integer(value) && outcome->queued_ms >= 0 ? 0 : -1;
+}
+
+static int set_node(struct outcome *outcome, const json_t *value)
+{
+    snprintf(outcome->end.node, sizeof(outcome->end.node), "%s",
+             string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
+static int set_displaced(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.is_displaced = json_is_true(value);
+    return json_is_boolean(value) ? 0 : -1;
+}
+
+static int set_trouble(struct outcome *outcome, const json_t *value)
+{
+    outcome->trouble =
+        find_word(string_of(value), trouble_names, ARRAY_LEN(trouble_names));
+    return outcome->trouble >= 0 ? 0 : -1;
+}
+
+static int set_note(struct outcome *outcome, const json_t *value)
+{
+    free(outcome->note);
+    outcome->note = mem_copy_string(string_of(value));
+    return json_is_string(value) ? 0 : -1;
+}
+
 /* In the order in which they are applied: a cause gives the exit code and the
  * signal that the keys after it may change. */
 static const struct key {
@@ -176,6 +210,11 @@ static const struct key {
     {"ignore_term", set_ignore_term},
     {"warned_exit", set_warned_exit},
     {"checkpoint", set_checkpoint},
+    {"queued_ms", set_queued},
+    {"node", set_node},
+    {"displaced", set_displaced},
+    {"trouble", set_trouble},
+    {"note", set_note},
 };
 
 /* -- Lines ----------------------------------------------------------------*/
@@ -216,7 +255,7 @@ static int add_line(struct fake_script *script, const char *line, size_t length,
                                 &script->capacity, sizeof(*outcome));
     outcome = &script->outcomes[script->count++];
     memset(outcome, 0, sizeof(*outcome));
-    outcome->attempt = -1;
+    outcome->attempt = outcome->queued_ms = outcome->trouble = -1;
     result = fill(outcome, object, err);
     json_decref(object);
     return result;
@@ -258,6 +297,7 @@ void fake_script_clear(struct fake_script *script)
         free(script->outcomes[i].metrics);
         free(script->outcomes[i].output);
         free(script->outcomes[i].checkpoint);
+        free(script->outcomes[i].note);
     }
     free(script->outcomes);
     *script = (struct fake_script){NULL, 0, 0};

@@ -34,6 +34,11 @@
  *     cpu_ms, max_rss_bytes
  *     ignore_term  true: only SIGKILL cancels it, or the grace period
  *     warned_exit  it ends with this status when it is warned
+ *     queued_ms    it waits so long in a queue, as job FAKE-<its number>
+ *     node         of a cluster, where it runs
+ *     displaced    true: that was taken away by the executor itself
+ *     trouble      "died", "unhealthy", "refused": of its node, at its end
+ *     note         for people, when it starts
  *     checkpoint   replaces the file `state` in SMTUNE_CHECKPOINT_DIR when it
  *                  ends
  *
@@ -47,7 +52,11 @@ struct outcome {
     char *command;   /* NULL: any */
     enum fake_start start;
     int64_t duration_ms;
-    struct attempt_exit end; /* cause, exit_code, signal, cpu, rss, text */
+    int64_t queued_ms;       /* -1: it waits in no queue */
+    struct attempt_exit end; /* cause, exit_code, signal, cpu, rss, text, node,
+                                is_displaced */
+    int trouble;             /* enum node_trouble; -1: none */
+    char *note;
     char *log;
     char *metrics;
     char *output;

@@ -257,20 +257,11 @@ static void on_watch(uv_timer_t *handle)
     uv_timer_set_repeat(handle, (uint64_t)(READ_EVERY_MS / slices));
     if (engine_read_trials(engine, engine->live_count / slices + 1))
         engine_keep_reading(engine);
+    engine_look_at_nodes(engine);
     engine_tell_status(engine);
 }
 
 /* ---- life ---- */
-
-static void on_broken(void *user, const struct err *err)
-{
-    engine_break(user, err);
-}
-
-static void on_room(void *user)
-{
-    engine_start_committed(user);
-}
 
 static int64_t parallel(const struct experiment *experiment)
 {
@@ -313,73 +304,6 @@ static void open_session(struct engine *engine)
     engine->busy.data = engine;
     uv_prepare_start(&engine->step, on_step);
     uv_timer_start(&engine->watch, on_watch, READ_EVERY_MS, READ_EVERY_MS);
-}
-
-static int open_executor(struct engine *engine, struct executor_options options,
-                         struct err *err)
-{
-    struct executor_events events = {
-        .started = engine_on_started,
-        .ended = engine_on_ended,
-        .room = on_room,
-        .broken = on_broken,
-        .user = engine,
-    };
-    struct executor *executor;
-
-    options.parallel = (int)engine->parallel;
-    options.state_directory = engine->run->directory;
-    executor = executor_create(&engine->loop, &options, &events, err);
-    if (executor == NULL)
-        return -1;
-    engine->executors[engine->executor_count++] = executor;
-    return 0;
-}
-
-static int open_executors(struct engine *engine, struct err *err)
-{
-    const struct workflow *workflow = engine->run->workflow;
-
-    if (workflow == NULL)
-        return open_executor(engine, engine->experiment->executor, err);
-    for (size_t i = 0; i < workflow->executor_count; i++) {
-        if (open_executor(engine, workflow->executors[i], err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-struct trial *engine_create_trial(struct engine *engine, int64_t number)
-{
-    struct trial *trial =
-        trial_create(engine->experiment, &engine->experiment->task, number);
-
-    trial->executor = engine->executors[0];
-    return trial;
-}
-
-static struct executor *find_executor(const struct engine *engine,
-                                      const char *name)
-{
-    const struct workflow *workflow = engine->run->workflow;
-    size_t i = 0;
-
-    while (i + 1 < engine->executor_count && name != NULL &&
-           strcmp(workflow->executors[i].name, name) != 0)
-        i++;
-    return engine->executors[name != NULL ? i : 0];
-}
-
-struct trial *engine_create_job(struct engine *engine, size_t step,
-                                int64_t number)
-{
-    const struct step *its = &engine->run->workflow->steps[step];
-    struct trial *job = trial_create(engine->experiment, &its->task, number);
-
-    job->step = (int64_t)step;
-    job->link_rule = its->link.max > 0 ? &its->link : NULL;
-    job->executor = find_executor(engine, its->executor);
-    return job;
 }
 
 /* A fake trial keeps a file open. What the executor starts has the limit as it
@@ -499,6 +423,7 @@ static void engine_clear(struct engine *engine)
     workspaces_destroy(engine->workspaces);
     pools_destroy(engine->pools);
     notifier_destroy(engine->notifier);
+    buf_clear(&engine->avoided);
     free(engine->program_path);
 }
 
@@ -558,10 +483,11 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
         (run->experiment->schedule.is_on && engine->scheduler == NULL) ||
         engine->workspaces == NULL || engine->pools == NULL ||
         (run->experiment->receiver_count > 0 && engine->notifier == NULL) ||
-        open_executors(engine, err) != 0)
+        engine_open_executors(engine, err) != 0)
         return -1;
     raise_descriptor_limit();
     if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||
+        engine_avoid_nodes(engine, err) != 0 ||
         engine_recover(engine, err) != 0 || begin_paused(engine, err) != 0)
         return -1;
     if (stop_at_once) {

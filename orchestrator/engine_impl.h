@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "base/buf.h"
 #include "orchestrator/cache.h"
 #include "orchestrator/control.h"
 #include "orchestrator/engine.h"
@@ -19,6 +20,8 @@
  * The engine's inside, shared by its files only:
  *
  *   engine.c    the loop, its handles, what happens once a turn
+ *   engine_executors.c  the executors, and that attempts wait there or started
+ *   engine_nodes.c  nodes of clusters to keep away from
  *   ledger.c    the open transaction, states, live trials by attempt
  *   ending.c    the budget's verdict, the user's signals, pausing
  *   control_requests.c  what is asked for on the engine's socket
@@ -98,6 +101,7 @@ struct engine {
     struct trial_list live;    /* has_more first, then as long not read */
     int64_t prepared_count, committed_count, live_count;
     int64_t running_count; /* of the live ones, those that have started */
+    int64_t queued_count;  /* likewise, those that wait in a queue */
     int64_t adopted_count; /* likewise, those of an earlier engine */
     void *by_attempt;      /* tsearch tree of live trials */
     struct tally tally;
@@ -105,9 +109,12 @@ struct engine {
     int64_t paused_trials;  /* by the schedule */
     int64_t given_up_count; /* by it, since the last commit */
     int64_t parallel;
-    double mean_attempt_ms; /* moving average; NaN: none ended yet */
-    int64_t launch_errors;  /* in a row */
-    char launch_error[256]; /* the last one's text */
+    double mean_attempt_ms;   /* moving average; NaN: none ended yet */
+    int64_t launch_errors;    /* in a row */
+    char launch_error[256];   /* the last one's text */
+    char executor_note[256];  /* what an executor said last for people; "" */
+    struct buf avoided;       /* nodes, a line each, as executors know them */
+    int64_t look_at_nodes_ms; /* monotonic: when next */
 
     enum engine_phase phase;
     enum trial_wish wish; /* for trials ended by the phase */
@@ -229,9 +236,27 @@ bool engine_cache_seal(struct engine *engine, struct trial *job);
  * when the engine broke; then the trial is still the caller's. */
 bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as);
 
-/* settle.c */
+/* engine_executors.c */
+int engine_open_executors(struct engine *engine, struct err *err);
 void engine_on_started(void *user, int64_t attempt,
                        const struct attempt_place *place);
+/* It waits in no queue any more. */
+void engine_dequeue(struct engine *engine, struct trial *trial);
+/* A trial that is in no list, and not in the record yet. */
+struct trial *engine_create_trial(struct engine *engine, int64_t number);
+/* The same for a job of a workflow's step. */
+struct trial *engine_create_job(struct engine *engine, size_t step,
+                                int64_t number);
+
+/* engine_nodes.c */
+/* Tells the executors what to keep away from; and again where that has changed,
+ * if it was not looked at just now. */
+int engine_avoid_nodes(struct engine *engine, struct err *err);
+void engine_look_at_nodes(struct engine *engine);
+void engine_on_node(void *user, const struct node_report *report);
+void engine_on_note(void *user, const char *text);
+
+/* settle.c */
 void engine_on_ended(void *user, const struct attempt_exit *end);
 /* Reads the files of `count` live trials, of all in turn; whether some have
  * more at once. */
@@ -341,11 +366,6 @@ void engine_tell_trial(struct engine *engine, const struct engine_trial *trial);
 void engine_close_control(struct engine *engine);
 
 /* engine.c */
-/* A trial that is in no list, and not in the record yet. */
-struct trial *engine_create_trial(struct engine *engine, int64_t number);
-/* The same for a job of a workflow's step. */
-struct trial *engine_create_job(struct engine *engine, size_t step,
-                                int64_t number);
 /* Commits what is open, and does what had to wait for it. False when the engine
  * broke. */
 bool engine_commit_now(struct engine *engine);

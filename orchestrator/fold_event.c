@@ -102,8 +102,9 @@ static void run_resumed(struct fold *fold, json_t *detail)
     fold_set(run_row(fold), RUN_CELL_PAUSED_MS, value_null());
 }
 
-/* Tells of times, and changes no row. */
-static void clock_jumped(struct fold *fold, json_t *detail)
+/* Tells of times, of nodes, something to people: it changes no row of the
+ * run's. */
+static void only_tells(struct fold *fold, json_t *detail)
 {
     (void)fold, (void)detail;
 }
@@ -436,6 +437,20 @@ static struct fold_row *known_attempt(struct fold *fold)
     return row;
 }
 
+static void attempt_queued(struct fold *fold, json_t *detail)
+{
+    struct fold_row *row = known_attempt(fold);
+
+    if (row == NULL)
+        return;
+    if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "starting") != 0)
+        fold_complain(fold, "the attempt is in a queue, and was %s",
+                      row->cells[ATTEMPT_CELL_STATE].text);
+    fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
+    if (row->cells[ATTEMPT_CELL_QUEUED_MS].type == VALUE_NULL)
+        fold_set(row, ATTEMPT_CELL_QUEUED_MS, value_int(fold->event->time_ms));
+}
+
 static void attempt_running(struct fold *fold, json_t *detail)
 {
     struct fold_row *row = known_attempt(fold);
@@ -474,17 +489,13 @@ static const struct handler {
     const char *event;
     void (*apply)(struct fold *fold, json_t *detail);
 } handlers[] = {
-    {"observed", job_observed},
-    {"attempt_starting", attempt_starting},
-    {"attempt_running", attempt_running},
-    {"attempt_ended", attempt_ended},
-    {"run_created", run_created},
-    {"run_state", run_state},
-    {"run_paused", run_paused},
-    {"run_resumed", run_resumed},
-    {"engine_started", run_engine},
-    {"engine_ended", run_engine},
-    {"clock_jumped", clock_jumped},
+    {"observed", job_observed},         {"attempt_starting", attempt_starting},
+    {"attempt_queued", attempt_queued}, {"attempt_running", attempt_running},
+    {"attempt_ended", attempt_ended},   {"run_created", run_created},
+    {"run_state", run_state},           {"run_paused", run_paused},
+    {"run_resumed", run_resumed},       {"engine_started", run_engine},
+    {"engine_ended", run_engine},       {"clock_jumped", only_tells},
+    {"node_avoided", only_tells},       {"note", only_tells},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

@@ -177,4 +177,5 @@ void engine_untrack_live(struct engine *engine, struct trial *trial)
     TAILQ_REMOVE(&engine->live, trial, link);
     engine->live_count--;
     engine->adopted_count -= trial->is_adopted;
+    engine_dequeue(engine, trial);
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,8 @@ static int on_attempt(void *user, const struct attempt_row *row)
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
         trial->from = row->resource_from;
+        snprintf(trial->handle, sizeof(trial->handle), "%s",
+                 row->handle != NULL ? row->handle : "");
     } else if (row->number > recovery->superseded.attempts && row->rule >= 0 &&
                row->rule <= (int64_t)task->retry_count) {
         const struct retry_rule *rule =

@@ -44,25 +44,6 @@ static void on_metric(void *user, const char *name, int64_t step, double value)
     engine_schedule_decide(engine, trial);
 }
 
-void engine_on_started(void *user, int64_t attempt,
-                       const struct attempt_place *place)
-{
-    struct engine *engine = user;
-    struct trial *trial = engine_find_live(engine, attempt);
-    int64_t now_ms = clock_wall_ms();
-    struct err err;
-
-    if (trial == NULL || trial->state != JOB_READY || !engine_begin(engine))
-        return;
-    engine_end_hold(engine);
-    trial->started_ms = now_ms;
-    if (store_set_attempt_running(engine->store, engine->run->id, trial->job,
-                                  attempt, place->pid, now_ms, &err) != 0)
-        engine_break(engine, &err);
-    else
-        engine_change_trial(engine, trial, EVENT_STARTED, NULL);
-}
-
 static void add_text(struct attempt_exit *end, const char *text)
 {
     size_t used = strlen(end->text);
@@ -217,6 +198,8 @@ static void settle_as(struct engine *engine, struct trial *trial,
         .rule = trial->retry_rule,
         .resource_used = engine_schedule_used(engine, trial, event),
         .checkpoint = checkpoint,
+        .node = end->node[0] != '\0' ? end->node : NULL,
+        .is_displaced = end->is_displaced,
     };
     TAILQ_INSERT_TAIL(&engine->settled, trial, link);
     if (!engine_begin(engine))
@@ -449,6 +432,7 @@ static void forget_attempt(struct trial *trial)
     watch_destroy(trial->watch);
     trial->watch = NULL;
     trial->attempt = 0;
+    trial->handle[0] = '\0';
     trial->has_ended = trial->is_adopted = false;
     trial->has_lost_checkpoint = false;
     trial->wish = WISH_NONE;

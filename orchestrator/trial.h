@@ -39,7 +39,7 @@ struct trial_curve {
     double last;
 };
 
-enum { TRIAL_MAX_CURVES = 64, TRIAL_MAX_POINTS = 10000 };
+enum { TRIAL_MAX_CURVES = 64, TRIAL_MAX_POINTS = 10000, TRIAL_HANDLE_MAX = 32 };
 
 struct launch;
 struct watch;
@@ -94,6 +94,8 @@ struct trial {
     bool is_new_best;
     bool is_reopened; /* its user put it back */
     bool is_adopted;  /* its attempt was started by an earlier engine */
+    bool is_queued;   /* its attempt waits in a queue of the executor's */
+    char handle[TRIAL_HANDLE_MAX]; /* what it is called there, or "" */
     struct attempt_exit end;
     TAILQ_ENTRY(trial) link; /* in one list of the engine's */
 };

@@ -94,7 +94,11 @@ struct store;
     X(ATTEMPT_CELL_RESOURCE_FROM, "resource_from")                             \
     X(ATTEMPT_CELL_RESOURCE, "resource")                                       \
     X(ATTEMPT_CELL_RESOURCE_USED, "resource_used")                             \
-    X(ATTEMPT_CELL_CHECKPOINT, "checkpoint")
+    X(ATTEMPT_CELL_CHECKPOINT, "checkpoint")                                   \
+    X(ATTEMPT_CELL_NODE, "node")                                               \
+    X(ATTEMPT_CELL_HANDLE, "handle")                                           \
+    X(ATTEMPT_CELL_QUEUED_MS, "queued_ms")                                     \
+    X(ATTEMPT_CELL_DISPLACED, "displaced")
 
 #define SUPERSEDED_CELLS(X)                                                    \
     X(SUPERSEDED_CELL_TOLD, "told") /* stands for an id */                     \

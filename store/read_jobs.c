@@ -4,12 +4,6 @@
 #include "base/value.h"
 #include "store/store_impl.h"
 
-/* A text column that may be NULL. */
-static const char *text_or_null(sqlite3_stmt *statement, int column)
-{
-    return (const char *)sqlite3_column_text(statement, column);
-}
-
 /* ---- attempts ---- */
 
 #define SELECT_ATTEMPTS                                                        \
@@ -17,7 +11,7 @@ static const char *text_or_null(sqlite3_stmt *statement, int column)
     " a.directory, a.text, a.pid, ifnull(a.exit_code, -1), a.signal,"          \
     " a.started_ms, a.ended_ms, a.cpu_ms, a.max_rss_bytes, a.created_ms,"      \
     " ifnull(a.rule, -1), a.resource_from, a.resource, a.resource_used,"       \
-    " a.checkpoint"                                                            \
+    " a.checkpoint, a.node, a.handle, a.queued_ms, a.displaced"                \
     " FROM attempt AS a JOIN job ON job.id = a.job_id"                         \
     " WHERE job.run_id = ?1"
 
@@ -30,9 +24,9 @@ static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
     attempt->number = sqlite3_column_int64(statement, column++);
     attempt->job_number = sqlite3_column_int64(statement, column++);
     attempt->state = store_column_text(statement, column++);
-    attempt->cause = text_or_null(statement, column++);
+    attempt->cause = store_column_text_or_null(statement, column++);
     attempt->directory = store_column_text(statement, column++);
-    attempt->text = text_or_null(statement, column++);
+    attempt->text = store_column_text_or_null(statement, column++);
     attempt->pid = sqlite3_column_int64(statement, column++);
     attempt->exit_code = sqlite3_column_int64(statement, column++);
     attempt->signal = sqlite3_column_int64(statement, column++);
@@ -45,7 +39,11 @@ static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
     attempt->resource_from = sqlite3_column_int64(statement, column++);
     attempt->resource = sqlite3_column_int64(statement, column++);
     attempt->resource_used = sqlite3_column_int64(statement, column++);
-    attempt->checkpoint = text_or_null(statement, column++);
+    attempt->checkpoint = store_column_text_or_null(statement, column++);
+    attempt->node = store_column_text_or_null(statement, column++);
+    attempt->handle = store_column_text_or_null(statement, column++);
+    attempt->queued_ms = sqlite3_column_int64(statement, column++);
+    attempt->is_displaced = sqlite3_column_int(statement, column++) != 0;
 }
 
 int store_each_attempt(struct store *store, int64_t run, int64_t job,

@@ -58,12 +58,6 @@ int store_change_step(struct store *store, const struct step_change *change,
 
 /* ---- reading ---- */
 
-/* A text column that may be NULL. */
-static const char *text_or_null(sqlite3_stmt *statement, int column)
-{
-    return (const char *)sqlite3_column_text(statement, column);
-}
-
 static void read_step(sqlite3_stmt *statement, struct step_row *step)
 {
     int column = 0;
@@ -71,8 +65,8 @@ static void read_step(sqlite3_stmt *statement, struct step_row *step)
     step->step = sqlite3_column_int64(statement, column++);
     step->name = store_column_text(statement, column++);
     step->state = store_column_text(statement, column++);
-    step->reason = text_or_null(statement, column++);
-    step->matrix = text_or_null(statement, column++);
+    step->reason = store_column_text_or_null(statement, column++);
+    step->matrix = store_column_text_or_null(statement, column++);
     step->copies = sqlite3_column_int64(statement, column++);
     step->first_job = sqlite3_column_int64(statement, column++);
     step->began_ms = sqlite3_column_int64(statement, column++);

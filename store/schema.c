@@ -18,3 +18,4 @@ EMBED("store_schema_3", "store/schema_3.sql");
 EMBED("store_schema_4", "store/schema_4.sql");
 EMBED("store_schema_5", "store/schema_5.sql");
 EMBED("store_schema_6", "store/schema_6.sql");
+EMBED("store_schema_7", "store/schema_7.sql");

@@ -3,12 +3,13 @@
 #define SMTUNE_STORE_SCHEMA_H
 
 /* The text of schema.sql, which makes the tables of an empty store, and of
- * what brings them to versions 2 to 6. */
+ * what brings them to versions 2 to 7. */
 extern const char store_schema[];
 extern const char store_schema_2[];
 extern const char store_schema_3[];
 extern const char store_schema_4[];
 extern const char store_schema_5[];
 extern const char store_schema_6[];
+extern const char store_schema_7[];
 
 #endif

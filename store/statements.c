@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/statements.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -80,14 +81,19 @@ static const char *const texts[STATEMENT_COUNT] = {
     [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"
                        " created_ms, resource, resource_from)"
                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [UPDATE_ATTEMPT_QUEUED] =
+        "UPDATE attempt SET handle = ?2, queued_ms = coalesce(queued_ms, ?3)"
+        " WHERE id = ?1 AND state = 'starting'",
     [UPDATE_ATTEMPT_RUNNING] =
-        "UPDATE attempt SET state = 'running', pid = ?2, started_ms = ?3"
+        "UPDATE attempt SET state = 'running', pid = ?2, started_ms = ?3,"
+        " node = coalesce(?4, node), handle = coalesce(?5, handle)"
         " WHERE id = ?1 AND state = 'starting'",
     [UPDATE_ATTEMPT_ENDED] =
         "UPDATE attempt SET state = 'ended', cause = ?2, exit_code = ?3,"
         " signal = ?4, started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
         " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10,"
-        " resource_used = ?11, checkpoint = ?12"
+        " resource_used = ?11, checkpoint = ?12, node = coalesce(?13, node),"
+        " displaced = ?14"
         " WHERE id = ?1 AND state <> 'ended'",
     [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
     [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",
@@ -99,6 +105,22 @@ static const char *const texts[STATEMENT_COUNT] = {
     [INSERT_NOTIFICATION] =
         "INSERT INTO notification (run_id, delivery, receiver, event, body,"
         " created_ms, due_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+    [REPORT_NODE] =
+        "INSERT INTO node VALUES"
+        " (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1, 1, ?7, 'engine')"
+        " ON CONFLICT (name) DO UPDATE SET trouble = ?2, text = ?3,"
+        " run_id = ?4, attempt_id = ?5, last_ms = ?6, count = count + 1,"
+        " until_ms = iif(avoided AND (until_ms IS NULL OR until_ms > ?7),"
+        "  until_ms, ?7),"
+        " \"by\" = iif(avoided AND (until_ms IS NULL OR until_ms > ?7), \"by\","
+        "  'engine'), avoided = 1",
+    [AVOID_NODE] =
+        "INSERT INTO node (name, text, count, avoided, until_ms,"
+        " \"by\") VALUES (?1, ?2, 0, 1, ?3, 'user')"
+        " ON CONFLICT (name) DO UPDATE SET text = coalesce(?2, text),"
+        " avoided = 1, until_ms = ?3, \"by\" = 'user'",
+    [CLEAR_NODE] = "UPDATE node SET avoided = 0, until_ms = NULL,"
+                   " \"by\" = 'user' WHERE name = ?1",
     [UPDATE_NOTIFICATION] =
         "UPDATE notification SET tries = ?2, due_ms = ?3, delivered_ms = ?4,"
         " given_up_ms = ?5, error = ?6 WHERE id = ?1",
@@ -273,9 +295,23 @@ const char *store_column_text(sqlite3_stmt *statement, int column)
     return text == NULL ? "" : (const char *)text;
 }
 
+const char *store_column_text_or_null(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
 double store_column_real(sqlite3_stmt *statement, int column)
 {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL)
         return NAN;
     return sqlite3_column_double(statement, column);
+}
+
+int store_expect_change(struct store *store, const char *what, int64_t id,
+                        struct err *err)
+{
+    if (sqlite3_changes(store->db) == 1)
+        return 0;
+    return err_set(err, ERR_FAILED, "store '%s': no %s %" PRId64, store->path,
+                   what, id);
 }

@@ -47,6 +47,7 @@ enum statement {
     INSERT_OBSERVATION,
     UPDATE_OBSERVATION_PROMOTED,
     INSERT_ATTEMPT,
+    UPDATE_ATTEMPT_QUEUED,
     UPDATE_ATTEMPT_RUNNING,
     UPDATE_ATTEMPT_ENDED,
     SELECT_METRIC_NAME,
@@ -56,6 +57,9 @@ enum statement {
     INSERT_EARLIER_RESULT,
     INSERT_NOTIFICATION,
     UPDATE_NOTIFICATION,
+    REPORT_NODE,
+    AVOID_NODE,
+    CLEAR_NODE,
     STATEMENT_COUNT
 };
 
@@ -66,6 +70,10 @@ sqlite3_stmt *store_statement(struct store *store, enum statement id,
 /* Binds, runs to its end and resets. An error without a transaction. */
 int store_change(struct store *store, enum statement id,
                  const struct value *values, size_t count, struct err *err);
+
+/* After it: whether it changed one row. An error says "no WHAT ID". */
+int store_expect_change(struct store *store, const char *what, int64_t id,
+                        struct err *err);
 
 /*
  * Compiles a statement for one use, for reading, and binds ?1 ... to
@@ -91,6 +99,8 @@ int store_step(struct store *store, sqlite3_stmt *statement, struct err *err);
 
 /* A text column; never NULL. */
 const char *store_column_text(sqlite3_stmt *statement, int column);
+/* One that may be NULL. */
+const char *store_column_text_or_null(sqlite3_stmt *statement, int column);
 /* A real column; NULL is NaN. */
 double store_column_real(sqlite3_stmt *statement, int column);
 

@@ -244,12 +244,25 @@ struct attempt_new {
     int64_t time_ms;
 };
 
+/* What is learnt of one that has not ended. */
+struct attempt_change {
+    int64_t run, job, attempt;
+    int64_t pid;        /* 0: not known; -1: it has none yet */
+    const char *node;   /* NULL: as it was */
+    const char *handle; /* likewise: what the cluster calls it */
+    int64_t time_ms;
+};
+
 /* State starting. At most one attempt of a job has not ended. Events
- * "attempt_starting", "attempt_running", "attempt_ended". */
+ * "attempt_starting", "attempt_queued" (which may come again, and is of one
+ * that is starting), "attempt_running", "attempt_ended". */
 int store_add_attempt(struct store *store, const struct attempt_new *attempt,
                       int64_t *id, struct err *err);
-int store_set_attempt_running(struct store *store, int64_t run, int64_t job,
-                              int64_t attempt, int64_t pid, int64_t time_ms,
+int store_set_attempt_queued(struct store *store,
+                             const struct attempt_change *change,
+                             struct err *err);
+int store_set_attempt_running(struct store *store,
+                              const struct attempt_change *change,
                               struct err *err);
 
 struct attempt_end {
@@ -262,6 +275,8 @@ struct attempt_end {
     int rule;               /* the retry rule that matched, from 0; -1: none */
     int64_t resource_used;  /* 0: none, or not known */
     const char *checkpoint; /* a hash of its checkpoints; NULL: none */
+    const char *node;       /* NULL: as it was */
+    bool is_displaced;      /* it starts again, and that is no retry */
 };
 
 int store_end_attempt(struct store *store, const struct attempt_end *end,
@@ -293,6 +308,30 @@ struct earlier_row {
 
 int store_add_earlier(struct store *store, int64_t run,
                       const struct earlier_row *earlier, struct err *err);
+
+/* Something for people, of a run: event "note". */
+int store_add_note(struct store *store, int64_t run, const char *text,
+                   int64_t time_ms, struct err *err);
+
+/* What was seen of a node of a cluster, which is of no run alone: its engines
+ * keep away from it for a while. Event "node_avoided" of the run. */
+struct node_new {
+    int64_t run, attempt; /* 0: of none in particular */
+    const char *name;
+    const char *trouble; /* died, unhealthy, refused */
+    const char *text;
+    int64_t time_ms;
+    int64_t until_ms; /* one that is avoided for longer already stays so */
+};
+
+int store_report_node(struct store *store, const struct node_new *node,
+                      struct err *err);
+/* A person's word, of no run. until_ms 0: until they say otherwise. text NULL:
+ * as it was. */
+int store_avoid_node(struct store *store, const char *name, const char *text,
+                     int64_t until_ms, struct err *err);
+/* ERR_NOT_FOUND where nothing is known of the node. */
+int store_clear_node(struct store *store, const char *name, struct err *err);
 
 /* A message to a receiver of the run's, to be sent at once. */
 struct notification_new {
@@ -471,7 +510,10 @@ struct attempt_row {
     int64_t cpu_ms, max_rss_bytes, created_ms;
     int64_t rule; /* the retry rule that matched its end; -1: none */
     int64_t resource_from, resource, resource_used; /* 0: none, or not known */
-    const char *checkpoint; /* a hash of its checkpoints; NULL: none */
+    const char *checkpoint;    /* a hash of its checkpoints; NULL: none */
+    const char *node, *handle; /* of a cluster; NULL: none */
+    int64_t queued_ms;         /* 0: it was in no queue */
+    bool is_displaced;
 };
 
 /* Attempts of one job, or (job 0) all of the run that have not ended. */
@@ -568,6 +610,23 @@ int store_each_notification(struct store *store, int64_t run,
                             int (*row)(void *user,
                                        const struct notification_row *row),
                             void *user, struct err *err);
+
+struct node_row {
+    const char *name;
+    const char *trouble, *text, *run; /* NULL: none; the run's name */
+    int64_t trial, attempt;    /* its numbers, of the last trouble; 0: none */
+    int64_t first_ms, last_ms; /* of trouble; 0: there was none */
+    int64_t count;             /* of troubles */
+    bool is_avoided;
+    int64_t until_ms; /* 0: until a person says otherwise */
+    const char *by;   /* engine, user: who said so, or the contrary, last */
+};
+
+/* By name: all of which something is known; or (now_ms other than 0) those that
+ * are to be avoided then. */
+int store_each_node(struct store *store, int64_t now_ms,
+                    int (*row)(void *user, const struct node_row *node),
+                    void *user, struct err *err);
 
 struct event_row {
     int64_t seq, job, job_number, attempt, time_ms; /* 0: of the run */

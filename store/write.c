@@ -10,15 +10,6 @@
 #include "store/event.h"
 #include "store/store_impl.h"
 
-static int expect_change(struct store *store, const char *what, int64_t id,
-                         struct err *err)
-{
-    if (sqlite3_changes(store->db) == 1)
-        return 0;
-    return err_set(err, ERR_FAILED, "store '%s': no %s %" PRId64, store->path,
-                   what, id);
-}
-
 /* ---- runs ---- */
 
 static int add_objectives(struct store *store, const struct run_new *run,
@@ -187,7 +178,7 @@ int store_set_run_state(struct store *store, int64_t run, const char *state,
                             value_text(reason == NULL ? "" : reason),
                             value_int(time_ms)),
                      err) < 0 ||
-        expect_change(store, "run", run, err) < 0)
+        store_expect_change(store, "run", run, err) < 0)
         return -1;
     detail = detail_start(store);
     detail_text(detail, "state", state);
@@ -210,7 +201,7 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
                             value_text(boot_id == NULL ? "" : boot_id),
                             value_int(time_ms)),
                      err) < 0 ||
-        expect_change(store, "run", run, err) < 0)
+        store_expect_change(store, "run", run, err) < 0)
         return -1;
     detail = detail_start(store);
     detail_int(detail, "pid", pid);
@@ -410,7 +401,7 @@ int store_change_job(struct store *store, const struct job_change *change,
                    value_text(change->cache_key),
                    int_unless(change->cached_from, 0)),
             err) < 0 ||
-        expect_change(store, "job", change->job, err) < 0 ||
+        store_expect_change(store, "job", change->job, err) < 0 ||
         set_values(store, change, err) < 0)
         return -1;
     return event_add(store,
@@ -420,144 +411,4 @@ int store_change_job(struct store *store, const struct job_change *change,
                                      .event = change->event,
                                      .detail = job_detail(store, change)},
                      err);
-}
-
-/* ---- attempts ---- */
-
-int store_add_attempt(struct store *store, const struct attempt_new *attempt,
-                      int64_t *id, struct err *err)
-{
-    struct buf *detail;
-
-    if (store_change(store, INSERT_ATTEMPT,
-                     VALUES(value_int(attempt->job), value_int(attempt->number),
-                            value_text(attempt->directory),
-                            value_int(attempt->time_ms),
-                            int_unless(attempt->resource, 0),
-                            int_unless(attempt->resource_from, 0)),
-                     err) < 0)
-        return -1;
-    *id = sqlite3_last_insert_rowid(store->db);
-    detail = detail_start(store);
-    detail_int(detail, "number", attempt->number);
-    detail_text(detail, "directory", attempt->directory);
-    detail_int_unless_0(detail, "resource", attempt->resource);
-    detail_int_unless_0(detail, "resource_from", attempt->resource_from);
-    return event_add(store,
-                     &(struct event){.run = attempt->run,
-                                     .job = attempt->job,
-                                     .attempt = *id,
-                                     .time_ms = attempt->time_ms,
-                                     .event = "attempt_starting",
-                                     .detail = detail_end(detail)},
-                     err);
-}
-
-int store_set_attempt_running(struct store *store, int64_t run, int64_t job,
-                              int64_t attempt, int64_t pid, int64_t time_ms,
-                              struct err *err)
-{
-    struct buf *detail;
-
-    if (store_change(
-            store, UPDATE_ATTEMPT_RUNNING,
-            VALUES(value_int(attempt), value_int(pid), value_int(time_ms)),
-            err) < 0 ||
-        expect_change(store, "starting attempt", attempt, err) < 0)
-        return -1;
-    detail = detail_start(store);
-    detail_int(detail, "pid", pid);
-    return event_add(store,
-                     &(struct event){.run = run,
-                                     .job = job,
-                                     .attempt = attempt,
-                                     .time_ms = time_ms,
-                                     .event = "attempt_running",
-                                     .detail = detail_end(detail)},
-                     err);
-}
-
-static const char *end_detail(struct store *store,
-                              const struct attempt_end *end)
-{
-    struct buf *detail = detail_start(store);
-
-    detail_text(detail, "cause", end->cause);
-    if (end->exit_code >= 0)
-        detail_int(detail, "exit_code", end->exit_code);
-    if (end->signal != 0)
-        detail_int(detail, "signal", end->signal);
-    detail_int_unless_0(detail, "started_ms", end->started_ms);
-    detail_int(detail, "cpu_ms", end->cpu_ms);
-    detail_int(detail, "max_rss_bytes", end->max_rss_bytes);
-    detail_text(detail, "text", end->text);
-    if (end->rule >= 0)
-        detail_int(detail, "rule", end->rule);
-    detail_int_unless_0(detail, "resource_used", end->resource_used);
-    detail_text(detail, "checkpoint", end->checkpoint);
-    return detail_end(detail);
-}
-
-int store_end_attempt(struct store *store, const struct attempt_end *end,
-                      struct err *err)
-{
-    if (store_change(
-            store, UPDATE_ATTEMPT_ENDED,
-            VALUES(value_int(end->attempt), value_text(end->cause),
-                   int_unless(end->exit_code, -1), int_unless(end->signal, 0),
-                   int_unless(end->started_ms, 0), value_int(end->ended_ms),
-                   value_int(end->cpu_ms), value_int(end->max_rss_bytes),
-                   value_text(end->text), int_unless(end->rule, -1),
-                   int_unless(end->resource_used, 0),
-                   value_text(end->checkpoint)),
-            err) < 0 ||
-        expect_change(store, "attempt in progress", end->attempt, err) < 0)
-        return -1;
-    return event_add(store,
-                     &(struct event){.run = end->run,
-                                     .job = end->job,
-                                     .attempt = end->attempt,
-                                     .time_ms = end->ended_ms,
-                                     .event = "attempt_ended",
-                                     .detail = end_detail(store, end)},
-                     err);
-}
-
-/* ---- metrics ---- */
-
-static int metric_name_id(struct store *store, const char *name, int64_t *id,
-                          struct err *err)
-{
-    sqlite3_stmt *statement = store_statement(store, SELECT_METRIC_NAME, err);
-    int row;
-
-    if (statement == NULL)
-        return -1;
-    store_bind(statement, VALUES(value_text(name)));
-    row = store_step(store, statement, err);
-    if (row > 0)
-        *id = sqlite3_column_int64(statement, 0);
-    sqlite3_reset(statement);
-    if (row != 0)
-        return row < 0 ? -1 : 0;
-    if (store_change(store, INSERT_METRIC_NAME, VALUES(value_text(name)), err) <
-        0)
-        return -1;
-    *id = sqlite3_last_insert_rowid(store->db);
-    return 0;
-}
-
-int store_add_metric(struct store *store, const struct metric_new *metric,
-                     struct err *err)
-{
-    int64_t name_id;
-
-    if (metric_name_id(store, metric->name, &name_id, err) < 0)
-        return -1;
-    return store_change(
-        store, REPLACE_METRIC,
-        VALUES(value_int(metric->job), value_int(name_id),
-               value_int(metric->step), value_real(metric->value),
-               value_int(metric->attempt), value_int(metric->time_ms)),
-        err);
 }

@@ -2,8 +2,8 @@
 /* fill_store DIRECTORY RUN GOAL TRIALS (or, for a workflow's run of so many
  * copies, DIRECTORY RUN workflow COPIES): adds a finished run to a store, as if
  * an engine had run it. Trial n's value falls from 1 towards 0; each tenth
- * trial failed at its first attempt, and again at its second; the first one was
- * seen at a rung. */
+ * trial failed at its first attempt, and again at its second, both on a node
+ * that is to be avoided; the first one was seen at a rung. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,25 @@ static int end_attempt(struct store *store, int64_t run, int64_t job,
                               .ended_ms = time_ms + 100,
                               .rule = -1};
 
-    if (fill_attempt(store, run, job, number, time_ms, &end.attempt, err) < 0)
+    struct attempt_new attempt = {.run = run,
+                                  .job = job,
+                                  .number = number,
+                                  .directory = "runs/r/1/1",
+                                  .time_ms = time_ms};
+    struct attempt_change change = {.run = run,
+                                    .job = job,
+                                    .pid = -1,
+                                    .handle = "4711",
+                                    .time_ms = time_ms};
+
+    if (store_add_attempt(store, &attempt, &change.attempt, err) < 0 ||
+        store_set_attempt_queued(store, &change, err) < 0)
         return -1;
-    return store_end_attempt(store, &end, err);
+    change.node = "n3";
+    end.attempt = change.attempt;
+    return store_set_attempt_running(store, &change, err) < 0
+               ? -1
+               : store_end_attempt(store, &end, err);
 }
 
 static int fill_failed(struct store *store, int64_t run, int64_t number,
@@ -141,6 +157,7 @@ static int fill(struct store *store, char **words, struct err *err)
             return -1;
     }
     if (store_begin(store, err) < 0 || fill_observation(store, run, err) < 0 ||
+        store_avoid_node(store, "n3", "it is slow", 0, err) < 0 ||
         store_set_run_engine(store, run, 0, "", fill_start_ms, err) < 0 ||
         store_set_run_state(store, run, "succeeded", "budget used",
                             fill_start_ms + (trials + 2) * 1000, err) < 0)

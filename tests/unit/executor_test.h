@@ -36,7 +36,9 @@ struct bench {
     struct attempt_exit ends[BENCH_MAX];
     int64_t started[BENCH_MAX], pids[BENCH_MAX];
     size_t end_count, start_count;
-    int room_count, broken_count;
+    int room_count, broken_count, queue_count, node_count;
+    char handle[32], node[EXECUTOR_NODE_MAX], note[256]; /* the last */
+    enum node_trouble trouble;
     size_t running, running_max;
     int64_t cancel_when_started; /* an attempt, or 0 */
     enum cancel_mode cancel_mode;
@@ -46,6 +48,24 @@ struct bench {
     bool is_inside; /* a call into the executor */
     uint32_t lacks; /* that the last start was refused for */
 };
+
+static void bench_on_node(void *user, const struct node_report *report)
+{
+    struct bench *bench = user;
+
+    assert_false(bench->is_inside);
+    bench->node_count++;
+    bench->trouble = report->trouble;
+    snprintf(bench->node, sizeof(bench->node), "%s", report->node);
+}
+
+static void bench_on_note(void *user, const char *text)
+{
+    struct bench *bench = user;
+
+    assert_false(bench->is_inside);
+    snprintf(bench->note, sizeof(bench->note), "%s", text);
+}
 
 static void bench_on_started(void *user, int64_t attempt,
                              const struct attempt_place *place)
@@ -69,6 +89,16 @@ static bool bench_has_started(const struct bench *bench, int64_t attempt)
             return true;
     }
     return false;
+}
+
+static void bench_on_queued(void *user, int64_t attempt, const char *handle)
+{
+    struct bench *bench = user;
+
+    assert_false(bench->is_inside);
+    assert_false(bench_has_started(bench, attempt));
+    bench->queue_count++;
+    snprintf(bench->handle, sizeof(bench->handle), "%s", handle);
 }
 
 static void bench_on_ended(void *user, const struct attempt_exit *end)
@@ -134,10 +164,13 @@ UNUSED static const struct attempt_exit *bench_end_of(struct bench *bench,
 static void bench_connect(struct bench *bench,
                           const struct executor_options *options)
 {
-    const struct executor_events events = {.started = bench_on_started,
+    const struct executor_events events = {.queued = bench_on_queued,
+                                           .started = bench_on_started,
                                            .ended = bench_on_ended,
                                            .room = bench_on_room,
                                            .broken = bench_on_broken,
+                                           .node = bench_on_node,
+                                           .note = bench_on_note,
                                            .user = bench};
     struct err err = {.kind = ERR_NONE};
 

@@ -77,11 +77,13 @@ UNUSED static int fill_attempt(struct store *store, int64_t run, int64_t job,
                                   .number = number,
                                   .directory = "runs/r/1/1",
                                   .time_ms = time_ms};
+    struct attempt_change change = {
+        .run = run, .job = job, .pid = 4711, .time_ms = time_ms};
 
-    return store_add_attempt(store, &attempt, id, err) < 0
-               ? -1
-               : store_set_attempt_running(store, run, job, *id, 4711, time_ms,
-                                           err);
+    if (store_add_attempt(store, &attempt, id, err) < 0)
+        return -1;
+    change.attempt = *id;
+    return store_set_attempt_running(store, &change, err);
 }
 
 /* All that the record holds of a trial which succeeds at its first try. */

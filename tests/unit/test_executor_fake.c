@@ -57,6 +57,30 @@ static void test_fake__without_a_script_all_ends_well(void **state)
     bench_close(&bench);
 }
 
+static void test_fake__waits_in_a_queue_and_tells_of_nodes(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_fake(&bench,
+              "{\"queued_ms\": 20, \"node\": \"n7\", \"note\": \"by job\","
+              " \"cause\": \"node_fail\", \"displaced\": true,"
+              " \"trouble\": \"unhealthy\"}\n",
+              1, 8);
+    start(&bench, 4);
+    BENCH_RUN_UNTIL(&bench, bench.queue_count == 1);
+    assert_string_equal(bench.handle, "FAKE-4");
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.start_count, 1);
+    assert_string_equal(bench.note, "by job");
+    assert_int_equal(bench.node_count, 1);
+    assert_int_equal(bench.trouble, NODE_UNHEALTHY);
+    assert_string_equal(bench.node, "n7");
+    assert_string_equal(bench_end_of(&bench, 4)->node, "n7");
+    assert_true(bench_end_of(&bench, 4)->is_displaced);
+    bench_close(&bench);
+}
+
 static void test_fake__follows_its_script(void **state)
 {
     struct bench bench;
@@ -405,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fake__without_a_script_all_ends_well),
+        cmocka_unit_test(test_fake__waits_in_a_queue_and_tells_of_nodes),
         cmocka_unit_test(test_fake__follows_its_script),
         cmocka_unit_test(test_fake__lines_may_be_for_a_command),
         cmocka_unit_test(test_fake__writes_what_it_reports_where_it_is_told),

@@ -309,7 +309,7 @@ static void test_pools__outlive_their_engine(void **state)
 
 static void test_create__names_what_is_wrong(void **state)
 {
-    static const struct executor_events events = {NULL, NULL, NULL, NULL, NULL};
+    static const struct executor_events events = {.user = NULL};
     struct executor_options options = {.name = "locl", .cpus = 1};
     struct err err;
     char *shim = mem_copy_string(getenv("SMTUNE_SHIM"));

@@ -80,8 +80,14 @@ static int run_attempt(struct store *store,
     struct observation_new observed = *observation;
 
     if (store_add_attempt(store, &attempt, &end.attempt, err) < 0 ||
-        store_set_attempt_running(store, 1, attempt.job, end.attempt, 7, 2,
-                                  err) < 0 ||
+        store_set_attempt_running(
+            store,
+            &(struct attempt_change){.run = 1,
+                                     .job = attempt.job,
+                                     .attempt = end.attempt,
+                                     .pid = 7,
+                                     .time_ms = 2},
+            err) < 0 ||
         change(store, attempt.job, "started", "running", err) < 0 ||
         store_end_attempt(store, &end, err) < 0)
         return -1;
