@@ -432,7 +432,7 @@ static bool says_none(int error)
            error == EISDIR;
 }
 
-int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
+int exit_read_any(const char *directory, struct attempt_exit *end)
 {
     char path[PATH_MAX];
     char line[EXIT_LINE_MAX];
@@ -449,8 +449,16 @@ int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
     close(fd);
     if (result != 0)
         return -1;
-    if (!exit_parse(line, end) ||
-        (end->attempt != attempt && end->attempt >= 0))
+    return exit_parse(line, end);
+}
+
+int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
+{
+    int found = exit_read_any(directory, end);
+
+    if (found <= 0)
+        return found;
+    if (end->attempt != attempt && end->attempt >= 0)
         return 0;
     end->attempt = attempt;
     return 1;

@@ -100,5 +100,7 @@ bool attempt_disk_is_full(const char *directory);
  * attempt's or half a file counts as none), -1 with errno when that cannot be
  * seen now. end->attempt is `attempt` also where a reserve wrote it. */
 int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end);
+/* The same of whatever attempt had the directory. */
+int exit_read_any(const char *directory, struct attempt_exit *end);
 
 #endif

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -230,6 +231,16 @@ void supervisor_use_cgroups(struct supervisor *supervisor, pid_t partner)
     supervisor->has_site = cgroup_site_open(&supervisor->site, "", partner);
 }
 
+void supervisor_say_place(struct supervisor *supervisor, const char *node,
+                          int64_t job, bool is_in_pilot)
+{
+    struct claim *claim = &supervisor->spawner.claim;
+
+    snprintf(claim->node, sizeof(claim->node), "%s", node);
+    claim->job = job;
+    claim->is_in_pilot = is_in_pilot;
+}
+
 /* Until a census finds none; those that cannot be killed are left. */
 static void end_strays(struct supervisor *supervisor)
 {
@@ -313,6 +324,7 @@ pid_t supervisor_start(struct supervisor *supervisor,
     *end = (struct attempt_exit){.attempt = spec->attempt,
                                  .exit_code = -1,
                                  .started_ms = clock_wall_ms()};
+    memcpy(end->node, supervisor->spawner.claim.node, sizeof(end->node));
     if (give_group(supervisor, attempt, spec))
         place.group = &attempt->group;
     attempt->pid = spawn_command(&supervisor->spawner, spec, &place,
@@ -332,24 +344,53 @@ pid_t supervisor_start(struct supervisor *supervisor,
     return attempt->pid;
 }
 
+/* Whether its command has ended by itself: by any signal but this one. */
+static bool has_ended(struct supervisor *supervisor,
+                      const struct attempt *attempt, int but_signal)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    if (attempt->reaped_ms != 0)
+        return true;
+    spawn_await(&supervisor->spawner, attempt->pid);
+    waitid(P_PID, (id_t)attempt->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid != 0 &&
+           !(info.si_code == CLD_KILLED && info.si_status == but_signal);
+}
+
+static void end_attempt(struct attempt *attempt, enum attempt_cause cause,
+                        enum cancel_mode mode)
+{
+    int64_t now_ms = clock_monotonic_ms();
+
+    ending_terminate(attempt, cause, now_ms);
+    if (mode == CANCEL_KILL)
+        ending_kill(attempt, now_ms);
+}
+
 void supervisor_cancel(struct supervisor *supervisor, int64_t id,
                        enum cancel_mode mode)
 {
     struct attempt *attempt = supervisor->attempts;
-    siginfo_t info = {.si_pid = 0};
-    int64_t now_ms = clock_monotonic_ms();
 
     while (attempt != NULL && attempt->end.attempt != id)
         attempt = attempt->next;
-    if (attempt == NULL || attempt->reaped_ms != 0)
-        return;
-    spawn_await(&supervisor->spawner, attempt->pid);
-    waitid(P_PID, (id_t)attempt->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    if (info.si_pid != 0)
-        return;
-    ending_terminate(attempt, CAUSE_CANCELLED, now_ms);
-    if (mode == CANCEL_KILL)
-        ending_kill(attempt, now_ms);
+    if (attempt != NULL && !has_ended(supervisor, attempt, 0))
+        end_attempt(attempt, CAUSE_CANCELLED, mode);
+}
+
+void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
+                        enum cancel_mode mode, const char *text)
+{
+    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
+        if (has_ended(supervisor, a, SIGTERM))
+            continue;
+        if (a->told == CAUSE_OK) {
+            a->end.is_displaced = cause == CAUSE_PREEMPTED;
+            snprintf(a->end.text, sizeof(a->end.text), "%s", text);
+        }
+        end_attempt(a, cause, mode);
+    }
 }
 
 size_t supervisor_count(const struct supervisor *supervisor)

@@ -27,6 +27,10 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
 /* From now on attempts get control groups where these can be made; partner as
  * for cgroup_site_open(). */
 void supervisor_use_cgroups(struct supervisor *supervisor, pid_t partner);
+/* What the claims and ends of what it starts say: the node of a cluster and the
+ * job in which they are, and whether that is a pilot. */
+void supervisor_say_place(struct supervisor *supervisor, const char *node,
+                          int64_t job, bool is_in_pilot);
 void supervisor_destroy(struct supervisor *supervisor);
 
 /*
@@ -43,6 +47,14 @@ pid_t supervisor_start(struct supervisor *supervisor,
 /* No effect on an attempt that it does not know. */
 void supervisor_cancel(struct supervisor *supervisor, int64_t attempt,
                        enum cancel_mode mode);
+
+/*
+ * Ends all that run for a cause that is none of theirs; CAUSE_PREEMPTED counts
+ * as displaced. An attempt that SIGTERM has just ended is one of them: whoever
+ * sent it to us may have sent it to all processes of a job.
+ */
+void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
+                        enum cancel_mode mode, const char *text);
 
 /* Attempts not ended yet. */
 size_t supervisor_count(const struct supervisor *supervisor);
