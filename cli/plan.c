@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "cli/plan_schedule.h"
 #include "cli/plan_workflow.h"
+#include "cli/slurm_words.h"
 #include "cli/warm.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/plan.h"
@@ -60,8 +61,8 @@ static void print_budget(const struct experiment *experiment)
         printf("%" PRId64 " trials", budget->trials);
     else
         printf("any number of trials");
-    if (budget->parallel > 0)
-        printf(", %" PRId64 " at a time", budget->parallel);
+    if (experiment_parallel(experiment) > 0)
+        printf(", %" PRId64 " at a time", experiment_parallel(experiment));
     if (budget->resource > 0)
         printf(", at most %" PRId64 " %s", budget->resource,
                experiment->schedule.resource);
@@ -83,9 +84,15 @@ static void print_budget(const struct experiment *experiment)
 static void print_resources(const struct experiment *experiment)
 {
     const struct resources *resources = &experiment->task.resources;
+    struct buf words = BUF_INIT;
     char text[32];
 
-    printf("trial     %s executor", experiment->executor.name);
+    slurm_words_add(&experiment->executor, &resources->slurm, &words);
+    printf("trial     %s executor%s", experiment->executor.name,
+           buf_text(&words));
+    buf_clear(&words);
+    if (resources->nodes > 1)
+        printf(", %d nodes", resources->nodes);
     if (resources->cpus > 0)
         printf(", %d CPUs", resources->cpus);
     if (resources->gpus > 0)
@@ -165,10 +172,14 @@ static int print_json(const struct experiment *experiment,
             json_array_append_new(first, trial_json(experiment->space, &trial));
     }
     json = json_pack(
-        "{s:s, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:o, s:o, s:{s:f, s:b}, s:o}",
-        "name", experiment->name, "trials",
-        limit_json(experiment->budget.trials), "parallel",
-        limit_json(experiment->budget.parallel), "search", "method",
+        "{s:s, s:s, s:o, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:o, s:o, "
+        "s:{s:f, s:b}, s:o}",
+        "name", experiment->name, "executor", experiment->executor.name,
+        "slurm",
+        slurm_words_json(&experiment->executor,
+                         &experiment->task.resources.slurm),
+        "trials", limit_json(experiment->budget.trials), "parallel",
+        limit_json(experiment_parallel(experiment)), "search", "method",
         plan_method(plan), "reason", plan_reason(plan), "seed",
         (json_int_t)experiment->search.seed, "warm_start",
         warm_to_json(experiment, warm), "schedule",

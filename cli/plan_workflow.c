@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/slurm_words.h"
 #include "cli/workflow_drawing.h"
 #include "orchestrator/workflow.h"
 
@@ -57,11 +58,16 @@ static void print_steps(const struct workflow *workflow)
 static void print_limits(const struct workflow *workflow)
 {
     const struct budget *budget = &workflow->common->budget;
+    int64_t parallel = workflow_parallel(workflow);
+    struct buf words = BUF_INIT;
     char text[32];
 
-    printf("runs      with the %s executor", workflow->executors[0].name);
-    if (budget->parallel > 0)
-        printf(", %" PRId64 " jobs at a time", budget->parallel);
+    slurm_words_add(&workflow->executors[0], NULL, &words);
+    printf("runs      with the %s executor%s", workflow->executors[0].name,
+           buf_text(&words));
+    buf_clear(&words);
+    if (parallel > 0)
+        printf(", %" PRId64 " jobs at a time", parallel);
     if (budget->time_ms > 0) {
         units_format_duration(budget->time_ms, text, sizeof(text));
         printf(", at most %s", text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/plan_workflow.h"
+#include "cli/slurm_words.h"
 #include "cli/workflow_drawing.h"
 #include "orchestrator/workflow.h"
 
@@ -55,12 +56,12 @@ static json_t *pools_json(const struct workflow *workflow,
 
 static json_t *resources_json(const struct resources *resources)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cpus",
-                     limit_json(resources->cpus), "gpus",
-                     limit_json(resources->gpus), "tasks",
-                     limit_json(resources->tasks), "memory_bytes",
-                     limit_json(resources->memory_bytes), "time_ms",
-                     limit_json(resources->time_ms));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "cpus", limit_json(resources->cpus),
+        "gpus", limit_json(resources->gpus), "nodes",
+        limit_json(resources->nodes), "tasks", limit_json(resources->tasks),
+        "memory_bytes", limit_json(resources->memory_bytes), "time_ms",
+        limit_json(resources->time_ms));
 }
 
 static json_t *outputs_json(const struct step *step)
@@ -85,7 +86,7 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
 
     return json_pack(
         "{s:o, s:s, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o, s:b}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
         "name", json_from_text(step->name), "kind", kinds[step->kind], "needs",
         needs_json(workflow, index), "when", flow_when_names[flow->when],
         "final", (int)flow->is_final, "may_fail", (int)flow->may_fail, "copies",
@@ -93,10 +94,13 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
         matrix_json(step), "parallel", limit_json(flow->parallel), "priority",
         (json_int_t)flow->priority, "pools", pools_json(workflow, flow),
         "resources", resources_json(&step->task.resources), "executor",
-        json_from_text(step->executor), "command",
-        source_json(step->task.command), "file", json_from_text(step->file),
-        "outputs", outputs_json(step), "rounds", limit_json(step->repeat.max),
-        "links", limit_json(step->link.max), "cache", (int)step->cache.is_on);
+        json_from_text(step->executor), "slurm",
+        slurm_words_json(workflow_executor(workflow, step),
+                         &step->task.resources.slurm),
+        "command", source_json(step->task.command), "file",
+        json_from_text(step->file), "outputs", outputs_json(step), "rounds",
+        limit_json(step->repeat.max), "links", limit_json(step->link.max),
+        "cache", (int)step->cache.is_on);
 }
 
 json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)
@@ -115,7 +119,7 @@ json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
                      json_from_text(workflow->name), "kind", "workflow",
                      "params", params, "parallel",
-                     limit_json(workflow->common->budget.parallel), "time_ms",
+                     limit_json(workflow_parallel(workflow)), "time_ms",
                      limit_json(workflow->common->budget.time_ms), "pools",
                      pools, "steps", steps);
 }

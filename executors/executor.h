@@ -93,7 +93,10 @@ struct slurm_ask {
 /* Of the executor slurm. Everything is borrowed for its life. */
 struct slurm_options {
     struct slurm_ask ask;
-    int64_t time_ms; /* of a job whose attempt has no limit; 0: partition's */
+    /* Of attempts that do not say it themselves: whoever starts them has put
+     * these into their specs. 0: not said. */
+    int nodes, tasks, gpus;
+    int64_t time_ms; /* 0: the partition's */
     const char *const *setup; /* lines of shell before a job, [setup_count] */
     size_t setup_count;
     const char *health;       /* a shell command that a node must pass; NULL */

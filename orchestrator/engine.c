@@ -13,7 +13,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/attempt_file.h"
-#include "executors/cpus.h"
 #include "orchestrator/below.h"
 #include "orchestrator/notify.h"
 #include "orchestrator/search.h"
@@ -263,19 +262,6 @@ static void on_watch(uv_timer_t *handle)
 
 /* ---- life ---- */
 
-static int64_t parallel(const struct experiment *experiment)
-{
-    int cpus = experiment->executor.cpus;
-
-    if (experiment->budget.parallel > 0)
-        return experiment->budget.parallel;
-    if (cpus < 0)
-        cpus = cpus_find("");
-    if (experiment->task.resources.cpus > 1)
-        cpus /= experiment->task.resources.cpus;
-    return cpus > 0 ? cpus : 1;
-}
-
 static void open_loop(struct engine *engine)
 {
     uv_loop_t *loop = &engine->loop;
@@ -367,7 +353,7 @@ static void engine_init(struct engine *engine, struct run *run,
     engine->result = result;
     engine->store = run->store;
     engine->experiment = run->experiment;
-    engine->parallel = parallel(run->experiment);
+    engine->parallel = engine_find_parallel(run);
     engine->mean_attempt_ms = NAN;
     engine->started_ms = clock_monotonic_ms();
     engine->clock_gap_ms = clock_wall_ms() - engine->started_ms;

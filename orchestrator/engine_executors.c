@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "executors/cpus.h"
 
 static void on_broken(void *user, const struct err *err)
 {
@@ -87,6 +88,37 @@ void engine_on_started(void *user, int64_t attempt,
 
 /* ---- life ---- */
 
+static int64_t parallel_of(const struct experiment *experiment,
+                           const struct executor_options *executor)
+{
+    int cpus = executor->cpus;
+
+    if (experiment->budget.parallel > 0)
+        return experiment->budget.parallel;
+    if (executor->parallel > 0)
+        return executor->parallel;
+    if (cpus < 0)
+        cpus = cpus_find("");
+    if (experiment->task.resources.cpus > 1)
+        cpus /= experiment->task.resources.cpus;
+    return cpus > 0 ? cpus : 1;
+}
+
+int64_t engine_find_parallel(const struct run *run)
+{
+    int64_t most = parallel_of(run->experiment, &run->experiment->executor);
+    size_t count = run->workflow != NULL ? run->workflow->executor_count : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t its =
+            parallel_of(run->experiment, &run->workflow->executors[i]);
+
+        if (its > most)
+            most = its;
+    }
+    return most;
+}
+
 static int open_executor(struct engine *engine, struct executor_options options,
                          struct err *err)
 {
@@ -102,7 +134,7 @@ static int open_executor(struct engine *engine, struct executor_options options,
     };
     struct executor *executor;
 
-    options.parallel = (int)engine->parallel;
+    options.parallel = (int)parallel_of(engine->experiment, &options);
     options.state_directory = engine->run->directory;
     executor = executor_create(&engine->loop, &options, &events, err);
     if (executor == NULL)
@@ -135,27 +167,17 @@ struct trial *engine_create_trial(struct engine *engine, int64_t number)
     return trial;
 }
 
-/* name NULL: the default. */
-static struct executor *find_executor(const struct engine *engine,
-                                      const char *name)
-{
-    const struct executor_options *options = engine->run->workflow->executors;
-
-    for (size_t i = 0; i < engine->executor_count; i++) {
-        if (name != NULL && strcmp(options[i].name, name) == 0)
-            return engine->executors[i];
-    }
-    return engine->executors[0];
-}
-
 struct trial *engine_create_job(struct engine *engine, size_t step,
                                 int64_t number)
 {
-    const struct step *its = &engine->run->workflow->steps[step];
+    const struct workflow *workflow = engine->run->workflow;
+    const struct step *its = &workflow->steps[step];
+    size_t executor = (size_t)(workflow_executor(workflow, its) - //
+                               workflow->executors);
     struct trial *job = trial_create(engine->experiment, &its->task, number);
 
     job->step = (int64_t)step;
     job->link_rule = its->link.max > 0 ? &its->link : NULL;
-    job->executor = find_executor(engine, its->executor);
+    job->executor = engine->executors[executor];
     return job;
 }

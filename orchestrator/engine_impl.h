@@ -237,6 +237,8 @@ bool engine_cache_seal(struct engine *engine, struct trial *job);
 bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as);
 
 /* engine_executors.c */
+/* How many attempts at once: as the file has it, or the executors. */
+int64_t engine_find_parallel(const struct run *run);
 int engine_open_executors(struct engine *engine, struct err *err);
 void engine_on_started(void *user, int64_t attempt,
                        const struct attempt_place *place);

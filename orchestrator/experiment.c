@@ -246,6 +246,12 @@ static void build_budget_resource(struct build *build,
                   "trial takes");
 }
 
+int64_t experiment_parallel(const struct experiment *experiment)
+{
+    return experiment->budget.parallel > 0 ? experiment->budget.parallel
+                                           : experiment->executor.parallel;
+}
+
 static void build_budget(struct build *build, const struct conf_node *node)
 {
     struct budget *budget = &build->experiment->budget;
@@ -265,31 +271,11 @@ static void build_budget(struct build *build, const struct conf_node *node)
         experiment_number(node, "improvement", DEFAULT_IMPROVEMENT);
     budget->convergence = experiment_bool(node, "convergence", false);
     build->experiment->search.budget_trials = (uint64_t)budget->trials;
-    build->experiment->search.parallel = (uint64_t)budget->parallel;
+    build->experiment->search.parallel =
+        (uint64_t)experiment_parallel(build->experiment);
     refuse_with_many(build, node, "target");
     refuse_with_many(build, node, "no_improvement");
     refuse_with_many(build, node, "convergence");
-}
-
-void experiment_build_executor(struct build *build,
-                               const struct conf_node *node,
-                               struct executor_options *options)
-{
-    const char *script = experiment_text(node, "script", NULL);
-
-    options->name = experiment_text(node, "name", "local");
-    if (node != NULL && node->type == CONF_TEXT)
-        options->name = node->text;
-    options->cpus = (int)experiment_int(node, "cpus", -1);
-    options->gpus = (int)experiment_int(node, "gpus", -1);
-    options->without_cgroups =
-        strcmp(experiment_text(node, "cgroup", "auto"), "off") == 0;
-    if (script == NULL)
-        return;
-    options->script = experiment_resolve_path(build->file, script);
-    if (strcmp(options->name, "fake") != 0)
-        diags_add(build->diags, conf_get_key(node, "script")->place, NULL,
-                  "'executor.script' is for the fake executor alone");
 }
 
 /* The method itself may find that it cannot search this space. */
@@ -321,17 +307,35 @@ static void build_all(struct build *build)
     experiment_build_outcomes(build, conf_get(root, "outcomes"));
     build_search(build, conf_get(root, "search"));
     experiment_build_schedule(build, root);
+    experiment_build_executor(build, conf_get(root, "executor"),
+                              &build->experiment->executor);
     build_budget(build, conf_get(root, "budget"));
     experiment_build_space(build, root);
     experiment_build_enqueue(build, conf_get(root, "enqueue"));
     experiment_build_warm_start(build, conf_get(root, "warm_start"));
-    experiment_build_executor(build, conf_get(root, "executor"),
-                              &build->experiment->executor);
     experiment_build_trial(build, conf_get(root, "trial"));
     experiment_finish_schedule(build, root);
     experiment_build_notify(build, conf_get(root, "notify"));
     experiment_check_metrics(build, root);
     check_search(build, root);
+}
+
+/* A word may stand for the map in which an assignment sets a key. */
+static int open_executor(struct conf_doc *doc, const char *assignment,
+                         struct err *err)
+{
+    static const char prefix[] = "executor.";
+    const struct conf_node *node = conf_get(conf_root(doc), "executor");
+    char *name;
+    int rc;
+
+    if (strncmp(assignment, prefix, sizeof(prefix) - 1) != 0 || node == NULL ||
+        node->type != CONF_TEXT)
+        return 0;
+    name = mem_printf("executor={name: %s}", node->text);
+    rc = conf_set(doc, name, err);
+    free(name);
+    return rc;
 }
 
 static bool lacks_trial(const struct conf_doc *doc)
@@ -355,8 +359,11 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     experiment->path = "";
     if (*path != '\0' && strcmp(path, "-") != 0)
         experiment->path = experiment_take_text(file, fs_absolute(path));
-    for (size_t i = 0; i < source->assignment_count && rc == 0; i++)
-        rc = conf_set(doc, source->assignments[i], err);
+    for (size_t i = 0; i < source->assignment_count && rc == 0; i++) {
+        rc = open_executor(doc, source->assignments[i], err);
+        if (rc == 0)
+            rc = conf_set(doc, source->assignments[i], err);
+    }
     if (rc == 0 && source->is_for_search && lacks_trial(doc))
         rc = conf_set(doc, "trial={command: 'true', checkpoints: true}", err);
     if (rc == 0)

@@ -33,7 +33,7 @@ struct outcome_bounds; /* store/store.h */
 
 struct budget {
     int64_t trials;   /* 0: no limit (then another limit is there) */
-    int64_t parallel; /* 0: as many as the executor has CPUs */
+    int64_t parallel; /* 0: as the executor has it */
     int64_t time_ms;  /* 0: no limit */
     bool has_target;
     double target;
@@ -114,7 +114,9 @@ struct experiment {
     struct task task; /* what each trial does */
     struct receiver *receivers;
     size_t receiver_count;
-    struct executor_options executor; /* parallel and state_directory unset */
+    /* state_directory is unset, and parallel is what holds where the budget
+     * says nothing: 0 for as many as there are CPUs for. */
+    struct executor_options executor;
 };
 
 /* A file's text at hand, and what belongs to it. */
@@ -147,6 +149,10 @@ struct experiment *experiment_load_for_search(const char *path,
 struct experiment *experiment_parse(const struct experiment_source *source,
                                     struct diags *diags, struct err *err);
 void experiment_destroy(struct experiment *experiment);
+
+/* How many trials at once, so far as the file decides that; 0: as many as the
+ * machine has CPUs for. */
+int64_t experiment_parallel(const struct experiment *experiment);
 
 /* Adds to warnings, which get the file's text, what is allowed and yet hardly
  * meant: settings without an effect, a schedule that cannot do its work. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executors/executor.h"
 #include "orchestrator/experiment_impl.h"
 #include "strategies/space.h"
 #include "strategies/strategy.h"
@@ -15,7 +14,6 @@ static const char *const goals[] = {"minimize", "maximize", NULL};
 static const char *const objective_values[] = {"last", "best", NULL};
 static const char *const param_types[] = {"float",   "int",  "categorical",
                                           "ordinal", "bool", NULL};
-static const char *const cgroup_uses[] = {"auto", "off", NULL};
 static const char *const duplicates[] = {"skip", "reuse", NULL};
 static const char *const warm_start_modes[] = {"same", "transfer", NULL};
 static const char *const early_stops[] = {"auto", "off", NULL};
@@ -338,59 +336,6 @@ static const struct schema_key budget_keys[] = {
                "in all their attempts.",
         .fallback = "no limit",
         .example = "2000",
-    },
-    {.name = NULL},
-};
-
-const struct schema_key experiment_executor_keys[] = {
-    {
-        .name = "name",
-        .type = SCHEMA_TEXT,
-        .names = executor_names,
-        .doc = "Where trials run: local is this machine; fake runs nothing, "
-               "for tests.",
-        .fallback = "local",
-        .example = "local",
-    },
-    {
-        .name = "cpus",
-        .type = SCHEMA_INT | SCHEMA_AUTO,
-        .min = 1,
-        .max = 4096,
-        .doc = "CPUs that trials may take together.",
-        .fallback = "auto: all that smtune may use",
-        .example = "8",
-    },
-    {
-        .name = "gpus",
-        .type = SCHEMA_INT | SCHEMA_AUTO,
-        .min = 0,
-        .max = 1024,
-        .doc = "GPUs that trials may take together.",
-        .fallback = "auto: all of the machine",
-        .example = "2",
-    },
-    {
-        .name = "cgroup",
-        .type = SCHEMA_TEXT,
-        .choices = cgroup_uses,
-        .doc = "Whether local trials get control groups where smtune may make "
-               "them (`smtune doctor` says so). With auto, the kernel keeps a "
-               "trial within `memory`, and within `cpus` where these are asked "
-               "for, and ends all that a trial leaves behind. With off, or "
-               "where no group can be made, smtune adds up the memory of a "
-               "trial's processes every 100 ms, CPUs are not limited, and "
-               "what is left behind is found among all processes.",
-        .fallback = "auto",
-        .example = "off",
-    },
-    {
-        .name = "script",
-        .type = SCHEMA_TEXT,
-        .doc = "For the fake executor: a file of JSON lines that say how "
-               "attempts end.",
-        .fallback = "all end well",
-        .example = "outcomes.jsonl",
     },
     {.name = NULL},
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/experiment_impl.h"
-#include "orchestrator/ranks.h"
 
 /* The key `trial` of the experiment file. */
 
@@ -32,75 +31,6 @@ static const struct schema_key variable_element = {
 static const struct schema_key channel_element = {
     .name = "channel",
     .type = SCHEMA_TEXT,
-};
-
-const struct schema_key experiment_resource_keys[] = {
-    {
-        .name = "cpus",
-        .type = SCHEMA_INT,
-        .min = 0,
-        .max = 4096,
-        .doc = "CPU slots that a trial holds, out of those of the machine "
-               "that all your runs share; with 0, `budget.parallel` alone "
-               "limits how many run. With a control group "
-               "(`executor.cgroup`) a trial gets no more CPU time than that, "
-               "so tell a program that starts a thread for each CPU of the "
-               "machine how many it has, by OMP_NUM_THREADS for example.",
-        .fallback = "0",
-        .example = "2",
-    },
-    {
-        .name = "gpus",
-        .type = SCHEMA_INT,
-        .min = 0,
-        .max = 1024,
-        .doc = "GPUs that a trial takes; CUDA_VISIBLE_DEVICES says which.",
-        .fallback = "0",
-        .example = "1",
-    },
-    {
-        .name = "tasks",
-        .type = SCHEMA_INT,
-        .min = 1,
-        .max = RANKS_MAX,
-        .doc = "Ranks that a trial's command is started as, all at once, with "
-               "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT in "
-               "their environment, as by smtune launch. They share what the "
-               "trial takes. Metrics are those of rank 0; what the others "
-               "write is in rank-N.log beside the log.",
-        .fallback = "1",
-        .example = "4",
-    },
-    {
-        .name = "memory",
-        .type = SCHEMA_BYTES,
-        .min = 1,
-        .max = BYTES_MAX,
-        .doc = "Memory of a trial with all its processes. One that takes "
-               "more is ended, with the cause oom.",
-        .fallback = "no limit",
-        .example = "1G",
-    },
-    {
-        .name = "time",
-        .type = SCHEMA_DURATION,
-        .min = 0.001,
-        .max = 3650 * DAY_S,
-        .doc = "Time for one attempt of a trial. One that takes longer is "
-               "ended, with the cause timeout.",
-        .fallback = "no limit",
-        .example = "10m",
-    },
-    {
-        .name = "grace",
-        .type = SCHEMA_DURATION,
-        .min = 0,
-        .max = DAY_S,
-        .doc = "Time between SIGTERM and SIGKILL when a trial is ended.",
-        .fallback = "30s",
-        .example = "2m",
-    },
-    {.name = NULL},
 };
 
 static const struct schema_key scale_keys[] = {

@@ -64,15 +64,15 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
 
     if (trial == NULL || trial->type != CONF_MAP)
         return;
+    t.place = trial->place;
     build_command(&t, trial);
     task_build_environment(&t, conf_get(trial, "env"));
     task_build_channels(&t, conf_get(trial, "channels"));
     task_build_metrics(&t, conf_get(trial, "metrics"));
     find_uses(&t, trial);
     task_build_resources(&t, conf_get(trial, "resources"));
+    task_settle(&t, conf_get(trial, "resources"), &build->experiment->executor);
     task_build_pools(&t, trial);
     task_build_retries(&t, conf_get(trial, "retry"));
     task_check_retries(&t, conf_get(trial, "retry"));
-    task_check_slots(&t, conf_get(trial, "resources"),
-                     &build->experiment->executor);
 }

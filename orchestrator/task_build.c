@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/regex.h"
 #include "base/schema.h"
+#include "orchestrator/executor_build.h"
 
 /* Whether templates may be compiled, and this one's names are known. */
 static bool is_ready(struct task_build *t, const struct conf_node *node)
@@ -240,13 +241,17 @@ void task_build_metrics(struct task_build *t, const struct conf_node *metrics)
 void task_build_resources(struct task_build *t, const struct conf_node *map)
 {
     struct resources *resources = &t->task->resources;
+    char *what = schema_label(t->what, "resources");
 
     resources->cpus = (int)experiment_int(map, "cpus", 0);
     resources->gpus = (int)experiment_int(map, "gpus", 0);
-    resources->tasks = (int)experiment_int(map, "tasks", 1);
+    resources->nodes = (int)experiment_int(map, "nodes", 0);
+    resources->tasks = (int)experiment_int(map, "tasks", 0);
     resources->memory_bytes = experiment_bytes(map, "memory", 0);
     resources->time_ms = experiment_ms(map, "time", 0);
     resources->grace_ms = experiment_ms(map, "grace", 30000);
+    executor_build_ask(t->build, map, what, &resources->slurm);
+    free(what);
 }
 
 static void add_share(struct task_build *t, const struct conf_node *name,
@@ -281,9 +286,11 @@ void task_build_pools(struct task_build *t, const struct conf_node *map)
                   experiment_int(many, many->keys[i]->text, 1));
 }
 
-void task_check_slots(const struct task_build *t,
-                      const struct conf_node *resources,
-                      const struct executor_options *executor)
+/* ---- what it takes, where it runs ---- */
+
+static void check_slots(const struct task_build *t,
+                        const struct conf_node *resources,
+                        const struct executor_options *executor)
 {
     const struct {
         const char *key, *words;
@@ -302,6 +309,76 @@ void task_check_slots(const struct task_build *t,
                       "%s takes %d %s, and the executor has %d", t->who,
                       slots[i].wanted, slots[i].words, slots[i].there);
     }
+}
+
+/* What `resources` leaves out is as the executor has it. */
+static void fill(struct resources *resources, const struct slurm_options *slurm,
+                 bool says_gpus)
+{
+    if (resources->nodes == 0)
+        resources->nodes = slurm->nodes;
+    if (resources->tasks == 0)
+        resources->tasks = slurm->tasks;
+    if (resources->gpus == 0 && !says_gpus)
+        resources->gpus = slurm->gpus;
+    if (resources->time_ms == 0)
+        resources->time_ms = slurm->time_ms;
+    if (resources->tasks == 0)
+        resources->tasks = resources->nodes;
+}
+
+static bool is_by_pilot(const struct resources *resources,
+                        const struct slurm_options *slurm)
+{
+    const char *mode = resources->slurm.mode;
+
+    if (mode == NULL && slurm != NULL)
+        mode = slurm->ask.mode;
+    return slurm != NULL && mode != NULL && strcmp(mode, "pilot") == 0;
+}
+
+/* What several nodes cannot be; NULL: nothing is wrong. */
+static char *find_node_fault(const struct task_build *t,
+                             const struct executor_options *executor)
+{
+    const struct resources *resources = &t->task->resources;
+
+    if (strcmp(executor->name, "local") == 0 && resources->nodes > 1)
+        return mem_printf("%s takes %d nodes, and the executor local has one: "
+                          "'executor: slurm' has more",
+                          t->who, resources->nodes);
+    if (resources->tasks < resources->nodes)
+        return mem_printf("%s takes %d nodes, and has ranks for %d: each node "
+                          "needs one",
+                          t->who, resources->nodes, resources->tasks);
+    if (is_by_pilot(resources, executor->slurm) && resources->tasks > 1)
+        return mem_printf("%s has %d ranks, and a pilot runs what has one: "
+                          "use mode job",
+                          t->who, resources->tasks);
+    return NULL;
+}
+
+void task_settle(const struct task_build *t, const struct conf_node *map,
+                 const struct executor_options *executor)
+{
+    static const char *const keys[] = {"tasks", "nodes", "mode"};
+    struct resources *resources = &t->task->resources;
+    struct diag_place place = t->place;
+    char *fault;
+
+    if (executor->slurm != NULL)
+        fill(resources, executor->slurm, conf_get(map, "gpus") != NULL);
+    if (resources->tasks == 0)
+        resources->tasks = resources->nodes > 0 ? resources->nodes : 1;
+    check_slots(t, map, executor);
+    fault = find_node_fault(t, executor);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        if (conf_get(map, keys[i]) != NULL)
+            place = conf_get(map, keys[i])->place;
+    }
+    if (fault != NULL)
+        diags_add(t->build->diags, place, NULL, "%s", fault);
+    free(fault);
 }
 
 /* ---- what the command makes use of ---- */

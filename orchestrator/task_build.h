@@ -14,6 +14,7 @@ struct task_build {
     struct task *task;
     const char *what; /* the map in messages: "'trial'", "step 'train'" */
     const char *who;  /* what runs: "a trial", "a step" */
+    struct diag_place place; /* of the map, for what is in none of its keys */
     const struct expr_table *tables; /* of templates; NULL: none is read */
     size_t table_count;
     /* Called with each template before it is compiled; may give it more
@@ -41,10 +42,10 @@ void task_build_retries(struct task_build *t, const struct conf_node *rules);
 /* After the resources, some of which a rule may scale. */
 void task_check_retries(const struct task_build *t,
                         const struct conf_node *rules);
-/* One that wants more than there is would wait for ever. */
-void task_check_slots(const struct task_build *t,
-                      const struct conf_node *resources,
-                      const struct executor_options *executor);
+/* After the resources, whose map is given: what they leave out is as the
+ * executor has it. One that wants more than there is would wait for ever. */
+void task_settle(const struct task_build *t, const struct conf_node *map,
+                 const struct executor_options *executor);
 
 /* Whether the command or the environment reads a column, or the command a
  * variable in its text, or by a program that is known to read all of ours. */

@@ -277,6 +277,30 @@ struct workflow *workflow_parse(const struct experiment_source *source,
     return workflow_parse_within(source, NULL, diags, err);
 }
 
+int64_t workflow_parallel(const struct workflow *workflow)
+{
+    int64_t most = workflow->common->budget.parallel;
+
+    for (size_t i = 0;
+         i < workflow->executor_count && workflow->common->budget.parallel == 0;
+         i++) {
+        if (workflow->executors[i].parallel > most)
+            most = workflow->executors[i].parallel;
+    }
+    return most;
+}
+
+const struct executor_options *workflow_executor(
+    const struct workflow *workflow, const struct step *step)
+{
+    size_t i = 0;
+
+    while (i + 1 < workflow->executor_count &&
+           strcmp(workflow->executors[i].name, step->executor) != 0)
+        i++;
+    return &workflow->executors[i];
+}
+
 static void clear_step(struct workflow_file *file, struct step *step)
 {
     for (size_t i = 0; i < step->axis_count; i++)

@@ -206,6 +206,13 @@ struct workflow *workflow_parse(const struct experiment_source *source,
                                 struct diags *diags, struct err *err);
 void workflow_destroy(struct workflow *workflow);
 
+/* How many jobs at once, so far as the file decides that; 0: as many as the
+ * machine has CPUs for. */
+int64_t workflow_parallel(const struct workflow *workflow);
+/* One of workflow->executors: where the step runs. */
+const struct executor_options *workflow_executor(
+    const struct workflow *workflow, const struct step *step);
+
 /* The step of a name; -1: there is none. */
 int64_t workflow_find(const struct workflow *workflow, const char *name);
 

@@ -280,30 +280,52 @@ static void build_claims(struct step_build *s)
     }
 }
 
-static void build_executor(struct step_build *s)
+static bool is_below(const struct step_build *s)
+{
+    return (BELOW & 1u << s->step->kind) != 0;
+}
+
+/* The word in the file; NULL: the workflow's first. A run below is started
+ * beside this one's engine: its jobs go where its own file says. */
+static const char *executor_word(const struct step_build *s)
+{
+    if (!is_below(s))
+        return experiment_text(s->source->map, "executor", NULL);
+    return s->w->file->executors[0].slurm != NULL ? "local" : NULL;
+}
+
+static const struct executor_options *find_executor(struct step_build *s)
 {
     struct workflow_file *file = s->w->file;
     struct workflow *workflow = s->w->workflow;
-    const char *name = experiment_text(s->source->map, "executor", NULL);
+    const char *name = executor_word(s);
     size_t i = 0;
 
-    while (name != NULL && i < workflow->executor_count &&
+    if (name == NULL)
+        return &file->executors[0];
+    while (i < workflow->executor_count &&
            strcmp(file->executors[i].name, name) != 0)
         i++;
-    if (name != NULL && i == workflow->executor_count) {
+    if (i == workflow->executor_count) {
+        const struct conf_node *word =
+            is_below(s) ? NULL : conf_get(s->source->map, "executor");
+
         file->executors =
             mem_resize(file->executors, i + 1, sizeof(*file->executors));
-        experiment_build_executor(&s->w->build,
-                                  conf_get(s->source->map, "executor"),
-                                  &file->executors[i]);
+        experiment_build_executor(&s->w->build, word, &file->executors[i]);
         workflow->executors = file->executors;
         workflow->executor_count++;
     }
-    if (name == NULL)
-        i = 0;
-    s->step->executor = file->executors[i].name;
-    task_check_slots(&s->task, conf_get(s->source->map, "resources"),
-                     &file->executors[i]);
+    return &file->executors[i];
+}
+
+static void build_executor(struct step_build *s)
+{
+    const struct executor_options *executor = find_executor(s);
+
+    s->step->executor = executor->name;
+    if (!is_below(s))
+        task_settle(&s->task, conf_get(s->source->map, "resources"), executor);
 }
 
 /* ---- what it does ---- */
@@ -427,7 +449,6 @@ static void build_task(struct step_build *s)
     s->task.task->has_checkpoints = experiment_bool(
         map, "checkpoints",
         task_reads(&s->task, map, checkpoint_dir, "SMTUNE_CHECKPOINT_DIR"));
-    build_executor(s);
     workflow_build_outputs(s);
     build_link(s);
     workflow_build_rounds(s);
@@ -504,6 +525,7 @@ static void fit_below(struct resources *resources)
     enum { GRACE_MS = 60000 };
 
     resources->cpus = resources->gpus = 0;
+    resources->tasks = 1;
     if (resources->grace_ms < GRACE_MS)
         resources->grace_ms = GRACE_MS;
 }
@@ -514,7 +536,8 @@ static void build_resources(struct step_build *s)
 
     task_build_resources(&s->task, conf_get(s->source->map, "resources"));
     build_time(s);
-    if (s->step->kind == STEP_EXPERIMENT || s->step->kind == STEP_WORKFLOW)
+    build_executor(s);
+    if (is_below(s))
         fit_below(&s->task.task->resources);
     task_build_retries(&s->task, retry);
     task_check_retries(&s->task, retry);
@@ -549,6 +572,7 @@ void workflow_build_work(struct workflow_build *w, size_t index)
 
     if (step->kind == STEP_JOIN || s.source->own->type != CONF_MAP)
         return;
+    s.task.place = s.source->name->place;
     workflow_build_sources(&s);
     build_condition(&s);
     if (step->kind == STEP_FAIL)

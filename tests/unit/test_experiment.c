@@ -327,6 +327,46 @@ static void test_experiment__assignments(void **state)
     diags_destroy(diags);
 }
 
+static void test_experiment__assigns_a_key_of_an_executor_that_is_a_word(
+    void **state)
+{
+    char *text = mem_printf("%sexecutor: local\n", head);
+    struct experiment *e = parse_at("", text, "executor.cpus=3");
+
+    (void)state;
+    assert_string_equal(e->executor.name, "local");
+    assert_int_equal(e->executor.cpus, 3);
+    experiment_destroy(e);
+    e = parse_at("", text, "executor.name=fake");
+    assert_string_equal(e->executor.name, "fake");
+    experiment_destroy(e);
+    e = parse_at("", text, "executor={name: fake}");
+    assert_string_equal(e->executor.name, "fake");
+    experiment_destroy(e);
+    free(text);
+}
+
+static void test_experiment__keys_of_slurm_mean_nothing_to_local(void **state)
+{
+    struct experiment *e = parse_with(
+        "  resources: {partition: gpu, account: 17, mode: pilot, "
+        "extra: [--exclusive]}\n"
+        "executor: {partition: cpu, nodes: 2, tasks: 4, time: 1h}\n");
+    const struct resources *resources = &e->task.resources;
+
+    (void)state;
+    assert_null(e->executor.slurm);
+    assert_int_equal(e->executor.parallel, 0);
+    assert_string_equal(resources->slurm.partition, "gpu");
+    assert_string_equal(resources->slurm.account, "17");
+    assert_string_equal(resources->slurm.mode, "pilot");
+    assert_int_equal(resources->slurm.extra_count, 1);
+    assert_string_equal(resources->slurm.extra[0], "--exclusive");
+    assert_int_equal(resources->tasks, 1);
+    assert_int_equal(resources->time_ms, 0);
+    experiment_destroy(e);
+}
+
 static void test_experiment__load_reads_a_file(void **state)
 {
     char directory[] = "/tmp/smtune-test-experiment-XXXXXX";
@@ -443,6 +483,9 @@ int main(void)
         cmocka_unit_test(test_experiment__several_objectives),
         cmocka_unit_test(test_experiment__constraints_on_outcomes),
         cmocka_unit_test(test_experiment__assignments),
+        cmocka_unit_test(
+            test_experiment__assigns_a_key_of_an_executor_that_is_a_word),
+        cmocka_unit_test(test_experiment__keys_of_slurm_mean_nothing_to_local),
         cmocka_unit_test(test_experiment__load_reads_a_file),
         cmocka_unit_test(test_experiment__schema_has_an_example_of_each_key),
         cmocka_unit_test(test_experiment__errors_are_as_recorded),
