@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,8 +8,6 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "executors/command.h"
 #include "executors/slurm_commands_impl.h"
 #include "executors/slurm_rows.h"
 
@@ -112,55 +109,6 @@ static void request_remove(struct request *request)
     free(request);
 }
 
-/* Lines that say nothing by themselves are left out by taking the last. */
-static void set_text(struct slurm_reply *reply, const char *text)
-{
-    struct buf line = BUF_INIT;
-    size_t length = strlen(text);
-
-    while (length > 0 && strchr(" \n", text[length - 1]) != NULL)
-        length--;
-    if (length > SLURM_TEXT_MAX / 2) {
-        text += length - SLURM_TEXT_MAX / 2;
-        length = SLURM_TEXT_MAX / 2;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\n')
-            buf_add_string(&line, "; ");
-        else
-            text_escape(text + i, 1, &line);
-    }
-    snprintf(reply->text, sizeof(reply->text), "%s", buf_text(&line));
-    buf_clear(&line);
-}
-
-static void set_silent(struct slurm_reply *reply, const char *text)
-{
-    reply->answer = SLURM_SILENT;
-    set_text(reply, text);
-}
-
-/* What the program's end says by itself. */
-static void judge(const struct command_result *result,
-                  struct slurm_reply *reply)
-{
-    memset(reply, 0, sizeof(*reply));
-    if (result->is_cut)
-        set_silent(reply, "its answer has no end");
-    else if (result->is_late)
-        set_silent(reply, "it did not answer in time");
-    else if (result->exit_code < 0)
-        set_silent(reply, "a signal ended it");
-    else if (result->exit_code > 0) {
-        reply->answer = slurm_answer_of(result->errors);
-        set_text(reply, result->errors);
-        if (reply->text[0] == '\0')
-            snprintf(reply->text, sizeof(reply->text),
-                     "it ended with status %d and without a word",
-                     result->exit_code);
-    }
-}
-
 static void on_command_done(void *user, const struct command_result *result)
 {
     struct request *request = user;
@@ -169,7 +117,7 @@ static void on_command_done(void *user, const struct command_result *result)
 
     request->command = NULL;
     if (!commands->is_destroyed) {
-        judge(result, &reply);
+        slurm_reply_take(&reply, result);
         request->take(request, result, &reply);
         return;
     }
@@ -192,7 +140,7 @@ static void on_failures(uv_timer_t *timer)
         return;
     uv_timer_start(timer, on_failures, 0, 0);
     request->has_failed = false;
-    set_silent(&reply, request->err.text);
+    slurm_reply_silent(&reply, request->err.text);
     request->take(request, &result, &reply);
 }
 
@@ -229,7 +177,7 @@ static void take_submission(struct request *request,
     int64_t id = slurm_submit_id(result->output);
 
     if (own.answer == SLURM_DONE && id == 0)
-        set_silent(&own, "sbatch said no job's number");
+        slurm_reply_silent(&own, "sbatch said no job's number");
     if (own.answer != SLURM_DONE && id != 0)
         own.answer = SLURM_SILENT;
     request->answer.submit(request->user, &own,
@@ -260,7 +208,7 @@ static void take_rows(struct request *request,
     if (own.answer == SLURM_DONE &&
         slurm_rows_parse(request->form, result->output, result->output_length,
                          request->prefix, &rows) != 0)
-        set_silent(&own, "its answer is not whole");
+        slurm_reply_silent(&own, "its answer is not whole");
     if (own.answer == SLURM_DONE)
         request->answer.list(request->user, &own, rows.jobs, rows.count);
     else
@@ -329,36 +277,6 @@ static void commands_account(struct slurm_transport *transport,
     free(columns);
 }
 
-/* What is told of jobs that are no more, or of one that has no script yet to
- * be signalled, is no failure. */
-static bool is_nothing_to_cancel(const char *line, size_t length)
-{
-    static const char *const parts[] = {"Invalid job id specified",
-                                        "already completing or completed",
-                                        "can not be altered now"};
-
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (memmem(line, length, parts[i], strlen(parts[i])) != NULL)
-            return true;
-    }
-    return length == 0;
-}
-
-static bool is_cancelled(const struct command_result *result)
-{
-    const char *line = result->errors;
-    size_t length;
-
-    if (result->is_late || result->exit_code < 0 || *line == '\0')
-        return false;
-    for (; *line != '\0'; line += length + (line[length] == '\n')) {
-        length = strcspn(line, "\n");
-        if (!is_nothing_to_cancel(line, length))
-            return false;
-    }
-    return true;
-}
-
 static void cancel_next(struct request *request)
 {
     size_t left = request->target_count - request->target_next;
@@ -377,7 +295,7 @@ static void take_cancellation(struct request *request,
 {
     struct slurm_reply own = *reply;
 
-    if (own.answer != SLURM_DONE && is_cancelled(result))
+    if (own.answer != SLURM_DONE && slurm_cancel_is_done(result))
         own = (struct slurm_reply){.answer = SLURM_DONE};
     if (own.answer == SLURM_DONE &&
         request->target_next < request->target_count) {
@@ -407,7 +325,7 @@ static void answer_site(struct request *request, struct slurm_reply *reply,
                         bool is_understood)
 {
     if (reply->answer == SLURM_DONE && !is_understood)
-        set_silent(reply, "its answer is not whole");
+        slurm_reply_silent(reply, "its answer is not whole");
     request->answer.site(request->user, reply,
                          reply->answer == SLURM_DONE ? &request->found : NULL);
     request_remove(request);

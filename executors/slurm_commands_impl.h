@@ -2,10 +2,22 @@
 #ifndef SMTUNE_EXECUTORS_SLURM_COMMANDS_IMPL_H
 #define SMTUNE_EXECUTORS_SLURM_COMMANDS_IMPL_H
 
+#include "executors/command.h"
 #include "executors/slurm_transport.h"
 
 /* The inside of the transport by Slurm's commands; only
  * executors/slurm_commands*.c include this. */
+
+/* No information, the text being what is known of why. */
+void slurm_reply_silent(struct slurm_reply *reply, const char *text);
+
+/* What the end of a program says by itself; DONE where that was well. */
+void slurm_reply_take(struct slurm_reply *reply,
+                      const struct command_result *result);
+
+/* Whether scancel, which failed, did so for nothing but jobs that are no more,
+ * or have no script yet to be signalled. */
+bool slurm_cancel_is_done(const struct command_result *result);
 
 /* Words of a command line, owned, with room for the NULL behind. */
 struct slurm_words {

@@ -13,9 +13,14 @@
 
 enum { COLUMNS_MAX = 12, TASKS_MAX = 1 << 20 };
 
+struct row {
+    struct slurm_job job;
+    const char *tasks; /* a list of those that it stands for, or NULL */
+};
+
 struct column {
     const char *name;
-    bool (*take)(struct slurm_job *job, char *text);
+    bool (*take)(struct row *row, const char *text);
 };
 
 struct slurm_row_form {
@@ -25,15 +30,22 @@ struct slurm_row_form {
 
 /* -- Fields ---------------------------------------------------------------*/
 
-static bool to_number(const char *text, int64_t *number)
+/* The number that stands at *at, which moves behind it. */
+static bool next_number(const char **at, int64_t *number)
 {
     enum { DIGITS_MAX = 18 };
-    size_t length = strspn(text, "0123456789");
+    size_t length = strspn(*at, "0123456789");
 
-    if (length == 0 || length > DIGITS_MAX || text[length] != '\0')
+    if (length == 0 || length > DIGITS_MAX)
         return false;
-    *number = strtoll(text, NULL, 10);
+    *number = strtoll(*at, NULL, 10);
+    *at += length;
     return true;
+}
+
+static bool to_number(const char *text, int64_t *number)
+{
+    return next_number(&text, number) && *text == '\0';
 }
 
 static bool to_int(const char *text, int *value)
@@ -46,77 +58,74 @@ static bool to_int(const char *text, int *value)
     return true;
 }
 
-static bool take_id(struct slurm_job *job, char *text)
+static bool take_id(struct row *row, const char *text)
 {
-    return to_number(text, &job->id) && job->id > 0;
+    return to_number(text, &row->job.id) && row->job.id > 0;
 }
 
-static bool take_array(struct slurm_job *job, char *text)
+static bool take_array(struct row *row, const char *text)
 {
-    return to_number(text, &job->array);
+    return to_number(text, &row->job.array);
 }
 
-static bool take_task(struct slurm_job *job, char *text)
+static bool take_task(struct row *row, const char *text)
 {
-    if (!to_int(text, &job->task)) {
-        job->task = -1;
-        job->array = 0;
+    if (!to_int(text, &row->job.task)) {
+        row->job.task = -1;
+        row->job.array = 0;
     }
     return *text != '\0';
 }
 
-static bool take_state(struct slurm_job *job, char *text)
+static bool take_state(struct row *row, const char *text)
 {
-    job->word = text;
-    job->state = slurm_state_find(text);
+    row->job.word = text;
+    row->job.state = slurm_state_find(text);
     return *text != '\0';
 }
 
-static bool take_reason(struct slurm_job *job, char *text)
+static bool take_reason(struct row *row, const char *text)
 {
-    job->reason = strcmp(text, "None") != 0 ? text : "";
+    row->job.reason = strcmp(text, "None") != 0 ? text : "";
     return true;
 }
 
-static bool take_nodes(struct slurm_job *job, char *text)
+static bool take_nodes(struct row *row, const char *text)
 {
     bool is_none =
         strcmp(text, "None assigned") == 0 || strcmp(text, "(null)") == 0;
 
-    job->nodes = is_none ? "" : text;
+    row->job.nodes = is_none ? "" : text;
     return true;
 }
 
 /* As waitpid() has it. */
-static bool take_status(struct slurm_job *job, char *text)
+static bool take_status(struct row *row, const char *text)
 {
     int status;
 
     if (!to_int(text, &status))
         return false;
-    job->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    job->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    row->job.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    row->job.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return true;
 }
 
 /* "CODE:SIGNAL". */
-static bool take_exit(struct slurm_job *job, char *text)
+static bool take_exit(struct row *row, const char *text)
 {
-    char *colon = strchr(text, ':');
+    int64_t code;
 
-    if (colon == NULL)
+    if (!next_number(&text, &code) || code > INT32_MAX || *text != ':' ||
+        !to_int(text + 1, &row->job.signal))
         return false;
-    *colon = '\0';
-    if (!to_int(text, &job->exit_code) || !to_int(colon + 1, &job->signal))
-        return false;
-    if (job->signal != 0)
-        job->exit_code = -1;
+    row->job.exit_code = row->job.signal != 0 ? -1 : (int)code;
     return true;
 }
 
-static bool take_restarts(struct slurm_job *job, char *text)
+static bool take_restarts(struct row *row, const char *text)
 {
-    return to_int(text, &job->restarts);
+    return to_int(text, &row->job.restarts);
 }
 
 /* In seconds; any word is for one that is not known. */
@@ -129,34 +138,36 @@ static int64_t to_ms(const char *text)
                : 0;
 }
 
-static bool take_start(struct slurm_job *job, char *text)
+static bool take_start(struct row *row, const char *text)
 {
-    job->start_ms = to_ms(text);
+    row->job.start_ms = to_ms(text);
     return *text != '\0';
 }
 
-static bool take_end(struct slurm_job *job, char *text)
+static bool take_end(struct row *row, const char *text)
 {
-    job->end_ms = to_ms(text);
+    row->job.end_ms = to_ms(text);
     return *text != '\0';
 }
 
-/* "ID", "ID_TASK", or "ID_[TASKS]", which is expanded elsewhere. */
-static bool take_task_id(struct slurm_job *job, char *text)
+/* "ID", "ID_TASK", or "ID_[TASKS]". */
+static bool take_task_id(struct row *row, const char *text)
 {
-    char *task = strchr(text, '_');
+    int64_t id;
 
-    if (task == NULL)
-        return isdigit((unsigned char)*text);
-    *task++ = '\0';
-    if (!to_number(text, &job->array))
+    if (!next_number(&text, &id))
         return false;
-    return to_int(task, &job->task) || *task == '[';
+    if (*text != '_')
+        return true;
+    row->job.array = id;
+    if (text[1] == '[')
+        row->tasks = text + 1;
+    return row->tasks != NULL || to_int(text + 1, &row->job.task);
 }
 
-static bool take_name(struct slurm_job *job, char *text)
+static bool take_name(struct row *row, const char *text)
 {
-    job->name = text;
+    row->job.name = text;
     return true;
 }
 
@@ -256,24 +267,27 @@ static bool expand(struct slurm_rows *rows, struct slurm_job *job,
 static bool take_row(const struct slurm_row_form *form, char *fields[],
                      struct slurm_rows *rows)
 {
-    struct slurm_job job = {
-        .task = -1, .exit_code = -1, .reason = "", .nodes = ""};
-    const char *tasks = strchr(fields[1], '[');
+    struct row row = {.job = {.state = slurm_state_find(""),
+                              .task = -1,
+                              .exit_code = -1,
+                              .reason = "",
+                              .nodes = ""}};
+    struct slurm_job *job = &row.job;
 
     for (size_t i = 0; i < form->count; i++) {
-        if (!form->columns[i].take(&job, fields[i]))
+        if (!form->columns[i].take(&row, fields[i]))
             return false;
     }
-    if (job.state->phase != SLURM_ENDED) {
-        job.exit_code = -1;
-        job.signal = 0;
-        job.end_ms = 0;
+    if (job->state->phase != SLURM_ENDED) {
+        job->exit_code = -1;
+        job->signal = 0;
+        job->end_ms = 0;
     }
-    if (job.state->phase == SLURM_PENDING || job.state->phase == SLURM_HELD)
-        job.start_ms = 0;
-    if (tasks != NULL && job.task < 0)
-        return expand(rows, &job, tasks);
-    add(rows, &job);
+    if (job->state->phase == SLURM_PENDING || job->state->phase == SLURM_HELD)
+        job->start_ms = 0;
+    if (row.tasks != NULL)
+        return expand(rows, job, row.tasks);
+    add(rows, job);
     return true;
 }
 
@@ -283,8 +297,8 @@ int slurm_rows_parse(const struct slurm_row_form *form, char *text,
     char *fields[COLUMNS_MAX], *end = text + length;
 
     if (strlen(text) != length ||
-        !slurm_row_split(form->count, &text, fields) ||
-        strncasecmp(fields[0], "JOBID", strlen("JOBID")) != 0)
+        strncasecmp(text, "JOBID", strlen("JOBID")) != 0 ||
+        !slurm_row_split(form->count, &text, fields))
         return -1;
     while (text < end) {
         if (!slurm_row_split(form->count, &text, fields))

@@ -125,7 +125,7 @@ static void test_command__what_it_leaves_behind_is_not_waited_for(void **state)
     (void)state;
     assert_true(clock_monotonic_ms() - before < 20000);
     assert_false(seen.result.is_late);
-    assert_int_equal(kill((pid_t)atol(seen.output), SIGKILL), 0);
+    assert_int_equal(kill((pid_t)strtol(seen.output, NULL, 10), SIGKILL), 0);
 }
 
 static void test_command__what_is_no_program_is_an_error(void **state)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/text.h"
+#include "executors/slurm_commands_impl.h"
+
+/* The end of it, which is what counts, in one line. */
+static void set_text(struct slurm_reply *reply, const char *text)
+{
+    struct buf line = BUF_INIT;
+    size_t length = strlen(text);
+
+    while (length > 0 && strchr(" \n", text[length - 1]) != NULL)
+        length--;
+    if (length > SLURM_TEXT_MAX / 2) {
+        text += length - SLURM_TEXT_MAX / 2;
+        length = SLURM_TEXT_MAX / 2;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n')
+            buf_add_string(&line, "; ");
+        else
+            text_escape(text + i, 1, &line);
+    }
+    snprintf(reply->text, sizeof(reply->text), "%s", buf_text(&line));
+    buf_clear(&line);
+}
+
+void slurm_reply_silent(struct slurm_reply *reply, const char *text)
+{
+    reply->answer = SLURM_SILENT;
+    set_text(reply, text);
+}
+
+void slurm_reply_take(struct slurm_reply *reply,
+                      const struct command_result *result)
+{
+    memset(reply, 0, sizeof(*reply));
+    if (result->is_cut)
+        slurm_reply_silent(reply, "its answer has no end");
+    else if (result->is_late)
+        slurm_reply_silent(reply, "it did not answer in time");
+    else if (result->exit_code < 0)
+        slurm_reply_silent(reply, "a signal ended it");
+    else if (result->exit_code > 0) {
+        reply->answer = slurm_answer_of(result->errors);
+        set_text(reply, result->errors);
+        if (reply->text[0] == '\0')
+            snprintf(reply->text, sizeof(reply->text),
+                     "it ended with status %d and without a word",
+                     result->exit_code);
+    }
+}
+
+/* What is told of jobs that are no more, or of one that has no script yet to
+ * be signalled, is no failure. */
+static bool is_nothing_to_cancel(const char *line, size_t length)
+{
+    static const char *const parts[] = {"Invalid job id specified",
+                                        "already completing or completed",
+                                        "can not be altered now"};
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (memmem(line, length, parts[i], strlen(parts[i])) != NULL)
+            return true;
+    }
+    return length == 0;
+}
+
+bool slurm_cancel_is_done(const struct command_result *result)
+{
+    const char *line = result->errors;
+    size_t length;
+
+    if (result->is_late || result->exit_code < 0 || *line == '\0')
+        return false;
+    for (; *line != '\0'; line += length + (line[length] == '\n')) {
+        length = strcspn(line, "\n");
+        if (!is_nothing_to_cancel(line, length))
+            return false;
+    }
+    return true;
+}
