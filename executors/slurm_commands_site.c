@@ -176,11 +176,12 @@ int slurm_site_take_nodes(struct slurm_site *site, char *text, size_t length)
 {
     char *fields[FIELDS], *end = text + length;
 
-    if (strlen(text) != length || !slurm_row_split(FIELDS, &text, fields) ||
-        strcasecmp(fields[PARTITION], "PARTITION") != 0)
+    if (strlen(text) != length ||
+        strncasecmp(text, "PARTITION", strlen("PARTITION")) != 0 ||
+        slurm_row_split(FIELDS, &text, fields) == NULL)
         return -1;
     while (text < end) {
-        if (!slurm_row_split(FIELDS, &text, fields))
+        if (slurm_row_split(FIELDS, &text, fields) == NULL)
             return -1;
         take_kind(partition_of(site, fields[PARTITION]), fields);
     }

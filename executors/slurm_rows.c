@@ -215,21 +215,21 @@ char *slurm_row_columns(const struct slurm_row_form *form, const char *suffix)
     return buf_take(&text);
 }
 
-bool slurm_row_split(size_t count, char **at, char *fields[])
+char *slurm_row_split(size_t count, char **at, char *fields[])
 {
-    char *text = *at;
+    char *text = *at, *last = NULL;
 
     for (size_t i = 0; i < count; i++) {
         char *end = strchr(text, SLURM_SEPARATOR[0]);
 
         if (end == NULL)
-            return false;
+            return NULL;
         *end = '\0';
-        fields[i] = text;
+        last = fields[i] = text;
         text = end + 1;
     }
     *at = text + 1;
-    return *text == '\n';
+    return *text == '\n' ? last : NULL;
 }
 
 static void add(struct slurm_rows *rows, const struct slurm_job *job)
@@ -298,12 +298,14 @@ int slurm_rows_parse(const struct slurm_row_form *form, char *text,
 
     if (strlen(text) != length ||
         strncasecmp(text, "JOBID", strlen("JOBID")) != 0 ||
-        !slurm_row_split(form->count, &text, fields))
+        slurm_row_split(form->count, &text, fields) == NULL)
         return -1;
     while (text < end) {
-        if (!slurm_row_split(form->count, &text, fields))
+        const char *name = slurm_row_split(form->count, &text, fields);
+
+        if (name == NULL)
             return -1;
-        if (strncmp(fields[form->count - 1], prefix, strlen(prefix)) == 0 &&
+        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
             !take_row(form, fields, rows))
             return -1;
     }

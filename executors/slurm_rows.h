@@ -38,8 +38,8 @@ int slurm_rows_parse(const struct slurm_row_form *form, char *text,
                      struct slurm_rows *rows);
 
 /* The `count` fields of the row at *at, which moves behind it; they lie there.
- * False when it is not a whole one. */
-bool slurm_row_split(size_t count, char **at, char *fields[]);
+ * The last of them; NULL when it is not a whole row. */
+char *slurm_row_split(size_t count, char **at, char *fields[]);
 
 void slurm_rows_clear(struct slurm_rows *rows);
 
