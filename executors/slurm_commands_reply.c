@@ -39,20 +39,16 @@ void slurm_reply_take(struct slurm_reply *reply,
                       const struct command_result *result)
 {
     memset(reply, 0, sizeof(*reply));
-    if (result->is_cut)
-        slurm_reply_silent(reply, "its answer has no end");
-    else if (result->is_late)
-        slurm_reply_silent(reply, "it did not answer in time");
-    else if (result->exit_code < 0)
-        slurm_reply_silent(reply, "a signal ended it");
-    else if (result->exit_code > 0) {
-        reply->answer = slurm_answer_of(result->errors);
-        set_text(reply, result->errors);
-        if (reply->text[0] == '\0')
-            snprintf(reply->text, sizeof(reply->text),
-                     "it ended with status %d and without a word",
-                     result->exit_code);
-    }
+    if (result->exit_code == 0 && !result->is_cut && !result->is_late)
+        return;
+    reply->answer = result->exit_code > 0 && !result->is_late
+                        ? slurm_answer_of(result->errors)
+                        : SLURM_SILENT;
+    set_text(reply, result->errors);
+    if (reply->text[0] == '\0')
+        set_text(reply, result->is_cut    ? "its answer has no end"
+                        : result->is_late ? "it did not answer in time"
+                                          : "it failed without a word");
 }
 
 /* What is told of jobs that are no more, or of one that has no script yet to
