@@ -22,7 +22,7 @@ enum {
     OUTPUT_MAX_BYTES = 128 << 20,
     CANCEL_BATCH = 500, /* jobs that one scancel is told of */
     ACCOUNT_MAX = 8192, /* jobs that one sacct is asked for by their ids */
-    SKEW_S = 600        /* by which the clocks of two machines may differ */
+    SKEW_S = 7200       /* of two clocks, and an hour that comes twice */
 };
 
 enum program { SBATCH, SQUEUE, SACCT, SCANCEL, SCONTROL, SINFO, PROGRAMS };
@@ -230,6 +230,7 @@ static void commands_list(struct slurm_transport *transport, const char *prefix,
     request->prefix = mem_copy_string(prefix);
     slurm_words_add(&words, "squeue");
     slurm_words_add(&words, "--me");
+    slurm_words_add(&words, "--all"); /* in partitions that are hidden, too */
     slurm_words_add(&words, "--array");
     slurm_words_add(&words, "--states=all");
     slurm_words_add(&words, "--Format=%s", columns);

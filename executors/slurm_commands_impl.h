@@ -33,8 +33,8 @@ void slurm_words_clear(struct slurm_words *words);
 void slurm_submit_words(const struct slurm_submission *submission,
                         struct slurm_words *words);
 
-/* The number in what `sbatch --parsable` prints, "ID\n" or "ID;CLUSTER\n"; 0
- * for anything else. */
+/* The number in what `sbatch --parsable` prints, "ID\n" or "ID;CLUSTER\n",
+ * behind what a site may greet with; 0 for anything else. */
 int64_t slurm_submit_id(const char *output);
 
 /* scancel and what it is to be done to targets [count]. */

@@ -139,14 +139,16 @@ void slurm_submit_words(const struct slurm_submission *submission,
 int64_t slurm_submit_id(const char *output)
 {
     enum { DIGITS_MAX = 18 };
-    size_t digits = strspn(output, "0123456789");
-    const char *end = output + digits;
+    const char *line = output, *end = strchr(output, '\n');
+    size_t digits;
 
-    if (*end == ';')
-        end += strcspn(end, "\n");
-    if (digits == 0 || digits > DIGITS_MAX || strcmp(end, "\n") != 0)
+    for (; end != NULL && end[1] != '\0'; end = strchr(line, '\n'))
+        line = end + 1;
+    digits = strspn(line, "0123456789");
+    if (end == NULL || digits == 0 || digits > DIGITS_MAX ||
+        strchr(";\n", line[digits]) == NULL)
         return 0;
-    return strtoll(output, NULL, 10);
+    return strtoll(line, NULL, 10);
 }
 
 /* -- scancel --------------------------------------------------------------*/

@@ -304,7 +304,9 @@ static void test_slurm_commands__only_a_clear_word_is_believed(void **state)
     } cases[] = {
         {"echo 7", SLURM_DONE},
         {"echo 'sbatch: a greeting' >&2; echo 7", SLURM_DONE},
+        {"echo 'Welcome to the 9th!'; echo; echo 7", SLURM_DONE},
         {"exit 0", SLURM_SILENT},
+        {"echo 7; echo", SLURM_SILENT},
         {"printf 7", SLURM_SILENT}, /* may have been 77 */
         {"echo 7x", SLURM_SILENT},
         {"echo 'Submitted batch job 7'", SLURM_SILENT},
@@ -428,7 +430,7 @@ static void test_slurm_commands__accounts_since_a_time(void **state)
     assert_int_equal(desk->count, 1);
     assert_string_equal(desk->names, "smt-1-j1");
     words = content(desk, "words");
-    assert_non_null(strstr(words, "--starttime=2026-11-22T03:16:50\n"));
+    assert_non_null(strstr(words, "--starttime=2026-11-22T01:26:50\n"));
     assert_non_null(strstr(words, "--jobs=14,15\n"));
     free(words);
     place_program(desk->root, "sacct",
