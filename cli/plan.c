@@ -87,7 +87,7 @@ static void print_resources(const struct experiment *experiment)
     struct buf words = BUF_INIT;
     char text[32];
 
-    slurm_words_add(&experiment->executor, &resources->slurm, &words);
+    slurm_word_list(&experiment->executor, &resources->slurm, &words);
     printf("trial     %s executor%s", experiment->executor.name,
            buf_text(&words));
     buf_clear(&words);

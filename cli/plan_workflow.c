@@ -62,7 +62,7 @@ static void print_limits(const struct workflow *workflow)
     struct buf words = BUF_INIT;
     char text[32];
 
-    slurm_words_add(&workflow->executors[0], NULL, &words);
+    slurm_word_list(&workflow->executors[0], NULL, &words);
     printf("runs      with the %s executor%s", workflow->executors[0].name,
            buf_text(&words));
     buf_clear(&words);

@@ -38,7 +38,7 @@ static const struct slurm_ask *who_has_extra(const struct slurm_ask *own,
     return own != NULL && own->extra != NULL ? own : common;
 }
 
-void slurm_words_add(const struct executor_options *executor,
+void slurm_word_list(const struct executor_options *executor,
                      const struct slurm_ask *own, struct buf *out)
 {
     const struct slurm_ask *common, *ask;

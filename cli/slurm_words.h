@@ -10,7 +10,7 @@
 
 /* Appends ", partition gpu, mode pilot": what the attempt asks for (NULL:
  * nothing of its own), else the executor. Nothing where that is not slurm. */
-void slurm_words_add(const struct executor_options *executor,
+void slurm_word_list(const struct executor_options *executor,
                      const struct slurm_ask *own, struct buf *out);
 /* {"partition": "gpu", "mode": "auto", "extra": [...]}, null where nothing is
  * said; null for another executor. */

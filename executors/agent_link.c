@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/mem.h"
+#include "executors/shim_path.h"
 
 enum { AGENT_FD = 3 };
 
@@ -30,33 +30,6 @@ struct agent_link {
 };
 
 /* -- Starting an agent ----------------------------------------------------*/
-
-/* $SMTUNE_SHIM, or beside this program, or where packages put helpers. */
-static char *find_program(struct err *err)
-{
-    static const char *const places[] = {"smtune-shim",
-                                         "../lib/smtune/smtune-shim"};
-    const char *chosen = getenv("SMTUNE_SHIM");
-    char *directory;
-
-    if (chosen != NULL && chosen[0] != '\0')
-        return mem_copy_string(chosen);
-    directory = fs_program_directory();
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        char *path = fs_join(directory, places[i]);
-
-        if (access(path, X_OK) == 0) {
-            free(directory);
-            return path;
-        }
-        free(path);
-    }
-    err_set(err, ERR_FAILED,
-            "smtune-shim is neither in '%s' nor in '%s/../lib/smtune'",
-            directory, directory);
-    free(directory);
-    return NULL;
-}
 
 static int spawn_agent(char *program, int socket_fd, pid_t *pid)
 {
@@ -88,7 +61,7 @@ static int spawn_agent(char *program, int socket_fd, pid_t *pid)
  * agent, which so is not our child, and ends at once. */
 static int start_agent(struct err *err)
 {
-    char *program = find_program(err);
+    char *program = shim_path(err);
     int ends[2], error, status = 0;
     pid_t pid;
 

@@ -322,6 +322,41 @@ int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
     return state;
 }
 
+/* That there is no such file, and not that it cannot be seen now. */
+static bool says_none(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP ||
+           error == EISDIR;
+}
+
+/* The line of a file in the directory. Returns 1, 0 where there is no such
+ * file, -1 with errno when that cannot be seen now. */
+static int read_file(const char *directory, const char *name, char *line,
+                     size_t size)
+{
+    char path[PATH_MAX];
+    int fd, result;
+
+    if (path_in(path, directory, name, NULL) != 0)
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return says_none(errno) ? 0 : -1;
+    result = read_line(fd, line, size);
+    close(fd);
+    if (result != 0)
+        return says_none(errno) ? 0 : -1;
+    return 1;
+}
+
+int claim_read(const char *directory, struct claim *claim)
+{
+    char line[CLAIM_LINE_MAX];
+    int result = read_file(directory, "claim", line, sizeof(line));
+
+    return result == 1 ? claim_parse(line, claim) : result;
+}
+
 bool claim_is_free(const char *directory)
 {
     char path[PATH_MAX];
@@ -425,31 +460,12 @@ static bool exit_parse(const char *line, struct attempt_exit *end)
     return true;
 }
 
-/* That there is no such file, and not that it cannot be seen now. */
-static bool says_none(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == ELOOP ||
-           error == EISDIR;
-}
-
 int exit_read_any(const char *directory, struct attempt_exit *end)
 {
-    char path[PATH_MAX];
     char line[EXIT_LINE_MAX];
-    int fd, result;
+    int result = read_file(directory, "exit", line, sizeof(line));
 
-    if (path_in(path, directory, "exit", NULL) != 0)
-        return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return says_none(errno) ? 0 : -1;
-    result = read_line(fd, line, sizeof(line));
-    if (result != 0 && says_none(errno))
-        result = 0;
-    close(fd);
-    if (result != 0)
-        return -1;
-    return exit_parse(line, end);
+    return result == 1 ? exit_parse(line, end) : result;
 }
 
 int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)

@@ -9,10 +9,12 @@
 
 static const struct executor_type *const types[] = {
     &executor_local,
+    &executor_slurm,
     &executor_fake,
 };
 
-static const char *const names[ARRAY_LEN(types) + 1] = {"local", "fake"};
+static const char *const names[ARRAY_LEN(types) + 1] = {"local", "slurm",
+                                                        "fake"};
 
 struct executor *executor_create(uv_loop_t *loop,
                                  const struct executor_options *options,

@@ -47,5 +47,6 @@ void executor_avoid_none(struct executor *executor, const char *const *nodes);
 
 extern const struct executor_type executor_local;
 extern const struct executor_type executor_fake;
+extern const struct executor_type executor_slurm;
 
 #endif

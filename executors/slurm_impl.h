@@ -39,17 +39,21 @@ enum {
 struct slurm;
 struct slurm_mode;
 
+enum slurm_choice { SLURM_BY_JOB, SLURM_BY_ARRAY, SLURM_BY_PILOT };
+
 /* An attempt that was taken and has not ended. */
 struct slurm_flight {
     struct slurm_flight *next, *before; /* the core's list */
     struct slurm_flight *sibling;       /* the mode's, for its own lists */
     /* Its spec, owned. argv and envp are NULL of one taken up again. envp: the
      * attempt's own variables alone. */
-    struct attempt_request *request;
+    struct attempt_request *request; /* those of its reserves follow it */
     const struct slurm_mode *mode;
+    enum slurm_choice choice;
     void *carrier; /* the mode's: wave or pilot that it is in; NULL: none yet */
     int task;      /* its index there */
     int64_t job;   /* id of its job, 0: not known */
+    int64_t array; /* id of the array that its job belongs to, 0: none */
     bool has_started, is_cancelled;
     enum cancel_mode cancel_mode; /* the last, if it is_cancelled */
     struct pulse_watch pulse;
@@ -92,6 +96,21 @@ struct slurm_mode {
 extern const struct slurm_mode slurm_wave;
 extern const struct slurm_mode slurm_pilot;
 
+/* ---- small files (slurm_handle.c) ---- */
+
+/* Replaces the file in the directory; not synced: what a power cut takes was
+ * not claimed either. */
+int slurm_file_write(const char *directory, const char *name, const char *text,
+                     struct err *err);
+/* `slurm` in an attempt's directory; read: -1 where it is not there, or not
+ * whole. */
+int slurm_handle_write(const char *directory, const struct slurm_handle *handle,
+                       struct err *err);
+int slurm_handle_read(const char *directory, struct slurm_handle *handle);
+/* `job` in the folder of a wave or a pilot; read: 0 where it is not there. */
+int slurm_job_write(const char *folder, int64_t job, struct err *err);
+int64_t slurm_job_read(const char *folder);
+
 /* ---- what the core does for the modes ---- */
 
 uv_loop_t *slurm_loop(const struct slurm *slurm);
@@ -104,18 +123,23 @@ const char *slurm_folder(const struct slurm *slurm);
 /* "smt-TOKEN-KNUMBER", with a number that no job of the run had. */
 void slurm_new_name(struct slurm *slurm, char letter,
                     char name[SLURM_NAME_SIZE]);
-/* NULL-ended: to be kept away from by all, for struct slurm_submission. Lives
- * until the loop turns. An attempt's own `avoid` comes on top. */
+/* NULL-ended: to be kept away from by all, for struct slurm_submission; NULL
+ * where there are none. Lives until the loop turns. An attempt's own `avoid`
+ * comes on top. */
 const char *const *slurm_avoided(const struct slurm *slurm);
 /* At most so many attempts at once (executor_options.parallel). */
 int slurm_parallel(const struct slurm *slurm);
 /* Soon: something was submitted, or has come to its end. */
 void slurm_look_soon(struct slurm *slurm);
-/* Asks the accounting, once for all that is gathered in a turn, what became of
- * a job that the queue does not know any more; `listed` follows, or `unknown`
- * where nothing is known of it. */
-void slurm_ask_account(struct slurm *slurm, int64_t job,
-                       void (*unknown)(void *user, int64_t job), void *user);
+/* At once, as far as few requests have been made of late. */
+void slurm_look_now(struct slurm *slurm);
+/*
+ * Asks the accounting, once for all that is gathered in a turn, what became of
+ * a job that the queue does not know any more. `answered` follows in the end,
+ * after `listed` where it is known how the job ended; user has to last so long.
+ */
+void slurm_ask_account(struct slurm *slurm, const struct slurm_target *target,
+                       void (*answered)(void *user, bool is_known), void *user);
 /* scancel, gathered for a moment, verified by the listings that follow, and
  * said again while the job is there. signal as in the transport's cancel. */
 void slurm_cancel_job(struct slurm *slurm, const struct slurm_target *target,
@@ -147,8 +171,6 @@ struct slurm_pace { /* what was seen of this run's attempts so far */
     int64_t mean_ms;       /* of their durations */
     int64_t mean_queue_ms; /* from submission to start, of jobs and arrays */
 };
-
-enum slurm_choice { SLURM_BY_JOB, SLURM_BY_ARRAY, SLURM_BY_PILOT };
 
 /*
  * Pure. For mode `auto` by the attempt's size (several nodes: a job), its
