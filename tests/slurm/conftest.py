@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import tempfile
 import pytest
@@ -37,6 +38,10 @@ def missing():
     """Why there can be no cluster, or None."""
     if os.geteuid() != 0:
         return "only root can start a cluster"
+    try:
+        socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return f"the machine's own name, {socket.gethostname()}, has no address"
     absent = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
     if absent:
         return f"there is no {', '.join(absent)}: `make deps-test` installs it"
