@@ -79,8 +79,7 @@ static size_t count_device_files(const char *root)
     return count;
 }
 
-/* The names up to the first that is none: so CUDA reads it. */
-static size_t parse_visible(const char *visible, struct gpu gpus[GPUS_MAX])
+size_t gpus_parse(const char *visible, struct gpu gpus[GPUS_MAX])
 {
     size_t count = 0;
 
@@ -110,7 +109,7 @@ size_t gpus_find(const char *root, const char *visible,
     if (count > GPUS_MAX)
         count = GPUS_MAX;
     if (count > 0 && visible != NULL)
-        return parse_visible(visible, gpus);
+        return gpus_parse(visible, gpus);
     for (size_t i = 0; i < count; i++)
         snprintf(gpus[i].name, sizeof(gpus[i].name), "%zu", i);
     return count;

@@ -25,4 +25,8 @@ struct gpu {
 size_t gpus_find(const char *root, const char *visible,
                  struct gpu gpus[GPUS_MAX]);
 
+/* The names in a CUDA_VISIBLE_DEVICES, up to the first that is none: so CUDA
+ * reads it. Returns their number. */
+size_t gpus_parse(const char *visible, struct gpu gpus[GPUS_MAX]);
+
 #endif

@@ -13,6 +13,7 @@
 #include "executors/shim_agent.h"
 #include "executors/shim_options.h"
 #include "executors/shim_order.h"
+#include "executors/shim_pilot.h"
 #include "executors/shim_status.h"
 
 /*
@@ -102,6 +103,8 @@ int main(int argc, char **argv)
     if (options.agent_fd >= 0)
         status =
             become_agent((int)options.agent_fd, &err) == 0 ? 0 : SHIM_FAILED;
+    else if (options.pilot != NULL)
+        status = pilot_run(&options, &err);
     else if (options.order != NULL || options.orders != NULL)
         status = order_run(&options, &err);
     else

@@ -25,7 +25,7 @@ enum {
     GPUS_MS = 20000,
     STEP_MS = 20, /* between two looks whether a program has ended */
     OUTPUT_MAX = 16384,
-    QUOTED_MAX = 200 /* of the end of what a program wrote */
+    QUOTED_MAX = 120 /* of the end of what a program wrote */
 };
 
 /* -- Programs -------------------------------------------------------------*/
@@ -175,10 +175,10 @@ static int check_folder(const char *folder, char text[HEALTH_TEXT_MAX])
     }
     free(path);
     if (!is_written)
-        snprintf(text, HEALTH_TEXT_MAX, "cannot write to '%.200s': %s", folder,
+        snprintf(text, HEALTH_TEXT_MAX, "cannot write to '%.100s': %s", folder,
                  strerror(error));
     else if (attempt_disk_is_full(folder))
-        snprintf(text, HEALTH_TEXT_MAX, "there is no room in '%.200s'", folder);
+        snprintf(text, HEALTH_TEXT_MAX, "there is no room in '%.100s'", folder);
     return is_written && !attempt_disk_is_full(folder) ? 0 : -1;
 }
 
@@ -239,7 +239,7 @@ static int check_gpu_line(const char *line, size_t length,
 {
     static const char *const bad[] = {"ERR!", "lost", "Unknown Error", "Xid",
                                       "Unable"};
-    char copy[256];
+    char copy[128];
     const char *errors;
 
     snprintf(copy, sizeof(copy), "%.*s", (int)length, line);

@@ -10,7 +10,7 @@
  * a command of the user's says so.
  */
 
-enum { HEALTH_TEXT_MAX = 512 };
+enum { HEALTH_TEXT_MAX = 200 };
 
 /* Checks for what `needs` asks for: its directory, memory, GPUs. command: for
  * `sh -c`, or NULL. 0, or -1 and one line of what is wrong. */

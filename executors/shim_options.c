@@ -48,7 +48,7 @@ static const struct row rows[] = {
     {"reserve-of", "DIR", TEXT, AT(reserve_of),
      "wait until the attempt there has ended, and nobody else goes on"},
     {"engine", "DIR", TEXT, AT(engine), "where the engine shows that it lives"},
-    {"cpus", "N", NUMBER, AT(cpus), "a pilot's"},
+    {"cpus", "N", NUMBER, AT(cpus), "a pilot's (those that it may use)"},
     {"gpus", "N", NUMBER, AT(gpus), "a pilot's"},
     {"left", "MS", NUMBER, AT(left_ms), "a pilot's time"},
     {"idle", "MS", NUMBER, AT(idle_ms), "how long a pilot waits for work"},

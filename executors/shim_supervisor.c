@@ -393,6 +393,19 @@ void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
     }
 }
 
+void supervisor_each(const struct supervisor *supervisor,
+                     void (*visit)(void *user, const struct supervised *),
+                     void *user)
+{
+    for (const struct attempt *a = supervisor->attempts; a != NULL;
+         a = a->next) {
+        const struct supervised one = {a->end.attempt, a->pid, a->memory_bytes,
+                                       a->grace_ms};
+
+        visit(user, &one);
+    }
+}
+
 size_t supervisor_count(const struct supervisor *supervisor)
 {
     return supervisor->count;

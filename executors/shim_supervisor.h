@@ -56,7 +56,18 @@ void supervisor_cancel(struct supervisor *supervisor, int64_t attempt,
 void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
                         enum cancel_mode mode, const char *text);
 
-/* Attempts not ended yet. */
+/* One that runs. */
+struct supervised {
+    int64_t attempt;
+    pid_t pid;
+    int64_t memory_bytes, grace_ms; /* as in its spec */
+};
+
+/* Calls visit with each attempt that has not ended yet. */
+void supervisor_each(const struct supervisor *supervisor,
+                     void (*visit)(void *user, const struct supervised *),
+                     void *user);
+/* Their number. */
 size_t supervisor_count(const struct supervisor *supervisor);
 /* Nothing runs, and every `exit` is written. */
 bool supervisor_is_idle(const struct supervisor *supervisor);

@@ -118,7 +118,7 @@ static int waiting_fd(struct place *place)
 
 static bool others_wait(struct place *place)
 {
-    int fd = waiting_fd(place);
+    int fd = place->directory != NULL ? waiting_fd(place) : -1;
     bool alone;
 
     if (fd < 0)
@@ -141,7 +141,7 @@ static void wait_at(struct place *place, bool has_all, bool is_short)
 {
     if (has_all) {
         leave(place);
-    } else if (is_short) {
+    } else if (is_short && place->directory != NULL) {
         place->waits = true;
         flock(waiting_fd(place), LOCK_SH | LOCK_NB);
     }
@@ -172,9 +172,10 @@ static bool take_slot(const struct place *place, struct slot *slot,
 {
     if (slot->holder != 0)
         return false;
-    if (slot->fd < 0)
+    if (slot->fd < 0 && place->directory != NULL)
         slot->fd = open_file(place, name);
-    if (slot->fd < 0 || flock(slot->fd, LOCK_EX | LOCK_NB) != 0)
+    if (place->directory != NULL &&
+        (slot->fd < 0 || flock(slot->fd, LOCK_EX | LOCK_NB) != 0))
         return false;
     slot->holder = holder;
     return true;
@@ -212,7 +213,8 @@ static void release_array(struct slot *slots, size_t count, int64_t holder)
     for (size_t i = 0; i < count; i++) {
         if (slots[i].holder != holder)
             continue;
-        flock(slots[i].fd, LOCK_UN);
+        if (slots[i].fd >= 0)
+            flock(slots[i].fd, LOCK_UN);
         slots[i].holder = 0;
     }
 }

@@ -28,7 +28,8 @@ struct slots;
  */
 int slots_directory(char path[SLOTS_PATH_MAX], struct err *err);
 
-/* Opens no file before one is needed. */
+/* Opens no file before one is needed. directory NULL: CPUs and GPUs are this
+ * process's own, and only pools are shared. */
 struct slots *slots_open(const char *directory, int cpus,
                          const struct gpu *gpus, size_t gpu_count);
 void slots_close(struct slots *slots);

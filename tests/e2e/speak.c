@@ -17,11 +17,9 @@
  *         writes DIRECTORY/order, with SM_X=1 and SMTUNE_TRIAL=t as the
  *         attempt's own variables
  *     speak pilot DIRECTORY N
- *         is the pilot's N-th engine: does what comes on stdin, a line each,
- *             start ATTEMPT DIRECTORY CPUS GPUS TIME_MS GRACE_MS WORD...
- *             cancel ATTEMPT term|kill
- *             drain
- *         and writes what the pilot says to stdout, a line each
+ *         is the pilot's N-th engine: does what comes on stdin, words between
+ * tabs, start ATTEMPT DIRECTORY CPUS GPUS TIME_MS GRACE_MS WORD... cancel
+ * ATTEMPT term|kill drain and writes what the pilot says to stdout, a line each
  */
 
 enum { WORDS_MAX = 32, LINE_MAX_BYTES = 4096 };
@@ -57,7 +55,7 @@ static void do_line(struct spool_writer *writer, char *line)
     struct err err;
 
     for (char *word;
-         count < WORDS_MAX && (word = strtok_r(rest, " \n", &rest)) != NULL;)
+         count < WORDS_MAX && (word = strtok_r(rest, "\t\n", &rest)) != NULL;)
         words[count++] = word;
     if (count > 7 && strcmp(words[0], "start") == 0) {
         struct attempt_spec spec = spec_of(words + 1);
