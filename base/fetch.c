@@ -316,9 +316,9 @@ static void set_options(struct transfer *transfer,
     SET(CURLOPT_WRITEFUNCTION, on_answer);
     SET(CURLOPT_WRITEDATA, (void *)transfer);
     SET(CURLOPT_HTTPHEADER, transfer->headers);
-    if (request->method == FETCH_POST) {
+    if (request->method == FETCH_POST || request->body != NULL) {
         SET(CURLOPT_POSTFIELDSIZE, (long)request->body_bytes);
-        SET(CURLOPT_COPYPOSTFIELDS, request->body);
+        SET(CURLOPT_COPYPOSTFIELDS, request->body != NULL ? request->body : "");
     }
     if (request->method == FETCH_DELETE)
         SET(CURLOPT_CUSTOMREQUEST, "DELETE");

@@ -24,7 +24,7 @@ struct fetch_request {
     const char *url;
     const char *socket;         /* path of a unix socket to go through; NULL */
     const char *const *headers; /* "Name: value", NULL-ended; NULL: none */
-    const char *body;           /* of a POST, sent as it is */
+    const char *body;           /* sent as it is, not by GET; NULL: none */
     size_t body_bytes;
     int timeout_ms; /* for all of it; a third of it to connect */
     /* A longer one is as good as none; 0: FETCH_ANSWER_MAX_BYTES. */

@@ -102,30 +102,6 @@ static int64_t to_time_ms(const char *text)
            1000;
 }
 
-/* "gpu:a100:4(S:0-1),gpu:2": of all kinds together. */
-static int to_gpus(const char *text)
-{
-    enum { GPUS_MAX = 1024 };
-    long gpus = 0;
-
-    while (*text != '\0') {
-        size_t length = strcspn(text, ",(");
-
-        if (strncmp(text, "gpu", 3) == 0 && (text[3] == ':' || length == 3)) {
-            const char *count = memrchr(text, ':', length);
-            long number = count != NULL ? strtol(count + 1, NULL, 10) : 1;
-
-            gpus += number > 0 && number <= GPUS_MAX ? number : 0;
-        }
-        text += length;
-        if (*text == '(')
-            text += strcspn(text, ")");
-        text += strcspn(text, ",");
-        text += *text == ',';
-    }
-    return gpus <= GPUS_MAX ? (int)gpus : GPUS_MAX;
-}
-
 static int to_count(const char *text)
 {
     long number = strtol(text, NULL, 10);
@@ -133,7 +109,7 @@ static int to_count(const char *text)
     return number > 0 && number < INT32_MAX ? (int)number : 0;
 }
 
-/* The partition of the name, made where there is none yet. */
+/* "name*" is the default one. */
 static struct slurm_partition *partition_of(struct slurm_site *site, char *name)
 {
     size_t length = strlen(name);
@@ -142,34 +118,19 @@ static struct slurm_partition *partition_of(struct slurm_site *site, char *name)
 
     if (is_default)
         name[length - 1] = '\0';
-    for (size_t i = 0; i < site->partition_count; i++) {
-        if (strcmp(site->partitions[i].name, name) == 0)
-            return &site->partitions[i];
-    }
-    site->partitions = mem_resize(site->partitions, site->partition_count + 1,
-                                  sizeof(*site->partitions));
-    partition = &site->partitions[site->partition_count++];
-    memset(partition, 0, sizeof(*partition));
-    partition->name = mem_copy_string(name);
+    partition = slurm_site_add(site, name);
     partition->is_default = is_default;
     return partition;
 }
 
 static void take_kind(struct slurm_partition *partition, char *fields[FIELDS])
 {
-    int cpus = to_count(fields[CPUS]), gpus = to_gpus(fields[GRES]);
-    int64_t memory = (int64_t)to_count(fields[MEMORY]) << 20;
-
     partition->is_up = strcmp(fields[UP], "up") == 0;
     partition->max_time_ms = to_time_ms(fields[MAX_TIME]);
     partition->default_time_ms = to_time_ms(fields[TIME]);
-    if (partition->nodes == 0 || cpus < partition->node_cpus)
-        partition->node_cpus = cpus;
-    if (partition->nodes == 0 || memory < partition->node_memory_bytes)
-        partition->node_memory_bytes = memory;
-    if (gpus > partition->node_gpus)
-        partition->node_gpus = gpus;
-    partition->nodes += to_count(fields[NODES]);
+    slurm_partition_add(partition, to_count(fields[NODES]),
+                        to_count(fields[CPUS]),
+                        (int64_t)to_count(fields[MEMORY]) << 20, fields[GRES]);
 }
 
 int slurm_site_take_nodes(struct slurm_site *site, char *text, size_t length)

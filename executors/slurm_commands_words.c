@@ -36,21 +36,6 @@ void slurm_words_clear(struct slurm_words *words)
 
 /* -- sbatch ---------------------------------------------------------------*/
 
-/* A backslash anywhere in it makes Slurm drop all that are no backslashes
- * themselves, and expand nothing. */
-static void add_output(struct slurm_words *words, const char *path)
-{
-    struct buf escaped = BUF_INIT;
-
-    for (; *path != '\0'; path++) {
-        if (*path == '%' || *path == '\\')
-            buf_add_char(&escaped, '\\');
-        buf_add_char(&escaped, *path);
-    }
-    slurm_words_add(words, "--output=%s", buf_text(&escaped));
-    buf_clear(&escaped);
-}
-
 static int64_t round_up(int64_t amount, int64_t unit)
 {
     return amount / unit + (amount % unit != 0);
@@ -117,6 +102,8 @@ static void add_asked(struct slurm_words *words,
 void slurm_submit_words(const struct slurm_submission *submission,
                         struct slurm_words *words)
 {
+    char *log = slurm_escaped_path(submission->log);
+
     slurm_words_add(words, "sbatch");
     slurm_words_add(words, "--parsable");
     slurm_words_add(words, "--open-mode=append");
@@ -125,7 +112,7 @@ void slurm_submit_words(const struct slurm_submission *submission,
                     submission->without_environment ? "NIL" : "ALL");
     slurm_words_add(words, "--job-name=%s", submission->name);
     slurm_words_add(words, "--chdir=%s", submission->directory);
-    add_output(words, submission->log);
+    slurm_words_add(words, "--output=%s", log);
     add_size(words, submission);
     add_avoided(words, submission->avoid);
     if (submission->after > 0) {
@@ -134,6 +121,7 @@ void slurm_submit_words(const struct slurm_submission *submission,
         slurm_words_add(words, "--kill-on-invalid-dep=yes");
     }
     add_asked(words, submission);
+    free(log);
 }
 
 int64_t slurm_submit_id(const char *output)
@@ -172,24 +160,17 @@ void slurm_cancel_words(const struct slurm_target *targets, size_t count,
 
 /* -- The environment ------------------------------------------------------*/
 
-/*
- * Variables that are options of Slurm's commands, or tell of a job that we are
- * in ourselves, which those that we submit are no part of. Kept is where the
- * cluster is, and where a user wants to run unless something else is said.
- */
-static const char *const dropped[] = {
-    "SLURM_", "SBATCH_", "SQUEUE_", "SACCT_",  "SCANCEL_",
-    "SINFO_", "SALLOC_", "SRUN_",   "SLURMD_", "SCONTROL_"};
+/* Of those variables kept is where the cluster is, and where a user wants to
+ * run unless something else is said. */
 static const char *const kept[] = {
     "SLURM_CONF=",        "SLURM_CONF_SERVER=", "SLURM_JWT=",
     "SBATCH_ACCOUNT=",    "SBATCH_PARTITION=",  "SBATCH_QOS=",
     "SBATCH_CONSTRAINT=", "SBATCH_RESERVATION="};
 
-static bool begins_with(const char *text, const char *const *parts,
-                        size_t count)
+static bool is_kept(const char *variable)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(text, parts[i], strlen(parts[i])) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
             return true;
     }
     return false;
@@ -201,8 +182,7 @@ char **slurm_environment(void)
 
     slurm_words_add(&variables, "SLURM_TIME_FORMAT=%%s");
     for (char **variable = environ; *variable != NULL; variable++) {
-        if (begins_with(*variable, kept, ARRAY_LEN(kept)) ||
-            !begins_with(*variable, dropped, ARRAY_LEN(dropped)))
+        if (is_kept(*variable) || !slurm_variable_is_own(*variable))
             slurm_words_add(&variables, "%s", *variable);
     }
     return variables.words;

@@ -37,4 +37,12 @@ void slurm_site_clear(struct slurm_site *site);
 const struct slurm_partition *slurm_site_partition(
     const struct slurm_site *site, const char *name);
 
+/* The partition of the name, made where there is none yet; valid until the next
+ * one is made. */
+struct slurm_partition *slurm_site_add(struct slurm_site *site,
+                                       const char *name);
+/* So many nodes of a kind; gres as Slurm prints it, "gpu:a100:4(S:0-1)". */
+void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
+                         int64_t memory_bytes, const char *gres);
+
 #endif

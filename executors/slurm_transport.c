@@ -3,14 +3,16 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/text.h"
 
 static const struct slurm_transport_type *const types[] = {
     &slurm_commands,
+    &slurm_rest,
 };
 
-static const char *const names[ARRAY_LEN(types) + 1] = {"commands"};
+static const char *const names[ARRAY_LEN(types) + 1] = {"commands", "rest"};
 
 struct slurm_transport *slurm_transport_create(
     uv_loop_t *loop, const struct slurm_options *options, struct err *err)
@@ -55,4 +57,31 @@ struct slurm_ask slurm_asked(const struct slurm_submission *submission)
         ask.extra_count = own->extra_count;
     }
     return ask;
+}
+
+/* A backslash anywhere in it makes Slurm drop all that are no backslashes
+ * themselves, and expand nothing. */
+char *slurm_escaped_path(const char *path)
+{
+    struct buf escaped = BUF_INIT;
+
+    for (; *path != '\0'; path++) {
+        if (*path == '%' || *path == '\\')
+            buf_add_char(&escaped, '\\');
+        buf_add_char(&escaped, *path);
+    }
+    return buf_take(&escaped);
+}
+
+bool slurm_variable_is_own(const char *variable)
+{
+    static const char *const parts[] = {
+        "SLURM_", "SBATCH_", "SQUEUE_", "SACCT_",  "SCANCEL_",
+        "SINFO_", "SALLOC_", "SRUN_",   "SLURMD_", "SCONTROL_"};
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (strncmp(variable, parts[i], strlen(parts[i])) == 0)
+            return true;
+    }
+    return false;
 }

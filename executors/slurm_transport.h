@@ -147,6 +147,14 @@ struct slurm_ask slurm_asked(const struct slurm_submission *submission);
  * for what is not known. */
 enum slurm_answer slurm_answer_of(const char *message);
 
+/* The path as sbatch's --output takes it, none of Slurm's patterns in it being
+ * expanded. The caller's to free. */
+char *slurm_escaped_path(const char *path);
+
+/* Whether "NAME=..." is an option of Slurm's commands, or tells of a job that
+ * we are in ourselves, which those that we submit are no part of. */
+bool slurm_variable_is_own(const char *variable);
+
 extern const struct slurm_transport_type slurm_commands;
 extern const struct slurm_transport_type slurm_rest;
 
