@@ -16,7 +16,8 @@
  * and end is seen in their files.
  */
 
-const struct slurm_mode *const slurm_modes[SLURM_MODES] = {&slurm_wave};
+const struct slurm_mode *const slurm_modes[SLURM_MODES] = {&slurm_wave,
+                                                           &slurm_pilot};
 
 static const struct slurm_options fallback = {
     .heartbeat_ms = 10000,
@@ -234,7 +235,9 @@ static enum start_result slurm_start(struct executor *executor,
     if (why != slurm->why)
         slurm_note(slurm, "slurm: %s", why);
     slurm->why = why;
-    if (slurm->flights.count < (size_t)slurm->parallel) {
+    /* Pilots keep some ahead, and say themselves when they are full. */
+    if (choice == SLURM_BY_PILOT ||
+        slurm->flights.count < (size_t)slurm->parallel) {
         flight = slurm_flight_create(spec);
         flight->choice = (enum slurm_choice)choice;
         flight->mode = slurm_modes[mode];

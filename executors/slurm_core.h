@@ -132,7 +132,7 @@ void slurm_describe(struct slurm *slurm);
 
 /* -- All together (slurm.c) -----------------------------------------------*/
 
-enum { SLURM_MODES = 1 };
+enum { SLURM_MODES = 2 };
 
 /* All there are. */
 extern const struct slurm_mode *const slurm_modes[SLURM_MODES];
