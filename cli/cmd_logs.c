@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cli/attempt_place.h"
 #include "cli/cmd.h"
 #include "cli/run_jobs.h"
 #include "cli/run_view.h"
@@ -208,6 +210,21 @@ static int print_logs(const struct cli *cli, struct attempts *attempts,
     return follow_log(&last, err);
 }
 
+/* Nothing has been written because it waits: says so to people. */
+static int tell_of_queue(const struct cli *cli, const struct run_view *view,
+                         const struct run_job *job, struct err *err)
+{
+    struct buf queue = BUF_INIT;
+    int status =
+        place_print_queue(view->store, view->row.id, job->id, &queue, err);
+
+    if (queue.length > 0 && !cli->quiet)
+        fprintf(stderr, "%s has not started: %s\n", job->label,
+                buf_text(&queue));
+    buf_clear(&queue);
+    return status;
+}
+
 static int no_attempt(const struct run_job *job, int64_t attempt,
                       struct err *err)
 {
@@ -256,6 +273,8 @@ static int exec_logs(const struct cli *cli, const void *options,
         status = no_attempt(&job, chosen->attempt, err);
     if (status == 0)
         status = check_rank(&attempts, job.label, err);
+    if (status == 0)
+        status = tell_of_queue(cli, &view, &job, err);
     if (status == 0)
         status = print_logs(cli, &attempts, job.id, chosen->follow, err);
     forget(&attempts);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "cli/attempt_place.h"
 #include "cli/cmd.h"
 #include "cli/document.h"
 #include "cli/run_document.h"
@@ -39,6 +40,7 @@ static const struct column columns[] = {
     {"engine_pid", "engine", COLUMN_NUMBER, NULL},
     {"started", NULL, COLUMN_TIME, NULL},
     {"duration_ms", "duration", COLUMN_DURATION, NULL},
+    {"note", NULL, COLUMN_TEXT, NULL},
 };
 
 static int add_run(struct document *document, const struct run_view *view,
@@ -54,10 +56,12 @@ static int add_run(struct document *document, const struct run_view *view,
         view->engine_pid == 0 ? value_null() : value_int(view->engine_pid),
         value_int(row->started_ms),
         duration_ms < 0 ? value_null() : value_int(duration_ms),
+        row->note[0] == '\0' ? value_null() : value_text(row->note),
     };
 
-    return document_fields(document, NULL, columns, cells, ARRAY_LEN(columns),
-                           err);
+    /* Few runs have a note. */
+    return document_fields(document, NULL, columns, cells,
+                           ARRAY_LEN(columns) - (row->note[0] == '\0'), err);
 }
 
 /* ---- what runs now ---- */
@@ -73,6 +77,7 @@ static const struct column running_columns[] = {
 
 struct running {
     struct document *document;
+    struct place_list places;
     int64_t now_ms;
     struct err *err;
 };
@@ -90,16 +95,22 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         start_ms == 0 ? value_null() : value_int(running->now_ms - start_ms),
     };
 
-    return document_row(running->document, cells, running->err);
+    return place_list_row(&running->places, running->document, cells, attempt,
+                          running->err);
 }
 
 static int add_running(struct document *document, const struct run_view *view,
                        struct err *err)
 {
-    struct running running = {document, clock_wall_ms(), err};
+    struct running running = {
+        .document = document, .now_ms = clock_wall_ms(), .err = err};
 
-    document_begin_list(document, "running_trials", running_columns,
-                        ARRAY_LEN(running_columns));
+    if (place_list_init(&running.places, running_columns,
+                        ARRAY_LEN(running_columns), &view->row, view->store, 0,
+                        err) < 0)
+        return -1;
+    document_begin_list(document, "running_trials", running.places.columns,
+                        running.places.count);
     if (store_each_attempt(view->store, view->row.id, 0, add_attempt, &running,
                            err) < 0)
         return -1;

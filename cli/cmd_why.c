@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/json.h"
+#include "cli/attempt_place.h"
 #include "cli/cmd.h"
 #include "cli/document.h"
 #include "cli/run_view.h"
@@ -146,6 +148,31 @@ static int on_trial(void *user, const struct trial_row *row)
     return status;
 }
 
+static const struct column place_columns[] = {
+    {"waits", NULL, COLUMN_TEXT, NULL},
+    {"executor", "on the cluster", COLUMN_TEXT, NULL},
+};
+
+/* Where it waits, and what the executor said last; of a cluster alone. */
+static int add_place(const struct why *why, int64_t job)
+{
+    const char *note = why->view->row.note;
+    struct buf queue = BUF_INIT;
+    int status = place_print_queue(why->view->store, why->view->row.id, job,
+                                   &queue, why->err);
+
+    if (status == 0 && (queue.length > 0 || note[0] != '\0'))
+        status = document_fields(
+            why->document, NULL, place_columns,
+            (const struct value[ARRAY_LEN(place_columns)]){
+                queue.length > 0 ? value_text(buf_text(&queue)) : value_null(),
+                note[0] != '\0' ? value_text(note) : value_null(),
+            },
+            ARRAY_LEN(place_columns), why->err);
+    buf_clear(&queue);
+    return status;
+}
+
 static int why_trial(struct why *why, const char *operand)
 {
     struct strategy *strategy = search_create_of_run(
@@ -159,6 +186,8 @@ static int why_trial(struct why *why, const char *operand)
         run_find_trial(why->view, operand, &query.number, &job, why->err) == 0)
         status =
             store_each_trial(why->view->store, &query, on_trial, why, why->err);
+    if (status == 0)
+        status = add_place(why, job);
     if (status == 0)
         status =
             schedule_decisions_add(why->document, why->view, job, why->err);

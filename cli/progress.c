@@ -305,11 +305,10 @@ static void add_states(const struct progress *progress,
     const struct {
         const char *word;
         int64_t count;
-    } states[] = {{"succeeded", now->succeeded},
-                  {"infeasible", now->infeasible},
-                  {"failed", now->failed},
-                  {"stopped", now->stopped},
-                  {"paused", now->paused}};
+    } states[] = {
+        {"queued", now->queued},         {"succeeded", now->succeeded},
+        {"infeasible", now->infeasible}, {"failed", now->failed},
+        {"stopped", now->stopped},       {"paused", now->paused}};
 
     buf_printf(out, "  %" PRId64, now->running);
     if (now->slots > 0)

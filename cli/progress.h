@@ -28,6 +28,7 @@ struct progress_snapshot {
     const char *steps;      /* those that go on, "train (3 of 8)"; or NULL */
     int64_t done, total;    /* total 0: no limit on trials */
     int64_t running, slots; /* slots 0: not known */
+    int64_t queued;         /* on a cluster */
     int64_t succeeded, failed, stopped;
     int64_t paused;       /* by the schedule */
     const char *unit;     /* of its resource; NULL: no schedule */

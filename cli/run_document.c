@@ -27,8 +27,9 @@ int run_document_counts(struct document *document, const struct run_view *view,
         {"failed", row->failed, true},
         {"stopped", row->stopped, row->is_scheduled},
         {"running", row->running, true},
+        {"queued", row->queued, row->queued > 0},
         {"paused", row->paused, row->is_scheduled},
-        {"pending", row->pending, true},
+        {"pending", row->pending - row->queued, true},
         {"infeasible", row->infeasible, view->outcome_count > 0},
     };
     struct column columns[ARRAY_LEN(counts)];

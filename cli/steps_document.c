@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/steps_document.h"
+#include "cli/attempt_place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -193,6 +194,7 @@ static const struct column running_columns[] = {
 
 struct running {
     struct document *document;
+    struct place_list places;
     const struct run_view *view;
     const struct step_list *list;
     struct buf name; /* of the attempt's job */
@@ -220,8 +222,8 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     if (store_each_trial(running->view->store, &query, take_name, running,
                          running->err) < 0)
         return -1;
-    return document_row(
-        running->document,
+    return place_list_row(
+        &running->places, running->document,
         (const struct value[ARRAY_LEN(running_columns)]){
             value_text(buf_text(&running->name)),
             value_int(attempt->job_number),
@@ -232,7 +234,7 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
             start_ms == 0 ? value_null()
                           : value_int(running->now_ms - start_ms),
         },
-        running->err);
+        attempt, running->err);
 }
 
 int steps_document_add_running(struct document *document,
@@ -246,8 +248,12 @@ int steps_document_add_running(struct document *document,
                               .err = err};
     int status;
 
-    document_begin_list(document, "running_jobs", running_columns,
-                        ARRAY_LEN(running_columns));
+    if (place_list_init(&running.places, running_columns,
+                        ARRAY_LEN(running_columns), &view->row, view->store, 0,
+                        err) < 0)
+        return -1;
+    document_begin_list(document, "running_jobs", running.places.columns,
+                        running.places.count);
     status = store_each_attempt(view->store, view->row.id, 0, add_attempt,
                                 &running, err);
     buf_clear(&running.name);

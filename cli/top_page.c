@@ -75,6 +75,7 @@ static int keep_run(void *user, const struct run_row *row)
         .failed = row->failed,
         .stopped = row->stopped,
         .running = row->running,
+        .queued = row->queued,
         .best = row->best,
         .best_trial = row->best_trial,
     };
@@ -175,7 +176,8 @@ static void add_trials(const struct top_run *run, struct buf *out)
     } parts[] = {{"succeeded", run->succeeded},
                  {"failed", run->failed},
                  {"stopped", run->stopped},
-                 {"running", run->running}};
+                 {"running", run->running},
+                 {"queued", run->queued}};
 
     buf_printf(out, "  %" PRId64 " trials", run->jobs);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "cli/attempt_place.h"
 #include "cli/schedule_decisions.h"
 #include "cli/trial_table.h"
 
@@ -45,6 +46,7 @@ static const struct column attempt_columns[] = {
 
 struct attempt_list {
     struct document *document;
+    struct place_list places;
     struct err *err;
 };
 
@@ -76,17 +78,22 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         text_or_null(attempt->text),
     };
 
-    return document_row(list->document, cells, list->err);
+    return place_list_row(&list->places, list->document, cells, attempt,
+                          list->err);
 }
 
 int trial_document_add_attempts(struct document *document,
                                 const struct run_view *view, int64_t job,
                                 struct err *err)
 {
-    struct attempt_list list = {document, err};
+    struct attempt_list list = {.document = document, .err = err};
 
-    document_begin_list(document, "attempts", attempt_columns,
-                        ARRAY_LEN(attempt_columns));
+    if (place_list_init(&list.places, attempt_columns,
+                        ARRAY_LEN(attempt_columns), &view->row, view->store,
+                        job, err) < 0)
+        return -1;
+    document_begin_list(document, "attempts", list.places.columns,
+                        list.places.count);
     if (store_each_attempt(view->store, view->row.id, job, add_attempt, &list,
                            err) < 0)
         return -1;

@@ -11,6 +11,7 @@
 #include "base/conf.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/attempt_place.h"
 #include "cli/run_jobs.h"
 #include "cli/run_steps.h"
 #include "cli/step_place.h"
@@ -172,8 +173,12 @@ static int add_job_head(void *user, const struct trial_row *job)
     int status;
 
     run_jobs_print_name(&why->steps.list, job, &name);
-    describe_job(why, job, &reason);
-    status = add_head(why, buf_text(&name), job->state, buf_text(&reason));
+    status = place_print_queue(why->view->store, why->view->row.id, job->job,
+                               &reason, why->err);
+    if (status == 0 && reason.length == 0)
+        describe_job(why, job, &reason);
+    if (status == 0)
+        status = add_head(why, buf_text(&name), job->state, buf_text(&reason));
     buf_clear(&name);
     buf_clear(&reason);
     return status;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/retry.h"
 #include "orchestrator/search.h"
 #include "orchestrator/states.h"
 #include "orchestrator/told.h"
@@ -237,8 +238,10 @@ static void keep_end(struct deciding *deciding, struct job *job,
         .signal = (int)deciding_integer(detail, "signal", 0),
         .started_ms = deciding_integer(detail, "started_ms", 0),
         .ended_ms = deciding->event->time_ms,
+        .is_displaced = deciding_integer(detail, "displaced", 0) != 0,
     };
     follow_link(job, detail);
+    job->is_displaced = retry_is_displaced(&job->end, &job->displaced);
     job->rule = (int)deciding_integer(detail, "rule", -1);
     job->has_end = true;
     deciding->tally.resource_used +=
@@ -327,6 +330,7 @@ static void reopen_job(struct deciding *deciding, struct job *job)
     free(job->retries_used);
     job->retries_used = NULL;
     job->links = (struct links){0};
+    job->displaced = 0;
     job->resources = job->task->resources;
     account_all(deciding);
 }

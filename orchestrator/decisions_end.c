@@ -88,7 +88,10 @@ static int check_failure(struct deciding *deciding, struct job *job,
 
     switch (job->link_verdict) {
     case LINK_NONE:
-        return check_retry(deciding, job, event, detail);
+        if (!job->is_displaced)
+            return check_retry(deciding, job, event, detail);
+        follows = EVENT_DISPLACED;
+        break;
     case LINK_FOLLOWS:
         follows = EVENT_LINKED;
         break;
@@ -97,10 +100,9 @@ static int check_failure(struct deciding *deciding, struct job *job,
     }
     return event == follows && job->rule < 0
                ? 0
-               : deciding_differ(deciding, job->number,
-                                 "'%s', and as a link of its chain '%s'",
-                                 job_event_names[event],
-                                 job_event_names[follows]);
+               : deciding_differ(
+                     deciding, job->number, "'%s', and by its end '%s'",
+                     job_event_names[event], job_event_names[follows]);
 }
 
 bool deciding_may_stop(const struct deciding *deciding,

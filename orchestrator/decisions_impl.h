@@ -30,6 +30,8 @@ struct job {
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
     enum link_verdict link_verdict; /* on its last end */
+    int64_t displaced;              /* how often an attempt of it was */
+    bool is_displaced;              /* its last one, and that was no retry */
     struct resources resources;     /* of its next attempt, or this one */
     int64_t *retries_used;          /* [retry_count + 1]; NULL: none yet */
     struct attempt_exit end;

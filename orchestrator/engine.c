@@ -49,7 +49,7 @@ static const char *note(const struct engine *engine)
         return "waiting for a free slot";
     if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->waiting))
         return "waiting for a retry's time";
-    return "";
+    return engine->executor_note;
 }
 
 static const char *hint(const struct engine *engine)
@@ -65,6 +65,7 @@ void engine_status_fill(struct engine *engine, struct engine_status *status)
         .tally = &engine->tally,
         .steps = engine_steps_status(engine),
         .running = engine->running_count,
+        .queued = engine->queued_count,
         .paused = engine->paused_trials,
         .elapsed_ms = elapsed_ms(engine),
         .parallel = engine->parallel,

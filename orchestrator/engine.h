@@ -50,6 +50,7 @@ struct engine_status {
     const struct tally *tally;
     const struct engine_steps *steps; /* NULL: an experiment */
     int64_t running;
+    int64_t queued; /* on a cluster */
     int64_t paused; /* by the schedule */
     int64_t elapsed_ms;
     int64_t parallel;

@@ -80,6 +80,7 @@ void engine_on_started(void *user, int64_t attempt,
     trial->started_ms = change.time_ms;
     change.job = trial->job;
     change.handle = new_handle(trial, place->handle);
+    snprintf(trial->node, sizeof(trial->node), "%s", place->node);
     if (store_set_attempt_running(engine->store, &change, &err) != 0)
         engine_break(engine, &err);
     else

@@ -173,6 +173,15 @@ static const struct schema_key retry_keys[] = {
         .example = "full",
     },
     {
+        .name = "exclude_node",
+        .type = SCHEMA_BOOL,
+        .doc = "On a cluster: what follows keeps away from the node on which "
+               "the trial failed so. From a node that dies, all keep away for "
+               "an hour.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "scale",
         .type = SCHEMA_MAP,
         .keys = scale_keys,

@@ -102,8 +102,13 @@ static void run_resumed(struct fold *fold, json_t *detail)
     fold_set(run_row(fold), RUN_CELL_PAUSED_MS, value_null());
 }
 
-/* Tells of times, of nodes, something to people: it changes no row of the
- * run's. */
+static void run_note(struct fold *fold, json_t *detail)
+{
+    fold_set(run_row(fold), RUN_CELL_NOTE,
+             fold_keep_text(fold, fold_text_of(detail, "note")));
+}
+
+/* Tells of times, or of nodes, and changes no row of the run's. */
 static void only_tells(struct fold *fold, json_t *detail)
 {
     (void)fold, (void)detail;
@@ -495,7 +500,7 @@ static const struct handler {
     {"run_state", run_state},           {"run_paused", run_paused},
     {"run_resumed", run_resumed},       {"engine_started", run_engine},
     {"engine_ended", run_engine},       {"clock_jumped", only_tells},
-    {"node_avoided", only_tells},       {"note", only_tells},
+    {"node_avoided", only_tells},       {"note", run_note},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

@@ -132,6 +132,7 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->grace_ms = resources->grace_ms;
     spec->pools = launch->pools;
     spec->pool_count = pools_claim(site->pools, order->task, launch->pools);
+    spec->avoid = (const char *const *)order->avoid;
     spec->warn_signal = order->warn_signal;
     spec->warn_before_ms = order->warn_before_ms;
 }

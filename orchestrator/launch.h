@@ -43,7 +43,8 @@ struct launch_order {
     struct job_copy copy;   /* of the step */
     const struct task *task;
     const struct resources *resources;
-    int warn_signal; /* as in struct attempt_spec */
+    char *const *avoid; /* as in struct attempt_spec */
+    int warn_signal;    /* as in struct attempt_spec */
     int64_t warn_before_ms;
     const json_t *params; /* what it is told by name */
     json_t *strings;      /* the same, each value as text */

@@ -127,12 +127,16 @@ static int on_attempt(void *user, const struct attempt_row *row)
     if (row->number <= recovery->superseded.attempts_succeeded)
         recovery->last_attempt = row->id;
     recovery->ended_ms = row->ended_ms;
+    if (row->number > recovery->superseded.attempts)
+        trial->displaced += row->is_displaced;
     if (row->cause == NULL) {
         trial->attempt = row->id;
         trial->started_ms = row->started_ms;
         trial->from = row->resource_from;
         snprintf(trial->handle, sizeof(trial->handle), "%s",
                  row->handle != NULL ? row->handle : "");
+        snprintf(trial->node, sizeof(trial->node), "%s",
+                 row->node != NULL ? row->node : "");
     } else if (row->number > recovery->superseded.attempts && row->rule >= 0 &&
                row->rule <= (int64_t)task->retry_count) {
         const struct retry_rule *rule =
@@ -142,6 +146,8 @@ static int on_attempt(void *user, const struct attempt_row *row)
             return 0;
         trial->retries_used[row->rule]++;
         retry_scale(rule, &machine, &trial->resources, &recovery->said);
+        if (rule->excludes_node && row->node != NULL)
+            trial_avoid(trial, row->node);
     }
     return 0;
 }
@@ -220,6 +226,7 @@ static int take_up(struct recovery *recovery, struct trial *trial)
 
     recovery->trial = trial;
     recovery->last_attempt = 0;
+    recovery->engine->running_count += trial->state == JOB_RUNNING;
     if (store_sum_superseded(store, run, trial->number, &recovery->superseded,
                              recovery->err) != 0 ||
         store_each_attempt(store, run, trial->job, on_attempt, recovery,

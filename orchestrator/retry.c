@@ -28,6 +28,11 @@ const struct retry_rule retry_default = {
     .backoff = 1.0,
 };
 
+bool retry_is_displaced(const struct attempt_exit *end, int64_t *displaced)
+{
+    return end->is_displaced && ++*displaced <= RETRY_DISPLACED_MAX;
+}
+
 static bool never_matches(const struct attempt_exit *end)
 {
     return end->cause == CAUSE_OK || end->cause == CAUSE_CANCELLED;

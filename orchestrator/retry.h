@@ -21,6 +21,16 @@ struct buf;
  */
 extern const struct retry_rule retry_default;
 
+/*
+ * To be told of every end of a trial's attempts; *displaced is 0 at first, and
+ * counts. Whether the executor itself took away what it ran in or waited for,
+ * so that it starts again though it failed, at once, and that is no retry: up
+ * to RETRY_DISPLACED_MAX times a trial.
+ */
+bool retry_is_displaced(const struct attempt_exit *end, int64_t *displaced);
+
+enum { RETRY_DISPLACED_MAX = 20 };
+
 /* An attempt's end, and of its log what retry_wants_log() asks for. */
 struct retry_evidence {
     const struct attempt_exit *end;

@@ -88,6 +88,8 @@ static bool schedule_retry(struct engine *engine, struct trial *trial,
                                    trial->number, ++trial->retries_used[index]);
     trial->due_ms = clock_monotonic_ms() + trial->wait_ms;
     scale_resources(trial, rule);
+    if (rule->excludes_node && trial->end.node[0] != '\0')
+        trial_avoid(trial, trial->end.node);
     return true;
 }
 
@@ -117,13 +119,16 @@ static enum job_event decide(struct engine *engine, struct trial *trial,
     enum job_event event = trial_judge_end(&trial->end, trial->wish);
     enum link_verdict verdict = LINK_NONE;
     char why[LINKS_TEXT_MAX] = "";
+    bool is_displaced = retry_is_displaced(&trial->end, &trial->displaced);
 
     trial->retry_rule = -1;
     if (trial->link_rule != NULL)
         verdict = links_end(&trial->links, trial->link_rule, &end, why);
-    return event == EVENT_FAILED
-               ? find_another(engine, trial, verdict, why, log)
-               : event;
+    if (event != EVENT_FAILED)
+        return event;
+    return is_displaced && verdict == LINK_NONE
+               ? EVENT_DISPLACED
+               : find_another(engine, trial, verdict, why, log);
 }
 
 static void follow_durations(struct engine *engine,
@@ -363,6 +368,8 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
     if (end->started_ms > 0)
         engine_on_started(engine, end->attempt, &place); /* if not known yet */
     trial->end = *end;
+    if (end->node[0] == '\0')
+        memcpy(trial->end.node, trial->node, sizeof(trial->node));
     trial->has_ended = true;
     read_trial(engine, trial);
     if (trial->has_more)
@@ -432,7 +439,7 @@ static void forget_attempt(struct trial *trial)
     watch_destroy(trial->watch);
     trial->watch = NULL;
     trial->attempt = 0;
-    trial->handle[0] = '\0';
+    trial->handle[0] = trial->node[0] = '\0';
     trial->has_ended = trial->is_adopted = false;
     trial->has_lost_checkpoint = false;
     trial->wish = WISH_NONE;

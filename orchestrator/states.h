@@ -43,6 +43,7 @@
     X(EVENT_RETRY, "retry")         /* ended badly, and will try again */      \
     X(EVENT_LINKED, "linked")       /* its time is over: the next link */      \
     X(EVENT_DUE, "due")             /* the retry's time has come */            \
+    X(EVENT_DISPLACED, "displaced") /* the executor took its place away */     \
     X(EVENT_INTERRUPTED, "interrupted") /* by the user's stop; starts again */ \
     X(EVENT_STOPPED, "stopped")         /* ended early by a decision */        \
     X(EVENT_SKIPPED, "skipped")         /* its condition says no */            \

@@ -51,6 +51,7 @@ struct retry_rule {
     int64_t max_delay_ms; /* 0: no cap */
     enum retry_jitter jitter;
     struct resource_scale scale; /* of the resources, for each retry */
+    bool excludes_node;          /* on which the trial has failed so */
     struct resources cap;        /* of what `scale` makes them; 0: none */
 };
 

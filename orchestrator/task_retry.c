@@ -328,6 +328,7 @@ void task_build_retries(struct task_build *t, const struct conf_node *rules)
         rule->max = experiment_int(node, "max", 1);
         read_match(t->build, rule, conf_get(node, "match"));
         read_delays(t->build, rule, node);
+        rule->excludes_node = experiment_bool(node, "exclude_node", false);
         read_scale(rule, node);
     }
 }

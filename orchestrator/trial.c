@@ -47,6 +47,9 @@ void trial_destroy(struct trial *trial)
     for (size_t i = 0; i < trial->curve_count; i++)
         free(trial->curves[i].name);
     free(trial->curves);
+    for (char **node = trial->avoid; node != NULL && *node != NULL; node++)
+        free(*node);
+    free(trial->avoid);
     json_decref(trial->rounds);
     json_decref(trial->outputs);
     free(trial->cache_key);
@@ -159,6 +162,19 @@ bool trial_has_results(const struct trial *trial,
 {
     return trial_has_objectives(trial, experiment) &&
            all(trial->outcomes_said, experiment->outcome_count);
+}
+
+void trial_avoid(struct trial *trial, const char *node)
+{
+    size_t count = 0;
+
+    for (; trial->avoid != NULL && trial->avoid[count] != NULL; count++) {
+        if (strcmp(trial->avoid[count], node) == 0)
+            return;
+    }
+    trial->avoid = mem_resize(trial->avoid, count + 2, sizeof(*trial->avoid));
+    trial->avoid[count] = mem_copy_string(node);
+    trial->avoid[count + 1] = NULL;
 }
 
 bool trial_had_no_chance(const struct attempt_exit *end)

@@ -66,6 +66,8 @@ struct trial {
     struct launch *launch;      /* until the executor has taken it */
     uint32_t lacks;             /* what the executor refused it for */
     struct watch *watch;        /* from then on */
+    int64_t displaced;          /* how often an attempt of it was */
+    char **avoid;               /* nodes, NULL-ended; NULL: none */
     int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */
     struct resources resources; /* of its next attempt, or the current one */
     bool *said;                 /* [objective_count] its metric was said */
@@ -96,6 +98,7 @@ struct trial {
     bool is_adopted;  /* its attempt was started by an earlier engine */
     bool is_queued;   /* its attempt waits in a queue of the executor's */
     char handle[TRIAL_HANDLE_MAX]; /* what it is called there, or "" */
+    char node[EXECUTOR_NODE_MAX];  /* where it started, or "" */
     struct attempt_exit end;
     TAILQ_ENTRY(trial) link; /* in one list of the engine's */
 };
@@ -127,6 +130,9 @@ bool trial_has_objectives(const struct trial *trial,
 /* And that of every constraint on outcomes. */
 bool trial_has_results(const struct trial *trial,
                        const struct experiment *experiment);
+
+/* Its later attempts keep away from a node. */
+void trial_avoid(struct trial *trial, const char *node);
 
 /* Whether it ended because nothing could be written or started. */
 bool trial_had_no_chance(const struct attempt_exit *end);

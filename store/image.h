@@ -37,6 +37,7 @@ struct store;
     X(RUN_CELL_PAUSED_MS, "paused_ms")                                         \
     X(RUN_CELL_PARENT_ID, "parent_id")                                         \
     X(RUN_CELL_PARENT_JOB, "parent_job")                                       \
+    X(RUN_CELL_NOTE, "note")                                                   \
     X(RUN_CELL_METRICS, "metrics")                                             \
     X(RUN_CELL_GOALS, "goals")                                                 \
     X(RUN_CELL_PARAMS, "params")                                               \

@@ -7,9 +7,14 @@
 int store_add_note(struct store *store, int64_t run, const char *text,
                    int64_t time_ms, struct err *err)
 {
-    struct buf *detail = detail_start(store);
+    struct buf *detail;
 
-    detail_text(detail, "text", text);
+    if (store_change(store, UPDATE_RUN_NOTE,
+                     VALUES(value_int(run), value_text(text)), err) < 0 ||
+        store_expect_change(store, "run", run, err) < 0)
+        return -1;
+    detail = detail_start(store);
+    detail_text(detail, "note", text);
     return event_add(store,
                      &(struct event){.run = run,
                                      .time_ms = time_ms,

@@ -47,7 +47,10 @@
     "     AND state = 'succeeded' AND violation > 0), 0),"                     \
     " best.number, best_value.value,"                                          \
     " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
-    " run.parent_id, run.parent_job"                                           \
+    " run.parent_id, run.parent_job, run.note,"                                \
+    " (SELECT count(*) FROM attempt AS a JOIN job ON job.id = a.job_id"        \
+    "   WHERE a.state <> 'ended' AND a.state = 'starting'"                     \
+    "   AND a.queued_ms IS NOT NULL AND job.run_id = run.id)"                  \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
@@ -97,6 +100,8 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->steps = sqlite3_column_int64(statement, column++);
     run->parent_id = sqlite3_column_int64(statement, column++);
     run->parent_job = sqlite3_column_int64(statement, column++);
+    run->note = store_column_text(statement, column++);
+    run->queued = sqlite3_column_int64(statement, column++);
 }
 
 /* Destroys the query. *count is the number of rows handed out. */

@@ -10,6 +10,9 @@ ALTER TABLE attempt ADD COLUMN handle TEXT;
 ALTER TABLE attempt ADD COLUMN queued_ms INTEGER;
 ALTER TABLE attempt ADD COLUMN displaced INTEGER;
 
+-- What was last said of the run for people; NULL: nothing.
+ALTER TABLE run ADD COLUMN note TEXT;
+
 -- Nodes of clusters that were trouble, for all runs. run_id and attempt_id are
 -- those of the last trouble, and may be gone. until_ms: avoided no longer than
 -- that; NULL: until a person says otherwise.

@@ -29,6 +29,7 @@ static const char *const texts[STATEMENT_COUNT] = {
                           " coalesce(started_ms, ?4)) WHERE id = ?1",
     [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2"
                           " WHERE id = ?1 AND paused_ms IS NOT ?2",
+    [UPDATE_RUN_NOTE] = "UPDATE run SET note = ?2 WHERE id = ?1",
     [INSERT_RUN_STEP] =
         "INSERT INTO run_step (run_id, idx, name) VALUES (?1, ?2, ?3)",
     [UPDATE_RUN_STEP] =

@@ -309,7 +309,7 @@ struct earlier_row {
 int store_add_earlier(struct store *store, int64_t run,
                       const struct earlier_row *earlier, struct err *err);
 
-/* Something for people, of a run: event "note". */
+/* Something for people, of a run, which keeps the last. Event "note". */
 int store_add_note(struct store *store, int64_t run, const char *text,
                    int64_t time_ms, struct err *err);
 
@@ -393,6 +393,8 @@ struct run_row {
     int64_t steps;      /* of a workflow */
     int64_t parent_id;  /* the run that it was started by; 0: a person */
     int64_t parent_job; /* and the job there, by id */
+    const char *note;   /* what was last said of it for people, or "" */
+    int64_t queued;     /* of the pending, those that wait on a cluster */
 };
 
 /* By id, but those that a run has started come right behind it. */

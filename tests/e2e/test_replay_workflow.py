@@ -146,7 +146,7 @@ def test_the_links_of_a_chain_are_proved(smtune, write, sql):
     told = smtune.json("replay", "w")
     assert told["step"] is None and told["decision"] is None
     assert sql("UPDATE event SET event = 'retry' WHERE event = 'linked'") == 2
-    assert "as a link of its chain 'linked'" in smtune("replay", "w").stdout
+    assert "by its end 'linked'" in smtune("replay", "w").stdout
 
 
 def test_what_was_put_back_is_proved(smtune, write):

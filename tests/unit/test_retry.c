@@ -38,6 +38,20 @@ static int match_end(const struct retry_rule *list, size_t count,
     return retry_match(list, count, &evidence);
 }
 
+static void test_retry__what_was_displaced_is_none_twenty_times(void **state)
+{
+    struct attempt_exit end = {.cause = CAUSE_PREEMPTED};
+    int64_t displaced = 0;
+
+    (void)state;
+    assert_false(retry_is_displaced(&end, &displaced));
+    end.is_displaced = true;
+    for (int i = 0; i < RETRY_DISPLACED_MAX; i++)
+        assert_true(retry_is_displaced(&end, &displaced));
+    assert_false(retry_is_displaced(&end, &displaced));
+    assert_int_equal(RETRY_DISPLACED_MAX, 20);
+}
+
 static void test_retry__the_first_rule_that_matches_decides(void **state)
 {
     static const struct {
@@ -273,6 +287,7 @@ static void test_retry__a_huge_number_of_retries_stays_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_retry__what_was_displaced_is_none_twenty_times),
         cmocka_unit_test(test_retry__the_first_rule_that_matches_decides),
         cmocka_unit_test(test_retry__exit_75_asks_for_itself),
         cmocka_unit_test(test_retry__matches_signals_by_number),

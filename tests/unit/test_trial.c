@@ -46,6 +46,22 @@ static int teardown(void **state)
     return 0;
 }
 
+static void test_trial__avoids_a_node_once(void **state)
+{
+    struct trial trial = {.number = 1};
+
+    (void)state;
+    trial_avoid(&trial, "n2");
+    trial_avoid(&trial, "n1");
+    trial_avoid(&trial, "n2");
+    assert_string_equal(trial.avoid[0], "n2");
+    assert_string_equal(trial.avoid[1], "n1");
+    assert_null(trial.avoid[2]);
+    free(trial.avoid[0]);
+    free(trial.avoid[1]);
+    free(trial.avoid);
+}
+
 static void test_trial__values_follow_their_rules(void **state)
 {
     const struct experiment *experiment = *state;
@@ -140,6 +156,7 @@ static void test_trial__an_end_is_judged_by_what_was_wished(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trial__avoids_a_node_once),
         cmocka_unit_test(test_trial__values_follow_their_rules),
         cmocka_unit_test(test_trial__nan_counts_as_said),
         cmocka_unit_test(test_trial__curves_are_bounded),

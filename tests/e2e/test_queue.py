@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attempts that wait in a queue, run on nodes and are displaced: what the
+record and the commands make of them, with an executor that only says so."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from conftest import wait_until
+
+HEAD = """
+version: 1
+name: exp
+objective: loss
+parameters:
+  x: {{type: float, min: 0, max: 1}}
+search: {{method: random, seed: 3}}
+budget: {{trials: {trials}, parallel: {parallel}}}
+trial:
+  command: train
+  retry: {retry}
+executor: {{name: fake, script: script.jsonl}}
+"""
+
+
+@pytest.fixture
+def fake(write):
+    """fake([outcome, ...]): the path of an experiment that goes so."""
+    def make(outcomes, trials=1, parallel=1, retry="[]"):
+        write("script.jsonl", "".join(
+            json.dumps({"log": "loss=1\n"} | outcome) + "\n"
+            for outcome in outcomes))
+        return write("exp.yaml", HEAD.format(
+            trials=trials, parallel=parallel, retry=retry))
+    return make
+
+
+def attempts(smtune, trial=1):
+    return smtune.json("show", "exp", trial)["attempts"]
+
+
+def counts(smtune):
+    """How many trials run, and how many wait on a cluster."""
+    result = smtune("status", "exp", "-o", "json")
+    trials = json.loads(result.stdout)["trials"] if result.stdout else {}
+    return trials.get("running", 0), trials.get("queued", 0)
+
+
+def test_what_waits_is_counted_apart(smtune, fake):
+    path = fake([{"queued_ms": 0, "duration_ms": 60000},
+                 {"queued_ms": 60000}, {"queued_ms": 60000}],
+                trials=3, parallel=3)
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune) == (1, 2))
+    status = smtune.json("status", "exp")
+    assert status["trials"]["pending"] == 0
+    rows = {row["handle"]: row for row in status["running_trials"]}
+    assert sorted(rows) == ["FAKE-1", "FAKE-2", "FAKE-3"]
+    assert rows["FAKE-2"]["state"] == "starting"
+    assert rows["FAKE-2"]["queued_ms"] >= 0
+    assert rows["FAKE-2"]["node"] is None
+    assert "it is queued as job FAKE-2, for " in \
+        smtune.json("why", "exp", 2)["waits"]
+    assert "trial 2 has not started: it is queued as job FAKE-2" in \
+        smtune("logs", "exp", 2).stderr
+    engine.send_signal(signal.SIGTERM)
+    engine.wait(timeout=30)
+    assert "queued" not in smtune.json("status", "exp")["trials"]
+
+
+def test_the_first_ctrl_c_takes_back_what_waits(smtune, fake):
+    path = fake([{"queued_ms": 0, "duration_ms": 1500},
+                 {"queued_ms": 60000}, {"queued_ms": 60000}],
+                trials=3, parallel=3)
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune) == (1, 2))
+    engine.send_signal(signal.SIGINT)
+    engine.wait(timeout=30)
+    assert [a["cause"] for a in attempts(smtune, 1)] == ["ok"]
+    for trial in 2, 3:
+        assert [a["cause"] for a in attempts(smtune, trial)] == ["cancelled"]
+    assert smtune.json("status", "exp")["state"] == "stopped"
+    fake([{}])
+    smtune.ok("resume", "exp")
+    assert [a["cause"] for a in attempts(smtune, 2)] == ["cancelled", "ok"]
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")
+
+
+def test_a_pause_takes_back_what_waits(smtune, fake):
+    path = fake([{"queued_ms": 60000}])
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune) == (0, 1))
+    smtune.ok("pause", "exp")
+    wait_until(lambda: counts(smtune) == (0, 0))
+    assert smtune.json("status", "exp")["state"] == "paused"
+    smtune.ok("resume", "exp")
+    engine.wait(timeout=30)
+    assert [a["cause"] for a in attempts(smtune)] == ["cancelled", "ok"]
+
+
+def test_an_engine_that_comes_back_starts_what_waited(smtune, fake):
+    path = fake([{"duration_ms": 60000}, {"queued_ms": 60000}], trials=2,
+                parallel=2)
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune) == (1, 1))
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    fake([{}, {}])
+    smtune.ok("resume", "exp")
+    assert smtune.json("status", "exp")["trials"]["succeeded"] == 2
+
+
+def test_nodes_and_jobs_are_shown(smtune, fake):
+    path = fake([{"node": "n1", "queued_ms": 5, "note": "by job"},
+                 {"node": "n2"}], trials=2)
+    smtune.ok("run", path)
+    first, = attempts(smtune, 1)
+    assert (first["node"], first["handle"]) == ("n1", "FAKE-1")
+    assert first["queued_ms"] >= 0
+    second, = attempts(smtune, 2)
+    assert (second["node"], second["handle"]) == ("n2", None)
+    assert smtune.json("status", "exp")["note"] == "by job"
+    assert smtune.json("why", "exp", 2)["executor"] == "by job"
+    smtune.ok("fsck")
+
+
+def test_on_one_machine_nobody_speaks_of_nodes(smtune, fake):
+    smtune.ok("run", fake([{}]))
+    first, = attempts(smtune)
+    assert not {"node", "handle", "queued_ms", "displaced"} & first.keys()
+    assert "note" not in smtune.json("status", "exp")
+    assert "queued" not in smtune.json("status", "exp")["trials"]
+
+
+# ---- displaced ----
+
+GONE = {"cause": "preempted", "displaced": True}
+
+
+def test_what_was_displaced_spends_no_retry(smtune, fake):
+    path = fake([GONE] * 5 + [{"cause": "preempted"}] * 3 + [GONE, {}])
+    smtune.ok("run", path)
+    found = attempts(smtune)
+    assert [a["cause"] for a in found] == ["preempted"] * 9 + ["ok"]
+    assert [a["displaced"] for a in found] == \
+        [True] * 5 + [None] * 3 + [True, None]
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")
+
+
+def test_that_is_so_twenty_times(smtune, fake):
+    """From then on it is what its cause says: the default rule's three."""
+    path = fake([GONE] * 30)
+    assert smtune("run", path).returncode == 6
+    assert len(attempts(smtune)) == 20 + 3 + 1
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")
+
+
+def test_an_engine_that_comes_back_counts_them(smtune, fake):
+    path = fake([GONE] * 15 + [{"duration_ms": 60000}])
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune)[0] == 1 and len(attempts(smtune)) == 16)
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    fake([GONE] * 30)
+    assert smtune("resume", "exp").returncode == 6
+    found = attempts(smtune)
+    # the 16th is lost with its engine: the first of the default rule's three
+    assert [a["cause"] for a in found[14:17]] == \
+        ["preempted", "lost", "preempted"]
+    assert len(found) == 15 + 1 + 5 + 2 + 1
+    smtune.ok("replay", "exp")
