@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executors/attempt_file.h"
+#include "executors/pulse.h"
 #include "executors/slurm_core.h"
 
 /*
@@ -18,6 +19,8 @@
 
 const struct slurm_mode *const slurm_modes[SLURM_MODES] = {&slurm_wave,
                                                            &slurm_pilot};
+
+enum { BEAT_MS = 2000 }; /* the engine's own pulse, for reserves */
 
 static const struct slurm_options fallback = {
     .heartbeat_ms = 10000,
@@ -105,6 +108,10 @@ static void on_tick(uv_timer_t *timer)
 
     for (size_t i = 0; i < SLURM_MODES; i++)
         slurm_modes[i]->tick(slurm->modes[i], now_ms);
+    if (slurm->beat_ms <= now_ms) {
+        pulse_beat(slurm->names.folder, NULL);
+        slurm->beat_ms = now_ms + BEAT_MS;
+    }
     if (slurm->describe_ms != 0 && slurm->describe_ms <= now_ms)
         slurm_describe(slurm);
     slurm_accounts_ask(slurm);

@@ -146,6 +146,7 @@ struct slurm {
     struct slurm_site site;
     bool has_site;
     int64_t describe_ms; /* when it is asked for next; 0: it is not */
+    int64_t beat_ms;     /* when its own pulse is touched next */
     int parallel;
     struct slurm_names names;
     struct slurm_news news;

@@ -6,15 +6,18 @@
 
 /*
  * When the queue is looked at: every poll_ms while something is expected of
- * it, less and less often while nothing changes, up to once a minute. What is
- * urgent (a cancellation, a submission whose answer was lost) is looked for at
- * once. In the long run there are REQUESTS_A_MINUTE at most. A controller that
- * does not answer says nothing about any job, and is asked less and less often.
+ * it, less and less often while nothing changes: up to once a minute, but more
+ * often where something runs, whose node may die. What is urgent (a
+ * cancellation, a submission whose answer was lost) is looked for at once. In
+ * the long run there are REQUESTS_A_MINUTE at most. A controller that does not
+ * answer says nothing about any job, and is asked less and less often.
  */
 
 enum {
     INTERVAL_MAX_MS = 60000,
-    URGENT_MS = 1000, /* between two urgent looks */
+    RUNNING_MAX_MS = 5000, /* where something runs */
+    ROWS_A_MS = 2,         /* as much longer as it takes to send the rows */
+    URGENT_MS = 1000,      /* between two urgent looks */
     REQUESTS_A_MINUTE = 50,
     ALLOWANCE_MAX = 20, /* requests that may be made in a row */
     SILENT_NOTE = 2     /* answers that are missing before people are told */
@@ -105,18 +108,32 @@ static uint64_t digest_of(const struct slurm_job *jobs, size_t count)
     return digest;
 }
 
-static void back_off(struct slurm_watch *watch)
+static void back_off(struct slurm_watch *watch, int64_t max_ms)
 {
     watch->interval_ms *= 2;
-    if (watch->interval_ms > INTERVAL_MAX_MS)
-        watch->interval_ms = INTERVAL_MAX_MS;
+    if (watch->interval_ms > max_ms)
+        watch->interval_ms = max_ms;
+}
+
+/* The longest interval after these rows. */
+static int64_t patience_ms(const struct slurm *slurm,
+                           const struct slurm_job *jobs, size_t count)
+{
+    int64_t max_ms = RUNNING_MAX_MS + (int64_t)count / ROWS_A_MS;
+    size_t i = 0;
+
+    while (i < count && jobs[i].state->phase != SLURM_RUNNING)
+        i++;
+    if (i == count || max_ms > INTERVAL_MAX_MS)
+        return INTERVAL_MAX_MS;
+    return max_ms > slurm->options.poll_ms ? max_ms : slurm->options.poll_ms;
 }
 
 static void note_silence(struct slurm *slurm, const char *text)
 {
     struct slurm_watch *watch = &slurm->watch;
 
-    back_off(watch);
+    back_off(watch, INTERVAL_MAX_MS);
     if (++watch->silent_count < SILENT_NOTE || watch->was_noted)
         return;
     watch->was_noted = true;
@@ -154,7 +171,7 @@ static void on_list(void *user, const struct slurm_reply *reply,
     }
     note_answer(slurm);
     if (digest == watch->digest)
-        back_off(watch);
+        back_off(watch, patience_ms(slurm, jobs, count));
     else
         watch->interval_ms = slurm->options.poll_ms;
     watch->digest = digest;

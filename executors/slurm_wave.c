@@ -223,6 +223,7 @@ static void cancel(void *self, struct slurm_flight *flight)
     struct wave_task *task = flight->carrier;
 
     (void)self;
+    task->told_ms = clock_monotonic_ms();
     if (task->wave->stage == WAVE_GATHERING || task->wave->stage == WAVE_READY)
         wave_task_end_as(task, CAUSE_CANCELLED, "it had not been submitted");
     else

@@ -38,6 +38,7 @@ struct wave_task {
     char word[32];                   /* the same, as it came */
     int exit_code, signal;           /* of its job, once it is over */
     int64_t claim_job;               /* that has claimed it; 0: not known */
+    int64_t told_ms;                 /* when its flight was cancelled */
     int64_t cancelled_ms; /* when Slurm was last told to; 0: not yet */
     int64_t exit_ms;      /* when an `exit` was seen that Slurm is to explain */
     bool is_claimed;

@@ -14,8 +14,9 @@
 enum {
     RUNNING_MS = 15, /* of a tick, for those that run */
     WAITING_MS = 5,
-    CLOCK_EVERY = 16,   /* looks between two at the clock */
-    STUBBORN_MS = 20000 /* beyond its grace, until it is cancelled for good */
+    CLOCK_EVERY = 16,    /* looks between two at the clock */
+    STUBBORN_MS = 20000, /* beyond its grace, until it is cancelled for good */
+    GIVE_UP_MS = 30000   /* that a cancellation waits for Slurm's word */
 };
 
 static void note_claim(struct wave_task *task, const struct claim *claim)
@@ -56,6 +57,23 @@ static void check_pulse(struct wave_task *task, int64_t now_ms)
     wave_task_fence(task, "it gave no sign of life", now_ms);
 }
 
+/* Nobody says whether it is in the queue: what has not begun can be kept from
+ * it, and its job, if there is one, starts nothing. */
+static bool give_up(struct wave_task *task, int64_t now_ms)
+{
+    const struct attempt_spec *spec = &task->flight->request->spec;
+    struct claim claim;
+
+    if (!task->flight->is_cancelled || task->is_claimed ||
+        now_ms - task->told_ms < GIVE_UP_MS ||
+        claim_judge(spec->directory, spec->attempt, &claim, NULL) != CLAIM_VOID)
+        return false;
+    wave_task_end_as(task, CAUSE_CANCELLED,
+                     "slurm did not say whether its job is gone; it will start "
+                     "nothing");
+    return true;
+}
+
 static void look_at(struct wave_task *task, int64_t now_ms)
 {
     const struct attempt_spec *spec = &task->flight->request->spec;
@@ -67,6 +85,8 @@ static void look_at(struct wave_task *task, int64_t now_ms)
         note_claim(task, &claim);
     if (exit_read(spec->directory, spec->attempt, &end) == 1 &&
         wave_task_take_exit(task, &end, now_ms))
+        return;
+    if (give_up(task, now_ms))
         return;
     if (task->is_claimed) {
         press(task, now_ms);
