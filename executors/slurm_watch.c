@@ -41,10 +41,10 @@ bool slurm_watch_allows(struct slurm *slurm)
 static void plan(struct slurm *slurm)
 {
     struct slurm_watch *watch = &slurm->watch;
-    int64_t wait_ms = watch->is_urgent && watch->silent_count == 0
-                          ? URGENT_MS
-                          : watch->interval_ms;
+    int64_t wait_ms = watch->interval_ms;
 
+    if (watch->is_urgent && watch->silent_count == 0 && wait_ms > URGENT_MS)
+        wait_ms = URGENT_MS;
     wait_ms -= clock_monotonic_ms() - watch->asked_ms;
     if (wait_ms < 0)
         wait_ms = 0;

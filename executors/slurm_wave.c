@@ -16,8 +16,6 @@
 enum {
     GATHER_MS = 100,  /* that an array waits for others to join it */
     ARRAY_MAX = 1000, /* tasks, where the cluster has not said */
-    UNSURE_MS = 5000, /* between the listings that prove that one is absent */
-    UNSURE_MISSES = 2 /* as many of them as it takes */
 };
 
 /* -- Waves and their tasks ------------------------------------------------*/
@@ -421,7 +419,7 @@ static void miss(struct wave_task *task)
 }
 
 /* It is in no listing: either it was never submitted, or it is on its way
- * through the controller still. Two listings some time apart decide. */
+ * through the controller still. Two listings, poll_ms apart, decide. */
 static void miss_wave(struct wave *wave, int64_t asked_ms)
 {
     slurm_look_now(wave->waves->slurm);
@@ -430,7 +428,7 @@ static void miss_wave(struct wave *wave, int64_t asked_ms)
         wave->since_ms = asked_ms;
         return;
     }
-    if (asked_ms - wave->since_ms < UNSURE_MS)
+    if (asked_ms - wave->since_ms < slurm_options(wave->waves->slurm)->poll_ms)
         return;
     wave->misses = 0;
     if (!wave->is_taken_up) {

@@ -17,7 +17,6 @@
  */
 
 enum {
-    LAG_MS = 5000,      /* a shared directory may show files later */
     EXPLAIN_MS = 60000, /* that Slurm has to explain why it sent a signal */
     LOG_TAIL = 120
 };
@@ -258,6 +257,12 @@ static void end_claimed(struct wave_task *task)
                          task->exit_code, task->signal);
 }
 
+/* A shared directory may show files later than Slurm tells that it is over. */
+static int64_t lag_ms(const struct wave_task *task)
+{
+    return slurm_options(task->wave->waves->slurm)->poll_ms;
+}
+
 static int64_t silence_of(const struct wave_task *task, int64_t now_ms)
 {
     struct slurm_flight *flight = task->flight;
@@ -285,7 +290,7 @@ static void judge_claimed(struct wave_task *task, int64_t now_ms)
 
     if (state != NULL && state->action == SLURM_EXCLUDE)
         wave_task_fence(task, task->word, now_ms);
-    else if (state != NULL ? now_ms - task->since_ms >= LAG_MS
+    else if (state != NULL ? now_ms - task->since_ms >= lag_ms(task)
                            : silence_of(task, now_ms) >= limit_ms)
         end_claimed(task);
 }
@@ -300,7 +305,7 @@ void wave_task_judge(struct wave_task *task, int64_t now_ms)
         judge_fenced(task, now_ms);
     } else if (task->is_claimed) {
         judge_claimed(task, now_ms);
-    } else if (!has_begun || now_ms - task->since_ms >= LAG_MS) {
+    } else if (!has_begun || now_ms - task->since_ms >= lag_ms(task)) {
         if (claim_judge(spec->directory, spec->attempt, &claim, NULL) ==
             CLAIM_VOID)
             end_unclaimed(task);
