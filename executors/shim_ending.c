@@ -41,7 +41,8 @@ enum {
     OUTSIDER_MS = 1000, /* how long a lock held elsewhere is waited for */
     DRAIN_MAX_MS = 10000,
     PACE_WEIGHT = 8, /* of the past in the mean duration */
-    DURATION_MAX_MS = 1000
+    DURATION_MAX_MS = 1000,
+    HELD_MS = 1000 /* shorter attempts are not held back */
 };
 
 /* -- Ending ---------------------------------------------------------------*/
@@ -208,12 +209,21 @@ static bool clear_group(struct attempt *attempt)
     return true;
 }
 
+static bool is_long(const struct attempt *attempt)
+{
+    return attempt->end.ended_ms - attempt->end.started_ms >= HELD_MS;
+}
+
 void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
                    int64_t now_ms)
 {
     int64_t waited_ms = now_ms - attempt->reaped_ms;
     bool is_over, had_group = false;
 
+    if (waited_ms < supervisor->hold_ms && is_long(attempt)) {
+        attempt->check_ms = attempt->reaped_ms + supervisor->hold_ms;
+        return;
+    }
     if (attempt->has_group) {
         is_over = clear_group(attempt) && looks_clear(attempt);
         had_group = is_over;

@@ -31,6 +31,7 @@ struct supervisor {
     int64_t groups_cost_ms;
     int64_t mean_ms;   /* duration of the last attempts */
     int64_t oom_kills; /* of the machine, when last looked */
+    int64_t hold_ms;   /* before an end counts, see ending_settle(); 0: none */
     bool has_site;
     bool strays;        /* there may be some since then */
     bool has_more_dead; /* that are to be reaped at once */
@@ -65,7 +66,9 @@ int64_t ending_strays_due_ms(const struct supervisor *supervisor);
 bool ending_reap(struct supervisor *supervisor, int64_t now_ms);
 
 /* Finishes an attempt whose command was reaped if nothing of it is left, or
- * sets the time at which to look again. */
+ * sets the time at which to look again. In a job of a cluster it waits a moment
+ * first, unless the attempt was a short one: whoever ends the job sends SIGTERM
+ * to all of its processes, and the command may have died before we get ours. */
 void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
                    int64_t now_ms);
 

@@ -23,6 +23,7 @@
 
 enum {
     MEMORY_MS = 100,
+    HOLD_MS = 50,
     SHORT_MS = 100 /* on average: no groups for what asks for no limits */
 };
 
@@ -239,6 +240,7 @@ void supervisor_say_place(struct supervisor *supervisor, const char *node,
     snprintf(claim->node, sizeof(claim->node), "%s", node);
     claim->job = job;
     claim->is_in_pilot = is_in_pilot;
+    supervisor->hold_ms = HOLD_MS;
 }
 
 /* Until a census finds none; those that cannot be killed are left. */
@@ -344,18 +346,14 @@ pid_t supervisor_start(struct supervisor *supervisor,
     return attempt->pid;
 }
 
-/* Whether its command has ended by itself: by any signal but this one. */
 static bool has_ended(struct supervisor *supervisor,
-                      const struct attempt *attempt, int but_signal)
+                      const struct attempt *attempt)
 {
     siginfo_t info = {.si_pid = 0};
 
-    if (attempt->reaped_ms != 0)
-        return true;
     spawn_await(&supervisor->spawner, attempt->pid);
     waitid(P_PID, (id_t)attempt->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    return info.si_pid != 0 &&
-           !(info.si_code == CLD_KILLED && info.si_status == but_signal);
+    return info.si_pid != 0;
 }
 
 static void end_attempt(struct attempt *attempt, enum attempt_cause cause,
@@ -375,22 +373,31 @@ void supervisor_cancel(struct supervisor *supervisor, int64_t id,
 
     while (attempt != NULL && attempt->end.attempt != id)
         attempt = attempt->next;
-    if (attempt != NULL && !has_ended(supervisor, attempt, 0))
+    if (attempt != NULL && attempt->reaped_ms == 0 &&
+        !has_ended(supervisor, attempt))
         end_attempt(attempt, CAUSE_CANCELLED, mode);
+}
+
+/* Also of one that was reaped and is not over yet. */
+static void end_for(struct attempt *attempt, enum attempt_cause cause,
+                    enum cancel_mode mode, const char *text)
+{
+    if (attempt->told == CAUSE_OK) {
+        attempt->end.cause = cause;
+        attempt->end.is_displaced = cause == CAUSE_PREEMPTED;
+        snprintf(attempt->end.text, sizeof(attempt->end.text), "%s", text);
+    }
+    if (attempt->reaped_ms == 0)
+        end_attempt(attempt, cause, mode);
+    else if (attempt->told == CAUSE_OK)
+        attempt->told = cause;
 }
 
 void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
                         enum cancel_mode mode, const char *text)
 {
-    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
-        if (has_ended(supervisor, a, SIGTERM))
-            continue;
-        if (a->told == CAUSE_OK) {
-            a->end.is_displaced = cause == CAUSE_PREEMPTED;
-            snprintf(a->end.text, sizeof(a->end.text), "%s", text);
-        }
-        end_attempt(a, cause, mode);
-    }
+    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next)
+        end_for(a, cause, mode, text);
 }
 
 void supervisor_each(const struct supervisor *supervisor,

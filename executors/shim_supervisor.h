@@ -50,8 +50,8 @@ void supervisor_cancel(struct supervisor *supervisor, int64_t attempt,
 
 /*
  * Ends all that run for a cause that is none of theirs; CAUSE_PREEMPTED counts
- * as displaced. An attempt that SIGTERM has just ended is one of them: whoever
- * sent it to us may have sent it to all processes of a job.
+ * as displaced. An attempt that has just ended is one of them: whoever sent us
+ * SIGTERM may have sent it to all processes of a job.
  */
 void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
                         enum cancel_mode mode, const char *text);

@@ -13,13 +13,17 @@
 /*
  * What an engine says to smtune-shim on a node, for tests in Python.
  *
- *     speak order ATTEMPT DIRECTORY CPUS GPUS TIME_MS GRACE_MS WORD...
+ *     speak order ATTEMPT DIRECTORY CPUS GPUS MEMORY TIME_MS GRACE_MS WORD...
  *         writes DIRECTORY/order, with SM_X=1 and SMTUNE_TRIAL=t as the
  *         attempt's own variables
  *     speak pilot DIRECTORY N
- *         is the pilot's N-th engine: does what comes on stdin, words between
- * tabs, start ATTEMPT DIRECTORY CPUS GPUS TIME_MS GRACE_MS WORD... cancel
- * ATTEMPT term|kill drain and writes what the pilot says to stdout, a line each
+ *         is the pilot's N-th engine: does what comes on stdin, a line each
+ *         with tabs between the words, and writes what the pilot says to
+ *         stdout, a line each
+ *
+ *     start ATTEMPT DIRECTORY CPUS GPUS MEMORY TIME_MS GRACE_MS WORD...
+ *     cancel ATTEMPT term|kill
+ *     drain
  */
 
 enum { WORDS_MAX = 32, LINE_MAX_BYTES = 4096 };
@@ -30,7 +34,7 @@ static void fail(const struct err *err)
     exit(1);
 }
 
-/* words: ATTEMPT DIRECTORY CPUS GPUS TIME_MS GRACE_MS WORD... */
+/* words: ATTEMPT DIRECTORY CPUS GPUS MEMORY TIME_MS GRACE_MS WORD... */
 static struct attempt_spec spec_of(char **words)
 {
     static char x[] = "SM_X=1", trial[] = "SMTUNE_TRIAL=t";
@@ -41,9 +45,10 @@ static struct attempt_spec spec_of(char **words)
                                  .work_directory = words[1],
                                  .cpus = (int)strtol(words[2], NULL, 10),
                                  .gpus = (int)strtol(words[3], NULL, 10),
-                                 .time_ms = strtoll(words[4], NULL, 10),
-                                 .grace_ms = strtoll(words[5], NULL, 10),
-                                 .argv = words + 6,
+                                 .memory_bytes = strtoll(words[4], NULL, 10),
+                                 .time_ms = strtoll(words[5], NULL, 10),
+                                 .grace_ms = strtoll(words[6], NULL, 10),
+                                 .argv = words + 7,
                                  .envp = own};
 }
 
@@ -57,7 +62,7 @@ static void do_line(struct spool_writer *writer, char *line)
     for (char *word;
          count < WORDS_MAX && (word = strtok_r(rest, "\t\n", &rest)) != NULL;)
         words[count++] = word;
-    if (count > 7 && strcmp(words[0], "start") == 0) {
+    if (count > 8 && strcmp(words[0], "start") == 0) {
         struct attempt_spec spec = spec_of(words + 1);
 
         if (agent_put_start(out, &spec, &err) != 0)
@@ -153,7 +158,7 @@ int main(int argc, char **argv)
 
     if (argc == 4 && strcmp(argv[1], "pilot") == 0)
         return pilot(argv[2], argv[3]);
-    if (argc > 8 && strcmp(argv[1], "order") == 0) {
+    if (argc > 9 && strcmp(argv[1], "order") == 0) {
         struct attempt_spec spec = spec_of(argv + 2);
 
         if (order_write(&spec, &err) != 0)

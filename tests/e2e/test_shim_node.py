@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -29,9 +30,9 @@ class Attempt:
         self.smtune, self.directory, self.number = smtune, directory, number
         directory.mkdir(parents=True, exist_ok=True)
 
-    def order(self, *words, time=0, grace=10000, cpus=0, gpus=0):
+    def order(self, *words, time=0, grace=10000, memory=0, gpus=0):
         subprocess.run([BUILD / "tests/e2e/speak", "order",
-                        *map(str, (self.number, self.directory, cpus, gpus,
+                        *map(str, (self.number, self.directory, 0, gpus, memory,
                                    time, grace, *words))], check=True)
         return self
 
@@ -176,6 +177,21 @@ def test_sigterm_to_all_of_a_job_is_one_to_the_attempt(attempt):
     assert attempt.exit()["cause"] == "cancelled"
 
 
+def test_an_end_that_comes_just_before_sigterm_is_no_end_of_its_own(attempt):
+    """As a command does that saves when it is told to, and ends well."""
+    shim = attempt.order("sh", "-c", "trap 'exit 0' TERM; sleep 1.1; echo go; "
+                         "while :; do read line < fifo; done").start()
+    os.mkfifo(attempt.directory / "fifo")
+    attempt.await_log("go")
+    pid = attempt.claim()["pid"]
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not lives(pid), what="the end of the command")
+    shim.send_signal(signal.SIGTERM)
+    assert shim.wait(30) == 0
+    assert attempt.exit()["cause"] == "cancelled"
+    assert attempt.exit()["exit_code"] == 0
+
+
 def test_what_is_revoked_is_killed(attempt):
     shim = attempt.order("sh", "-c", "trap '' TERM; echo go; "
                          "while :; do sleep 0.01; done").start()
@@ -274,6 +290,14 @@ def test_a_full_or_closed_disk_is_unhealthy(attempt, healthy):
     result = attempt.run("--healthy", healthy, env={"TMPDIR": "/nowhere/tmp"})
     assert result.returncode == 124
     assert "cannot write to '/nowhere/tmp'" in attempt.read("unhealthy")
+
+
+def test_a_node_with_too_little_memory_is_unhealthy(attempt, healthy):
+    attempt.order("true", memory=1 << 50)
+    result = attempt.run("--healthy", healthy)
+    assert result.returncode == 124
+    assert re.fullmatch("there are .* of memory, where 1.0 PiB are asked\n",
+                        attempt.read("unhealthy"))
 
 
 def gpus(folder, *lines, status=0):

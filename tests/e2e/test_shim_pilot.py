@@ -30,12 +30,13 @@ class Engine:
         self.process.stdin.write("\t".join(map(str, words)) + "\n")
         self.process.stdin.flush()
 
-    def start(self, number, command, cpus=1, gpus=0, time=0, grace=10000):
+    def start(self, number, command, cpus=1, gpus=0, time=0, grace=10000,
+              memory=0):
         """The command, of a shell, is a file of the attempt's folder."""
         folder = self.pilot.folder(number)
         (folder / "command").write_text(command)
-        self.say("start", number, folder, cpus, gpus, time, grace, "sh",
-                 "command")
+        self.say("start", number, folder, cpus, gpus, memory, time, grace,
+                 "sh", "command")
         return folder
 
     def said(self):
@@ -156,6 +157,18 @@ def test_it_shares_out_the_gpus_that_it_has(pilot):
     first = [folder.joinpath("log").read_text().split("\n")[0]
              for folder in folders]
     assert first == ["<2>", "<5,7>", "<>", "<5>"]
+    pilot.process.terminate()
+    pilot.await_end()
+
+
+def test_it_packs_by_memory(pilot):
+    engine = pilot.start("--cpus", 8, "--memory", 100 << 20).engine()
+    folders = [engine.start(n + 1, HOLD, memory=memory << 20)
+               for n, memory in enumerate((60, 40, 30))]
+    wait_until(lambda: all(map(is_on, folders[:2])), what="two")
+    assert not (folders[2] / "claim").exists()
+    (folders[1] / "done").touch()
+    wait_until(lambda: is_on(folders[2]), what="the third")
     pilot.process.terminate()
     pilot.await_end()
 
@@ -330,11 +343,11 @@ def test_an_unfit_node_carries_no_pilot(pilot, tmp_path):
 def test_what_cannot_start_is_told(pilot):
     engine = pilot.start("--cpus", 2).engine()
     folder = pilot.folder(1)
-    engine.say("start", 1, folder, 1, 0, 0, 0, "no-such-program", "x")
+    engine.say("start", 1, folder, 1, 0, 0, 0, 0, "no-such-program", "x")
     engine.await_word("ended 1 launch_error 0")
     taken = pilot.folder(2)
     (taken / "claim").touch()
-    engine.say("start", 2, taken, 1, 0, 0, 0, "true", "x")
+    engine.say("start", 2, taken, 1, 0, 0, 0, 0, "true", "x")
     engine.await_word("ended 2 .*")
     assert not (taken / "exit").exists()
     engine.say("drain")
