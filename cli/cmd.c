@@ -23,6 +23,7 @@
     CMD(wait)                                                                  \
     CMD(launch)                                                                \
     CMD(notify)                                                                \
+    CMD(nodes)                                                                 \
     GROUP("See what came of it")                                               \
     CMD(ls)                                                                    \
     CMD(status)                                                                \

@@ -55,6 +55,7 @@ struct fake {
     struct fake_attempt *first; /* running, then waiting, as they came */
     uv_timer_t room;
     struct slots *slots; /* of pools */
+    char **avoided;      /* nodes, NULL-ended; NULL: none */
     size_t parallel, running;
     int cpus, gpus, cpus_used, gpus_used;
     bool was_refused;
@@ -117,6 +118,38 @@ static int write_claim(const struct fake_attempt *attempt)
     return write(attempt->claim_fd, line, length) == (ssize_t)length ? 0 : -1;
 }
 
+/* -- Nodes ----------------------------------------------------------------*/
+
+static bool is_among(const char *const *nodes, const char *node)
+{
+    for (; nodes != NULL && *nodes != NULL; nodes++) {
+        if (strcmp(*nodes, node) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void forget_avoided(struct fake *fake)
+{
+    for (char **node = fake->avoided; node != NULL && *node != NULL; node++)
+        free(*node);
+    free(fake->avoided);
+    fake->avoided = NULL;
+}
+
+static void fake_avoid(struct executor *executor, const char *const *nodes)
+{
+    struct fake *fake = (struct fake *)executor;
+    size_t count = 0;
+
+    forget_avoided(fake);
+    while (nodes[count] != NULL)
+        count++;
+    fake->avoided = mem_array(count + 1, sizeof(*fake->avoided));
+    for (size_t i = 0; i < count; i++)
+        fake->avoided[i] = mem_copy_string(nodes[i]);
+}
+
 /* -- Attempts -------------------------------------------------------------*/
 
 static void on_part_closed(void *user)
@@ -127,6 +160,7 @@ static void on_part_closed(void *user)
         return;
     fake->done(fake->done_user);
     slots_close(fake->slots);
+    forget_avoided(fake);
     fake_script_clear(&fake->script);
     free(fake);
 }
@@ -312,6 +346,9 @@ static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
     attempt->output_path = copy_variable(spec->envp, "SMTUNE_OUTPUTS");
     attempt->checkpoint_directory =
         copy_variable(spec->envp, "SMTUNE_CHECKPOINT_DIR");
+    if (is_among(spec->avoid, attempt->end.node) ||
+        is_among((const char *const *)fake->avoided, attempt->end.node))
+        snprintf(attempt->end.node, sizeof(attempt->end.node), "spare");
     attempt->duration_ms = outcome->duration_ms;
     attempt->grace_ms = spec->grace_ms;
     attempt->claim_fd = -1;
@@ -499,7 +536,7 @@ const struct executor_type executor_fake = {
     .start = fake_start,
     .cancel = fake_cancel,
     .reattach = fake_reattach,
-    .avoid = executor_avoid_none,
+    .avoid = fake_avoid,
     .cpus = fake_cpus,
     .gpus = fake_gpus,
 };

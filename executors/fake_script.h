@@ -35,7 +35,8 @@
  *     ignore_term  true: only SIGKILL cancels it, or the grace period
  *     warned_exit  it ends with this status when it is warned
  *     queued_ms    it waits so long in a queue, as job FAKE-<its number>
- *     node         of a cluster, where it runs
+ *     node         of a cluster, where it runs; where that is to be avoided,
+ *                  on `spare`
  *     displaced    true: that was taken away by the executor itself
  *     trouble      "died", "unhealthy", "refused": of its node, at its end
  *     note         for people, when it starts

@@ -2,9 +2,11 @@
 """Attempts that wait in a queue, run on nodes and are displaced: what the
 record and the commands make of them, with an executor that only says so."""
 
+import datetime
 import json
 import os
 import signal
+import time
 
 import pytest
 
@@ -174,3 +176,94 @@ def test_an_engine_that_comes_back_counts_them(smtune, fake):
         ["preempted", "lost", "preempted"]
     assert len(found) == 15 + 1 + 5 + 2 + 1
     smtune.ok("replay", "exp")
+
+
+# ---- nodes ----
+
+def nodes(smtune, *words):
+    return {row["name"]: row for row in smtune.json("nodes", *words)}
+
+
+def hours_left(row):
+    until = datetime.datetime.fromisoformat(row["until"])
+    return (until.timestamp() - time.time()) / 3600
+
+
+@pytest.mark.parametrize("trouble, hours",
+                         [("died", 1), ("unhealthy", 24), ("refused", 1)])
+def test_a_node_that_is_trouble_is_avoided(smtune, fake, trouble, hours):
+    path = fake([{"node": "n1"},
+                 {"node": "n7", "cause": "node_fail", "trouble": trouble,
+                  "text": "no GPU"}, {"node": "n2"}], trials=2)
+    smtune.ok("run", path)
+    node, = nodes(smtune).values()
+    assert (node["name"], node["avoided"], node["trouble"], node["count"],
+            node["run"], node["trial"], node["by"], node["text"]) == \
+        ("n7", True, trouble, 1, "exp", 2, "engine", "no GPU")
+    assert hours - 0.1 < hours_left(node) <= hours
+    smtune.ok("fsck")
+
+
+def test_a_person_says_which_nodes_to_avoid(smtune):
+    row = nodes(smtune, "--avoid", "n1", "--reason", "its fan hums")["n1"]
+    assert row["avoided"] and row["until"] is None and row["by"] == "user"
+    assert row["text"] == "its fan hums" and row["trouble"] is None
+    row = nodes(smtune, "--avoid", "n1", "--for", "2h")["n1"]
+    assert 1.9 < hours_left(row) <= 2 and row["text"] == "its fan hums"
+    assert not nodes(smtune, "--clear", "n1")["n1"]["avoided"]
+    assert "its fan hums" in smtune.ok("nodes")
+    assert smtune.ok("nodes", "-o", "csv").splitlines()[0].startswith("name,")
+
+
+@pytest.mark.parametrize("words, says", [
+    (["--clear", "n9"], "nothing is known of a node 'n9'"),
+    (["--avoid", "n[1-3]"], "not 'n[1-3]'"),
+    (["--avoid", ""], "not ''"),
+    (["--avoid", "n" * 65], "up to 64 letters"),
+    (["--avoid", "n1", "--for", "soon"], "not 'soon'"),
+    (["--avoid", "n1", "--clear", "n2"], "exclude each other"),
+    (["--reason", "so"], "--reason goes with --avoid"),
+    (["--for", "1h"], "--for goes with --avoid"),
+])
+def test_what_nodes_refuses(smtune, words, says):
+    smtune.ok("nodes", "--avoid", "n1")
+    result = smtune("nodes", *words)
+    assert result.returncode in (2, 4) and says in result.stderr
+
+
+# A trial's next attempt on the same node runs on "spare" if that is avoided.
+
+def test_a_live_engine_heeds_what_a_person_says(smtune, fake):
+    path = fake([{"node": "n1", "duration_ms": 300}] * 100, trials=100)
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune)[0] == 1)
+    smtune.ok("nodes", "--avoid", "n1")
+    wait_until(lambda: any(
+        row.get("node") == "spare"
+        for row in smtune.json("status", "exp")["running_trials"]))
+    smtune.ok("nodes", "--clear", "n1")
+    wait_until(lambda: any(
+        row.get("node") == "n1"
+        for row in smtune.json("status", "exp")["running_trials"]))
+    engine.send_signal(signal.SIGTERM)
+    engine.wait(timeout=30)
+
+
+def test_from_where_a_rule_says_so_a_trial_keeps_away(smtune, fake):
+    """That trial alone, and by that rule alone; a new engine knows it, too."""
+    path = fake([{"node": "n1", "cause": "exit", "exit_code": 9},
+                 {"node": "n1", "cause": "exit", "exit_code": 8},
+                 {"node": "n2", "cause": "exit", "exit_code": 8},
+                 {"node": "n2", "cause": "exit", "exit_code": 9},
+                 {"node": "n2", "duration_ms": 60000}],
+                retry="[{match: 'exit:9', max: 9, exclude_node: true},"
+                      " {match: 'exit:8', max: 9}]")
+    engine = smtune.start("run", path)
+    wait_until(lambda: counts(smtune)[0] == 1 and len(attempts(smtune)) == 5)
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    fake([{"node": "n1"}, {"node": "n1"}], retry="[]")
+    smtune.ok("resume", "exp")
+    assert [a["node"] for a in attempts(smtune)] == \
+        ["n1", "spare", "n2", "n2", "spare", "spare"]
+    assert nodes(smtune) == {}
