@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/attempt_file.h"
 #include "executors/order_file.h"
 #include "executors/pulse.h"
+#include "executors/slurm_reserve.h"
 
 enum {
     GATHER_MS = 100,  /* that an array waits for others to join it */
@@ -26,7 +29,7 @@ static int compare_names(const void *a, const void *b)
                   ((const struct wave *)b)->name);
 }
 
-static struct wave *find_wave(const struct waves *waves, const char *name)
+struct wave *waves_find(const struct waves *waves, const char *name)
 {
     struct wave key;
     void *found;
@@ -141,6 +144,7 @@ static void *create(struct slurm *slurm, struct err *err)
     TAILQ_INIT(&waves->ready);
     TAILQ_INIT(&waves->waiting);
     TAILQ_INIT(&waves->running);
+    reserves_open(waves);
     return waves;
 }
 
@@ -150,6 +154,7 @@ static void destroy(void *self)
 
     while (!TAILQ_EMPTY(&waves->all))
         destroy_wave(TAILQ_FIRST(&waves->all));
+    reserves_close(waves);
     free(waves);
 }
 
@@ -179,11 +184,50 @@ static struct wave *find_gathering(const struct waves *waves,
     return NULL;
 }
 
+/* A reserve that is queued already is told to begin. */
+static bool start_reserve(struct waves *waves, struct slurm_flight *flight)
+{
+    const char *directory = flight->request->spec.directory;
+    char name[SLURM_NAME_SIZE];
+    struct wave_task *task;
+    struct wave *wave;
+    int64_t job;
+
+    if (!reserves_adopt(waves, directory, name, &job))
+        return false;
+    wave = wave_create(waves, name, WAVE_QUEUED);
+    wave->job = flight->job = job;
+    wave->is_taken_up = wave->is_reserve = true;
+    task = wave_add(wave, 0, flight);
+    reserves_take(task);
+    pulse_mark(directory, PULSE_GO, NULL);
+    reserves_queue(waves, directory, job);
+    slurm_flight_queued(waves->slurm, flight);
+    slurm_look_soon(waves->slurm);
+    return true;
+}
+
+/* A reserve that was not wanted may have had the directory: its claim was made
+ * void for that one, not for the attempt that follows in fact. */
+static void clear_directory(const struct attempt_spec *spec)
+{
+    struct claim claim;
+    char *path;
+
+    if (spec->reserve != 0 || claim_read(spec->directory, &claim) != 1 ||
+        claim.pid != 0)
+        return;
+    path = fs_join(spec->directory, "claim");
+    unlink(path);
+    free(path);
+}
+
 static enum start_result start(void *self, struct slurm_flight *flight,
                                struct err *err)
 {
     struct waves *waves = self;
-    bool is_array = flight->choice == SLURM_BY_ARRAY;
+    bool is_array =
+        flight->choice == SLURM_BY_ARRAY && flight->request->next == NULL;
     char name[SLURM_NAME_SIZE];
     struct wave *wave;
 
@@ -191,13 +235,16 @@ static enum start_result start(void *self, struct slurm_flight *flight,
         return START_FULL;
     if (order_write(&flight->request->spec, err) != 0)
         return START_ERROR;
+    if (flight->request->spec.reserve != 0 && start_reserve(waves, flight))
+        return START_OK;
+    clear_directory(&flight->request->spec);
     wave = is_array ? find_gathering(waves, flight) : NULL;
     if (wave == NULL) {
         slurm_new_name(waves->slurm, is_array ? 'a' : 'j', name);
         wave = wave_create(waves, name, WAVE_GATHERING);
         wave->is_array = is_array;
     }
-    wave_add(wave, wave->count, flight);
+    reserves_take(wave_add(wave, wave->count, flight));
     if (!is_array || wave->count >= array_max(waves))
         wave_make_ready(wave);
     return START_OK;
@@ -233,9 +280,13 @@ static int reattach(void *self, struct slurm_flight *flight,
 {
     enum { INDEX_MAX = 1 << 24 };
     struct waves *waves = self;
-    struct wave *wave = find_wave(waves, handle->name);
+    struct wave *wave = waves_find(waves, handle->name);
     size_t index = handle->task < 0 ? 0 : (size_t)handle->task;
+    const char *directory = flight->request->spec.directory;
+    char name[SLURM_NAME_SIZE];
+    struct wave_task *task;
     char *folder;
+    int64_t job;
 
     if (handle->task > INDEX_MAX ||
         (wave != NULL && index < wave->count && wave->tasks[index] != NULL))
@@ -250,224 +301,19 @@ static int reattach(void *self, struct slurm_flight *flight,
         wave->stage = wave->job != 0 ? WAVE_QUEUED : WAVE_UNSURE;
         wave->is_array = handle->task >= 0;
         wave->is_taken_up = true;
+        wave->is_reserve = strstr(handle->name, "-r") != NULL;
     }
-    wave_add(wave, index, flight);
+    if (reserves_adopt(waves, directory, name, &job))
+        pulse_mark(directory, PULSE_GO, NULL);
+    task = wave_add(wave, index, flight);
+    task->has_reserves = reserves_follow(waves, directory);
     flight->job = wave->is_array ? 0 : wave->job;
     flight->array = wave->is_array ? wave->job : 0;
     slurm_look_now(waves->slurm);
     return 0;
 }
 
-/* -- What the queue says --------------------------------------------------*/
-
-/* Whether the row is of the job that counts: the one that has claimed it, or
- * else the first that was seen. Another of the name was submitted twice. */
-static bool is_the_one(const struct wave_task *task,
-                       const struct slurm_job *job)
-{
-    int64_t base = job->task < 0 ? job->id : job->array;
-
-    if (task->claim_job != 0)
-        return job->id == task->claim_job;
-    return base == task->wave->job;
-}
-
-static void drop_twin(struct waves *waves, const struct slurm_job *job)
-{
-    const struct slurm_target target = {job->task < 0 ? job->id : job->array,
-                                        job->task};
-
-    if (job->state->phase == SLURM_PENDING || job->state->phase == SLURM_HELD)
-        slurm_cancel_job(waves->slurm, &target, 0);
-}
-
-static void find_unsure(struct wave *wave, const struct slurm_job *job)
-{
-    char *folder;
-
-    if (wave->stage != WAVE_UNSURE && wave->job != 0)
-        return;
-    wave->job = job->task < 0 ? job->id : job->array;
-    if (wave->stage != WAVE_UNSURE)
-        return;
-    wave->stage = WAVE_QUEUED;
-    folder = wave_folder(wave);
-    slurm_job_write(folder, wave->job, NULL);
-    free(folder);
-}
-
-static void note_state(struct wave_task *task, const struct slurm_job *job)
-{
-    struct slurm_flight *flight = task->flight;
-    bool is_new = task->state == NULL;
-
-    task->is_listed = true;
-    task->state = job->state;
-    snprintf(task->word, sizeof(task->word), "%s", job->word);
-    task->exit_code = job->exit_code;
-    task->signal = job->signal;
-    flight->job = job->id;
-    flight->array = job->array;
-    if (job->nodes[0] != '\0' && strpbrk(job->nodes, "[,(") == NULL)
-        snprintf(flight->node, sizeof(flight->node), "%s", job->nodes);
-    if (is_new && job->state->phase != SLURM_ENDED && !task->is_claimed)
-        slurm_flight_queued(task->wave->waves->slurm, flight);
-}
-
-/* Slurm would start it no more, or never. */
-static void check_pending(struct wave_task *task, const struct slurm_job *job)
-{
-    struct waves *waves = task->wave->waves;
-
-    if (task->is_claimed) {
-        wave_task_fence(task, "slurm put it back into its queue",
-                        clock_monotonic_ms());
-    } else if (slurm_reason_is_final(job->reason) &&
-               !task->flight->is_cancelled) {
-        const struct slurm_target target = {
-            job->task < 0 ? job->id : job->array, job->task};
-
-        slurm_cancel_job(waves->slurm, &target, 0);
-        wave_task_end_as(task, CAUSE_LAUNCH_ERROR,
-                         "slurm will never start it: %s", job->reason);
-    } else if (job->state->phase == SLURM_HELD && !task->wave->was_noted) {
-        task->wave->was_noted = true;
-        slurm_note(waves->slurm, "slurm holds job %lld: %s", (long long)job->id,
-                   job->reason);
-    }
-}
-
-static void act(struct wave_task *task, const struct slurm_job *job)
-{
-    switch (job->state->phase) {
-    case SLURM_PENDING:
-    case SLURM_HELD:
-        check_pending(task, job);
-        break;
-    case SLURM_RUNNING:
-        wave_task_runs(task);
-        break;
-    case SLURM_ENDED:
-        wave_task_runs(task);
-        if (task->fate == TASK_FENCED || task->fate == TASK_OVER)
-            break;
-        task->fate = TASK_OVER;
-        task->since_ms = clock_monotonic_ms();
-        break;
-    case SLURM_UNKNOWN:
-        if (!task->wave->was_noted)
-            slurm_note(task->wave->waves->slurm,
-                       "slurm says of job %lld what is not known here: '%s'",
-                       (long long)job->id, job->word);
-        task->wave->was_noted = true;
-        break;
-    }
-}
-
-static void listed(void *self, const struct slurm_job *job)
-{
-    struct waves *waves = self;
-    struct wave *wave = find_wave(waves, job->name);
-    size_t index = job->task < 0 ? 0 : (size_t)job->task;
-    struct wave_task *task;
-
-    if (wave == NULL)
-        return;
-    find_unsure(wave, job);
-    task = index < wave->count ? wave->tasks[index] : NULL;
-    if (task == NULL || task->flight == NULL)
-        return;
-    if (!is_the_one(task, job)) {
-        drop_twin(waves, job);
-        return;
-    }
-    note_state(task, job);
-    if (task->flight->is_cancelled && task->cancelled_ms == 0)
-        wave_task_cancel(task);
-    act(task, job);
-}
-
-/* -- What the queue does not say ------------------------------------------*/
-
-static void on_accounted(void *user, bool is_known)
-{
-    struct wave_task *task = user;
-
-    task->is_asked = false;
-    task->wave->asked--;
-    if (!is_known && task->flight != NULL && task->fate == TASK_MISSED) {
-        task->fate = TASK_OVER;
-        task->state = NULL;
-        task->since_ms = clock_monotonic_ms();
-        wave_task_runs(task);
-    }
-    wave_release_if_done(task->wave);
-}
-
-static void miss(struct wave_task *task)
-{
-    struct wave *wave = task->wave;
-    struct slurm_target target;
-
-    if (task->fate != TASK_LIVE || task->is_asked ||
-        wave_task_target(task, &target) != 0)
-        return;
-    task->fate = TASK_MISSED;
-    task->is_asked = true;
-    wave->asked++;
-    slurm_ask_account(wave->waves->slurm, &target, on_accounted, task);
-}
-
-/* It is in no listing: either it was never submitted, or it is on its way
- * through the controller still. Two listings, poll_ms apart, decide. */
-static void miss_wave(struct wave *wave, int64_t asked_ms)
-{
-    slurm_look_now(wave->waves->slurm);
-    if (wave->misses == 0) {
-        wave->misses = 1;
-        wave->since_ms = asked_ms;
-        return;
-    }
-    if (asked_ms - wave->since_ms < slurm_options(wave->waves->slurm)->poll_ms)
-        return;
-    wave->misses = 0;
-    if (!wave->is_taken_up) {
-        wave_make_ready(wave);
-        return;
-    }
-    wave->stage = WAVE_QUEUED;
-    for (size_t i = 0; i < wave->count; i++) {
-        if (wave->tasks[i] != NULL && wave->tasks[i]->flight != NULL)
-            wave->tasks[i]->fate = TASK_OVER;
-    }
-}
-
-static void sweep_wave(struct wave *wave, int64_t asked_ms)
-{
-    if (wave->stage == WAVE_UNSURE && wave->since_ms < asked_ms)
-        miss_wave(wave, asked_ms);
-    for (size_t i = 0; i < wave->count; i++) {
-        struct wave_task *task = wave->tasks[i];
-
-        if (task == NULL || task->flight == NULL)
-            continue;
-        if (!task->is_listed && wave->stage == WAVE_QUEUED &&
-            wave->since_ms < asked_ms)
-            miss(task);
-        task->is_listed = false;
-    }
-}
-
-static void swept(void *self, int64_t asked_ms)
-{
-    struct waves *waves = self;
-    struct wave *wave, *next;
-
-    for (wave = TAILQ_FIRST(&waves->all); wave != NULL; wave = next) {
-        next = TAILQ_NEXT(wave, link);
-        sweep_wave(wave, asked_ms);
-    }
-}
+/* -- The mode, as a whole -------------------------------------------------*/
 
 static void tick(void *self, int64_t now_ms)
 {
@@ -480,18 +326,19 @@ static void tick(void *self, int64_t now_ms)
             wave_make_ready(wave);
     }
     waves_pump(waves, now_ms);
+    reserves_tick(waves, now_ms);
     waves_look(waves, now_ms);
 }
 
 const struct slurm_mode slurm_wave = {
     .name = "job",
-    .letters = "ja",
+    .letters = "jar",
     .create = create,
     .destroy = destroy,
     .start = start,
     .cancel = cancel,
     .reattach = reattach,
-    .listed = listed,
-    .swept = swept,
+    .listed = waves_listed,
+    .swept = waves_swept,
     .tick = tick,
 };

@@ -8,8 +8,9 @@
 
 /*
  * Waves: jobs of one attempt each, and arrays of many. slurm_wave.c is the
- * mode, slurm_wave_submit.c brings a wave to Slurm, slurm_wave_look.c looks at
- * the files of attempts, and slurm_wave_end.c says how one ended.
+ * mode, slurm_wave_submit.c brings a wave to Slurm, slurm_wave_queue.c takes
+ * what the queue says, slurm_wave_look.c looks at the files of attempts, and
+ * slurm_wave_end.c says how one ended.
  */
 
 enum wave_stage {
@@ -41,6 +42,7 @@ struct wave_task {
     int64_t told_ms;                 /* when its flight was cancelled */
     int64_t cancelled_ms; /* when Slurm was last told to; 0: not yet */
     int64_t exit_ms;      /* when an `exit` was seen that Slurm is to explain */
+    bool has_reserves;
     bool is_claimed;
     bool is_running; /* it is in waves.running */
     bool is_listed;  /* in the listing that is gone through */
@@ -56,7 +58,8 @@ struct wave {
     int64_t since_ms; /* of the stage */
     int misses;       /* listings without it, in WAVE_UNSURE */
     bool is_array;
-    bool is_taken_up;         /* an earlier engine made it */
+    bool is_taken_up;         /* it was submitted before it was made here */
+    bool is_reserve;          /* its job waited for another one to end */
     bool was_noted;           /* that it is held, or in an unknown state */
     int64_t job;              /* its id, 0: not known */
     struct wave_task **tasks; /* [count], by their index; NULL: none */
@@ -65,12 +68,16 @@ struct wave {
     size_t asked; /* that await the accounting */
 };
 
+struct reserve; /* slurm_reserve.h */
+
+TAILQ_HEAD(reserve_list, reserve);
 TAILQ_HEAD(wave_list, wave);
 TAILQ_HEAD(wave_task_list, wave_task);
 
 struct waves {
     struct slurm *slurm;
     struct wave_list all, gathering, ready;
+    struct reserve_list reserves;
     void *by_name; /* tsearch tree */
     /* To be looked at, the first first. */
     struct wave_task_list waiting, running;
@@ -84,6 +91,8 @@ struct waves {
 
 struct wave *wave_create(struct waves *waves, const char *name,
                          enum wave_stage stage);
+/* NULL when there is none such. */
+struct wave *waves_find(const struct waves *waves, const char *name);
 /* Drops it once nobody is in it any more and nothing is awaited. */
 void wave_release_if_done(struct wave *wave);
 /* Puts the flight at that index, which is free. */
@@ -104,8 +113,26 @@ char *wave_folder(const struct wave *wave);
 bool wave_may_join(const struct slurm_flight *a, const struct slurm_flight *b);
 /* It is ready, and goes as soon as the others on their way leave room. */
 void wave_make_ready(struct wave *wave);
+/* A job as it is submitted; all is borrowed during the call. */
+struct wave_job {
+    const char *name, *folder;
+    const struct attempt_spec *spec; /* its size, or that of each task */
+    const char *const *arguments;    /* for smtune-shim, NULL-ended */
+    int array;
+    int64_t after;
+};
+
+/* Writes its script, and submits it. */
+int wave_submit_job(struct waves *waves, const struct wave_job *job,
+                    slurm_submit_fn *done, void *user, struct err *err);
 /* Submits what is ready. */
 void waves_pump(struct waves *waves, int64_t now_ms);
+
+/* -- slurm_wave_queue.c ---------------------------------------------------*/
+
+/* What a listing says, and what it does not: the mode's slots. */
+void waves_listed(void *self, const struct slurm_job *job);
+void waves_swept(void *self, int64_t asked_ms);
 
 /* -- slurm_wave_look.c ----------------------------------------------------*/
 

@@ -8,8 +8,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/mem.h"
 #include "executors/attempt_file.h"
-#include "executors/slurm_wave.h"
+#include "executors/slurm_reserve.h"
 
 /*
  * How an attempt ended: its `exit` is the best evidence, what Slurm says comes
@@ -40,6 +41,9 @@ void wave_task_end(struct wave_task *task, const struct attempt_exit *end)
     struct slurm *slurm = task->wave->waves->slurm;
     struct slurm_flight *flight = task->flight;
 
+    if (task->has_reserves)
+        reserves_release(task->wave->waves, flight->request->spec.directory,
+                         end->cause == CAUSE_TIMEOUT && !flight->is_cancelled);
     release(task);
     slurm_flight_ended(slurm, flight, end);
 }
@@ -80,12 +84,17 @@ void wave_task_end_as(struct wave_task *task, enum attempt_cause cause,
 static void displace(struct wave_task *task, const char *why)
 {
     struct slurm_flight *flight = task->flight;
-    struct slurm *slurm = task->wave->waves->slurm;
+    struct waves *waves = task->wave->waves;
+    char *directory = mem_copy_string(flight->request->spec.directory);
 
-    if (slurm_flight_displaced(slurm, flight, why))
+    if (slurm_flight_displaced(waves->slurm, flight, why)) {
+        if (task->has_reserves)
+            reserves_release(waves, directory, false);
         release(task);
-    else
+    } else {
         task->fate = TASK_LIVE;
+    }
+    free(directory);
 }
 
 static void report(struct wave_task *task, enum node_trouble trouble,
@@ -223,8 +232,8 @@ static void end_unclaimed(struct wave_task *task)
         wave_task_end_as(task, CAUSE_CANCELLED, "it had not begun");
     } else if (is_unhealthy(task)) {
         displace(task, "its node failed the health check");
-    } else if (state == NULL) {
-        displace(task, "slurm does not know its job any more");
+    } else if (state == NULL || task->wave->is_reserve) {
+        displace(task, "slurm does not have its job any more");
     } else if (state->action == SLURM_EXCLUDE) {
         report(task, NODE_DIED, task->word);
         displace(task, "its node failed before it began");

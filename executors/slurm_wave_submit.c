@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/slurm_reserve.h"
 #include "executors/slurm_script.h"
-#include "executors/slurm_wave.h"
 
 /*
  * Before a wave is submitted, each attempt's `slurm` says what it will be found
@@ -110,32 +110,12 @@ static int write_files(const struct wave *wave, const char *folder,
     return result;
 }
 
-static char *make_script(const struct wave *wave, const char *folder,
-                         const struct attempt_spec *spec, struct err *err)
-{
-    const struct slurm *slurm = wave->waves->slurm;
-    char *tasks = fs_join(folder, "tasks");
-    const char *const array[] = {"--orders", tasks, NULL};
-    const char *const job[] = {"--order", spec->directory, NULL};
-    char *script = slurm_script(slurm_options(slurm), slurm_folder(slurm),
-                                wave->is_array ? array : job, err);
-
-    free(tasks);
-    if (script != NULL &&
-        slurm_file_write(folder, "script", script, err) != 0) {
-        free(script);
-        script = NULL;
-    }
-    return script;
-}
-
 /* Nodes to keep away from: everybody's, and the attempt's own. The list is the
  * caller's to free. */
-static const char **join_avoided(const struct wave *wave,
+static const char **join_avoided(const struct slurm *slurm,
                                  const struct attempt_spec *spec)
 {
-    const char *const *lists[] = {slurm_avoided(wave->waves->slurm),
-                                  spec->avoid};
+    const char *const *lists[] = {slurm_avoided(slurm), spec->avoid};
     const char **all = NULL;
     size_t count = 0, capacity = 0;
 
@@ -191,6 +171,8 @@ static void take_id(struct wave *wave, int64_t id)
         slurm_flight_queued(waves->slurm, task->flight);
         if (task->flight->is_cancelled)
             wave_task_cancel(task);
+        if (task->has_reserves)
+            reserves_queue(waves, task->flight->request->spec.directory, id);
     }
     slurm_look_soon(waves->slurm);
     slurm_has_room(waves->slurm);
@@ -249,55 +231,84 @@ static int64_t time_limit(const struct slurm *slurm,
     return spec->time_ms + spec->grace_ms + MARGIN_MS;
 }
 
-static void hand_over(struct wave *wave, const char *folder, const char *script,
-                      const struct attempt_spec *spec)
+static void hand_over(struct waves *waves, const struct wave_job *job,
+                      const char *script, slurm_submit_fn *done, void *user)
 {
-    struct slurm *slurm = wave->waves->slurm;
-    struct slurm_transport *transport = slurm_transport(slurm);
-    const char **avoid = join_avoided(wave, spec);
-    char *log = fs_join(folder, "log");
+    const struct slurm_options *options = slurm_options(waves->slurm);
+    struct slurm_transport *transport = slurm_transport(waves->slurm);
+    const struct attempt_spec *spec = job->spec;
+    const char **avoid = join_avoided(waves->slurm, spec);
+    char *log = fs_join(job->folder, "log");
     const struct slurm_submission submission = {
-        .name = wave->name,
+        .name = job->name,
         .directory = spec->work_directory,
         .log = log,
         .script = script,
         .ask = spec->slurm,
-        .fallback = &slurm_options(slurm)->ask,
+        .fallback = &options->ask,
         .nodes = spec->nodes,
         .tasks = spec->tasks,
         .cpus = spec->cpus,
         .gpus = spec->gpus,
         .memory_bytes = spec->memory_bytes,
-        .time_ms = time_limit(slurm, spec),
-        .array = wave->is_array ? (int)wave->count : 0,
+        .time_ms = time_limit(waves->slurm, spec),
+        .array = job->array,
+        .after = job->after,
         .avoid = avoid,
-        .without_environment = slurm_options(slurm)->without_environment,
+        .without_environment = options->without_environment,
     };
 
-    wave->stage = WAVE_SENT;
-    wave->waves->on_way++;
-    transport->type->submit(transport, &submission, on_submitted, wave);
+    waves->on_way++;
+    transport->type->submit(transport, &submission, done, user);
     free(log);
     free(avoid);
 }
 
+int wave_submit_job(struct waves *waves, const struct wave_job *job,
+                    slurm_submit_fn *done, void *user, struct err *err)
+{
+    char *script =
+        slurm_script(slurm_options(waves->slurm), slurm_folder(waves->slurm),
+                     job->arguments, err);
+    int result = -1;
+
+    if (script != NULL)
+        result = slurm_file_write(job->folder, "script", script, err);
+    if (result == 0)
+        hand_over(waves, job, script, done, user);
+    free(script);
+    return result;
+}
+
+static int submit_wave(struct wave *wave, const char *folder, struct err *err)
+{
+    const struct attempt_spec *spec = &wave->tasks[0]->flight->request->spec;
+    char *tasks = fs_join(folder, "tasks");
+    const char *const array[] = {"--orders", tasks, NULL};
+    const char *const one[] = {"--order", spec->directory, NULL};
+    const struct wave_job job = {.name = wave->name,
+                                 .folder = folder,
+                                 .spec = spec,
+                                 .arguments = wave->is_array ? array : one,
+                                 .array =
+                                     wave->is_array ? (int)wave->count : 0};
+    int result = write_files(wave, folder, err);
+
+    if (result == 0)
+        result = wave_submit_job(wave->waves, &job, on_submitted, wave, err);
+    free(tasks);
+    return result;
+}
+
 static void submit(struct wave *wave)
 {
-    char *folder = wave_folder(wave), *script = NULL;
-    const struct attempt_spec *spec = NULL;
-    struct err err;
+    char *folder = wave_folder(wave);
+    struct err err = {.text = ""};
 
     wave->stage = WAVE_SENT; /* what ends meanwhile does not release it */
     compact(wave);
-    if (wave->count > 0)
-        spec = &wave->tasks[0]->flight->request->spec;
-    if (spec != NULL && write_files(wave, folder, &err) == 0)
-        script = make_script(wave, folder, spec, &err);
-    if (script != NULL)
-        hand_over(wave, folder, script, spec);
-    else
-        end_all(wave, spec != NULL ? err.text : "");
-    free(script);
+    if (wave->count == 0 || submit_wave(wave, folder, &err) != 0)
+        end_all(wave, err.text);
     free(folder);
 }
 
