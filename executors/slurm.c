@@ -71,7 +71,7 @@ bool slurm_flight_displaced(struct slurm *slurm, struct slurm_flight *flight,
 {
     const struct attempt_spec *spec = &flight->request->spec;
     struct attempt_exit end = {.attempt = spec->attempt,
-                               .cause = CAUSE_LAUNCH_ERROR,
+                               .cause = CAUSE_LOST,
                                .exit_code = -1,
                                .is_displaced = true};
     struct claim claim;
@@ -217,7 +217,12 @@ static void slurm_destroy(struct executor *executor, void (*done)(void *user),
     slurm->transport->type->destroy(slurm->transport, on_part_closed, slurm);
 }
 
-/* The index of the mode that a choice means, and that of a letter. */
+static const char *const carriers[] = {
+    [SLURM_BY_JOB] = "jobs",
+    [SLURM_BY_ARRAY] = "arrays",
+    [SLURM_BY_PILOT] = "tasks of pilots",
+};
+
 static size_t mode_of_choice(enum slurm_choice choice)
 {
     return choice == SLURM_BY_PILOT ? SLURM_MODES - 1 : 0;
@@ -240,7 +245,7 @@ static enum start_result slurm_start(struct executor *executor,
         return START_ERROR;
     mode = mode_of_choice((enum slurm_choice)choice);
     if (why != slurm->why)
-        slurm_note(slurm, "slurm: %s", why);
+        slurm_note(slurm, "slurm runs them as %s: %s", carriers[choice], why);
     slurm->why = why;
     /* Pilots keep some ahead, and say themselves when they are full. */
     if (choice == SLURM_BY_PILOT ||

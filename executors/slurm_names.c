@@ -65,8 +65,9 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
 {
     char *folder = fs_join(state_directory, "slurm");
     char *path = fs_join(folder, "token");
+    char *healthy = fs_join(folder, "healthy");
     struct stat status;
-    int result = fs_make_directories(folder, err);
+    int result = fs_make_directories(healthy, err);
 
     names->folder = fs_absolute(folder);
     if (result == 0)
@@ -77,6 +78,7 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
         (int64_t)status.st_mtime * 1000 - DAY_MS < names->since_ms)
         names->since_ms = (int64_t)status.st_mtime * 1000 - DAY_MS;
     snprintf(names->prefix, sizeof(names->prefix), "smt-%s-", names->token);
+    free(healthy);
     free(path);
     free(folder);
     return result;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "executors/slurm_core.h"
@@ -168,10 +169,20 @@ void slurm_flight_ended(struct slurm *slurm, struct slurm_flight *flight,
     slurm_has_room(slurm);
 }
 
+/* It is to show again that it is healthy. */
+static void forget_health(const struct slurm *slurm, const char *node)
+{
+    char *path = mem_printf("%s/healthy/%s", slurm->names.folder, node);
+
+    unlink(path);
+    free(path);
+}
+
 void slurm_report_node(struct slurm *slurm, const struct node_report *report)
 {
     struct slurm_news_item *item;
 
+    forget_health(slurm, report->node);
     if (!slurm_nodes_find(&slurm->nodes, report->node))
         return;
     item = add(slurm, NEWS_NODE);

@@ -26,12 +26,12 @@ static void add_common(struct buf *script, const struct slurm_options *options,
 {
     buf_printf(script, " --heartbeat %" PRId64 " --silence %" PRId64,
                options->heartbeat_ms, options->silence_ms);
+    buf_add_string(script, " --healthy");
+    add_word(script, folder);
     if (options->health == NULL)
         return;
     buf_add_string(script, " --health");
     add_word(script, options->health);
-    buf_add_string(script, " --healthy");
-    add_word(script, folder);
 }
 
 char *slurm_script(const struct slurm_options *options, const char *folder,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TESTS_FAKE_SLURM_H
-#define SMTUNE_TESTS_FAKE_SLURM_H
+#ifndef SMTUNE_TESTS_UNIT_FAKE_SLURM_H
+#define SMTUNE_TESTS_UNIT_FAKE_SLURM_H
 
 #include "executors/slurm_impl.h"
 
