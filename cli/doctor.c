@@ -80,8 +80,7 @@ static void look_at_kernel(const struct cli *cli, struct finding *finding)
 
 /* ---- the store ---- */
 
-/* The store's directory, or the nearest one above it that is there. */
-static char *nearest_directory(const char *path)
+char *doctor_nearest_directory(const char *path)
 {
     char *nearest = fs_absolute(path);
 
@@ -127,7 +126,7 @@ static void look_into_store(const char *path, struct finding *finding)
 static void look_at_store(const struct cli *cli, struct finding *finding)
 {
     char *database = fs_join(cli->store, "smtune.db");
-    char *nearest = nearest_directory(cli->store);
+    char *nearest = doctor_nearest_directory(cli->store);
 
     if (fs_exists(database))
         look_into_store(cli->store, finding);
@@ -145,7 +144,7 @@ static void look_at_store(const struct cli *cli, struct finding *finding)
 
 static void look_at_file_system(const struct cli *cli, struct finding *finding)
 {
-    char *nearest = nearest_directory(cli->store);
+    char *nearest = doctor_nearest_directory(cli->store);
     struct file_system found;
 
     if (file_system_find(nearest, &found) < 0) {
@@ -163,7 +162,7 @@ static void look_at_file_system(const struct cli *cli, struct finding *finding)
 
 static void look_at_space(const struct cli *cli, struct finding *finding)
 {
-    char *nearest = nearest_directory(cli->store);
+    char *nearest = doctor_nearest_directory(cli->store);
     struct statvfs info;
 
     if (statvfs(nearest, &info) == 0) {

@@ -2,6 +2,8 @@
 #ifndef SMTUNE_CLI_DOCTOR_H
 #define SMTUNE_CLI_DOCTOR_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 
 struct cli;
@@ -22,5 +24,25 @@ struct doctor_check {
 };
 
 extern const struct doctor_check doctor_checks[];
+
+/* The store's directory, or the nearest one above it that is there; the
+ * caller's to free. */
+char *doctor_nearest_directory(const char *store);
+
+/* ---- a Slurm cluster ---- */
+
+struct doctor_cluster {
+    const char *url;       /* of slurmrestd; NULL: Slurm's commands */
+    bool is_tried;         /* by one job */
+    const char *partition; /* of that; NULL: the default */
+};
+
+/* Tells one finding after the other; none where there is no Slurm, and nothing
+ * asks for it. */
+void doctor_look_at_cluster(const struct cli *cli,
+                            const struct doctor_cluster *ask,
+                            void (*tell)(void *user, const char *name,
+                                         const struct finding *finding),
+                            void *user);
 
 #endif

@@ -462,10 +462,10 @@ static struct slurm_transport *rest_create(uv_loop_t *loop,
 static void on_link_destroyed(void *user)
 {
     struct rest *rest = user;
-    struct asked *asked;
+    struct asked *asked = rest->asked, *next;
 
-    while ((asked = rest->asked) != NULL) {
-        unlink_asked(asked);
+    for (; asked != NULL; asked = next) {
+        next = asked->next;
         asked_destroy(asked);
     }
     rest->destroyed(rest->destroyed_user);

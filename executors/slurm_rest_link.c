@@ -38,6 +38,7 @@ TAILQ_HEAD(exchanges, exchange);
 struct rest_link {
     uv_loop_t *loop;
     struct fetcher *fetcher;
+    char *url;    /* as it was given */
     char *base;   /* "http://host:port" */
     char *socket; /* path, or NULL */
     char *user;
@@ -183,6 +184,18 @@ static int put_out(struct rest_link *link, struct fetch_request *request,
     return result;
 }
 
+/* libcurl knows a socket as "localhost" alone. The caller frees the text. */
+static struct fetch_answer named(const struct rest_link *link,
+                                 const struct fetch_answer *found, char **text)
+{
+    struct fetch_answer answer = *found;
+
+    *text = mem_printf("%s: %s", link->url, found->text);
+    if (found->status == 0)
+        answer.text = *text;
+    return answer;
+}
+
 /* A version that it has no more is asked for anew. */
 static void on_answer(void *user, const struct fetch_answer *found)
 {
@@ -190,6 +203,8 @@ static void on_answer(void *user, const struct fetch_answer *found)
     struct exchange *exchange = user;
     struct rest_link *link = exchange->link;
     int version = link->version;
+    struct fetch_answer told;
+    char *text;
 
     if (link->is_destroyed)
         return;
@@ -198,7 +213,9 @@ static void on_answer(void *user, const struct fetch_answer *found)
     if (found->status == HTTP_NOT_FOUND)
         link->version = 0;
     turn_soon(link);
-    answer(exchange, version, found);
+    told = named(link, found, &text);
+    answer(exchange, version, &told);
+    free(text);
 }
 
 static int exchange_send(struct exchange *exchange, struct err *err)
@@ -246,12 +263,16 @@ static void fail_waiting(struct rest_link *link, const char *text)
 static void on_probe(void *user, const struct fetch_answer *found)
 {
     struct rest_link *link = user;
+    struct fetch_answer told;
     struct err err;
+    char *text;
 
     if (link->is_destroyed)
         return;
     link->is_probing = false;
-    link->version = slurm_rest_version(found, &err);
+    told = named(link, found, &text);
+    link->version = slurm_rest_version(&told, &err);
+    free(text);
     if (link->version > 0)
         turn_soon(link);
     else
@@ -336,6 +357,7 @@ static void on_closed(uv_handle_t *handle)
     drop(&link->waiting);
     drop(&link->sent);
     link->destroyed(link->destroyed_user);
+    free(link->url);
     free(link->base);
     free(link->socket);
     free(link->user);
@@ -359,6 +381,7 @@ struct rest_link *rest_link_create(uv_loop_t *loop, const char *url,
         free(link);
         return NULL;
     }
+    link->url = mem_copy_string(url);
     find_user(link);
     uv_timer_init(loop, &link->turn);
     link->turn.data = link;
