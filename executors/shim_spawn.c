@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -246,6 +247,8 @@ static int run_child(void *argument)
     int error;
 
     raw_call(SYS_setsid, 0, 0, 0, 0);
+    if (child->spawner->ends_with_us)
+        raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     error =
         (int)-raw_call(SYS_chdir, (long)child->spec.work_directory, 0, 0, 0);
     if (error != 0)

@@ -21,6 +21,9 @@ struct spawner {
     char *stack;        /* of a child until it executes its command */
     uint64_t tick_ns;   /* of the clock of start times; 0: not to be trusted */
     struct nest *nests; /* of children that ran beside us */
+    /* A command is killed when this process dies: for where nobody else could
+     * know that it lives. */
+    bool ends_with_us;
 };
 
 /* What a command is given beside its spec. */

@@ -240,6 +240,7 @@ void supervisor_say_place(struct supervisor *supervisor, const char *node,
     snprintf(claim->node, sizeof(claim->node), "%s", node);
     claim->job = job;
     claim->is_in_pilot = is_in_pilot;
+    supervisor->spawner.ends_with_us = true;
     supervisor->hold_ms = HOLD_MS;
 }
 

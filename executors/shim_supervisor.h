@@ -27,8 +27,9 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
 /* From now on attempts get control groups where these can be made; partner as
  * for cgroup_site_open(). */
 void supervisor_use_cgroups(struct supervisor *supervisor, pid_t partner);
-/* What the claims and ends of what it starts say: the node of a cluster and the
- * job in which they are, and whether that is a pilot. */
+/* It is on a cluster's node. What it starts says so in claim and `exit`: the
+ * node and the job, and whether that is a pilot; and it does not live on
+ * without this process, as no engine could see that from elsewhere. */
 void supervisor_say_place(struct supervisor *supervisor, const char *node,
                           int64_t job, bool is_in_pilot);
 void supervisor_destroy(struct supervisor *supervisor);

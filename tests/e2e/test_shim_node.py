@@ -203,6 +203,13 @@ def test_what_is_revoked_is_killed(attempt):
     assert not lives(attempt.claim()["pid"])
 
 
+def test_no_command_lives_without_its_shim(attempt):
+    shim = attempt.order("sh", "-c", "echo go; exec sleep 100").start()
+    attempt.await_log("go")
+    shim.kill()
+    wait_until(lambda: not lives(attempt.claim()["pid"]), what="its end")
+
+
 def test_without_a_pulse_it_is_killed(attempt):
     """Its directory is gone, as where a file system is unmounted."""
     shim = attempt.order("sh", "-c", "trap '' TERM; echo go; "
@@ -355,7 +362,6 @@ def test_a_reserve_goes_on_after_an_end_unseen(chain):
     first.await_log("go")
     shim.kill()
     shim.wait()
-    os.kill(first.claim()["pid"], signal.SIGKILL)
     assert reserve.begin().wait(30) == 0
     assert reserve.read("log") == "went on\n"
 

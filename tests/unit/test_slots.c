@@ -44,6 +44,24 @@ static void test_slots__are_limited(void **state)
     slots_close(slots);
 }
 
+/* An allocation's are nobody else's, and no file says so. */
+static void test_slots__of_a_process_alone_are_in_no_file(void **state)
+{
+    struct slots *ours = slots_open(NULL, 2, gpus, 3);
+    struct slots *theirs = slots_open(NULL, 2, gpus, 3);
+
+    (void)state;
+    assert_true(take(ours, 1, 1, 2, false));
+    assert_true(take(theirs, 1, 2, 3, false));
+    assert_false(take(ours, 2, 1, 2, false));
+    slots_release(ours, 1);
+    assert_true(take(ours, 2, 1, 3, false));
+    assert_false(take(ours, 3, 2, 0, true));
+    slots_give_up(ours);
+    slots_close(theirs);
+    slots_close(ours);
+}
+
 static void test_slots__are_shared_with_others(void **state)
 {
     struct slots *ours = slots_open(*state, 2, gpus, 3);
@@ -294,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_slots__are_limited),
+        cmocka_unit_test(test_slots__of_a_process_alone_are_in_no_file),
         IN_FOLDER(test_slots__are_shared_with_others),
         IN_FOLDER(test_slots__are_taken_all_or_none),
         IN_FOLDER(test_slots__none_wanted_is_always_there),
