@@ -8,23 +8,28 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "orchestrator/rank_seat.h"
+#include "orchestrator/rank_step.h"
 #include "orchestrator/ranks.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 
 struct options {
-    int64_t tasks;
-    const char *logs, *grace;
+    int64_t tasks, nodes;
+    const char *logs, *grace, *in_step;
     bool tag, split_gpus;
 };
 
 static const struct opt opts[] = {
     {"tasks", 'n', OPT_INT, offsetof(struct options, tasks), "N",
      "how many ranks to start", 1, NULL},
+    {"nodes", 'N', OPT_INT, offsetof(struct options, nodes), "N",
+     "on how many nodes of a Slurm allocation (all of them)", 1, NULL},
     {"logs", 0, OPT_TEXT, offsetof(struct options, logs), "DIR",
      "write each rank's output to DIR/rank-N.log, and show that of rank 0", 0,
      NULL},
@@ -34,6 +39,9 @@ static const struct opt opts[] = {
      "let each rank see its share of the GPUs alone", 0, NULL},
     {"grace", 0, OPT_TEXT, offsetof(struct options, grace), "TIME",
      "from SIGTERM to SIGKILL when ranks are ended (30s)", 0, NULL},
+    {"in-step", 0, OPT_TEXT, offsetof(struct options, in_step), "[HOST]:PORT",
+     "be one rank, as which srun has started this: how launch itself uses srun",
+     0, NULL},
     {0},
 };
 
@@ -110,7 +118,7 @@ static int check(const struct options *given, int64_t *grace_ms,
                  struct err *err)
 {
     *grace_ms = DEFAULT_GRACE_MS;
-    if (given->tasks == 0)
+    if (given->tasks == 0 && given->in_step == NULL)
         return err_set(err, ERR_USAGE,
                        "launch: --tasks says how many ranks to start");
     if (given->tasks > RANKS_MAX)
@@ -124,29 +132,139 @@ static int check(const struct options *given, int64_t *grace_ms,
     return 0;
 }
 
+/* On how many nodes; -1 with an error. */
+static int find_nodes(const struct options *given, struct err *err)
+{
+    int there = rank_seat_nodes();
+    int64_t nodes = given->nodes;
+
+    if (nodes == 0)
+        nodes = given->tasks < there ? given->tasks : there;
+    if (nodes > there)
+        return err_set(err, ERR_FAILED,
+                       "launch: %" PRId64 " nodes are asked for, and %s", nodes,
+                       there > 1 ? "the Slurm allocation has fewer"
+                                 : "this is no Slurm allocation of several");
+    if (nodes > given->tasks)
+        return err_set(err, ERR_USAGE,
+                       "launch: %" PRId64 " nodes need as many ranks, at least",
+                       nodes);
+    return (int)nodes;
+}
+
+static int run_here(const struct cli *cli, const struct options *given,
+                    struct ranks_options *ranks, int *status, struct err *err)
+{
+    ranks->environment = environ;
+    ranks->split_gpus = given->split_gpus;
+    ranks->tag = given->tag;
+    ranks->log_directory = given->logs;
+    ranks->failed = on_failed;
+    ranks->log_lost = on_log_lost;
+    ranks->user = (void *)(uintptr_t)cli;
+    return ranks_run(ranks, status, err);
+}
+
+/* As one rank of a step. */
+static int run_in_step(const struct cli *cli, const struct options *given,
+                       struct ranks_options *ranks, int *status,
+                       struct err *err)
+{
+    const char *colon = strrchr(given->in_step, ':');
+    struct rank_meeting meeting = {.split_gpus = given->split_gpus};
+    size_t length = colon != NULL ? (size_t)(colon - given->in_step) : 0;
+
+    if (colon == NULL || length >= sizeof(meeting.address) ||
+        (meeting.port = (int)strtol(colon + 1, NULL, 10)) <= 0)
+        return err_set(err, ERR_USAGE,
+                       "--in-step: '%s' is not of the form [HOST]:PORT",
+                       given->in_step);
+    memcpy(meeting.address, given->in_step, length);
+    if (rank_seat_take(&meeting, err) != 0)
+        return err_prefix(err, "--in-step");
+    ranks->tasks = 1;
+    ranks->meeting = &meeting;
+    return run_here(cli, given, ranks, status, err);
+}
+
+/* What each task of the step executes: this command again. */
+static char **create_task(const struct options *given, const char *place,
+                          int64_t grace_ms, char *const *argv)
+{
+    char *folder = fs_program_directory();
+    size_t count = 0, operands = 0;
+    char **words;
+
+    while (argv[operands] != NULL)
+        operands++;
+    words = mem_array(operands + 9, sizeof(*words));
+    words[count++] = fs_join(folder, "smtune");
+    words[count++] = mem_copy_string("launch");
+    words[count++] = mem_printf("--in-step=%s", place);
+    words[count++] = mem_printf("--grace=%" PRId64 "ms", grace_ms);
+    if (given->logs != NULL)
+        words[count++] = mem_printf("--logs=%s", given->logs);
+    if (given->tag)
+        words[count++] = mem_copy_string("--tag");
+    if (given->split_gpus)
+        words[count++] = mem_copy_string("--split-gpus");
+    words[count++] = mem_copy_string("--");
+    for (size_t i = 0; i < operands; i++)
+        words[count++] = mem_copy_string(argv[i]);
+    free(folder);
+    return words;
+}
+
+static int run_step(const struct options *given, int nodes,
+                    const struct ranks_options *ranks, int *status,
+                    struct err *err)
+{
+    struct rank_step_options step = {
+        .environment = environ,
+        .tasks = ranks->tasks,
+        .nodes = nodes,
+        .grace_ms = ranks->grace_ms,
+    };
+    char host[RANK_ADDRESS_MAX];
+    char **words;
+    char *place;
+    int port, result;
+
+    if (rank_seat_arrange(host, &port, err) != 0)
+        return -1;
+    place = mem_printf("%s:%d", host, port);
+    step.argv = words = create_task(given, place, ranks->grace_ms, ranks->argv);
+    result = rank_step_run(&step, status, err);
+    for (size_t i = 0; words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
+    free(place);
+    return result;
+}
+
 static int exec_launch(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
     const struct options *given = options;
-    struct ranks_options ranks = {
-        .environment = environ,
-        .tasks = (int)given->tasks,
-        .split_gpus = given->split_gpus,
-        .tag = given->tag,
-        .log_directory = given->logs,
-        .failed = on_failed,
-        .log_lost = on_log_lost,
-        .user = (void *)(uintptr_t)cli,
-    };
+    struct ranks_options ranks = {.tasks = (int)given->tasks};
+    int status = 0, nodes = 1, result = 0;
     char **argv;
-    int status, result;
 
     if (check(given, &ranks.grace_ms, err) != 0)
+        return -1;
+    if (given->in_step == NULL)
+        nodes = find_nodes(given, err);
+    if (nodes < 0)
         return -1;
     argv = mem_array((size_t)count + 1, sizeof(*argv));
     memcpy(argv, operands, (size_t)count * sizeof(*argv));
     ranks.argv = argv;
-    result = ranks_run(&ranks, &status, err);
+    if (given->in_step != NULL)
+        result = run_in_step(cli, given, &ranks, &status, err);
+    else if (nodes > 1)
+        result = run_step(given, nodes, &ranks, &status, err);
+    else
+        result = run_here(cli, given, &ranks, &status, err);
     free(argv);
     return result != 0 ? -1 : status;
 }
@@ -154,7 +272,7 @@ static int exec_launch(const struct cli *cli, const void *options,
 const struct cmd cmd_launch = {
     .name = "launch",
     .operands = "-- COMMAND [ARGUMENT]...",
-    .summary = "start the ranks of a distributed program on this machine",
+    .summary = "start the ranks of a distributed program",
     .details =
         "Starts the command N times. Each finds RANK, WORLD_SIZE, LOCAL_RANK, "
         "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment, as "
@@ -169,6 +287,11 @@ const struct cmd cmd_launch = {
         "SIGTERM and SIGHUP are passed on, and the third kills all ranks; so "
         "does the end of the grace period. Nothing that a rank started "
         "outlives them.\n"
+        "\n"
+        "Within a Slurm allocation of several nodes the ranks are spread over "
+        "them by srun. LOCAL_RANK and LOCAL_WORLD_SIZE are then those on the "
+        "node, MASTER_ADDR is the first node, and no rank has standard input. "
+        "Each writes its log itself, so DIR is one that all nodes share.\n"
         "\n"
         "In an experiment file, `resources: {tasks: N}` starts each trial so.",
     .examples =

@@ -5,15 +5,17 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "executors/cpus.h"
 #include "executors/gpus.h"
+#include "orchestrator/hosts.h"
 
 /* Nobody can keep the port for rank 0, so it is only likely to be free then. */
-static int find_port(struct err *err)
+int rank_meeting_port(struct err *err)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET,
@@ -44,10 +46,15 @@ static int count_cpus(void)
 int rank_meeting_arrange(struct rank_meeting *meeting, int tasks,
                          bool split_gpus, struct err *err)
 {
-    meeting->tasks = tasks;
-    meeting->port = find_port(err);
-    meeting->threads = count_cpus() / tasks;
-    meeting->split_gpus = split_gpus;
+    *meeting = (struct rank_meeting){
+        .tasks = tasks,
+        .local_tasks = tasks,
+        .nodes = 1,
+        .address = "127.0.0.1",
+        .port = rank_meeting_port(err),
+        .threads = count_cpus() / tasks,
+        .split_gpus = split_gpus,
+    };
     if (meeting->threads < 1)
         meeting->threads = 1;
     return meeting->port < 0 ? -1 : 0;
@@ -79,19 +86,42 @@ static void set_gpus(struct env_list *env, int rank, int tasks)
     buf_clear(&names);
 }
 
-void rank_env_set(struct env_list *env, const struct rank_meeting *meeting,
-                  int rank)
+/* Machines are hosts to a program that was made for SageMaker. */
+static void set_hosts(struct env_list *env, const struct rank_meeting *meeting)
 {
+    const struct job_copy node = {meeting->node, meeting->nodes, true};
+    const char *known = env_list_get(env, "SM_HOSTS");
+    struct buf hosts = BUF_INIT;
+    json_t *config;
+
+    if (meeting->nodes < 2 || known == NULL || strchr(known, ',') != NULL)
+        return;
+    config = hosts_config(&node);
+    json_print(json_object_get(config, "hosts"), &hosts);
+    env_list_set(env, "SM_HOSTS", buf_text(&hosts));
+    env_list_set(env, "SM_CURRENT_HOST",
+                 json_string_value(json_object_get(config, "current_host")));
+    buf_clear(&hosts);
+    json_decref(config);
+}
+
+void rank_env_set(struct env_list *env, const struct rank_meeting *meeting,
+                  int index)
+{
+    int rank = meeting->first + index;
+    int local = meeting->first_local + index;
+
     env_list_printf(env, "RANK", "%d", rank);
     env_list_printf(env, "WORLD_SIZE", "%d", meeting->tasks);
-    env_list_printf(env, "LOCAL_RANK", "%d", rank);
-    env_list_printf(env, "LOCAL_WORLD_SIZE", "%d", meeting->tasks);
-    env_list_set(env, "MASTER_ADDR", "127.0.0.1");
+    env_list_printf(env, "LOCAL_RANK", "%d", local);
+    env_list_printf(env, "LOCAL_WORLD_SIZE", "%d", meeting->local_tasks);
+    env_list_set(env, "MASTER_ADDR", meeting->address);
     env_list_printf(env, "MASTER_PORT", "%d", meeting->port);
     if (env_list_get(env, "OMP_NUM_THREADS") == NULL)
         env_list_printf(env, "OMP_NUM_THREADS", "%d", meeting->threads);
     if (meeting->split_gpus)
-        set_gpus(env, rank, meeting->tasks);
+        set_gpus(env, local, meeting->local_tasks);
     if (rank > 0 && env_list_get(env, "SMTUNE_METRICS") != NULL)
         env_list_set(env, "SMTUNE_METRICS", "/dev/null");
+    set_hosts(env, meeting);
 }

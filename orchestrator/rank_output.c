@@ -274,10 +274,10 @@ static int open_stream(struct stream *stream, struct err *err)
     return 0;
 }
 
-static int open_log(struct rank_output *output, int rank, struct err *err)
+static int open_log(struct rank_output *output, int number, struct err *err)
 {
     output->log_path = mem_printf("%s/rank-%d.log",
-                                  output->owner->options.log_directory, rank);
+                                  output->owner->options.log_directory, number);
     output->log_fd =
         open(output->log_path,
              O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
@@ -293,11 +293,12 @@ int rank_outputs_open(struct rank_outputs *outputs, int rank, int *out_fd,
     const struct rank_output_options *options = &outputs->options;
     struct rank_output *output = &outputs->ranks[rank];
     bool has_log = options->log_directory != NULL;
-    bool is_shown = rank == 0 || !has_log;
+    int number = options->first + rank;
+    bool is_shown = number == 0 || !has_log;
 
-    if (options->tag || (rank > 0 && is_shown))
-        snprintf(output->tag, sizeof(output->tag), "[rank %d] ", rank);
-    if (has_log && open_log(output, rank, err) != 0)
+    if (options->tag || (number > 0 && is_shown))
+        snprintf(output->tag, sizeof(output->tag), "[rank %d] ", number);
+    if (has_log && open_log(output, number, err) != 0)
         return -1;
     *out_fd = is_shown ? STDOUT_FILENO : output->log_fd;
     *err_fd = is_shown ? STDERR_FILENO : output->log_fd;

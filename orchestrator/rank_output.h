@@ -22,7 +22,9 @@ struct rank_outputs;
 
 struct rank_output_options {
     uv_loop_t *loop;
-    int tasks;
+    int tasks; /* ranks of this process */
+    int first; /* the number of the first; others follow. Functions below take
+                  a rank's place among them, 0 for the first */
     const char *log_directory; /* made if it is not there; NULL: none */
     bool tag;
     void (*done)(void *user); /* see rank_outputs_are_done() */

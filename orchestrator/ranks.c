@@ -30,8 +30,10 @@ enum {
     KILL_SIGNALS = 3,    /* so many from outside kill */
     KILL_AGAIN_MS = 100, /* where ranks live on */
     READER_MS = 1000,    /* for who reads our output, after two signals */
+    ORDER_MS = 200,      /* for one that all were told, to come here too */
     SWEEP_MS = 10,       /* between two looks at what is left */
     SWEEPS_MAX = 500,    /* what cannot be killed in so many, is left */
+    STATUS_TOLD = 1,     /* of one of many: less than all that may be wrong */
     STATUS_NOT_FOUND = 127,
     STATUS_NOT_STARTED = 126,
     STATUS_SIGNAL = 128
@@ -65,6 +67,10 @@ struct ranks {
     uv_timer_t timer;
     uv_signal_t child;
     uv_signal_t signals[ARRAY_LEN(passed_on)];
+    uv_poll_t orders; /* on standard input, of one rank of many */
+    bool has_orders;
+    bool is_ordered; /* to end, by whoever started them all */
+    bool has_waited; /* for an order that it may have ended of */
 };
 
 static void go_on(struct ranks *ranks);
@@ -107,8 +113,12 @@ static void fail(struct ranks *ranks, const struct rank_failure *failure,
     ranks->has_failed = true;
     ranks->status = status;
     ranks->failure = *failure;
-    ranks->failure.others = ranks->living;
-    rank_outputs_tail(ranks->outputs, failure->rank, &ranks->tail);
+    if (ranks->options->meeting == NULL)
+        ranks->failure.others = ranks->living;
+    else
+        ranks->failure.others = ranks->meeting.tasks - 1;
+    rank_outputs_tail(ranks->outputs, failure->rank - ranks->meeting.first,
+                      &ranks->tail);
     if (!ranks->is_ending)
         signal_groups(ranks, SIGTERM);
     begin_ending(ranks);
@@ -129,7 +139,7 @@ static int status_of(const struct ranks *ranks, int wait_status)
 static void on_rank_end(struct ranks *ranks, int rank, int wait_status)
 {
     struct rank_failure failure = {
-        .rank = rank,
+        .rank = ranks->meeting.first + rank,
         .exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1,
         .signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0,
     };
@@ -199,6 +209,20 @@ static void close_all(struct ranks *ranks)
     uv_close((uv_handle_t *)&ranks->child, NULL);
     for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
         uv_close((uv_handle_t *)&ranks->signals[i], NULL);
+    if (ranks->has_orders)
+        uv_close((uv_handle_t *)&ranks->orders, NULL);
+}
+
+/* Where one of many failed, all are told to end by Slurm, each process of each
+ * rank; so one may end of it before this process hears of it. */
+static bool wait_for_order(struct ranks *ranks)
+{
+    if (ranks->options->meeting == NULL || !ranks->has_failed ||
+        ranks->signal != 0 || ranks->has_waited)
+        return false;
+    ranks->has_waited = true;
+    uv_timer_start(&ranks->timer, on_timer, ORDER_MS, 0);
+    return true;
 }
 
 static void on_reader_late(uv_timer_t *timer)
@@ -214,7 +238,7 @@ static void go_on(struct ranks *ranks)
         sweep(ranks);
     if (!ranks->is_swept)
         return;
-    if (rank_outputs_are_done(ranks->outputs))
+    if (rank_outputs_are_done(ranks->outputs) && !wait_for_order(ranks))
         close_all(ranks);
     else if (ranks->signal_count > 1)
         uv_timer_start(&ranks->timer, on_reader_late, READER_MS, 0);
@@ -234,10 +258,8 @@ static void on_output_done(void *user)
     go_on(user);
 }
 
-static void on_signal(uv_signal_t *handle, int signal_number)
+static void pass_on(struct ranks *ranks, int signal_number)
 {
-    struct ranks *ranks = handle->data;
-
     if (signal_number == SIGUSR1 || signal_number == SIGUSR2) {
         signal_ranks(ranks, signal_number);
         return;
@@ -252,6 +274,30 @@ static void on_signal(uv_signal_t *handle, int signal_number)
         close_all(ranks);
     else
         go_on(ranks);
+}
+
+static void on_signal(uv_signal_t *handle, int signal_number)
+{
+    pass_on(handle->data, signal_number);
+}
+
+/* Whoever tells one rank of many what the others are told. */
+static void on_order(uv_poll_t *poll, int status, int events)
+{
+    struct ranks *ranks = poll->data;
+    unsigned char order = SIGTERM;
+    ssize_t count = read(STDIN_FILENO, &order, 1);
+
+    (void)status, (void)events;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (count <= 0)
+        uv_poll_stop(poll);
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++) {
+        if (passed_on[i] == order)
+            pass_on(ranks, order);
+    }
+    ranks->is_ordered |= order != SIGUSR1 && order != SIGUSR2;
 }
 
 /* ---- starting ---- */
@@ -273,7 +319,8 @@ static int spawn(struct ranks *ranks, int rank, int null_fd, struct err *err)
     env_list_inherit(&item->environment, ranks->options->environment);
     rank_env_set(&item->environment, &ranks->meeting, rank);
     spec.envp = item->environment.items;
-    if (rank == 0 && !is_background_terminal(STDIN_FILENO))
+    if (rank == 0 && ranks->options->meeting == NULL &&
+        !is_background_terminal(STDIN_FILENO))
         spec.in_fd = STDIN_FILENO;
     result = rank_outputs_open(ranks->outputs, rank, &spec.out_fd, &spec.err_fd,
                                err);
@@ -294,7 +341,8 @@ static void spawn_all(struct ranks *ranks)
     struct err *err = &ranks->start_error;
 
     for (int rank = 0; rank < ranks->options->tasks; rank++) {
-        struct rank_failure failure = {.rank = rank, .exit_code = -1};
+        struct rank_failure failure = {.rank = ranks->meeting.first + rank,
+                                       .exit_code = -1};
 
         if (spawn(ranks, rank, null_fd, err) == 0)
             continue;
@@ -318,6 +366,12 @@ static void start_handles(struct ranks *ranks)
         ranks->signals[i].data = ranks;
         uv_signal_start(&ranks->signals[i], on_signal, passed_on[i]);
     }
+    if (ranks->options->meeting == NULL ||
+        uv_poll_init(&ranks->loop, &ranks->orders, STDIN_FILENO) != 0)
+        return;
+    ranks->has_orders = true;
+    ranks->orders.data = ranks;
+    uv_poll_start(&ranks->orders, UV_READABLE, on_order);
 }
 
 /* Who ended them by a signal knows why they ended. */
@@ -342,6 +396,7 @@ int ranks_run(const struct ranks_options *options, int *status, struct err *err)
     struct rank_output_options output = {
         .loop = &ranks.loop,
         .tasks = options->tasks,
+        .first = options->meeting != NULL ? options->meeting->first : 0,
         .log_directory = options->log_directory,
         .tag = options->tag,
         .done = on_output_done,
@@ -350,8 +405,10 @@ int ranks_run(const struct ranks_options *options, int *status, struct err *err)
     int result = -1;
 
     *status = 0;
-    if (rank_meeting_arrange(&ranks.meeting, options->tasks,
-                             options->split_gpus, err) != 0)
+    if (options->meeting != NULL)
+        ranks.meeting = *options->meeting;
+    else if (rank_meeting_arrange(&ranks.meeting, options->tasks,
+                                  options->split_gpus, err) != 0)
         return -1;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         return err_set_errno(err, ERR_FAILED, errno,
@@ -366,6 +423,8 @@ int ranks_run(const struct ranks_options *options, int *status, struct err *err)
         uv_run(&ranks.loop, UV_RUN_DEFAULT);
         tell(&ranks);
         *status = ranks.status;
+        if (options->meeting != NULL && ranks.signal != 0 && ranks.status != 0)
+            *status = ranks.is_ordered ? 0 : STATUS_TOLD;
         result = 0;
         rank_outputs_destroy(ranks.outputs);
         buf_clear(&ranks.tail);

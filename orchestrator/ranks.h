@@ -26,10 +26,16 @@ struct rank_failure {
     int others;              /* ranks that ran then, and were ended */
 };
 
+struct rank_meeting; /* rank_env.h */
+
 struct ranks_options {
-    char *const *argv;         /* NULL-ended; found on the PATH */
-    char *const *environment;  /* NULL-ended */
-    int tasks;                 /* 1 to RANKS_MAX */
+    char *const *argv;        /* NULL-ended; found on the PATH */
+    char *const *environment; /* NULL-ended */
+    int tasks;                /* 1 to RANKS_MAX */
+    /* There are more of them elsewhere: `tasks` is 1, and standard input tells
+     * of signals that are meant for it, a byte each, SIGTERM at its end. NULL:
+     * they are all here. */
+    const struct rank_meeting *meeting;
     bool split_gpus;           /* rank_env.h */
     bool tag;                  /* rank_output.h */
     const char *log_directory; /* rank_output.h; NULL: none */
@@ -48,7 +54,9 @@ struct ranks_options {
  *
  * *status is 0 when every rank exited with 0, else that of the first one that
  * failed: its exit status, or 128 + its signal; 126 or 127 where it could not
- * be started. -1: there is no way to start any.
+ * be started. Of one rank of many that ended because it was told to it is 0
+ * where that came by standard input, else 1: what another one failed with is
+ * more. -1: there is no way to start any.
  */
 int ranks_run(const struct ranks_options *options, int *status,
               struct err *err);

@@ -11,7 +11,12 @@
 
 static void test_rank_env__names_each_rank(void **state)
 {
-    struct rank_meeting meeting = {.tasks = 4, .port = 4711, .threads = 2};
+    struct rank_meeting meeting = {.tasks = 4,
+                                   .local_tasks = 4,
+                                   .nodes = 1,
+                                   .address = "127.0.0.1",
+                                   .port = 4711,
+                                   .threads = 2};
     struct env_list env = {0};
 
     (void)state;

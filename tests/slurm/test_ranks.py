@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ranks over several nodes: smtune launch within an allocation, and trials of
+several nodes."""
+
+import json
+import re
+
+import pytest
+
+SAY = ("echo rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE "
+       "at $MASTER_ADDR:$MASTER_PORT threads=$OMP_NUM_THREADS "
+       "gpus=$CUDA_VISIBLE_DEVICES on $SLURMD_NODENAME")
+LINE = re.compile(r"(\[rank \d+\] )?rank=(\d)/(\d) local=(\d)/(\d) at "
+                  r"(\S+) threads=(\d+) gpus=(\S*) on (\w+)$")
+WAIT = "while :; do sleep 0.05; done"
+
+
+@pytest.fixture
+def in_job(cluster, smtune, write, tmp_path, build):
+    """in_job(script, nodes=2, tasks=4): what a batch job wrote."""
+    def run(script, *words, nodes=2, tasks=4):
+        write("job.sh", f"#!/bin/sh\nPATH={build}:$PATH\n{script}\n")
+        cluster.run("sbatch", "--wait", f"-N{nodes}", f"-n{tasks}", "-o",
+                    tmp_path / "job.log", *words, tmp_path / "job.sh",
+                    cwd=tmp_path, timeout=60)
+        return (tmp_path / "job.log").read_text()
+    return run
+
+
+def test_ranks_are_spread_over_the_nodes(in_job):
+    said = in_job(f"smtune launch -n 4 -- sh -c '{SAY}'", "-c3")
+    seen = {}
+    for line in said.splitlines():
+        match = LINE.match(line)
+        assert match, line
+        tag, rank, world, local, share, place, threads, _, node = \
+            match.groups()
+        seen[int(rank)] = (int(local), int(share), node, place)
+        assert tag == (None if rank == "0" else f"[rank {rank}] ")
+        assert world == "4" and threads == "3"
+    assert sorted(seen) == [0, 1, 2, 3]
+    assert len({place for *_, place in seen.values()}) == 1
+    assert len({node for *_, node, _ in seen.values()}) == 2
+    for local, share, node, _ in seen.values():
+        others = [it for it in seen.values() if it[2] == node]
+        assert share == len(others)
+        assert sorted(it[0] for it in others) == list(range(share))
+
+
+def test_the_first_that_fails_ends_all(in_job, tmp_path):
+    said = in_job(
+        "smtune launch -n 4 --logs logs -- sh -c '"
+        'echo begin $RANK; trap "echo told; exit 200" TERM; '
+        f"[ $RANK = 2 ] && exit 9; {WAIT}'\necho status $?")
+    assert "status 9\n" in said
+    assert said.count("smtune: rank") == 1
+    assert "smtune: rank 2 exited with status 9; the others were ended" in said
+    assert "[rank 2] begin 2\n" in said
+    for rank in range(4):
+        text = (tmp_path / f"logs/rank-{rank}.log").read_text()
+        assert text.startswith(f"begin {rank}\n")
+        assert ("told" in text) == (rank != 2)
+
+
+def test_signals_reach_each_rank_once(in_job):
+    """And what a rank has started does not get them from Slurm."""
+    said = in_job(
+        "for sig in USR1 TERM; do\n"
+        "smtune launch -n 4 -- sh -c '"
+        'trap "echo got $RANK USR1" USR1; '
+        'trap "echo got $RANK TERM; exit 0" TERM; '
+        f"echo ready $RANK; {WAIT}' >log.$sig &\n"
+        "pid=$!\n"
+        "until [ $(grep -c ready log.$sig) = 4 ]; do sleep 0.05; done\n"
+        "kill -$sig $pid\n"
+        "until [ $(grep -c got log.$sig) = 4 ]; do sleep 0.05; done\n"
+        "[ $sig = TERM ] || kill $pid\n"
+        "wait $pid\n"
+        "echo status $?\n"
+        "cat log.$sig\n"
+        "done")
+    for sig in "USR1", "TERM":
+        for rank in range(4):
+            assert f"got {rank} {sig}\n" in said
+    assert said.count("USR1\n") == 4
+    assert said.count("status 143\n") == 2
+
+
+def test_says_what_it_cannot_do(in_job):
+    said = in_job("smtune launch -n 4 -N 3 -- true\n"
+                  "smtune launch -n 1 -N 2 -- true\n"
+                  "srun -n 2 smtune launch -n 2 -- sh -c 'echo $RANK'")
+    assert ("launch: 3 nodes are asked for, and the Slurm allocation has "
+            "fewer") in said
+    assert "launch: 2 nodes need as many ranks, at least" in said
+    lines = sorted(said.splitlines()[-4:])
+    assert lines == ["0", "0", "[rank 1] 1", "[rank 1] 1"]
+
+
+def test_a_trial_of_several_nodes(smtune, experiment):
+    """Its metrics are rank 0's, the logs of the others beside its own; gpus
+    are those of all nodes together."""
+    path = experiment(trials=2, trial={
+        "command": ["sh", "-c", f"echo loss=$RANK.5; {SAY}; "
+                                "echo $SM_CURRENT_HOST $SM_HOSTS"],
+        "resources": {"nodes": 2, "tasks": 4, "cpus": 8, "gpus": 4}})
+    smtune.ok("run", path)
+    trials = smtune.json("trials", "last")
+    assert [trial["value"] for trial in trials] == [0.5, 0.5]
+    for number in 1, 2:
+        folder = smtune.store / f"runs/run/attempts/{number}-1"
+        nodes, hosts = set(), set()
+        for rank in range(4):
+            words = (folder / f"rank-{rank}.log").read_text().splitlines()
+            _, told, world, _, _, _, _, gpus, node = \
+                LINE.match(words[1]).groups()
+            assert (int(told), world) == (rank, "4")
+            assert len(gpus.split(",")) == 2
+            nodes.add(node)
+            host, _, names = words[2].partition(" ")
+            hosts.add(host)
+            assert json.loads(names) == ["algo-1", "algo-2"]
+        assert nodes == {"n1", "n2"}
+        assert hosts == {"algo-1", "algo-2"}
+
+
+def test_a_trial_whose_rank_fails(smtune, experiment):
+    path = experiment(trials=1, trial={
+        "command": ["sh", "-c", f"[ $RANK = 3 ] && exit 7; {WAIT}"],
+        "resources": {"nodes": 2, "tasks": 4}})
+    smtune("run", path)
+    [trial] = smtune.json("trials", "last")
+    assert trial["state"] == "failed"
+    shown = smtune.json("show", "last", "1")
+    assert "7" in json.dumps(shown["attempts"])
+
+
+def test_the_time_limit_of_a_trial_of_several_nodes(smtune, experiment):
+    path = experiment(trials=1, trial={
+        "command": ["sh", "-c",
+                    f"trap 'echo told $RANK; exit 0' TERM; {WAIT}"],
+        "resources": {"nodes": 2, "time": "2s", "grace": "10s"}})
+    smtune("run", path)
+    folder = smtune.store / "runs/run/attempts/1-1"
+    assert json.loads((folder / "exit").read_text())["cause"] == "timeout"
+    for rank in range(2):
+        assert f"told {rank}" in (folder / f"rank-{rank}.log").read_text()
