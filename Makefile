@@ -277,6 +277,9 @@ coverage: ## which lines the tests reach: build/cov/index.html
 bench: all $(BENCH) ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
+bench-slurm: all ## pilots, jobs and failing nodes against Slurm itself
+	@$(PYTHON) tests/bench/slurm.py
+
 SET     ?= report
 METHODS ?= all
 SEEDS   ?= 3
@@ -341,5 +344,5 @@ FORCE:
 .SECONDARY:
 .PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
         check-slurm fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
-        bench-schedulers bench-curves \
+        bench-schedulers bench-curves bench-slurm \
         install uninstall dist clean FORCE
