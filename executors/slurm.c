@@ -119,12 +119,16 @@ static void on_tick(uv_timer_t *timer)
 
 /* -- The interface --------------------------------------------------------*/
 
-static void destroy_modes(struct slurm *slurm)
+/* Whether any has left jobs in the queue that nobody waits for. */
+static bool destroy_modes(struct slurm *slurm)
 {
+    bool has_left = false;
+
     for (size_t i = 0; i < SLURM_MODES; i++) {
         if (slurm->modes[i] != NULL)
-            slurm_modes[i]->destroy(slurm->modes[i]);
+            has_left |= slurm_modes[i]->destroy(slurm->modes[i]);
     }
+    return has_left;
 }
 
 static void clear(struct slurm *slurm)
@@ -156,7 +160,6 @@ static void open_loop(struct slurm *slurm)
     uv_timer_start(&slurm->tick, on_tick, SLURM_TICK_MS, SLURM_TICK_MS);
     slurm_watch_start(slurm);
     slurm_describe(slurm);
-    slurm->open_parts = 4;
 }
 
 static struct executor *slurm_create(uv_loop_t *loop,
@@ -201,20 +204,30 @@ static void on_handle_closed(uv_handle_t *handle)
     on_part_closed(handle->data);
 }
 
+static void on_left(struct slurm *slurm)
+{
+    clear(slurm);
+    on_part_closed(slurm);
+}
+
 static void slurm_destroy(struct executor *executor, void (*done)(void *user),
                           void *user)
 {
     struct slurm *slurm = (struct slurm *)executor;
+    bool has_left = destroy_modes(slurm);
 
     slurm->is_closing = true;
     slurm->done = done;
     slurm->done_user = user;
-    destroy_modes(slurm);
-    clear(slurm);
+    slurm->open_parts = 5;
     uv_close((uv_handle_t *)&slurm->tick, on_handle_closed);
     uv_close((uv_handle_t *)&slurm->turn, on_handle_closed);
     uv_close((uv_handle_t *)&slurm->watch.timer, on_handle_closed);
     slurm->transport->type->destroy(slurm->transport, on_part_closed, slurm);
+    if (has_left || slurm->cancels.first != NULL)
+        slurm_withdraw_leftovers(slurm, on_left);
+    else
+        on_left(slurm);
 }
 
 static const char *const carriers[] = {
@@ -244,7 +257,7 @@ static enum start_result slurm_start(struct executor *executor,
     if (choice < 0 || executor_check_pools(spec, err) != 0)
         return START_ERROR;
     mode = mode_of_choice((enum slurm_choice)choice);
-    if (why != slurm->why)
+    if (why != NULL && why != slurm->why)
         slurm_note(slurm, "slurm runs them as %s: %s", carriers[choice], why);
     slurm->why = why;
     /* Pilots keep some ahead, and say themselves when they are full. */

@@ -151,7 +151,7 @@ int slurm_choose(const struct attempt_spec *spec,
         return -1;
     if (choice < 0)
         return find_choice(spec, options, pace, parallel, why);
-    *why = "it was asked for";
+    *why = NULL;
     if (choice == SLURM_BY_PILOT && check_pilot(spec, options, err) != 0)
         return -1;
     return choice;

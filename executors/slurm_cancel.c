@@ -81,6 +81,15 @@ static void mark(struct slurm_cancel *cancel, const struct slurm_job *job)
     cancel->is_running |= job->state->phase == SLURM_RUNNING;
 }
 
+bool slurm_cancels_have(const struct slurm *slurm, const struct slurm_job *job)
+{
+    const struct slurm_cancel *cancel =
+        find(&slurm->cancels, job->id, job->task);
+
+    return job->state->phase != SLURM_ENDED && cancel != NULL &&
+           cancel->signal == 0;
+}
+
 void slurm_cancels_listed(struct slurm *slurm, const struct slurm_job *job)
 {
     const struct slurm_cancels *cancels = &slurm->cancels;

@@ -100,6 +100,8 @@ struct slurm_cancels {
     void *by_target; /* tsearch tree */
 };
 
+/* Whether the job is to be taken out of the queue, or ended. */
+bool slurm_cancels_have(const struct slurm *slurm, const struct slurm_job *job);
 /* A job of ours, seen in a listing. */
 void slurm_cancels_listed(struct slurm *slurm, const struct slurm_job *job);
 /* After a listing that was asked for then: says again what is to be said. */
@@ -129,6 +131,13 @@ void slurm_route(struct slurm *slurm, const struct slurm_job *job);
 
 /* Asks; without an answer, again some time later. */
 void slurm_describe(struct slurm *slurm);
+
+/* -- The last that is done (slurm_close.c) --------------------------------*/
+
+/* Takes jobs out of the queue that are to be cancelled, and pilots that wait
+ * in it. `done` follows, at once or from the loop. */
+void slurm_withdraw_leftovers(struct slurm *slurm,
+                              void (*done)(struct slurm *slurm));
 
 /* -- All together (slurm.c) -----------------------------------------------*/
 

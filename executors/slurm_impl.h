@@ -74,7 +74,8 @@ struct slurm_mode {
     const char *name;    /* for people */
     const char *letters; /* of the jobs that are its own */
     void *(*create)(struct slurm *slurm, struct err *err);
-    void (*destroy)(void *self);
+    /* Returns whether jobs may be left in the queue that wait for nobody. */
+    bool (*destroy)(void *self);
     /* Takes the flight. START_FULL leaves it to the core, which destroys it. */
     enum start_result (*start)(void *self, struct slurm_flight *flight,
                                struct err *err);
@@ -175,8 +176,9 @@ struct slurm_pace { /* what was seen of this run's attempts so far */
 /*
  * Pure. For mode `auto` by the attempt's size (several nodes: a job), its
  * length (time limit, or what was seen) and how many there may be at once; else
- * what is asked for. *why is a static text for people. -1 with an error for an
- * attempt that its mode cannot run (several nodes in a pilot).
+ * what is asked for, and *why is NULL; else it is a static text for people. -1
+ * with an error for an attempt that its mode cannot run (several nodes in a
+ * pilot).
  */
 int slurm_choose(const struct attempt_spec *spec,
                  const struct slurm_options *options,

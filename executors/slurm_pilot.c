@@ -22,7 +22,9 @@ enum {
     WATCH_MS = 1000,  /* between two looks at pulses */
     HEAR_MS = 1000,   /* for pilots of an earlier engine to speak up */
     UNSURE_MS = 5000, /* before one that no answer came for counts as absent */
-    MEAN_MS = 10000   /* of durations, before any was seen */
+    MEAN_MS = 10000,  /* of durations, before any was seen */
+    NEW_MS = 10000,   /* for so long a pilot may begin at any moment */
+    NEW_POLL_MS = 20  /* and is looked for so often */
 };
 
 /* -- Room in pilots -------------------------------------------------------*/
@@ -113,6 +115,18 @@ static bool give_waiting(struct pilots *pilots, int64_t now_ms)
 
 /* -- Turns ----------------------------------------------------------------*/
 
+static int64_t next_turn_ms(struct pilots *pilots, int64_t now_ms, bool came)
+{
+    int64_t wait_ms = spool_wait_ms(&pilots->wait_ms, came);
+
+    for (const struct pilot *p = pilots->first; p != NULL; p = p->next) {
+        if (p->phase == PILOT_PENDING && now_ms - p->told_ms < NEW_MS &&
+            wait_ms > NEW_POLL_MS)
+            wait_ms = NEW_POLL_MS;
+    }
+    return wait_ms;
+}
+
 static void on_turn(uv_timer_t *timer)
 {
     struct pilots *pilots = timer->data;
@@ -129,7 +143,7 @@ static void on_turn(uv_timer_t *timer)
     pilots_scale(pilots, now_ms);
     if (is_any)
         uv_timer_start(timer, on_turn,
-                       (uint64_t)spool_wait_ms(&pilots->wait_ms, came), 0);
+                       (uint64_t)next_turn_ms(pilots, now_ms, came), 0);
 }
 
 void pilots_turn_soon(struct pilots *pilots)
@@ -168,21 +182,25 @@ static void on_turn_closed(uv_handle_t *handle)
 }
 
 /* A pilot that has nothing to do is of no use to anybody else. */
-static void mode_destroy(void *self)
+static bool mode_destroy(void *self)
 {
     struct pilots *pilots = self;
+    bool has_left = false;
 
     while (pilots->first != NULL) {
         struct pilot *pilot = pilots->first;
 
-        if (pilot->flights.count == 0 && pilot->phase == PILOT_PENDING)
-            pilot_withdraw(pilot);
-        else if (pilot->flights.count == 0 && pilot->phase == PILOT_READY)
+        if (pilot->flights.count == 0 && pilot->phase == PILOT_PENDING) {
+            pulse_mark(pilot->folder, PULSE_REVOKED, NULL);
+            has_left = true;
+        } else if (pilot->flights.count == 0 && pilot->phase == PILOT_READY) {
             pilot_drain(pilot);
+        }
         pilot_destroy(pilot);
     }
     uv_close((uv_handle_t *)pilots->turn, on_turn_closed);
     free(pilots);
+    return has_left;
 }
 
 static size_t count_taken(const struct pilots *pilots)

@@ -148,7 +148,7 @@ static void *create(struct slurm *slurm, struct err *err)
     return waves;
 }
 
-static void destroy(void *self)
+static bool destroy(void *self)
 {
     struct waves *waves = self;
 
@@ -156,6 +156,7 @@ static void destroy(void *self)
         destroy_wave(TAILQ_FIRST(&waves->all));
     reserves_close(waves);
     free(waves);
+    return false;
 }
 
 static size_t array_max(const struct waves *waves)

@@ -18,11 +18,13 @@ static int choose(const struct attempt_spec *spec,
                   const struct slurm_options *options,
                   const struct slurm_pace *pace, int parallel)
 {
-    struct err err = {.text = ""};
-    const char *why = NULL;
+    struct err err;
+    const char *why = "";
     int choice = slurm_choose(spec, options, pace, parallel, &why, &err);
 
-    assert_true(choice < 0 ? err.text[0] != '\0' : why != NULL);
+    assert_true(choice >= 0);
+    assert_int_equal(why != NULL,
+                     spec->slurm == NULL && options->ask.mode == NULL);
     return choice;
 }
 
