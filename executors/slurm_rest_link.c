@@ -16,6 +16,7 @@
 enum {
     LIMIT_MS = 60000,
     ACTIVE_MAX = 4,
+    HEADERS_MAX = 5,
     TOKEN_MAX_BYTES = 64 << 10,
     ANSWER_MAX_BYTES = 512 << 20 /* of 100,000 jobs and more */
 };
@@ -152,18 +153,16 @@ static void answer(struct exchange *exchange, int version,
     exchange_destroy(exchange);
 }
 
-static int put_out(struct rest_link *link, struct fetch_request *request,
+static int put_out(struct rest_link *link, const struct fetch_request *what,
                    fetch_done_fn *done, void *user, struct err *err)
 {
+    struct fetch_request request = *what;
     struct buf token = BUF_INIT;
     int found = read_token(&token, err), result = -1;
     char *name = NULL, *pass = NULL;
-    const char *headers[] = {"Content-Type: application/json",
-                             "Accept: application/json",
-                             "Expect:",
-                             NULL,
-                             NULL,
-                             NULL};
+    const char *headers[HEADERS_MAX + 1] = {"Content-Type: application/json",
+                                            "Accept: application/json",
+                                            "Expect:"};
 
     if (found > 0) {
         name = mem_printf("X-SLURM-USER-NAME: %s", link->user);
@@ -171,13 +170,14 @@ static int put_out(struct rest_link *link, struct fetch_request *request,
         headers[3] = name;
         headers[4] = pass;
     }
-    request->socket = link->socket;
-    request->headers = headers;
-    request->timeout_ms = LIMIT_MS;
-    request->answer_max_bytes = ANSWER_MAX_BYTES;
+    request.socket = link->socket;
+    request.headers = headers;
+    request.timeout_ms = LIMIT_MS;
+    request.answer_max_bytes = ANSWER_MAX_BYTES;
     if (found >= 0)
-        result = fetch(link->fetcher, request, done, user, err);
-    *link->requests += result == 0;
+        result = fetch(link->fetcher, &request, done, user, err);
+    if (result == 0)
+        ++*link->requests;
     buf_clear(&token);
     free(name);
     free(pass);
@@ -282,10 +282,10 @@ static void on_probe(void *user, const struct fetch_answer *found)
 static void probe(struct rest_link *link)
 {
     char *url = mem_printf("%s/openapi/v3", link->base);
+    struct fetch_request request = {.url = url};
     struct err err;
 
-    link->is_probing = put_out(link, &(struct fetch_request){.url = url},
-                               on_probe, link, &err) == 0;
+    link->is_probing = put_out(link, &request, on_probe, link, &err) == 0;
     free(url);
     if (!link->is_probing)
         fail_waiting(link, err.text);
