@@ -246,9 +246,9 @@ static void keep_end(struct deciding *deciding, struct job *job,
     job->has_end = true;
     deciding->tally.resource_used +=
         deciding_integer(detail, "resource_used", 0);
-    if (job->end.cause == CAUSE_LAUNCH_ERROR)
+    if (job->end.cause == CAUSE_LAUNCH_ERROR && !job->end.is_displaced)
         deciding->launch_errors++;
-    else
+    else if (!job->end.is_displaced)
         deciding->launch_errors = 0;
     deciding->is_hopeless |= deciding->launch_errors >= HOPELESS_LAUNCHES &&
                              deciding->tally.succeeded == 0;

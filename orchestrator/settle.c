@@ -138,10 +138,10 @@ static void follow_durations(struct engine *engine,
 
     if (trial_had_no_chance(end)) {
         engine_hold(engine, end->text);
-    } else if (end->cause == CAUSE_LAUNCH_ERROR) {
+    } else if (end->cause == CAUSE_LAUNCH_ERROR && !end->is_displaced) {
         engine->launch_errors++;
         memcpy(engine->launch_error, end->text, sizeof(engine->launch_error));
-    } else {
+    } else if (!end->is_displaced) {
         engine->launch_errors = 0;
     }
     if (end->started_ms == 0 || duration_ms < 0)

@@ -162,6 +162,15 @@ def test_that_is_so_twenty_times(smtune, fake):
     smtune.ok("replay", "exp")
 
 
+def test_what_was_displaced_says_nothing_of_the_command(smtune, fake):
+    """A queue that forgets its jobs is no command that cannot be started."""
+    forgotten = {"cause": "launch_error", "displaced": True}
+    smtune.ok("run", fake([forgotten] * 5 + [{}] * 5, trials=5, parallel=5))
+    assert [len(attempts(smtune, n)) for n in range(1, 6)] == [2] * 5
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")
+
+
 def test_an_engine_that_comes_back_counts_them(smtune, fake):
     path = fake([GONE] * 15 + [{"duration_ms": 60000}])
     engine = smtune.start("run", path)
