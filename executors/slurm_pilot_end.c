@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "executors/attempt_file.h"
+#include "executors/process_table.h"
 #include "executors/slurm_pilot_impl.h"
 
 /*
@@ -208,8 +209,9 @@ static bool was_displaced(struct pilot *pilot, struct slurm_flight *flight)
     return false;
 }
 
-/* Whether nothing of it can live: by its claim, where that can be told from
- * here; else when the pilot has been silent for long enough. */
+/* Whether nothing of it can live, nor its shim, which writes its `exit`: by its
+ * claim, where that can be told from here; else when the pilot has been silent
+ * for long enough. */
 static bool is_dead(struct pilot *pilot, const struct slurm_flight *flight,
                     int64_t now_ms)
 {
@@ -220,7 +222,8 @@ static bool is_dead(struct pilot *pilot, const struct slurm_flight *flight,
         return now_ms - pilot->over_ms >= LATE_MS;
     if (claim_judge(spec->directory, spec->attempt, &claim, NULL) ==
             CLAIM_FREE &&
-        claim.host[0] != '\0')
+        claim.host[0] != '\0' &&
+        !process_signal((pid_t)claim.shim_pid, claim.shim_start, 0))
         return true;
     return pulse_silence_ms(&pilot->pulse, pilot->folder, now_ms) >=
            slurm_options(pilot->pilots->slurm)->silence_ms;
@@ -235,7 +238,7 @@ static void settle(struct pilot *pilot, int64_t now_ms)
 
         next = flight->sibling;
         if (took_its_exit(pilot, flight) || was_displaced(pilot, flight) ||
-            !is_dead(pilot, flight, now_ms))
+            !is_dead(pilot, flight, now_ms) || took_its_exit(pilot, flight))
             continue;
         end.attempt = flight->request->spec.attempt;
         end.started_ms = end.ended_ms = clock_wall_ms();
