@@ -154,8 +154,9 @@ struct slurm {
     struct slurm_transport *transport;
     struct slurm_site site;
     bool has_site;
-    int64_t describe_ms; /* when it is asked for next; 0: it is not */
-    int64_t beat_ms;     /* when its own pulse is touched next */
+    int64_t describe_ms;      /* when it is asked for next; 0: it is not */
+    int64_t describe_wait_ms; /* that it waited for the last time */
+    int64_t beat_ms;          /* when its own pulse is touched next */
     int parallel;
     struct slurm_names names;
     struct slurm_news news;

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "executors/slurm_core.h"
 
-enum { AGAIN_MS = 30000 };
+enum { AGAIN_MIN_MS = 1000, AGAIN_MAX_MS = 60000 };
 
 static void copy_site(struct slurm_site *site, const struct slurm_site *from)
 {
@@ -19,13 +19,24 @@ static void copy_site(struct slurm_site *site, const struct slurm_site *from)
     }
 }
 
+/* Less and less often, as whatever is asked of a controller that is mute. */
+static void ask_again(struct slurm *slurm)
+{
+    slurm->describe_wait_ms *= 2;
+    if (slurm->describe_wait_ms < AGAIN_MIN_MS)
+        slurm->describe_wait_ms = AGAIN_MIN_MS;
+    if (slurm->describe_wait_ms > AGAIN_MAX_MS)
+        slurm->describe_wait_ms = AGAIN_MAX_MS;
+    slurm->describe_ms = clock_monotonic_ms() + slurm->describe_wait_ms;
+}
+
 static void on_site(void *user, const struct slurm_reply *reply,
                     const struct slurm_site *site)
 {
     struct slurm *slurm = user;
 
     if (reply->answer != SLURM_DONE) {
-        slurm->describe_ms = clock_monotonic_ms() + AGAIN_MS;
+        ask_again(slurm);
         return;
     }
     copy_site(&slurm->site, site);
