@@ -12,21 +12,34 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "executors/process_table.h"
 #include "executors/pulse.h"
+
+/*
+ * Two processes, neither of them a child of the shim's: one that touches the
+ * pulse, and hangs where the file system does; and its parent, which passes on
+ * what that one says, touches no file, and ends the shim and all below it
+ * should the shim hang as well.
+ */
+
+enum { LATE_MS = 1000 };
 
 enum word { WORD_BEAT = 'b', WORD_FAILED = 'f', WORD_REVOKED = 'r' };
 
-/* -- In the other process -------------------------------------------------*/
-
-static char look(const char *directory)
+static int wait_of(int64_t wait_ms)
 {
-    if (pulse_beat(directory, NULL) != 0)
-        return WORD_FAILED;
-    return pulse_is_marked(directory, PULSE_REVOKED) ? WORD_REVOKED : WORD_BEAT;
+    if (wait_ms < 0)
+        return 0;
+    return wait_ms < INT_MAX ? (int)wait_ms : INT_MAX;
+}
+
+static void say(int fd, char word)
+{
+    send(fd, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* What Slurm sends to all processes of a job shall not end the pulse before
- * those whose pulse it is. */
+ * those whose pulse it is. Returns what the descriptor is from now on. */
 static int detach(int fd)
 {
     enum { OWN_FD = STDERR_FILENO + 1 };
@@ -43,18 +56,87 @@ static int detach(int fd)
     return OWN_FD;
 }
 
-NORETURN static void beat_on(int fd, const char *directory,
-                             int64_t heartbeat_ms)
+/* Forks a child that is run() alone, with its end of a socket; returns ours, or
+ * -1. *child is its pid. */
+static int start(void (*run)(int fd, const struct beat *), pid_t *child,
+                 const struct beat *beat)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return -1;
+    *child = fork();
+    if (*child == 0) {
+        close(ends[0]);
+        run(ends[1], beat);
+        _exit(0);
+    }
+    close(ends[1]);
+    if (*child > 0)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+/* -- Who touches the pulse ------------------------------------------------*/
+
+static char look(const char *directory)
+{
+    if (pulse_beat(directory, NULL) != 0)
+        return WORD_FAILED;
+    return pulse_is_marked(directory, PULSE_REVOKED) ? WORD_REVOKED : WORD_BEAT;
+}
+
+static void touch(int fd, const struct beat *beat)
 {
     struct pollfd polled = {.fd = detach(fd), .events = POLLIN};
-    int wait_ms = heartbeat_ms < INT_MAX ? (int)heartbeat_ms : INT_MAX;
 
-    do {
-        char word = look(directory);
+    do
+        say(polled.fd, look(beat->directory));
+    while (poll(&polled, 1, wait_of(beat->heartbeat_ms)) == 0);
+}
 
-        send(polled.fd, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-    } while (poll(&polled, 1, wait_ms) == 0);
-    _exit(0);
+/* -- Who sees to it -------------------------------------------------------*/
+
+/* The shim should have done so; but it may hang itself. */
+static void kill_shim(pid_t shim)
+{
+    process_signal_descendants(shim, SIGKILL);
+    kill(shim, SIGKILL);
+}
+
+static void pass_on(int fd, const struct beat *beat)
+{
+    if (beat->is_revoked)
+        say(fd, WORD_REVOKED);
+    else if (beat->quiet_ms == 0)
+        say(fd, WORD_BEAT);
+}
+
+static void guard(int shim_fd, const struct beat *beat)
+{
+    struct beat own = *beat;
+    struct pollfd polled[2] = {{.events = POLLIN}, {.events = POLLIN}};
+    pid_t toucher;
+
+    polled[0].fd = detach(shim_fd);
+    own.fd = start(touch, &toucher, beat);
+    own.silence_ms += own.heartbeat_ms + LATE_MS; /* the shim comes first */
+    own.looked_ms = clock_monotonic_ms();
+    while (polled[0].revents == 0) {
+        polled[1].fd = own.fd;
+        poll(polled, 2, wait_of(beat_due_ms(&own) - clock_monotonic_ms()));
+        if (beat_listen(&own, clock_monotonic_ms()) == BEAT_SILENT)
+            kill_shim(own.shim);
+        pass_on(polled[0].fd, &own);
+    }
+}
+
+/* An orphan, so that it is no child of the shim. */
+static void start_guard(int fd, const struct beat *beat)
+{
+    if (fork() == 0)
+        guard(fd, beat);
 }
 
 /* -- In the shim ----------------------------------------------------------*/
@@ -62,27 +144,17 @@ NORETURN static void beat_on(int fd, const char *directory,
 int beat_start(struct beat *beat, const char *directory, int64_t heartbeat_ms,
                int64_t silence_ms, struct err *err)
 {
-    int ends[2];
-    pid_t pid;
+    pid_t child;
 
-    *beat = (struct beat){.fd = -1,
+    *beat = (struct beat){.directory = directory,
+                          .shim = getpid(),
                           .heartbeat_ms = heartbeat_ms,
                           .silence_ms = silence_ms,
                           .looked_ms = clock_monotonic_ms()};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot open a socket");
-    pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        if (fork() != 0)
-            _exit(0);
-        beat_on(ends[1], directory, heartbeat_ms);
-    }
-    close(ends[1]);
-    beat->fd = ends[0];
-    if (pid < 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot fork");
-    waitpid(pid, NULL, 0);
+    beat->fd = start(start_guard, &child, beat);
+    if (beat->fd < 0)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot start the pulse");
+    waitpid(child, NULL, 0);
     return 0;
 }
 

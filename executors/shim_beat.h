@@ -4,13 +4,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
 /*
  * The pulse of a shim (pulse.h), which is made by a process of its own: where a
  * shared file system hangs, as they do, that one hangs with it, and the shim is
- * there to see that the beats fail to come, and to end what runs.
+ * there to see that the beats fail to come, and to end what runs. Where the
+ * shim, which has files to read as well, hangs too, it is killed a little
+ * later, with all that it runs; unless it has called beat_stop().
  */
 
 enum beat_state {
@@ -21,6 +24,8 @@ enum beat_state {
 
 struct beat {
     int fd; /* to listen to, and to close for its end; -1: it is gone */
+    const char *directory;
+    pid_t shim;
     int64_t heartbeat_ms, silence_ms;
     int64_t quiet_ms;  /* without a beat, of the time that we ran ourselves */
     int64_t looked_ms; /* clock_monotonic_ms() of the last look */
@@ -28,9 +33,9 @@ struct beat {
 };
 
 /*
- * From now on there is a pulse in the directory, a first one at once. To be
- * called before the process becomes a subreaper, so that the other one is no
- * child of it.
+ * From now on there is a pulse in the directory (borrowed), a first one at
+ * once. To be called before the process becomes a subreaper, so that the other
+ * one is no child of it.
  */
 int beat_start(struct beat *beat, const char *directory, int64_t heartbeat_ms,
                int64_t silence_ms, struct err *err);

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/units.h"
 #include "executors/order_file.h"
+#include "executors/pulse.h"
 #include "executors/shim_beat.h"
 #include "executors/shim_node.h"
 #include "executors/shim_reserve.h"
@@ -69,6 +70,7 @@ static void kill_unseen(struct foreground *foreground, enum beat_state state)
                  silence);
     supervisor_end_all(foreground->supervisor, CAUSE_NODE_FAIL, CANCEL_KILL,
                        text);
+    beat_stop(&foreground->beat);
     foreground->was_killed = true;
 }
 
@@ -164,13 +166,14 @@ static char *task_directory(const char *list, struct err *err)
     return line;
 }
 
-static bool is_claimed(const char *directory)
+/* Another copy of the job has it, or nobody shall. */
+static bool is_taken(const char *directory)
 {
     char *path = fs_join(directory, "claim");
-    bool is_there = fs_exists(path);
+    bool is_claimed = fs_exists(path);
 
     free(path);
-    return is_there;
+    return is_claimed || pulse_is_marked(directory, PULSE_REVOKED);
 }
 
 static void free_strings(char **strings)
@@ -212,7 +215,7 @@ static int run_order(const struct attempt_spec *order,
 
     if (options->reserve_of != NULL && !reserve_await(options, spec.directory))
         return 0;
-    if (is_claimed(spec.directory))
+    if (is_taken(spec.directory))
         return 0;
     if (!node_is_healthy(options, &spec, err))
         return SHIM_UNHEALTHY;

@@ -94,6 +94,7 @@ static void kill_all(struct pilot *pilot, const char *text)
     pilot->is_ending = pilot->was_killed = true;
     supervisor_end_all(pilot->queue.supervisor, CAUSE_NODE_FAIL, CANCEL_KILL,
                        text);
+    beat_stop(&pilot->beat);
 }
 
 static void tell_running(void *user, const struct supervised *attempt)

@@ -143,6 +143,13 @@ def test_a_void_claim_starts_nothing(attempt):
     assert not attempt.has("log")
 
 
+def test_what_is_revoked_before_it_began_never_does(attempt):
+    attempt.order("touch", "ran")
+    (attempt.directory / "revoked").touch()
+    assert attempt.run().returncode == 0
+    assert not attempt.has("claim") and not attempt.has("ran")
+
+
 def test_its_pulse_is_heard_while_it_runs(attempt):
     shim = attempt.order("sleep", "100").start()
     pulse = attempt.directory / "pulse"
@@ -223,19 +230,43 @@ def test_without_a_pulse_it_is_killed(attempt):
     assert shim.wait(30) == 128 + signal.SIGKILL
 
 
+def helpers(attempt, shim):
+    """The process that guards the pulse, and the one that touches it."""
+    def pair():
+        both = [pid for pid in attempt.smtune.left_behind() if pid != shim.pid]
+        return both if len(both) == 2 else None
+    one, other = wait_until(pair, what="two processes for the pulse")
+    with open(f"/proc/{one}/stat") as file:
+        parent = int(file.read().rpartition(")")[2].split()[1])
+    return (other, one) if parent == other else (one, other)
+
+
 def test_a_file_system_that_hangs_is_no_pulse(attempt):
     """The one that touches the pulse stands still; the shim does not."""
     shim = attempt.order("sh", "-c", "echo go; exec sleep 100").start()
     attempt.await_log("go")
-    beater = wait_until(lambda: [
-        pid for pid in attempt.smtune.left_behind() if pid != shim.pid],
-        what="who beats")
-    assert len(beater) == 1
-    os.kill(beater[0], signal.SIGSTOP)
+    _, toucher = helpers(attempt, shim)
+    os.kill(toucher, signal.SIGSTOP)
     assert shim.wait(30) > 128
-    os.kill(beater[0], signal.SIGCONT)
+    os.kill(toucher, signal.SIGCONT)
     assert attempt.exit()["cause"] == "node_fail"
     assert "no sign of life for 400 ms" in attempt.exit()["text"]
+
+
+def test_a_shim_that_hangs_as_well_is_killed_with_what_it_runs(attempt):
+    shim = attempt.order("sh", "-c", "setsid sh -c 'echo $$; exec sleep 100' & "
+                         "echo go; exec sleep 100").start()
+    attempt.await_log("go")
+    wait_until(lambda: attempt.read("log").count("\n") == 2, what="both")
+    child = int(re.search(r"\d+", attempt.read("log"))[0])
+    _, toucher = helpers(attempt, shim)
+    os.kill(shim.pid, signal.SIGSTOP)
+    os.kill(toucher, signal.SIGSTOP)
+    assert shim.wait(30) == -signal.SIGKILL
+    os.kill(toucher, signal.SIGCONT)
+    wait_until(lambda: not lives(attempt.claim()["pid"]) and not lives(child),
+               what="the end of all")
+    assert not attempt.has("exit")
 
 
 def test_time_stopped_is_no_silence(attempt):
@@ -243,8 +274,8 @@ def test_time_stopped_is_no_silence(attempt):
     shim = attempt.order("sh", "-c", "echo go; read line < fifo").start()
     os.mkfifo(attempt.directory / "fifo")
     attempt.await_log("go")
-    everybody = {attempt.claim()["pid"], *attempt.smtune.left_behind()}
-    assert len(everybody) == 3
+    everybody = {attempt.claim()["pid"], shim.pid, *helpers(attempt, shim)}
+    assert len(everybody) == 4
     for pid in everybody:
         os.kill(pid, signal.SIGSTOP)
     with pytest.raises(subprocess.TimeoutExpired):
