@@ -228,19 +228,31 @@ static int run_order(const struct attempt_spec *order,
     return status;
 }
 
+/* What a reserve is to do the engine may have written anew while it waited. */
+static int run_in(const char *directory, const struct shim_options *options,
+                  struct err *err)
+{
+    struct attempt_request *request;
+    int status;
+
+    if (options->reserve_of != NULL && !reserve_await(options, directory))
+        return 0;
+    request = order_read(directory, err);
+    if (request == NULL)
+        return SHIM_NO_ORDER;
+    status = run_order(&request->spec, options, err);
+    attempt_request_destroy(request);
+    return status;
+}
+
 int order_run(const struct shim_options *options, struct err *err)
 {
     char *directory = options->order != NULL
                           ? fs_absolute(options->order)
                           : task_directory(options->orders, err);
-    struct attempt_request *request = NULL;
-    int status = SHIM_NO_ORDER;
+    int status =
+        directory != NULL ? run_in(directory, options, err) : SHIM_NO_ORDER;
 
-    if (directory != NULL)
-        request = order_read(directory, err);
-    if (request != NULL)
-        status = run_order(&request->spec, options, err);
-    attempt_request_destroy(request);
     free(directory);
     return status;
 }

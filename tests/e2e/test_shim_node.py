@@ -413,9 +413,12 @@ def test_a_reserve_waits_for_the_word_of_a_living_engine(chain):
     shim = reserve.begin(silence=60000)
     with pytest.raises(subprocess.TimeoutExpired):
         shim.wait(0.5)
+    reserve.number = 8
+    reserve.order("echo", "told to")
     (reserve.directory / "go").touch()
     assert shim.wait(30) == 0
-    assert reserve.read("log") == "went on\n"
+    assert reserve.read("log") == "told to\n"
+    assert reserve.exit()["attempt"] == 8
 
 
 def test_a_reserve_whose_claim_is_void_ends(chain):
