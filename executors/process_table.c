@@ -240,19 +240,38 @@ static bool mask_has(const char *status, const char *name, int signal_number)
             1) != 0;
 }
 
-static bool heeds(pid_t pid, int signal_number)
+/* Its status of proc(5); "" where there is none. */
+static void read_status(pid_t pid, char status[STATUS_MAX])
 {
-    char status[STATUS_MAX];
     int fd = open_of(pid, "status");
-    ssize_t length;
+    ssize_t length = fd >= 0 ? read(fd, status, STATUS_MAX - 1) : 0;
 
-    if (fd < 0)
-        return false;
-    length = read(fd, status, sizeof(status) - 1);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     status[length > 0 ? length : 0] = '\0';
+}
+
+static bool heeds(const char *status, int signal_number)
+{
     return mask_has(status, "SigCgt:", signal_number) ||
            mask_has(status, "SigBlk:", signal_number);
+}
+
+static bool has_name(const char *status, const char *line)
+{
+    return strncmp(status, line, strlen(line)) == 0;
+}
+
+/* smtune launch tells the ranks of its step itself. srun would tell each of
+ * their processes, those too that die of it. */
+static bool is_srun_of_launch(const struct process *process, const char *status)
+{
+    char above[STATUS_MAX];
+
+    if (!has_name(status, "Name:\tsrun\n"))
+        return false;
+    read_status(process->parent, above);
+    return has_name(above, "Name:\tsmtune\n");
 }
 
 size_t process_table_warn(const struct process_table *table, const void *owner,
@@ -262,9 +281,12 @@ size_t process_table_warn(const struct process_table *table, const void *owner,
 
     for (size_t i = 0; i < table->count; i++) {
         const struct process *process = &table->rows[i];
+        char status[STATUS_MAX];
 
-        if (process->owner == owner && !process->is_zombie &&
-            heeds(process->pid, signal_number))
+        if (process->owner != owner || process->is_zombie)
+            continue;
+        read_status(process->pid, status);
+        if (heeds(status, signal_number) && !is_srun_of_launch(process, status))
             warned +=
                 process_signal(process->pid, process->start, signal_number);
     }
