@@ -66,6 +66,11 @@ void executor_avoid_none(struct executor *executor, const char *const *nodes)
     (void)nodes;
 }
 
+bool executor_has_reserves(const struct executor *executor)
+{
+    return executor->type->has_reserves;
+}
+
 int executor_cpus(const struct executor *executor)
 {
     return executor->type->cpus(executor);

@@ -96,7 +96,7 @@ struct slurm_options {
     /* Of attempts that do not say it themselves: whoever starts them has put
      * these into their specs. 0: not said. */
     int nodes, tasks, gpus;
-    int64_t time_ms; /* 0: the partition's */
+    int64_t time_ms;          /* 0: the partition's */
     const char *const *setup; /* lines of shell before a job, [setup_count] */
     size_t setup_count;
     const char *health;       /* a shell command that a node must pass; NULL */
@@ -250,6 +250,9 @@ int executor_reattach(struct executor *executor,
 
 /* Nodes to keep away from, all that there are of them: NULL-ended, copied. */
 void executor_avoid(struct executor *executor, const char *const *nodes);
+
+/* Whether it makes anything of an attempt's reserves. */
+bool executor_has_reserves(const struct executor *executor);
 
 /* CPUs and GPUs it may hand out, for doctor and plan; 0: not known. */
 int executor_cpus(const struct executor *executor);

@@ -10,6 +10,7 @@
  */
 struct executor_type {
     const char *name;
+    bool has_reserves; /* it queues those of an attempt_spec */
 
     /* Copies what it needs of options and *events. */
     struct executor *(*create)(uv_loop_t *loop,

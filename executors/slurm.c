@@ -378,6 +378,7 @@ static int not_known(const struct executor *executor)
 
 const struct executor_type executor_slurm = {
     .name = "slurm",
+    .has_reserves = true,
     .create = slurm_create,
     .destroy = slurm_destroy,
     .start = slurm_start,

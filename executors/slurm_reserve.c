@@ -161,10 +161,19 @@ void reserves_open(struct waves *waves)
     closedir(stream);
 }
 
+/* Where the link before has ended and the owner goes without a word of the
+ * next, nobody wants that one. */
 void reserves_close(struct waves *waves)
 {
-    while (!TAILQ_EMPTY(&waves->reserves))
-        destroy(TAILQ_FIRST(&waves->reserves));
+    struct reserve *reserve;
+    struct claim claim;
+
+    while ((reserve = TAILQ_FIRST(&waves->reserves)) != NULL) {
+        if (!reserve->is_awaited && !reserve->is_dropped &&
+            fs_exists(reserve->directory))
+            claim_judge(reserve->directory, 0, &claim, NULL);
+        destroy(reserve);
+    }
 }
 
 bool reserves_adopt(struct waves *waves, const char *directory,

@@ -215,8 +215,7 @@ static void clear_directory(const struct attempt_spec *spec)
     struct claim claim;
     char *path;
 
-    if (spec->reserve != 0 || claim_read(spec->directory, &claim) != 1 ||
-        claim.pid != 0)
+    if (claim_read(spec->directory, &claim) != 1 || claim.pid != 0)
         return;
     path = fs_join(spec->directory, "claim");
     unlink(path);

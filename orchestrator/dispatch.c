@@ -120,6 +120,10 @@ static bool prepare(struct engine *engine, struct trial *trial)
         engine->steps != NULL
             ? steps_launch(engine->steps, &engine->site, trial, &err)
             : launch_trial(&engine->site, engine->experiment, trial, &err);
+    if (trial->launch != NULL && !engine_add_reserves(engine, trial, &err)) {
+        launch_destroy(trial->launch);
+        trial->launch = NULL;
+    }
     if (trial->launch == NULL && err.kind == ERR_FAILED) {
         engine_break(engine, &err);
         return false;

@@ -21,6 +21,7 @@
  *
  *   engine.c    the loop, its handles, what happens once a turn
  *   engine_executors.c  the executors, and that attempts wait there or started
+ *   engine_chain.c  links of chains that are queued ahead
  *   engine_nodes.c  nodes of clusters to keep away from
  *   ledger.c    the open transaction, states, live trials by attempt
  *   ending.c    the budget's verdict, the user's signals, pausing
@@ -249,6 +250,17 @@ struct trial *engine_create_trial(struct engine *engine, int64_t number);
 /* The same for a job of a workflow's step. */
 struct trial *engine_create_job(struct engine *engine, size_t step,
                                 int64_t number);
+
+/* engine_chain.c */
+/* Adds to a trial's launch the links that shall be queued behind it. */
+bool engine_add_reserves(struct engine *engine, struct trial *trial,
+                         struct err *err);
+/* Its last attempt has ended so: whether its next one is among the reserves of
+ * that. */
+void engine_follow_reserves(struct trial *trial, enum attempt_cause cause);
+/* Whether the link behind its last attempt has begun by itself. */
+bool engine_is_overtaken(const struct engine *engine,
+                         const struct trial *trial);
 
 /* engine_nodes.c */
 /* Tells the executors what to keep away from; and again where that has changed,

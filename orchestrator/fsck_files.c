@@ -11,6 +11,7 @@
 #include "executors/attempt_file.h"
 #include "orchestrator/engine_lock.h"
 #include "orchestrator/fsck_impl.h"
+#include "orchestrator/workflow.h"
 
 /* ---- what the record names ---- */
 
@@ -146,8 +147,8 @@ static void report_stray(struct fsck *fsck, const char *folder,
     free(path);
 }
 
-/* Whether the name is N, or with `attempts` N-A, of the record's. Other names
- * are not ours to judge. */
+/* Whether the name is N, or with `attempts` N-A, not of the record's; links of
+ * a chain are ahead of it. Other names are not ours to judge. */
 static bool is_stray(struct fsck *fsck, const char *name, bool attempts)
 {
     size_t count;
@@ -161,7 +162,8 @@ static bool is_stray(struct fsck *fsck, const char *name, bool attempts)
         sscanf(name, "%lld%n", &trial, &length);
     if (length < 0 || name[length] != '\0' || trial < 1)
         return false;
-    return (size_t)trial > count || attempt > jobs[trial - 1].attempts;
+    return (size_t)trial > count ||
+           attempt > jobs[trial - 1].attempts + LINKS_AHEAD_MAX;
 }
 
 static void check_folder(struct fsck *fsck, const char *inner, bool attempts)

@@ -19,6 +19,8 @@ struct launch {
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char **argv;
     struct env_list environment;
+    struct launch **reserves; /* [reserve_count of its spec] */
+    struct attempt_spec *reserve_specs;
 };
 
 static int expand_shell(struct launch *launch, struct template *command,
@@ -228,6 +230,7 @@ struct launch *launch_create(const struct launch_site *site,
     struct launch *launch = mem_zero(sizeof(*launch));
 
     launch->spec.attempt = order->attempt;
+    launch->spec.reserve = order->reserve;
     launch->job_directory = workspace_directory(site->workspaces, order->job);
     launch->ml_directory = mem_printf("%s/ml", launch->job_directory);
     launch->checkpoint_directory =
@@ -244,6 +247,19 @@ struct launch *launch_create(const struct launch_site *site,
     return launch;
 }
 
+void launch_add_reserve(struct launch *launch, struct launch *reserve)
+{
+    size_t count = ++launch->spec.reserve_count;
+
+    launch->reserves =
+        mem_resize(launch->reserves, count, sizeof(*launch->reserves));
+    launch->reserve_specs = mem_resize(launch->reserve_specs, count,
+                                       sizeof(*launch->reserve_specs));
+    launch->reserves[count - 1] = reserve;
+    launch->reserve_specs[count - 1] = reserve->spec;
+    launch->spec.reserves = launch->reserve_specs;
+}
+
 const struct attempt_spec *launch_spec(const struct launch *launch)
 {
     return &launch->spec;
@@ -256,6 +272,10 @@ void launch_destroy(struct launch *launch)
     for (size_t i = 0; launch->argv != NULL && launch->argv[i] != NULL; i++)
         free(launch->argv[i]);
     free(launch->argv);
+    for (size_t i = 0; i < launch->spec.reserve_count; i++)
+        launch_destroy(launch->reserves[i]);
+    free(launch->reserves);
+    free(launch->reserve_specs);
     env_list_clear(&launch->environment);
     free(launch->job_directory);
     free(launch->ml_directory);

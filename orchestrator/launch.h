@@ -38,6 +38,7 @@ struct launch_order {
     int64_t job;            /* its number */
     int64_t attempt;        /* its id in the store */
     int64_t attempt_number; /* 1, 2, 3 ... of the job's */
+    int64_t reserve;        /* as in struct attempt_spec */
     int64_t resource;       /* up to which it runs, 0: to an end of its own */
     const char *step;       /* its name; NULL: a trial */
     struct job_copy copy;   /* of the step */
@@ -65,6 +66,9 @@ struct launch; /* one attempt's spec, and the memory behind it */
  * files cannot be made, which is no job's fault. */
 struct launch *launch_create(const struct launch_site *site,
                              const struct launch_order *order, struct err *err);
+/* The launch of an attempt that shall follow it by itself, which it owns from
+ * now on. */
+void launch_add_reserve(struct launch *launch, struct launch *reserve);
 /* Lives as long as the launch. */
 const struct attempt_spec *launch_spec(const struct launch *launch);
 void launch_destroy(struct launch *launch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine_impl.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "orchestrator/checkpoint_hash.h"
 #include "orchestrator/outcome.h"
 #include "orchestrator/retry.h"
@@ -160,7 +162,8 @@ static void note_beginning(struct trial *trial)
                  "it began again from nothing: no checkpoint was left");
 }
 
-/* What a link's end has among its checkpoints; the caller frees. */
+/* What a link's end has among its checkpoints; the caller frees. Where the next
+ * link has written to them meanwhile, nobody knows: that counts as a change. */
 static char *hash_checkpoint(const struct engine *engine,
                              const struct trial *trial)
 {
@@ -168,6 +171,8 @@ static char *hash_checkpoint(const struct engine *engine,
 
     if (trial->link_rule == NULL || trial->end.started_ms == 0)
         return NULL;
+    if (engine_is_overtaken(engine, trial))
+        return mem_printf("not seen: %" PRId64, trial->attempt);
     directory =
         workspace_checkpoint_directory(engine->run->directory, trial->number);
     hash = checkpoint_hash(directory);
@@ -187,6 +192,7 @@ static void settle_as(struct engine *engine, struct trial *trial,
 
     follow_durations(engine, end);
     note_beginning(trial);
+    engine_follow_reserves(trial, end->cause);
     event = decide(engine, trial, checkpoint, log);
     row = (struct attempt_end){
         .run = engine->run->id,

@@ -60,6 +60,8 @@ struct trial {
     enum trial_seal seal;
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
+    int64_t reserve; /* number of its next attempt, or the current one, among
+                        the reserves of the one before; 0: it was none */
     struct executor *executor;
     int64_t attempt; /* the current one's id, 0: none */
     int64_t attempt_number;

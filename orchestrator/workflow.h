@@ -79,12 +79,15 @@ struct result_column {
     const char *source; /* of the output or metric; for COUNT what is counted */
 };
 
+enum { LINKS_AHEAD_MAX = 8 };
+
 /* `continue`: a job longer than its time limit, in links. */
 struct link_rule {
     int64_t max;      /* links after the first; 0: there is no such rule */
     int64_t total_ms; /* of all links together; 0: no limit */
     int signal;       /* sent `before_ms` before the time limit; 0: none */
     int64_t before_ms;
+    int64_t ahead; /* links that are queued behind each, where they can be */
 };
 
 /* One value that changes from round to round. */

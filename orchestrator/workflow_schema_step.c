@@ -202,6 +202,16 @@ static const struct schema_key continue_keys[] = {
         .fallback = "100",
         .example = "60",
     },
+    {
+        .name = "ahead",
+        .type = SCHEMA_INT,
+        .min = 0,
+        .max = LINKS_AHEAD_MAX,
+        .doc = "On Slurm: so many links are queued behind each one, so that "
+               "the chain goes on while smtune is not there.",
+        .fallback = "1",
+        .example = "2",
+    },
     {.name = NULL},
 };
 

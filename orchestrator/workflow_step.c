@@ -341,6 +341,7 @@ static void build_link(struct step_build *s)
     if (node == NULL || node->type != CONF_MAP)
         return;
     link->max = experiment_int(node, "max", DEFAULT_LINKS);
+    link->ahead = experiment_int(node, "ahead", 1);
     link->total_ms = experiment_ms(node, "total", 0);
     s->task.task->has_checkpoints = true;
     if (s->task.task->resources.time_ms == 0)
