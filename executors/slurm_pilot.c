@@ -89,6 +89,15 @@ static void give(struct pilots *pilots, struct pilot *pilot,
     pilots_refuse(pilots, flight, CAUSE_LAUNCH_ERROR, err.text);
 }
 
+static bool is_any_ready(const struct pilots *pilots)
+{
+    const struct pilot *pilot = pilots->first;
+
+    while (pilot != NULL && pilot->phase != PILOT_READY)
+        pilot = pilot->next;
+    return pilot != NULL;
+}
+
 /* Returns whether any was given away. */
 static bool give_waiting(struct pilots *pilots, int64_t now_ms)
 {
@@ -97,6 +106,8 @@ static bool give_waiting(struct pilots *pilots, int64_t now_ms)
     size_t before = pilots->waiting.count;
     uint32_t lacks;
 
+    if (!is_any_ready(pilots))
+        return false;
     for (; flight != NULL; flight = next) {
         struct pilot *pilot;
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/units.h"
 #include "executors/slurm_pilot_impl.h"
 
@@ -120,23 +121,20 @@ int64_t pilot_depth_permille(int64_t mean_ms)
 
 void pilot_kind_of(const struct slurm_ask *ask, struct buf *kind)
 {
-    const char *const texts[] = {
-        ask != NULL ? ask->partition : NULL, ask != NULL ? ask->account : NULL,
-        ask != NULL ? ask->qos : NULL, ask != NULL ? ask->constraint : NULL,
-        ask != NULL ? ask->reservation : NULL};
-    size_t begin = kind->length;
-    bool is_any = false;
+    static const struct slurm_ask none;
+    const struct slurm_ask *its = ask != NULL ? ask : &none;
+    const char *const texts[] = {its->partition, its->account, its->qos,
+                                 its->constraint, its->reservation};
+    size_t last = ARRAY_LEN(texts);
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        is_any = is_any || texts[i] != NULL;
+    while (last > 0 && texts[last - 1] == NULL)
+        last--;
+    if (last == 0 && its->extra_count == 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         buf_printf(kind, "%s\n", texts[i] != NULL ? texts[i] : "");
-    }
-    for (size_t i = 0; ask != NULL && i < ask->extra_count; i++) {
-        is_any = true;
-        buf_printf(kind, "%s\n", ask->extra[i]);
-    }
-    if (!is_any)
-        buf_truncate(kind, begin);
+    for (size_t i = 0; i < its->extra_count; i++)
+        buf_printf(kind, "%s\n", its->extra[i]);
 }
 
 /* -- Plans ----------------------------------------------------------------*/
