@@ -291,32 +291,38 @@ static void probe(struct rest_link *link)
         fail_waiting(link, err.text);
 }
 
-static void on_turn(uv_timer_t *timer)
+static void send_next(struct rest_link *link)
 {
-    struct rest_link *link = timer->data;
     struct exchange *exchange = TAILQ_FIRST(&link->waiting);
     struct err err;
 
-    if (exchange == NULL || link->active >= ACTIVE_MAX || link->is_probing)
-        return;
-    if (link->version == 0) {
-        probe(link);
-        return;
-    }
     TAILQ_REMOVE(&link->waiting, exchange, entry);
     turn_soon(link);
     if (exchange->is_nothing) {
         answer(exchange, link->version,
                &(struct fetch_answer){.text = "", .body = ""});
-        return;
-    }
-    if (exchange_send(exchange, &err) != 0) {
+    } else if (exchange_send(exchange, &err) != 0) {
         answer(exchange, 0,
                &(struct fetch_answer){.text = err.text, .body = ""});
-        return;
+    } else {
+        TAILQ_INSERT_TAIL(&link->sent, exchange, entry);
+        link->active++;
     }
-    TAILQ_INSERT_TAIL(&link->sent, exchange, entry);
-    link->active++;
+}
+
+/* The timer keeps the loop turning as long as an answer is to come. */
+static void on_turn(uv_timer_t *timer)
+{
+    struct rest_link *link = timer->data;
+    bool is_busy = link->is_probing || link->active >= ACTIVE_MAX;
+
+    if (!TAILQ_EMPTY(&link->waiting) && !is_busy && link->version > 0)
+        send_next(link);
+    else if (!TAILQ_EMPTY(&link->waiting) && !is_busy)
+        probe(link);
+    if ((link->is_probing || link->active > 0) &&
+        !uv_is_active((uv_handle_t *)timer) && !link->is_destroyed)
+        uv_timer_start(timer, on_turn, LIMIT_MS, 0);
 }
 
 void rest_link_send(struct rest_link *link, const struct rest_request *request,
