@@ -135,7 +135,7 @@ const struct schema_key experiment_executor_keys[] = {
                "that are for another executor mean nothing, so that this word "
                "alone moves a file from one to the other.",
         .fallback = "local",
-        .example = "local",
+        .example = "slurm",
     },
     {
         .name = "cpus",

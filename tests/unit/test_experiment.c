@@ -367,6 +367,91 @@ static void test_experiment__keys_of_slurm_mean_nothing_to_local(void **state)
     experiment_destroy(e);
 }
 
+static void test_experiment__slurm_has_defaults(void **state)
+{
+    struct experiment *e = parse_with("executor: slurm\n");
+    const struct slurm_options *slurm = e->executor.slurm;
+
+    (void)state;
+    assert_non_null(slurm);
+    assert_int_equal(e->executor.cpus, -1);
+    assert_int_equal(experiment_parallel(e), 64);
+    assert_null(slurm->ask.partition);
+    assert_null(slurm->ask.mode);
+    assert_int_equal(slurm->ask.extra_count, 0);
+    assert_int_equal(slurm->heartbeat_ms, 10000);
+    assert_int_equal(slurm->silence_ms, 60000);
+    assert_int_equal(slurm->poll_ms, 5000);
+    assert_string_equal(slurm->transport, "commands");
+    assert_false(slurm->without_environment);
+    assert_int_equal(slurm->setup_count, 0);
+    assert_int_equal(e->task.resources.nodes, 0);
+    assert_int_equal(e->task.resources.tasks, 1);
+    experiment_destroy(e);
+}
+
+static void test_experiment__slurm_is_as_the_file_says(void **state)
+{
+    struct experiment *e = parse_with(
+        "budget: {parallel: 7}\n"
+        "executor: {name: slurm, partition: gpu, account: 17, qos: q, cpus: 3, "
+        "constraint: 'a|b', reservation: r, extra: [-Llic, --exclusive], "
+        "nodes: 2, gpus: 4, time: 1h, mode: job, setup: [module load x, y], "
+        "health: nvidia-smi -L, environment: none, heartbeat: 1s, silence: 5s, "
+        "poll: 2s, transport: rest, url: 'unix:/s', "
+        "pilot: {cpus: 8, gpus: 1, memory: 1G, time: 2h, max: 3, idle: 5s}}\n");
+    const struct slurm_options *slurm = e->executor.slurm;
+
+    (void)state;
+    assert_int_equal(experiment_parallel(e), 7);
+    assert_int_equal(e->executor.cpus, -1);
+    assert_int_equal(e->executor.gpus, -1);
+    assert_string_equal(slurm->ask.partition, "gpu");
+    assert_string_equal(slurm->ask.account, "17");
+    assert_string_equal(slurm->ask.qos, "q");
+    assert_string_equal(slurm->ask.constraint, "a|b");
+    assert_string_equal(slurm->ask.reservation, "r");
+    assert_string_equal(slurm->ask.mode, "job");
+    assert_int_equal(slurm->ask.extra_count, 2);
+    assert_string_equal(slurm->ask.extra[0], "-Llic");
+    assert_int_equal(slurm->setup_count, 2);
+    assert_string_equal(slurm->setup[0], "module load x");
+    assert_string_equal(slurm->health, "nvidia-smi -L");
+    assert_true(slurm->without_environment);
+    assert_int_equal(slurm->silence_ms, 5000);
+    assert_string_equal(slurm->transport, "rest");
+    assert_string_equal(slurm->url, "unix:/s");
+    assert_int_equal(slurm->pilot_cpus, 8);
+    assert_int_equal(slurm->pilot_gpus, 1);
+    assert_int_equal(slurm->pilot_memory_bytes, 1 << 30);
+    assert_int_equal(slurm->pilot_time_ms, 7200000);
+    assert_int_equal(slurm->pilot_max, 3);
+    assert_int_equal(slurm->pilot_idle_ms, 5000);
+    /* What a trial does not say, it has from the executor. */
+    assert_int_equal(e->task.resources.nodes, 2);
+    assert_int_equal(e->task.resources.tasks, 2);
+    assert_int_equal(e->task.resources.gpus, 4);
+    assert_int_equal(e->task.resources.time_ms, 3600000);
+    experiment_destroy(e);
+}
+
+static void test_experiment__resources_come_before_the_executor(void **state)
+{
+    struct experiment *e =
+        parse_with("  resources: {nodes: 3, tasks: 6, gpus: 0, time: 1m}\n"
+                   "executor: {name: slurm, nodes: 2, tasks: 4, gpus: 4, "
+                   "time: 1h, setup: \"a\\nb\"}\n");
+
+    (void)state;
+    assert_int_equal(e->task.resources.nodes, 3);
+    assert_int_equal(e->task.resources.tasks, 6);
+    assert_int_equal(e->task.resources.gpus, 0);
+    assert_int_equal(e->task.resources.time_ms, 60000);
+    assert_int_equal(e->executor.slurm->setup_count, 1);
+    assert_string_equal(e->executor.slurm->setup[0], "a\nb");
+    experiment_destroy(e);
+}
+
 static void test_experiment__load_reads_a_file(void **state)
 {
     char directory[] = "/tmp/smtune-test-experiment-XXXXXX";
@@ -486,6 +571,9 @@ int main(void)
         cmocka_unit_test(
             test_experiment__assigns_a_key_of_an_executor_that_is_a_word),
         cmocka_unit_test(test_experiment__keys_of_slurm_mean_nothing_to_local),
+        cmocka_unit_test(test_experiment__slurm_has_defaults),
+        cmocka_unit_test(test_experiment__slurm_is_as_the_file_says),
+        cmocka_unit_test(test_experiment__resources_come_before_the_executor),
         cmocka_unit_test(test_experiment__load_reads_a_file),
         cmocka_unit_test(test_experiment__schema_has_an_example_of_each_key),
         cmocka_unit_test(test_experiment__errors_are_as_recorded),

@@ -245,6 +245,42 @@ static void test_workflow__what_runs_below_gives(void **state)
     free(path);
 }
 
+static void test_workflow__says_where_steps_run(void **state)
+{
+    char *path = fs_join(*state, "w.yaml");
+    struct workflow *w;
+
+    put(*state, ".", "tune.yaml",
+        "version: 1\nobjective: loss\n"
+        "parameters: {lr: {type: float, min: 0.1, max: 1}}\n"
+        "trial: {command: ./train}\n");
+    w = parse_at(
+        path,
+        "version: 1\n"
+        "executor: [{name: slurm, partition: p, tasks: 2}, local]\n"
+        "steps:\n"
+        "  a: {command: x, resources: {mode: job, nodes: 3, tasks: 3}}\n"
+        "  b: {command: x, executor: local, resources: {qos: q}}\n"
+        "  c: {experiment: tune.yaml, resources: {nodes: 2}}\n"
+        "  d: {command: x, executor: fake}\n",
+        NULL);
+    assert_int_equal(w->executor_count, 3);
+    assert_int_equal(workflow_parallel(w), 64);
+    assert_string_equal(find(w, "a")->executor, "slurm");
+    assert_string_equal(find(w, "a")->task.resources.slurm.mode, "job");
+    assert_int_equal(find(w, "a")->task.resources.tasks, 3);
+    assert_string_equal(
+        workflow_executor(w, find(w, "a"))->slurm->ask.partition, "p");
+    assert_string_equal(find(w, "b")->executor, "local");
+    assert_int_equal(find(w, "b")->task.resources.tasks, 1);
+    /* Beside the engine, and as one process. */
+    assert_string_equal(find(w, "c")->executor, "local");
+    assert_int_equal(find(w, "c")->task.resources.tasks, 1);
+    assert_ptr_equal(workflow_executor(w, find(w, "d")), &w->executors[2]);
+    workflow_destroy(w);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +288,8 @@ int main(void)
         cmocka_unit_test(test_workflow__reads_everything),
         cmocka_unit_test(test_workflow__lists_and_groups),
         cmocka_unit_test_setup_teardown(test_workflow__what_runs_below_gives,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_workflow__says_where_steps_run,
                                         make_folder, remove_folder),
     };
 
