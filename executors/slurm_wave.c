@@ -17,8 +17,8 @@
 #include "executors/slurm_reserve.h"
 
 enum {
-    GATHER_MS = 100,  /* that an array waits for others to join it */
-    ARRAY_MAX = 1000, /* tasks, where the cluster has not said */
+    GATHER_MS = 100,   /* that an array waits for others to join it */
+    DESCRIBE_MS = 5000 /* and for the cluster to say how large it may be */
 };
 
 /* -- Waves and their tasks ------------------------------------------------*/
@@ -159,14 +159,6 @@ static bool destroy(void *self)
     return false;
 }
 
-static size_t array_max(const struct waves *waves)
-{
-    const struct slurm_site *site = slurm_site(waves->slurm);
-
-    return site != NULL && site->array_max > 0 ? (size_t)site->array_max
-                                               : ARRAY_MAX;
-}
-
 /* An array that is being gathered and takes it; NULL. */
 static struct wave *find_gathering(const struct waves *waves,
                                    const struct slurm_flight *flight)
@@ -245,7 +237,7 @@ static enum start_result start(void *self, struct slurm_flight *flight,
         wave->is_array = is_array;
     }
     reserves_take(wave_add(wave, wave->count, flight));
-    if (!is_array || wave->count >= array_max(waves))
+    if (!is_array || wave->count >= waves_array_max(waves))
         wave_make_ready(wave);
     return START_OK;
 }
@@ -318,11 +310,13 @@ static int reattach(void *self, struct slurm_flight *flight,
 static void tick(void *self, int64_t now_ms)
 {
     struct waves *waves = self;
+    int64_t gather_ms =
+        slurm_site(waves->slurm) != NULL ? GATHER_MS : DESCRIBE_MS;
     struct wave *wave, *next;
 
     for (wave = TAILQ_FIRST(&waves->gathering); wave != NULL; wave = next) {
         next = TAILQ_NEXT(wave, queue);
-        if (now_ms - wave->since_ms >= GATHER_MS)
+        if (now_ms - wave->since_ms >= gather_ms)
             wave_make_ready(wave);
     }
     waves_pump(waves, now_ms);

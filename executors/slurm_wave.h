@@ -8,8 +8,9 @@
 
 /*
  * Waves: jobs of one attempt each, and arrays of many. slurm_wave.c is the
- * mode, slurm_wave_submit.c brings a wave to Slurm, slurm_wave_queue.c takes
- * what the queue says, slurm_wave_look.c looks at the files of attempts, and
+ * mode, slurm_wave_submit.c brings a wave to Slurm, slurm_wave_split.c in
+ * pieces that it takes, slurm_wave_queue.c takes what the queue says,
+ * slurm_wave_look.c looks at the files of attempts, and
  * slurm_wave_end.c says how one ended.
  */
 
@@ -85,6 +86,7 @@ struct waves {
     int64_t hold_ms;       /* that it is waited after a limit, 0: none */
     int64_t hold_until_ms; /* clock_monotonic_ms() */
     bool was_hold_noted;
+    size_t array_limit; /* tasks that limits let through; 0: not known */
 };
 
 /* -- slurm_wave.c ---------------------------------------------------------*/
@@ -133,6 +135,18 @@ void waves_pump(struct waves *waves, int64_t now_ms);
 /* What a listing says, and what it does not: the mode's slots. */
 void waves_listed(void *self, const struct slurm_job *job);
 void waves_swept(void *self, int64_t asked_ms);
+
+/* -- slurm_wave_split.c ---------------------------------------------------*/
+
+/* As many tasks as an array may have now. */
+size_t waves_array_max(const struct waves *waves);
+/* Makes what it has beyond that another wave, which is ready. */
+void wave_split(struct wave *wave);
+/* It was refused for a limit: the next are half as large. False where it has
+ * one task only. */
+bool wave_halve(struct wave *wave);
+/* One of so many tasks was taken. */
+void waves_array_taken(struct waves *waves, size_t count);
 
 /* -- slurm_wave_look.c ----------------------------------------------------*/
 

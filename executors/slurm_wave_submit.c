@@ -161,6 +161,7 @@ static void take_id(struct wave *wave, int64_t id)
     wave->stage = WAVE_QUEUED;
     wave->since_ms = clock_monotonic_ms();
     waves->hold_ms = 0;
+    waves_array_taken(waves, wave->count);
     for (size_t i = 0; i < wave->count; i++) {
         struct wave_task *task = wave->tasks[i];
 
@@ -185,6 +186,8 @@ static void hold(struct wave *wave, const char *text)
 
     wave->stage = WAVE_READY;
     TAILQ_INSERT_HEAD(&waves->ready, wave, queue);
+    if (wave_halve(wave))
+        return;
     if (!waves->was_hold_noted)
         slurm_note(waves->slurm, "slurm takes no more jobs for now: %s", text);
     waves->was_hold_noted = true;
@@ -307,6 +310,7 @@ static void submit(struct wave *wave)
 
     wave->stage = WAVE_SENT; /* what ends meanwhile does not release it */
     compact(wave);
+    wave_split(wave);
     if (wave->count == 0 || submit_wave(wave, folder, &err) != 0)
         end_all(wave, err.text);
     free(folder);

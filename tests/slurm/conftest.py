@@ -222,6 +222,9 @@ def experiment(write, cluster):
     """experiment(trials=4, executor={...}, trial={...}, ...): a file of an
     experiment on the test's cluster. Its trials say loss=x."""
     def make(name="run", trials=4, executor=None, trial=None, **keys):
+        trial = trial or {}
+        if "shell" not in trial:
+            trial = {"command": ["echo", "loss=${{ x }}"], **trial}
         return write(f"{name}.yaml", json.dumps({
             "version": 1,
             "name": name,
@@ -231,8 +234,7 @@ def experiment(write, cluster):
             "parameters": {"x": {"type": "float", "min": 0, "max": 1}},
             "search": {"method": "random", "seed": 7},
             "budget": {"trials": trials},
-            "trial": {"command": ["echo", "loss=${{ x }}"],
-                      **(trial or {})},
+            "trial": trial,
             **keys}))
     return make
 
