@@ -89,3 +89,21 @@ int64_t slurm_job_read(const char *folder)
     job = strtoll(line, &end, 10);
     return *end == '\0' && job > 0 ? job : 0;
 }
+
+void slurm_last_words(const char *folder, char *line, size_t size)
+{
+    char *path = fs_join(folder, "log");
+    struct buf text = BUF_INIT;
+    const char *last;
+
+    line[0] = '\0';
+    if (fs_read_regular(path, 1 << 20, &text, NULL) == 0) {
+        while (text.length > 0 && text.data[text.length - 1] == '\n')
+            buf_truncate(&text, text.length - 1);
+        last = strrchr(buf_text(&text), '\n');
+        last = last != NULL ? last + 1 : buf_text(&text);
+        snprintf(line, size, "%s", last);
+    }
+    buf_clear(&text);
+    free(path);
+}

@@ -108,6 +108,9 @@ int slurm_file_write(const char *directory, const char *name, const char *text,
 int slurm_handle_write(const char *directory, const struct slurm_handle *handle,
                        struct err *err);
 int slurm_handle_read(const char *directory, struct slurm_handle *handle);
+/* What the script of a wave or a pilot said last: a line of its `log`, or "".
+ */
+void slurm_last_words(const char *folder, char *line, size_t size);
 /* `job` in the folder of a wave or a pilot; read: 0 where it is not there. */
 int slurm_job_write(const char *folder, int64_t job, struct err *err);
 int64_t slurm_job_read(const char *folder);

@@ -18,11 +18,8 @@
  */
 
 enum {
-    LATE_MS = 3000,   /* so late a network file system shows an `exit` */
-    QUEUED_MS = 2000, /* a wait that is worth a word */
-    UNHEALTHY_MAX = 200,
-    LOG_MAX = 1 << 20,
-    LAST_LINE_MAX = 200
+    LATE_MS = 3000, /* so late a network file system shows an `exit` */
+    UNHEALTHY_MAX = 200
 };
 
 /* -- The end of a pilot ---------------------------------------------------*/
@@ -56,11 +53,6 @@ void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
          f = f->sibling) {
         if (is_fenced)
             pulse_mark(f->request->spec.directory, PULSE_REVOKED, NULL);
-    }
-    for (struct slurm_flight *f = pilot->pilots->waiting.first; f != NULL;
-         f = f->sibling) {
-        if (f->job == pilot->job)
-            f->job = 0;
     }
     pilot_withdraw(pilot);
     slurm_look_soon(pilot->pilots->slurm);
@@ -121,39 +113,21 @@ static enum attempt_cause cause_of(const struct slurm_state *state)
     return CAUSE_LOST;
 }
 
-/* ": LINE" where there is one, for people: set-up that fails says why there. */
-static void add_last_line(const struct pilot *pilot, char *text, size_t size)
-{
-    char *path = fs_join(pilot->folder, "log");
-    struct buf log = BUF_INIT;
-    size_t length = strlen(text), begin;
-
-    if (fs_read_regular(path, LOG_MAX, &log, NULL) == 0) {
-        while (log.length > 0 && log.data[log.length - 1] == '\n')
-            buf_truncate(&log, log.length - 1);
-        for (begin = log.length; begin > 0 && log.data[begin - 1] != '\n';)
-            begin--;
-        if (begin < log.length)
-            snprintf(text + length, size - length, ": %.*s", LAST_LINE_MAX,
-                     log.data + begin);
-    }
-    buf_clear(&log);
-    free(path);
-}
-
 static void note_end(struct pilot *pilot, const struct slurm_job *job)
 {
     bool is_node = job->state->action == SLURM_EXCLUDE;
-    char text[SLURM_TEXT_MAX];
+    bool was_heard = pilot->phase != PILOT_PENDING;
+    char text[SLURM_TEXT_MAX], words[120];
 
-    snprintf(text, sizeof(text), "its job %" PRId64 " on %s ended as %s%s%s",
-             job->id, pilot->node[0] != '\0' ? pilot->node : "no node",
-             job->word, job->reason[0] != '\0' ? ", " : "", job->reason);
+    slurm_last_words(pilot->folder, words, sizeof(words));
+    snprintf(text, sizeof(text),
+             "its job %" PRId64 " on %s ended as %s%s%s%s%s", job->id,
+             pilot->node[0] != '\0' ? pilot->node : "no node", job->word,
+             job->reason[0] != '\0' ? ", " : "", job->reason,
+             words[0] != '\0' ? ": " : "", words);
     if (is_node)
         report(pilot, NODE_DIED, text);
-    if (!pilot->was_heard && !is_node)
-        add_last_line(pilot, text, sizeof(text));
-    if (!pilot->was_heard && !is_node && !is_unhealthy(pilot))
+    if (!was_heard && !is_node && !is_unhealthy(pilot))
         pilots_note_failure(pilot->pilots, pilot,
                             cause_of(job->state) == CAUSE_PREEMPTED
                                 ? PILOT_PUT_OFF
@@ -313,31 +287,8 @@ static void watch(struct pilot *pilot, int64_t now_ms)
     pilot_lose(pilot, CAUSE_NODE_FAIL, true, text);
 }
 
-/* As many of those who wait as it has room for. */
-static void tell_queued(struct pilot *pilot)
-{
-    struct slurm_flight *flight = pilot->pilots->waiting.first;
-    struct buf kind = BUF_INIT;
-
-    pilot->was_told = true;
-    for (int left = pilot->size.cpus; flight != NULL && left > 0;
-         flight = flight->sibling) {
-        buf_truncate(&kind, 0);
-        pilot_kind_of(flight->request->spec.slurm, &kind);
-        if (flight->job != 0 || strcmp(buf_text(&kind), pilot->kind) != 0)
-            continue;
-        left -= pilot_room_of(&flight->request->spec).cpus;
-        flight->job = pilot->job;
-        slurm_flight_queued(pilot->pilots->slurm, flight);
-    }
-    buf_clear(&kind);
-}
-
 void pilot_look(struct pilot *pilot, int64_t now_ms, bool is_watch)
 {
-    if (pilot->phase == PILOT_PENDING && !pilot->was_told && pilot->job != 0 &&
-        now_ms - pilot->told_ms >= QUEUED_MS)
-        tell_queued(pilot);
     if (pilot->phase == PILOT_OVER)
         settle(pilot, now_ms);
     else if (!is_watch)

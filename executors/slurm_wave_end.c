@@ -173,26 +173,6 @@ bool wave_task_take_exit(struct wave_task *task, struct attempt_exit *end,
 
 /* -- None that is there ---------------------------------------------------*/
 
-/* What the script itself said last, on one line. */
-static void read_log(const struct wave_task *task, char line[LOG_TAIL])
-{
-    char *folder = wave_folder(task->wave), *path = fs_join(folder, "log");
-    struct buf text = BUF_INIT;
-    const char *last;
-
-    line[0] = '\0';
-    if (fs_read_regular(path, 1 << 20, &text, NULL) == 0) {
-        while (text.length > 0 && text.data[text.length - 1] == '\n')
-            buf_truncate(&text, text.length - 1);
-        last = strrchr(buf_text(&text), '\n');
-        last = last != NULL ? last + 1 : buf_text(&text);
-        snprintf(line, LOG_TAIL, "%s", last);
-    }
-    buf_clear(&text);
-    free(path);
-    free(folder);
-}
-
 /* Its health check failed, and says so in the directory of the attempt. */
 static bool is_unhealthy(struct wave_task *task)
 {
@@ -214,9 +194,11 @@ static bool is_unhealthy(struct wave_task *task)
 
 static void fail_to_launch(struct wave_task *task)
 {
-    char line[LOG_TAIL];
+    char line[LOG_TAIL], *folder;
 
-    read_log(task, line);
+    folder = wave_folder(task->wave);
+    slurm_last_words(folder, line, sizeof(line));
+    free(folder);
     wave_task_end_as(task, CAUSE_LAUNCH_ERROR,
                      "its job ended before smtune-shim began (%s %d:%d)%s%s",
                      task->word, task->exit_code, task->signal,

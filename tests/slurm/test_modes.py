@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A job a trial, arrays, pilots: where trials run changes nothing of them."""
+
+import json
+import os
+
+import pytest
+
+from conftest import NODES, ROOT
+from programs import wait_until
+
+MODES = ("job", "array", "pilot", "auto")
+NASTY = ["a b", "$(touch pwned)", "`touch pwned`", "'; touch pwned; '",
+         '"; touch pwned; "', "*", "\\", "--wrap=touch pwned", "%j %A", "ä\tö"]
+
+
+@pytest.fixture(params=MODES)
+def mode(request):
+    return request.param
+
+
+def trials(smtune, run="run"):
+    return smtune.json("trials", run)
+
+
+def test_results_are_those_of_any_executor(smtune, experiment, mode,
+                                           transport):
+    path = experiment(trials=8, executor={"mode": mode})
+    smtune.ok("run", path)
+    smtune.ok("run", path, "--name", "here", "--set", "executor=local")
+    rows = trials(smtune)
+    assert [row["state"] for row in rows] == ["succeeded"] * 8
+    for row, local in zip(rows, trials(smtune, "here"), strict=True):
+        assert row["params"] == local["params"]
+        assert row["value"] == local["value"]
+        assert smtune.ok("logs", "run", row["id"]) == \
+            smtune.ok("logs", "here", row["id"])
+
+
+def test_metrics_and_files(smtune, experiment, mode):
+    smtune.ok("run", experiment(
+        executor={"mode": mode}, trial={
+            "shell": "for i in 1 2 3; do echo epoch=$i loss=$i; done\n"
+                     "smtune report loss=0.5\n"
+                     "cp $SMTUNE_PARAMS $SMTUNE_CHECKPOINT_DIR/params\n"
+                     "echo err >&2\n"}))
+    for row in trials(smtune):
+        assert row["value"] == 0.5
+        assert smtune.ok("logs", "run", row["id"]) == \
+            "epoch=1 loss=1\nepoch=2 loss=2\nepoch=3 loss=3\nerr\n"
+    folder = smtune.ok("best", "run", "--checkpoints").strip()
+    with open(f"{folder}/params") as file:
+        assert json.load(file) == smtune.json("best", "run")["params"]
+
+
+def test_failures_are_told_apart(smtune, experiment, mode):
+    smtune.ok("run", experiment(trials=5, executor={"mode": mode}, trial={
+        "resources": {"time": "20s"},
+        "shell": "case $SMTUNE_JOB in 1) exit 3 ;; 2) kill -9 $$ ;;\n"
+                 "3) : ;; 4) exec /nowhere/program ;; *) echo loss=1 ;; esac\n"
+    }))
+    assert [row["cause"] for row in trials(smtune)] == [
+        "exit", "signal", "no_metric", "exit", "ok"]
+
+
+def test_a_missing_program(smtune, experiment, mode):
+    result = smtune("run", experiment(executor={"mode": mode}, trial={
+        "command": ["/nowhere/program"]}))
+    assert result.returncode in (1, 6)
+    assert "/nowhere/program" in result.stderr + smtune.ok("trials", "run")
+    assert {row["cause"] for row in trials(smtune)} == {"launch_error"}
+
+
+def test_values_reach_no_shell(smtune, experiment, mode):
+    smtune.ok("run", experiment(
+        trials=len(NASTY), executor={"mode": mode},
+        search={"method": "grid"},
+        parameters={"v": {"type": "categorical", "values": NASTY}},
+        trial={"command": ["sh", "-c", "printf '%s|' \"$@\"; echo loss=1",
+                           "sh", "${{ v }}", "x${{ v }}"],
+               "env": {"VALUE": "${{ v }}"}}))
+    rows = trials(smtune)
+    assert sorted(row["params"]["v"] for row in rows) == sorted(NASTY)
+    for row in rows:
+        value = row["params"]["v"]
+        assert smtune.ok("logs", "run", row["id"]) == \
+            f"{value}|x{value}|loss=1\n"
+    assert not list(smtune.directory.rglob("pwned"))
+
+
+@pytest.mark.parametrize("folder", [
+    "it's \"here\"", "a $(touch pwned) b", "%j-%A \\ %%", "ä;*?[x]"])
+def test_paths_of_any_characters(smtune, experiment, mode, folder):
+    where = smtune.directory / folder
+    where.mkdir()
+    smtune.ok("--store", where / "st ore", "run",
+              experiment(trials=3, executor={"mode": mode}, trial={
+                  "shell": "pwd; echo x >\"here $SMTUNE_JOB\"; echo loss=1"}),
+              cwd=where)
+    for n in (1, 2, 3):
+        assert (where / f"here {n}").exists()
+        assert smtune.ok("--store", where / "st ore", "logs", "run", n) == \
+            f"{where}\nloss=1\n"
+    assert not list(smtune.directory.rglob("pwned"))
+    assert {path.name for path in where.iterdir()} == {
+        "st ore", "here 1", "here 2", "here 3"}
+
+
+@pytest.mark.parametrize("inherits", [True, False])
+def test_environment(smtune, experiment, mode, inherits):
+    """What is set for a trial, for all jobs, and what smtune itself had."""
+    value = "it's; $HOME \"x\"\ny"
+    smtune.ok("run", experiment(
+        trials=2, executor={
+            "mode": mode, "environment": "inherit" if inherits else "none",
+            "setup": ["export FROM_SETUP='a  b'", "unset GONE"]},
+        trial={"env": {"OF_TRIAL": value},
+               "shell": "printf '%s|' \"$OF_TRIAL\" \"$FROM_SETUP\" "
+                        "\"$HAD\" \"$GONE\"; echo loss=1"}),
+        env={"HAD": value, "GONE": "1"})
+    had = value if inherits else ""
+    for n in (1, 2):
+        assert smtune.ok("logs", "run", n) == f"{value}|a  b|{had}||loss=1\n"
+
+
+def test_setup_that_fails(smtune, experiment, mode):
+    """Nothing of the trial runs, and what was said is to be found."""
+    result = smtune("run", experiment(
+        trials=2, trial={"resources": {"time": "20s"}},
+        executor={"mode": mode, "setup": [
+            "echo no such module >&2", "exit 7"]}), timeout=100)
+    assert result.returncode != 0
+    assert {row["state"] for row in trials(smtune)} <= {"failed", "cancelled",
+                                                        "queued"}
+    assert "no such module" in result.stderr + smtune.ok("why", "run", 1)
+
+
+def test_gpus_are_not_shared(smtune, experiment, mode):
+    """Two nodes of four: what runs at once there has different ones."""
+    held = smtune.directory / "held"
+    held.mkdir()
+    smtune.ok("run", experiment(
+        trials=12, executor={"mode": mode, "pilot": {"gpus": 4, "cpus": 4}},
+        trial={
+            "resources": {"gpus": 1, "cpus": 1},
+            "shell": "g=held/$SLURMD_NODENAME-$CUDA_VISIBLE_DEVICES\n"
+                     "mkdir $g || exit 1\nsleep 0.3\nrmdir $g\n"
+                     "echo $CUDA_VISIBLE_DEVICES; echo loss=1\n"}))
+    assert [row["state"] for row in trials(smtune)] == ["succeeded"] * 12
+    assert {smtune.ok("logs", "run", n).split()[0]
+            for n in range(1, 13)} <= set("0123")
+
+
+def test_trials_are_spread_and_packed(smtune, experiment, mode, cluster):
+    """Four times as many as there are CPUs for at once: all of them run, no
+    node has more of them than its CPUs hold."""
+    smtune.ok("run", experiment(
+        trials=24, executor={"mode": mode}, trial={
+            "resources": {"cpus": 4},
+            "shell": "echo $SLURMD_NODENAME $SMTUNE_CPUS; echo loss=1"}))
+    said = [smtune.ok("logs", "run", n).split() for n in range(1, 25)]
+    assert {words[0] for words in said} <= set(NODES)
+    assert {words[1] for words in said} == {"4"}
+
+
+@pytest.mark.parametrize("mode", ["job", "array"])
+def test_ranks_of_several_nodes(smtune, experiment, mode):
+    smtune.ok("run", experiment(trials=2, executor={"mode": mode}, trial={
+        "command": ["sh", "-c",
+                    "echo $RANK $LOCAL_RANK $WORLD_SIZE $SLURMD_NODENAME "
+                    ">>ranks; echo loss=$RANK"],
+        "resources": {"nodes": 2, "tasks": 4}}))
+    assert {row["state"] for row in trials(smtune)} == {"succeeded"}
+    ranks = [line.split() for line in
+             (smtune.directory / "ranks").read_text().splitlines()]
+    assert sorted(int(rank) for rank, *_ in ranks) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert {size for _, _, size, _ in ranks} == {"4"}
+    assert len({node for *_, node in ranks}) >= 2
+
+
+@pytest.mark.parametrize("name, words", [
+    ("quickstart.yaml", ["--set", "budget.trials=4", "--set",
+                         "parameters.epochs={value: 1}"])])
+def test_an_example_runs_unchanged(smtune, name, words, cluster, mode):
+    if not os.path.isdir("/usr/share/datasets/fashion-mnist"):
+        pytest.skip("dataset-fashion-mnist is missing")
+    executor = json.dumps({"name": "slurm", "mode": mode})
+    smtune.ok("run", ROOT / "examples" / name, *words,
+              "--set", f"executor={executor}", timeout=150)
+    rows = smtune.json("trials", "quickstart")
+    assert [row["state"] for row in rows] == ["succeeded"] * 4
+
+
+def test_an_ordinary_user(smtune, experiment, cluster):
+    """The user nobody, with a store of its own."""
+    smtune.directory.chmod(0o777)
+    for folder in list(smtune.directory.parents)[:3]:
+        folder.chmod(0o755)
+    path = experiment(trials=4)
+    path.chmod(0o644)
+    result = cluster.run(
+        "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+        "env", *(f"{k}={v}" for k, v in smtune.env.items()),
+        f"{smtune.env['PATH'].split(':')[0]}/smtune", "run", path,
+        cwd=smtune.directory)
+    assert result.returncode == 0, result.stderr
+    wait_until(lambda: not cluster.jobs())
