@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is told to end ends, and nothing stays in the queue. That nothing does
+is seen after each test (conftest.py); here is how soon."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from programs import wait_until
+
+# Says that it runs, and ends when it may.
+SLOW = {"shell": "echo $SMTUNE_JOB >>ran\n"
+                 "while [ ! -e go ]; do sleep 0.05; done\n"
+                 "echo loss=${{ x }}\n"}
+
+# The first three are good, those after them are not; each rests after its
+# third epoch until it is told to end, and notes when that is.
+LINES = {"shell": """\
+trap 'date +%s%N >$SMTUNE_JOB.term; exit 0' TERM
+base=0
+[ $SMTUNE_JOB -le 3 ] || base=10
+for n in 1 2 3; do echo epoch=$n loss=$base; done
+date +%s%N >$SMTUNE_JOB.line
+[ $SMTUNE_JOB -le 3 ] || { sleep 30 & wait; }
+"""}
+
+
+@pytest.fixture(params=["job", "array", "pilot"])
+def mode(request):
+    return request.param
+
+
+def ran(smtune):
+    path = smtune.directory / "ran"
+    return path.read_text().split() if path.exists() else []
+
+
+def go(smtune):
+    (smtune.directory / "go").touch()
+
+
+def status(smtune):
+    result = smtune("status", "run", "-o", "json")
+    return json.loads(result.stdout) if result.returncode == 0 else {
+        "state": None, "trials": {"running": 0, "succeeded": 0}}
+
+
+def running(smtune, count):
+    wait_until(lambda: status(smtune)["trials"]["running"] >= count and
+               len(ran(smtune)) >= count, what=f"{count} running trials")
+
+
+def states(smtune):
+    return [row["state"] for row in smtune.json("trials", "run")]
+
+
+def empty_within(cluster, seconds):
+    wait_until(lambda: not cluster.jobs(), seconds, "an empty queue")
+
+
+def fill_but_two(cluster):
+    """Of the 64 CPUs, so that two trials run and others wait."""
+    job = cluster.ok("sbatch", "--parsable", "-p", "high", "-n", 62, "-o",
+                     "/dev/null", "--wrap", "exec sleep 1000").strip()
+    wait_until(lambda: cluster.jobs("RUNNING"))
+    return job
+
+
+def test_ctrl_c_takes_the_waiting_out_of_the_queue(smtune, experiment,
+                                                   cluster, transport, mode):
+    """What runs goes on to its end; the rest starts when the run goes on."""
+    if mode == "pilot" and transport == "rest":
+        pytest.skip("as by commands")
+    filler = fill_but_two(cluster)
+    engine = smtune.start("run", experiment(
+        trials=6, executor={"mode": mode, "pilot": {"cpus": 2}}, trial=SLOW))
+    running(smtune, 2)
+    engine.send_signal(signal.SIGINT)
+    wait_until(lambda: len(cluster.jobs()) <= 3, what="no waiting jobs")
+    assert len(ran(smtune)) == 2
+    go(smtune)
+    assert engine.wait(30) == 130
+    cluster.ok("scancel", filler)
+    empty_within(cluster, 10)
+    assert sorted(states(smtune)) == ["ready"] * 4 + ["succeeded"] * 2 or \
+        states(smtune).count("succeeded") == 2
+    smtune.ok("resume", "run")
+    assert states(smtune) == ["succeeded"] * 6
+    assert sorted(ran(smtune)) == list("123456")
+
+
+def test_ctrl_c_twice_ends_all(smtune, experiment, cluster, mode):
+    engine = smtune.start("run", experiment(
+        trials=6, executor={"mode": mode}, trial=SLOW))
+    running(smtune, 3)
+    engine.send_signal(signal.SIGINT)
+    while "waiting for running trials" not in engine.stderr.readline():
+        assert engine.poll() is None
+    engine.send_signal(signal.SIGINT)
+    assert engine.wait(30) == 130
+    empty_within(cluster, 5)
+    go(smtune)
+    smtune.ok("resume", "run")
+    assert states(smtune) == ["succeeded"] * 6
+
+
+@pytest.mark.parametrize("trap", ["", "trap '' TERM\n"])
+def test_stop(smtune, experiment, cluster, transport, mode, trap):
+    """Also one that does not listen, which is killed after its grace."""
+    if transport == "rest" and (trap or mode == "array"):
+        pytest.skip("as by commands")
+    smtune.ok("run", "--detach", experiment(
+        trials=20, executor={"mode": mode}, budget={
+            "trials": 20, "parallel": 12}, trial={
+            "shell": trap + SLOW["shell"], "resources": {"grace": "1s"}}))
+    running(smtune, 12)
+    smtune.ok("stop", "run")
+    assert status(smtune)["state"] == "stopped"
+    empty_within(cluster, 5)
+    assert not smtune.left_behind()
+    go(smtune)
+    smtune.ok("resume", "run")
+    assert states(smtune) == ["succeeded"] * 20
+
+
+def test_pause_and_go_on(smtune, experiment, mode):
+    smtune.ok("run", "--detach", experiment(
+        trials=6, executor={"mode": mode}, trial=SLOW,
+        budget={"trials": 6, "parallel": 3}))
+    running(smtune, 3)
+    smtune.ok("pause", "run")
+    go(smtune)
+    wait_until(lambda: status(smtune)["trials"]["succeeded"] == 3)
+    assert len(ran(smtune)) == 3
+    smtune.ok("resume", "run")
+    smtune("wait", "run")
+    assert states(smtune) == ["succeeded"] * 6
+    smtune.ok("replay", "run")
+
+
+def test_retry_of_what_failed(smtune, experiment, mode):
+    smtune.ok("run", experiment(trials=4, executor={"mode": mode}, trial={
+        "shell": "[ -e go ] || [ $SMTUNE_JOB -ne 2 ] || exit 3\n"
+                 "echo loss=1"}))
+    assert states(smtune) == ["succeeded", "failed", "succeeded", "succeeded"]
+    go(smtune)
+    smtune.ok("retry", "run", 2)
+    smtune.ok("resume", "run")
+    assert states(smtune) == ["succeeded"] * 4
+
+
+@pytest.mark.parametrize("schedule", [
+    {"method": "median", "min": 1, "min_trials": 3},
+    {"method": "asha", "min": 1, "max": 9, "eta": 3}],
+    ids=lambda schedule: schedule["method"])
+def test_schedules_stop_trials_soon(smtune, experiment, mode, schedule):
+    """Within five seconds of the line, and at once on pilots."""
+    smtune.ok("run", experiment(
+        trials=9, executor={"mode": mode}, trial=LINES, schedule=schedule,
+        budget={"trials": 9, "parallel": 3}), timeout=120)
+    stopped = [n for n, state in enumerate(states(smtune), 1)
+               if state == "stopped" and n > 3]
+    assert len(stopped) >= 4
+    for trial in stopped:
+        line, term = (int((smtune.directory / f"{trial}.{name}").read_text())
+                      for name in ("line", "term"))
+        assert (term - line) / 1e9 < (1 if mode == "pilot" else 5)
+
+
+def test_killed_engine_leaves_the_queue_alone(smtune, experiment, cluster,
+                                              mode):
+    engine = smtune.start("run", experiment(
+        trials=4, executor={"mode": mode}, trial=SLOW))
+    running(smtune, 4)
+    before = cluster.jobs()
+    engine.kill()
+    engine.wait()
+    time.sleep(1)  # there is nothing to wait for
+    assert cluster.jobs() == before
+    engine = smtune.start("resume", "run")
+    running(smtune, 4)
+    time.sleep(3)  # nor here, where it looks at the queue
+    go(smtune)
+    assert engine.wait(30) == 0
+    assert states(smtune) == ["succeeded"] * 4
+    assert sorted(ran(smtune)) == list("1234")
