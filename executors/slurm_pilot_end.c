@@ -279,6 +279,8 @@ static void watch(struct pilot *pilot, int64_t now_ms)
     char text[SLURM_TEXT_MAX];
 
     settle_adopted(pilot, now_ms);
+    if (pilot->phase == PILOT_READY && pilot_is_avoided(pilot))
+        pilot_drain(pilot);
     if (silence_ms < most_ms)
         return;
     snprintf(text, sizeof(text), "no sign of life for %" PRId64 " s",

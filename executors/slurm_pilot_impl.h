@@ -138,6 +138,8 @@ struct pilot *pilot_create(struct pilots *pilots, const char *name,
                            struct err *err);
 /* Forgets it: what runs there goes on. Its attempts are the caller's. */
 void pilot_destroy(struct pilot *pilot);
+/* Whether it is on a node to be kept away from by all. */
+bool pilot_is_avoided(const struct pilot *pilot);
 bool pilot_suits(const struct pilot *pilot, const struct slurm_flight *flight,
                  const char *kind, int64_t now_ms);
 /* Returns -1 where it cannot be given, which is the attempt's fault. */

@@ -119,6 +119,11 @@ static bool has_time(const struct pilot *pilot, const struct attempt_spec *spec,
     return now_ms + need_ms <= pilot->until_ms;
 }
 
+bool pilot_is_avoided(const struct pilot *pilot)
+{
+    return is_in(slurm_avoided(pilot->pilots->slurm), pilot->node);
+}
+
 bool pilot_suits(const struct pilot *pilot, const struct slurm_flight *flight,
                  const char *kind, int64_t now_ms)
 {

@@ -486,6 +486,39 @@ static void test_slurm_pilot__sick_nodes_are_reported(void **state)
     assert_int_equal(drill->slurm.end_count, 0);
 }
 
+static void test_slurm_pilot__on_avoided_nodes_take_no_more(void **state)
+{
+    struct drill *drill = *state;
+
+    begin(drill);
+    drill->slurm.avoided[0] = "n1";
+    start(drill, 3);
+    WAIT_FOR(drill, drill->slurm.submit_count == 2);
+    assert_int_equal(drill->pilots->waiting.count, 1);
+    drill->pilots->watched_ms = 0;
+    turn(drill);
+    assert_int_equal(count_come(drill, AGENT_DRAIN), 1);
+}
+
+static void test_slurm_pilot__an_attempt_has_the_executors_time(void **state)
+{
+    struct drill *drill = *state;
+    struct agent_message message;
+    struct attempt_request *request = NULL;
+
+    drill->slurm.options.time_ms = 90000;
+    start(drill, 1);
+    WAIT_FOR(drill, drill->slurm.submit_count == 1);
+    become_agent(drill, drill->slurm.submits[0].name, 1);
+    WAIT_FOR(drill, drill->pilots->waiting.count == 0);
+    assert_int_equal(spool_read(&drill->in, NULL), 1);
+    assert_int_equal(spool_next(&drill->in, &message), 1);
+    request = agent_get_start(&message);
+    assert_int_equal(request->spec.time_ms, 90000);
+    attempt_request_destroy(request);
+    fake_answer(&drill->slurm, 0, SLURM_DONE, 17);
+}
+
 static void test_slurm_pilot__that_never_speak_are_not_tried_for_ever(
     void **state)
 {
@@ -553,6 +586,8 @@ int main(void)
         DRILL(test_slurm_pilot__a_second_engine_takes_over),
         DRILL(test_slurm_pilot__strangers_are_taken_over_or_ended),
         DRILL(test_slurm_pilot__sick_nodes_are_reported),
+        DRILL(test_slurm_pilot__on_avoided_nodes_take_no_more),
+        DRILL(test_slurm_pilot__an_attempt_has_the_executors_time),
         DRILL(test_slurm_pilot__that_never_speak_are_not_tried_for_ever),
         DRILL(test_slurm_pilot__unwanted_ones_are_withdrawn),
         DRILL(test_slurm_pilot__the_end_drains_all),
