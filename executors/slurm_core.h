@@ -20,6 +20,7 @@ struct slurm_names {
     char prefix[SLURM_NAME_SIZE]; /* "smt-TOKEN-" */
     int64_t next, end;            /* numbers that are ours to give */
     int64_t since_ms;             /* wall clock: no job of the run is older */
+    bool is_old; /* an earlier engine of the run gave names out */
 };
 
 /* Makes the folder and the token, if they are not there. */

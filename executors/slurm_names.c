@@ -70,9 +70,10 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
     int result = fs_make_directories(healthy, err);
 
     names->folder = fs_absolute(folder);
+    names->is_old = fs_exists(path);
     if (result == 0)
-        result = fs_exists(path) ? read_token(names, path, err)
-                                 : make_token(names, path, err);
+        result = names->is_old ? read_token(names, path, err)
+                               : make_token(names, path, err);
     names->since_ms = clock_wall_ms() - DAY_MS;
     if (result == 0 && stat(path, &status) == 0 &&
         (int64_t)status.st_mtime * 1000 - DAY_MS < names->since_ms)

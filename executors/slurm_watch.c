@@ -213,5 +213,6 @@ void slurm_watch_start(struct slurm *slurm)
     watch->interval_ms = slurm->options.poll_ms;
     uv_timer_init(slurm->loop, &watch->timer);
     watch->timer.data = slurm;
-    uv_timer_start(&watch->timer, on_timer, (uint64_t)watch->interval_ms, 0);
+    uv_timer_start(&watch->timer, on_timer,
+                   slurm->names.is_old ? 0 : (uint64_t)watch->interval_ms, 0);
 }
