@@ -48,7 +48,7 @@ LIES = {
         "sbatch": 'script=$(cat); real "$@" <<<"$script" >/dev/null; '
                   'real "$@" <<<"$script"; exit'},
     "sbatch is full": {
-        "sbatch": 'first 4 && { echo "sbatch: error: AssocMaxSubmitJobLimit" '
+        "sbatch": 'first 2 && { echo "sbatch: error: AssocMaxSubmitJobLimit" '
                   '>&2; fail 1 "Batch job submission failed: Job violates '
                   'accounting/QOS policy (job submit limit)"; }'},
     "squeue is slow": {"squeue": "sleep 3"},
@@ -75,6 +75,27 @@ LIES = {
         for name in ("sbatch", "squeue", "sacct", "scontrol", "sinfo")},
 }
 
+# Now one, now another, by the number of the call.
+WHIMS = {
+    "sbatch": ["", 'real "$@" >&2; fail 1 "%s"' % TIMED_OUT,
+               'fail 1 "%s"' % TIMED_OUT, 'real "$@" >/dev/null; exit 0',
+               'script=$(cat); real "$@" <<<"$script" >&2; '
+               'real "$@" <<<"$script"; exit',
+               'real "$@"; kill -9 $$', "sleep 1"],
+    "squeue": ["", "exit 0", 'real "$@" | head -1; exit 0',
+               'real "$@" | head -c -9; exit 0', 'real "$@" | head -2; exit 0',
+               'fail 1 "%s"' % UNREACHABLE, "sleep 1"],
+    "sacct": ["", "exit 0", 'real "$@" | head -1; exit 0',
+              'real "$@" | head -c -9; exit 0'],
+    "scancel": ["", 'real "$@"; fail 140 "%s"' % TIMED_OUT,
+                "exit 0", 'fail 8 "%s"' % UNREACHABLE],
+    "sinfo": ["", "exit 0", 'fail 1 "%s"' % UNREACHABLE],
+}
+WHIM = """\
+[ "$n" -gt 40 ] || case $(((n * 7 + {seed} + n / 3) % {count})) in
+{cases}
+esac"""
+
 # Of what is told to end jobs.
 CANCELS = {
     "scancel does it and fails": 'real "$@"; first 2 && '
@@ -83,6 +104,19 @@ CANCELS = {
     "scancel fails": f'first 2 && fail 8 "{UNREACHABLE}"',
     "scancel is slow": "sleep 3",
 }
+
+
+MODES = ("job", "array", "pilot")
+# Those that have found mistakes in one mode or another.
+WORST = ("sbatch accepts and times out", "squeue has an empty queue",
+         "squeue leaves rows out", "sacct knows nothing",
+         "scancel does nothing")
+
+
+def in_turn(lies):
+    """[(lie, mode), ...]: the worst in all modes, the others in one each."""
+    return [(lie, mode) for i, lie in enumerate(lies) for mode in
+            (MODES if lie in WORST else [MODES[i % len(MODES)]])]
 
 
 @pytest.fixture(scope="module")
@@ -106,19 +140,57 @@ def lying(tmp_path):
     return make
 
 
-@pytest.mark.parametrize("mode", ["job", "array", "pilot"])
-@pytest.mark.parametrize("lie", LIES)
-def test_every_trial_ends_once(drill, cluster, lying, expected, mode, lie):
+def was_called(folder, program):
+    """How often a liar was asked."""
+    path = folder / "liars" / f"{program}.calls"
+    return len(path.read_text()) if path.exists() else 0
+
+
+@pytest.mark.parametrize("lie, mode", in_turn(LIES))
+def test_every_trial_ends_once(drill, cluster, lying, expected, lie, mode):
     it = drill(mode=mode, trials=TRIALS, parallel=4)
     it.environment["PATH"] = lying(LIES[lie])
-    it.finish(expected, is_strict=False, patience=150)
+    it.finish(expected, patience=150)
     wait_until(lambda: not cluster.jobs(), 30, "an empty queue")
 
 
-@pytest.mark.parametrize("mode", ["job", "array", "pilot"])
-@pytest.mark.parametrize("lie", CANCELS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seed", [1, 3])
+def test_they_have_whims(drill, cluster, lying, expected, mode, seed):
+    it = drill(mode=mode, trials=TRIALS, parallel=4)
+    it.environment["PATH"] = lying({
+        name: WHIM.format(seed=seed, count=len(lies), cases="\n".join(
+            f"{i}) {lie or ':'} ;;" for i, lie in enumerate(lies)))
+        for name, lies in WHIMS.items()})
+    it.finish(expected, patience=150)
+    wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
+
+
+@pytest.mark.parametrize("lie, mode", in_turn([
+    "sbatch accepts and times out", "sbatch accepts and is cut short",
+    "sbatch submits twice", "sbatch is slow"]))
+def test_an_engine_dies_of_it(drill, cluster, lying, expected, tmp_path, lie,
+                              mode):
+    """It is killed in the middle, twice, and another takes up what it left.
+    Pilots that are found too late go by themselves."""
+    it = drill(mode=mode, trials=TRIALS, parallel=4,
+               executor={"heartbeat": "1s", "pilot": {"idle": "4s"}})
+    it.environment["PATH"] = lying(LIES[lie])
+    program, = LIES[lie]
+    for calls in (1, 2):
+        engine = it.go_on()
+        wait_until(lambda calls=calls: engine.poll() is not None or
+                   was_called(tmp_path, program) >= calls, 60)
+        engine.kill()
+        engine.wait()
+        it.check_record()
+    it.finish(expected, patience=150)
+    wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
+
+
+@pytest.mark.parametrize("lie, mode", in_turn(CANCELS))
 def test_nothing_is_left_of_what_was_stopped(smtune, experiment, cluster,
-                                             lying, mode, lie):
+                                             lying, lie, mode):
     path = experiment(trials=3, executor={"mode": mode},
                       trial={"command": ["sleep", "1000"]})
     smtune.env["PATH"] = lying({"scancel": CANCELS[lie]})
