@@ -352,6 +352,14 @@ static void mode_swept(void *self, int64_t asked_ms)
     }
 }
 
+/* What one that never spoke has left tells why. */
+static void forget(struct pilot *pilot)
+{
+    if (pilot->was_heard)
+        fs_remove_tree(pilot->folder, NULL);
+    pilot_destroy(pilot);
+}
+
 static void mode_tick(void *self, int64_t now_ms)
 {
     struct pilots *pilots = self;
@@ -365,7 +373,7 @@ static void mode_tick(void *self, int64_t now_ms)
         pilot_look(pilot, now_ms, is_watch);
         if (pilot->phase == PILOT_OVER && pilot->flights.count == 0 &&
             pilot->is_gone && !pilot->is_submitting && !pilot->is_asked)
-            pilot_destroy(pilot);
+            forget(pilot);
     }
 }
 

@@ -18,8 +18,10 @@
  */
 
 enum {
-    LATE_MS = 3000, /* so late a network file system shows an `exit` */
-    UNHEALTHY_MAX = 200
+    LATE_MS = 3000,   /* so late a network file system shows an `exit` */
+    QUEUED_MS = 2000, /* a wait that is worth a word */
+    UNHEALTHY_MAX = 200,
+    LAST_LINE_SIZE = 200
 };
 
 /* -- The end of a pilot ---------------------------------------------------*/
@@ -53,6 +55,11 @@ void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
          f = f->sibling) {
         if (is_fenced)
             pulse_mark(f->request->spec.directory, PULSE_REVOKED, NULL);
+    }
+    for (struct slurm_flight *f = pilot->pilots->waiting.first; f != NULL;
+         f = f->sibling) {
+        if (f->job == pilot->job)
+            f->job = 0;
     }
     pilot_withdraw(pilot);
     slurm_look_soon(pilot->pilots->slurm);
@@ -113,21 +120,30 @@ static enum attempt_cause cause_of(const struct slurm_state *state)
     return CAUSE_LOST;
 }
 
+/* ": LINE" where there is one, for people: set-up that fails says why there. */
+static void add_last_line(const struct pilot *pilot, char *text, size_t size)
+{
+    size_t length = strlen(text);
+    char line[LAST_LINE_SIZE];
+
+    slurm_last_words(pilot->folder, line, sizeof(line));
+    if (line[0] != '\0')
+        snprintf(text + length, size - length, ": %s", line);
+}
+
 static void note_end(struct pilot *pilot, const struct slurm_job *job)
 {
     bool is_node = job->state->action == SLURM_EXCLUDE;
-    bool was_heard = pilot->phase != PILOT_PENDING;
-    char text[SLURM_TEXT_MAX], words[120];
+    char text[SLURM_TEXT_MAX];
 
-    slurm_last_words(pilot->folder, words, sizeof(words));
-    snprintf(text, sizeof(text),
-             "its job %" PRId64 " on %s ended as %s%s%s%s%s", job->id,
-             pilot->node[0] != '\0' ? pilot->node : "no node", job->word,
-             job->reason[0] != '\0' ? ", " : "", job->reason,
-             words[0] != '\0' ? ": " : "", words);
+    snprintf(text, sizeof(text), "its job %" PRId64 " on %s ended as %s%s%s",
+             job->id, pilot->node[0] != '\0' ? pilot->node : "no node",
+             job->word, job->reason[0] != '\0' ? ", " : "", job->reason);
     if (is_node)
         report(pilot, NODE_DIED, text);
-    if (!was_heard && !is_node && !is_unhealthy(pilot))
+    if (!pilot->was_heard && !is_node)
+        add_last_line(pilot, text, sizeof(text));
+    if (!pilot->was_heard && !is_node && !is_unhealthy(pilot))
         pilots_note_failure(pilot->pilots, pilot,
                             cause_of(job->state) == CAUSE_PREEMPTED
                                 ? PILOT_PUT_OFF
@@ -289,8 +305,31 @@ static void watch(struct pilot *pilot, int64_t now_ms)
     pilot_lose(pilot, CAUSE_NODE_FAIL, true, text);
 }
 
+/* As many of those who wait as it has room for. */
+static void tell_queued(struct pilot *pilot)
+{
+    struct slurm_flight *flight = pilot->pilots->waiting.first;
+    struct buf kind = BUF_INIT;
+
+    pilot->was_told = true;
+    for (int left = pilot->size.cpus; flight != NULL && left > 0;
+         flight = flight->sibling) {
+        buf_truncate(&kind, 0);
+        pilot_kind_of(flight->request->spec.slurm, &kind);
+        if (flight->job != 0 || strcmp(buf_text(&kind), pilot->kind) != 0)
+            continue;
+        left -= pilot_room_of(&flight->request->spec).cpus;
+        flight->job = pilot->job;
+        slurm_flight_queued(pilot->pilots->slurm, flight);
+    }
+    buf_clear(&kind);
+}
+
 void pilot_look(struct pilot *pilot, int64_t now_ms, bool is_watch)
 {
+    if (pilot->phase == PILOT_PENDING && !pilot->was_told && pilot->job != 0 &&
+        now_ms - pilot->told_ms >= QUEUED_MS)
+        tell_queued(pilot);
     if (pilot->phase == PILOT_OVER)
         settle(pilot, now_ms);
     else if (!is_watch)

@@ -12,7 +12,7 @@ enum {
     PILOT_PENDING_MAX = 4,  /* in the queue at once */
     PILOT_UNHEARD_MAX = 3,  /* that end in a row before their agents speak */
     PILOT_IDLE_MS = 60000,  /* where options do not say */
-    PILOT_MARGIN_MS = 60000 /* of a pilot's time, to begin and to end */
+    PILOT_MARGIN_MS = 15000 /* of a pilot's time, to begin and to end */
 };
 
 /* Attempts in a row, through their `sibling`. All zeroes: empty. */
@@ -92,7 +92,9 @@ struct pilot {
     int64_t job;        /* 0: not known */
     int64_t told_ms;    /* when the transport's answer to it came */
     bool is_submitting; /* that is yet to come */
+    bool was_told;      /* those who wait for it, that they are in a queue */
     bool was_listed;    /* since the last sweep */
+    bool was_heard;     /* its agent has spoken */
     bool is_asked;      /* the accounting, which is yet to answer */
     bool is_gone;       /* its job is not in the queue any more */
     bool is_fenced;     /* what it had may still live: wait for silence */

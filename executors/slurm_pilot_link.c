@@ -217,6 +217,7 @@ static int on_ready(struct pilot *pilot, const struct agent_message *message)
         return -1;
     if (pilot->phase == PILOT_PENDING)
         pilot->phase = PILOT_READY;
+    pilot->was_heard = true;
     pilot->size =
         (struct pilot_room){ready.cpus, ready.gpus, ready.memory_bytes};
     pilot->whole_ms = ready.left_ms;

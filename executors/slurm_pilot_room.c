@@ -189,17 +189,18 @@ static void plan_size(struct pilot_plan *plan,
         plan->size.memory_bytes = options->pilot_memory_bytes;
 }
 
-static int refuse_time(const struct attempt_spec *spec,
+static int refuse_time(const struct attempt_spec *spec, int64_t need_ms,
                        const struct slurm_partition *partition, struct err *err)
 {
-    char limit[32], most[32];
+    char limit[32], need[32], most[32];
 
     units_format_duration(spec->time_ms, limit, sizeof(limit));
+    units_format_duration(need_ms, need, sizeof(need));
     units_format_duration(partition->max_time_ms, most, sizeof(most));
     return err_set(err, ERR_FAILED,
-                   "a time limit of %s does not fit into a pilot of partition "
-                   "'%s', which gives %s at most",
-                   limit, partition->name, most);
+                   "a time limit of %s wants a pilot of %s, and partition '%s' "
+                   "gives %s at most",
+                   limit, need, partition->name, most);
 }
 
 static int plan_time(struct pilot_plan *plan, const struct attempt_spec *spec,
@@ -220,7 +221,7 @@ static int plan_time(struct pilot_plan *plan, const struct attempt_spec *spec,
     if (plan->time_ms == 0 || need_ms <= plan->time_ms)
         return 0;
     if (most_ms > 0 && need_ms > most_ms)
-        return refuse_time(spec, partition, err);
+        return refuse_time(spec, need_ms, partition, err);
     plan->time_ms = need_ms;
     plan->says_time = true;
     return 0;
