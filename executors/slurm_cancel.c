@@ -13,7 +13,7 @@
  * later one shows that it is over, or no more there.
  */
 
-enum { AGAIN_MS = 10000, BATCH_MAX = 500 };
+enum { BATCH_MAX = 500 };
 
 struct slurm_cancel {
     struct slurm_cancel *next;
@@ -112,7 +112,7 @@ static void on_cancelled(void *user, const struct slurm_reply *reply)
 /* A signal is said once. */
 static bool is_over(const struct slurm_cancel *cancel, int64_t asked_ms)
 {
-    return (!cancel->is_there && cancel->asked_ms <= asked_ms) ||
+    return (!cancel->is_there && cancel->asked_ms < asked_ms) ||
            (cancel->signal != 0 && cancel->said_ms != 0);
 }
 
@@ -133,22 +133,25 @@ static void drop_done(struct slurm_cancels *cancels, int64_t asked_ms)
     }
 }
 
-static bool is_due(const struct slurm_cancel *cancel, int64_t now_ms)
+/* It is said again after a while. */
+static bool is_due(const struct slurm *slurm, const struct slurm_cancel *cancel,
+                   int64_t now_ms)
 {
     return cancel->is_there && (cancel->signal == 0 || cancel->is_running) &&
-           (cancel->said_ms == 0 || now_ms - cancel->said_ms >= AGAIN_MS);
+           (cancel->said_ms == 0 ||
+            now_ms - cancel->said_ms >= 2 * slurm->options.poll_ms);
 }
 
 /* All that are due and have the same signal as the first of them. Returns how
  * many. */
-static size_t take_batch(struct slurm_cancels *cancels, int64_t now_ms,
+static size_t take_batch(struct slurm *slurm, int64_t now_ms,
                          struct slurm_target *targets, int *signal)
 {
     size_t count = 0;
 
-    for (struct slurm_cancel *c = cancels->first;
+    for (struct slurm_cancel *c = slurm->cancels.first;
          c != NULL && count < BATCH_MAX; c = c->next) {
-        if (!is_due(c, now_ms) || (count > 0 && c->signal != *signal))
+        if (!is_due(slurm, c, now_ms) || (count > 0 && c->signal != *signal))
             continue;
         *signal = c->signal;
         c->said_ms = now_ms;
@@ -169,7 +172,7 @@ void slurm_cancels_swept(struct slurm *slurm, int64_t asked_ms)
     if (cancels->first == NULL)
         return;
     targets = mem_array(BATCH_MAX, sizeof(*targets));
-    while ((count = take_batch(cancels, now_ms, targets, &signal)) > 0)
+    while ((count = take_batch(slurm, now_ms, targets, &signal)) > 0)
         slurm->transport->type->cancel(slurm->transport, targets, count, signal,
                                        on_cancelled, slurm);
     free(targets);

@@ -120,6 +120,13 @@ void wave_task_runs(struct wave_task *task)
     TAILQ_INSERT_HEAD(&waves->running, task, link);
 }
 
+void wave_task_queued(struct wave_task *task)
+{
+    if (!task->was_told && !task->is_claimed)
+        slurm_flight_queued(task->wave->waves->slurm, task->flight);
+    task->was_told = true;
+}
+
 int wave_task_target(const struct wave_task *task, struct slurm_target *target)
 {
     const struct wave *wave = task->wave;
@@ -195,7 +202,7 @@ static bool start_reserve(struct waves *waves, struct slurm_flight *flight)
     reserves_take(task);
     pulse_mark(directory, PULSE_GO, NULL);
     reserves_queue(waves, directory, job);
-    slurm_flight_queued(waves->slurm, flight);
+    wave_task_queued(task);
     slurm_look_soon(waves->slurm);
     return true;
 }

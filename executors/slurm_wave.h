@@ -40,13 +40,16 @@ struct wave_task {
     char word[32];                   /* the same, as it came */
     int exit_code, signal;           /* of its job, once it is over */
     int64_t claim_job;               /* that has claimed it; 0: not known */
+    int64_t claimed_ms;              /* when its claim was seen */
     int64_t told_ms;                 /* when its flight was cancelled */
     int64_t cancelled_ms; /* when Slurm was last told to; 0: not yet */
     int64_t exit_ms;      /* when an `exit` was seen that Slurm is to explain */
     bool has_reserves;
+    bool was_told; /* its owner, that it is queued */
     bool is_claimed;
     bool is_running; /* it is in waves.running */
     bool is_listed;  /* in the listing that is gone through */
+    bool is_back;    /* it waits there, though it was started */
     bool is_asked;   /* the accounting, and it has not answered */
 };
 
@@ -104,6 +107,8 @@ struct wave_task *wave_add(struct wave *wave, size_t index,
 void wave_task_runs(struct wave_task *task);
 /* What Slurm is told to cancel it; -1 where its job is not known. */
 int wave_task_target(const struct wave_task *task, struct slurm_target *target);
+/* Its place in the queue is told, the first time. */
+void wave_task_queued(struct wave_task *task);
 /* Tells Slurm to end it, as its flight's cancel_mode says. */
 void wave_task_cancel(struct wave_task *task);
 /* The folder of the wave; the caller's to free. */

@@ -24,6 +24,7 @@ static void note_claim(struct wave_task *task, const struct claim *claim)
     struct slurm_flight *flight = task->flight;
 
     task->is_claimed = true;
+    task->claimed_ms = clock_monotonic_ms();
     task->claim_job = claim->job;
     if (claim->job != 0 && claim->job != flight->job && task->fate == TASK_OVER)
         task->fate = TASK_LIVE; /* its twin is over */

@@ -54,7 +54,6 @@ static void find_unsure(struct wave *wave, const struct slurm_job *job)
 static void note_state(struct wave_task *task, const struct slurm_job *job)
 {
     struct slurm_flight *flight = task->flight;
-    bool is_new = task->state == NULL;
 
     task->is_listed = true;
     task->state = job->state;
@@ -65,8 +64,8 @@ static void note_state(struct wave_task *task, const struct slurm_job *job)
     flight->array = job->array;
     if (job->nodes[0] != '\0' && strpbrk(job->nodes, "[,(") == NULL)
         snprintf(flight->node, sizeof(flight->node), "%s", job->nodes);
-    if (is_new && job->state->phase != SLURM_ENDED && !task->is_claimed)
-        slurm_flight_queued(task->wave->waves->slurm, flight);
+    if (job->state->phase != SLURM_ENDED)
+        wave_task_queued(task);
 }
 
 /* Slurm would start it no more, or never. */
@@ -75,8 +74,7 @@ static void check_pending(struct wave_task *task, const struct slurm_job *job)
     struct waves *waves = task->wave->waves;
 
     if (task->is_claimed) {
-        wave_task_fence(task, "slurm put it back into its queue",
-                        clock_monotonic_ms());
+        task->is_back = true;
     } else if (slurm_reason_is_final(job->reason) &&
                !task->flight->is_cancelled) {
         const struct slurm_target target = {
@@ -211,7 +209,11 @@ static void sweep_wave(struct wave *wave, int64_t asked_ms)
         if (!task->is_listed && wave->stage == WAVE_QUEUED &&
             wave->since_ms < asked_ms)
             miss(task);
-        task->is_listed = false;
+        /* A listing may be older than the claim. */
+        if (task->is_back && task->claimed_ms < asked_ms)
+            wave_task_fence(task, "slurm put it back into its queue",
+                            clock_monotonic_ms());
+        task->is_listed = task->is_back = false;
     }
 }
 

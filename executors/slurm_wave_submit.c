@@ -15,7 +15,6 @@
 
 enum {
     MARGIN_MS = 60000, /* of Slurm's time limit, beyond the shim's */
-    HOLD_MIN_MS = 5000,
     HOLD_MAX_MS = 60000
 };
 
@@ -169,7 +168,7 @@ static void take_id(struct wave *wave, int64_t id)
             continue;
         task->flight->job = wave->is_array ? 0 : id;
         task->flight->array = wave->is_array ? id : 0;
-        slurm_flight_queued(waves->slurm, task->flight);
+        wave_task_queued(task);
         if (task->flight->is_cancelled)
             wave_task_cancel(task);
         if (task->has_reserves)
@@ -191,7 +190,8 @@ static void hold(struct wave *wave, const char *text)
     if (!waves->was_hold_noted)
         slurm_note(waves->slurm, "slurm takes no more jobs for now: %s", text);
     waves->was_hold_noted = true;
-    waves->hold_ms = waves->hold_ms == 0 ? HOLD_MIN_MS : 2 * waves->hold_ms;
+    waves->hold_ms = waves->hold_ms == 0 ? slurm_options(waves->slurm)->poll_ms
+                                         : 2 * waves->hold_ms;
     if (waves->hold_ms > HOLD_MAX_MS)
         waves->hold_ms = HOLD_MAX_MS;
     waves->hold_until_ms = clock_monotonic_ms() + waves->hold_ms;
