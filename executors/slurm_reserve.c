@@ -161,17 +161,27 @@ void reserves_open(struct waves *waves)
     closedir(stream);
 }
 
+/* Its job ends by itself, where that begins. */
+static void give_up(const struct reserve *reserve)
+{
+    char *folder = folder_of(reserve);
+    struct claim claim;
+
+    if (fs_exists(reserve->directory))
+        claim_judge(reserve->directory, 0, &claim, NULL);
+    fs_remove_tree(folder, NULL);
+    free(folder);
+}
+
 /* Where the link before has ended and the owner goes without a word of the
  * next, nobody wants that one. */
 void reserves_close(struct waves *waves)
 {
     struct reserve *reserve;
-    struct claim claim;
 
     while ((reserve = TAILQ_FIRST(&waves->reserves)) != NULL) {
-        if (!reserve->is_awaited && !reserve->is_dropped &&
-            fs_exists(reserve->directory))
-            claim_judge(reserve->directory, 0, &claim, NULL);
+        if (!reserve->is_awaited && !reserve->is_dropped)
+            give_up(reserve);
         destroy(reserve);
     }
 }
