@@ -197,12 +197,30 @@ static void hold(struct wave *wave, const char *text)
     waves->hold_until_ms = clock_monotonic_ms() + waves->hold_ms;
 }
 
+/* Nodes that are kept away from may be all that could have done it. */
+static void describe_refusal(const struct waves *waves, const char *why,
+                             char *text, size_t size)
+{
+    const char *const *avoided = slurm_avoided(waves->slurm);
+    size_t count = 0;
+
+    while (avoided != NULL && avoided[count] != NULL)
+        count++;
+    if (count == 0)
+        snprintf(text, size, "slurm refused it: '%s'", why);
+    else
+        snprintf(text, size,
+                 "slurm refused it, with %zu node%s avoided (see smtune "
+                 "nodes): '%s'",
+                 count, count > 1 ? "s" : "", why);
+}
+
 static void on_submitted(void *user, const struct slurm_reply *reply,
                          int64_t id)
 {
     struct wave *wave = user;
     struct waves *waves = wave->waves;
-    char text[SLURM_TEXT_MAX + 32];
+    char text[SLURM_TEXT_MAX + 128];
 
     waves->on_way--;
     switch (reply->answer) {
@@ -210,7 +228,7 @@ static void on_submitted(void *user, const struct slurm_reply *reply,
         take_id(wave, id);
         break;
     case SLURM_REFUSED:
-        snprintf(text, sizeof(text), "slurm refused it: '%s'", reply->text);
+        describe_refusal(waves, reply->text, text, sizeof(text));
         end_all(wave, text);
         break;
     case SLURM_LATER:
