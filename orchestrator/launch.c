@@ -21,6 +21,7 @@ struct launch {
     struct env_list environment;
     struct launch **reserves; /* [reserve_count of its spec] */
     struct attempt_spec *reserve_specs;
+    struct slurm_ask ask; /* of its spec; the texts are the task's */
 };
 
 static int expand_shell(struct launch *launch, struct template *command,
@@ -129,7 +130,8 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->gpus = resources->gpus;
     spec->nodes = resources->nodes;
     spec->tasks = resources->tasks;
-    spec->slurm = &resources->slurm;
+    launch->ask = resources->slurm; /* a reserve's trial is gone by then */
+    spec->slurm = &launch->ask;
     spec->memory_bytes = resources->memory_bytes;
     spec->time_ms = resources->time_ms;
     spec->grace_ms = resources->grace_ms;
