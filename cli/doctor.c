@@ -154,8 +154,9 @@ static void look_at_file_system(const struct cli *cli, struct finding *finding)
         buf_add_string(&finding->found, found.name);
         if (found.is_network)
             advise(finding, HEALTH_WARN,
-                   "keep the store on a disk of this machine (--store), or "
-                   "without a log (SMTUNE_STORE_JOURNAL=delete)");
+                   "a store there is made without a log, and slower; where no "
+                   "other machine has to see it, a disk of this one (--store) "
+                   "is better");
     }
     free(nearest);
 }

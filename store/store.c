@@ -112,7 +112,8 @@ static bool is_marked_for_log(const struct store *store)
 
     if (fd >= 0)
         close(fd);
-    return length < (ssize_t)sizeof(header) || header[READ_VERSION] == WITH_LOG;
+    return length == (ssize_t)sizeof(header) &&
+           header[READ_VERSION] == WITH_LOG;
 }
 
 /* Before the database is opened: whether it may lie where it does, and how. */
@@ -134,9 +135,10 @@ static int check_place(struct store *store, struct err *err)
         return 0;
     return err_set(err, ERR_FAILED,
                    "store '%s' lies on a file system of the network (%s), "
-                   "where a database with a log can be damaged: take a folder "
-                   "of this machine (--store or SMTUNE_STORE), or set "
-                   "SMTUNE_STORE_JOURNAL=delete, which is slower",
+                   "where its log can damage it: set "
+                   "SMTUNE_STORE_JOURNAL=delete once, which takes the log "
+                   "away, or keep it on a disk of this machine (--store or "
+                   "SMTUNE_STORE)",
                    store->directory, place.name);
 }
 
