@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cmd.h"
@@ -46,27 +47,40 @@ static void add_claims(struct buf *out, const struct workflow *workflow,
                    workflow->pools[flow->claims[i].pool].name);
 }
 
+static void add_resources(struct buf *out, const struct resources *resources)
+{
+    const char *const words[] = {resources->slurm.partition,
+                                 resources->slurm.mode};
+    char time[32];
+
+    add_count(out, resources->nodes > 1 ? resources->nodes : 0, "node");
+    add_count(out, resources->tasks > 1 ? resources->tasks : 0, "rank");
+    add_count(out, resources->cpus > 1 ? resources->cpus : 0, "CPU");
+    add_count(out, resources->gpus, "GPU");
+    if (resources->time_ms > 0) {
+        units_format_duration(resources->time_ms, time, sizeof(time));
+        add_part(out, time);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (words[i] != NULL)
+            buf_printf(out, "%s%s %s", out->length > 0 ? ", " : "",
+                       i == 0 ? "partition" : "mode", words[i]);
+    }
+}
+
 /* What a step takes, and how it goes on, in a few words; NULL: nothing. */
 static char *make_detail(const struct workflow *workflow, size_t index)
 {
     const struct step *step = &workflow->steps[index];
-    const struct resources *resources = &step->task.resources;
     struct buf text = BUF_INIT;
-    char time[32];
 
     if (step->file != NULL)
         add_part(&text, strrchr(step->file, '/') != NULL
                             ? strrchr(step->file, '/') + 1
                             : step->file);
-    if (step->kind == STEP_TASK) {
-        add_count(&text, resources->cpus > 1 ? resources->cpus : 0, "CPU");
-        add_count(&text, resources->gpus, "GPU");
-    }
+    if (step->kind == STEP_TASK)
+        add_resources(&text, &step->task.resources);
     add_claims(&text, workflow, &workflow->flow_steps[index]);
-    if (resources->time_ms > 0 && step->kind == STEP_TASK) {
-        units_format_duration(resources->time_ms, time, sizeof(time));
-        add_part(&text, time);
-    }
     if (strcmp(step->executor, workflow->executors[0].name) != 0)
         buf_printf(&text, "%s%s executor", text.length > 0 ? ", " : "",
                    step->executor);

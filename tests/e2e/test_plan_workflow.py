@@ -46,7 +46,7 @@ params    epochs=10, seed=2
 
 ○ fetch
 ○ prepare  6 copies, 2 CPUs, 1 of disk
-├─○ train  1 GPU, 1 of gpu, 4h 00m
+├─○ train  1 GPU, 4h 00m, 1 of gpu
 ○ │ each   copies not known yet
 └─○ check  fail, when one has failed
 ○ clean    at the end, always
