@@ -222,7 +222,8 @@ static void end_unclaimed(struct wave_task *task)
     } else if (state->cause == CAUSE_CANCELLED) {
         wave_task_end_as(task, CAUSE_CANCELLED,
                          "somebody cancelled its job in slurm");
-    } else if (state->cause == CAUSE_OK || state->cause == CAUSE_PREEMPTED) {
+    } else if (state->cause == CAUSE_OK || state->cause == CAUSE_PREEMPTED ||
+               task->signal != 0) {
         displace(task, "its job ended before it began");
     } else {
         fail_to_launch(task);

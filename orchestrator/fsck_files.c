@@ -63,6 +63,15 @@ static void compare_integer(const struct attempt *attempt,
                 texts[1]);
 }
 
+/* Of a cluster's attempt: the cluster knows better why it was ended, and what
+ * was given up for dead says so later than the record. */
+static bool is_overruled(const struct attempt *attempt,
+                         const struct attempt_exit *end)
+{
+    return attempt->cells[ATTEMPT_CELL_HANDLE].type == VALUE_TEXT &&
+           (end->cause == CAUSE_CANCELLED || end->cause == CAUSE_NODE_FAIL);
+}
+
 /* A command that ends well has failed all the same without its metric or
  * output: that the shim cannot know. */
 static void compare_exit(const struct attempt *attempt,
@@ -96,7 +105,7 @@ static bool check_attempt(const struct attempt *attempt)
 
     if (exit_read(path, attempt->cells[ATTEMPT_CELL_ID].integer, &end) == 0)
         is_there = !was_started || fs_exists(path);
-    else if (has_ended)
+    else if (has_ended && !is_overruled(attempt, &end))
         compare_exit(attempt, &end);
     free(path);
     return is_there;
