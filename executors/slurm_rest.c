@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
-#include "executors/slurm_rest_impl.h"
-#include "executors/slurm_rest_link.h"
+#include "executors/slurm_rest_asked.h"
 
 /*
  * A request is one or several to slurmrestd, each answer being read at once;
@@ -17,42 +15,7 @@
  * clock, so that a change may never be seen.)
  */
 
-enum {
-    NUMBER_NO_JOB = 2017,  /* a job that is not there */
-    NUMBER_NOT_NOW = 2020, /* a signal to one that has not started */
-    NUMBER_ENDED = 2021,   /* one that has ended */
-    FIRST_WITH_MANY = 41   /* that takes several jobs at once to cancel */
-};
-
-struct rest {
-    struct slurm_transport base;
-    struct rest_link *link;
-    struct asked *asked; /* all that have not been answered */
-    void (*destroyed)(void *user);
-    void *destroyed_user;
-};
-
-struct asked {
-    struct asked *next, **self;
-    struct rest *rest;
-    union {
-        slurm_submit_fn *submit;
-        slurm_list_fn *list;
-        slurm_done_fn *done;
-        slurm_site_fn *site;
-    } done;
-    void *user;
-    struct slurm_reply reply; /* the worst so far */
-    size_t left;              /* answers that are not there yet */
-    char *prefix;
-    int64_t since_ms;
-    int signal;
-    struct slurm_target *targets; /* [left] */
-    struct slurm_rest_rows rows;
-    struct slurm_site site;
-};
-
-static struct asked *ask(struct slurm_transport *transport, void *user)
+struct asked *rest_ask(struct slurm_transport *transport, void *user)
 {
     struct rest *rest = (struct rest *)transport;
     struct asked *asked = mem_zero(sizeof(*asked));
@@ -67,16 +30,14 @@ static struct asked *ask(struct slurm_transport *transport, void *user)
     return asked;
 }
 
-/* What the answer was made of is released after it was given: first it is taken
- * out of the list, for the transport may be destroyed meanwhile. */
-static void unlink_asked(struct asked *asked)
+void rest_unlink(struct asked *asked)
 {
     *asked->self = asked->next;
     if (asked->next != NULL)
         asked->next->self = asked->self;
 }
 
-static void asked_destroy(struct asked *asked)
+void rest_asked_destroy(struct asked *asked)
 {
     slurm_rest_rows_clear(&asked->rows);
     slurm_site_clear(&asked->site);
@@ -95,8 +56,7 @@ static void get(struct asked *asked, bool is_for_database, const char *path,
                    done, asked);
 }
 
-/* The worse of two; the later, where they are the same. */
-static void take_reply(struct asked *asked, const struct slurm_reply *reply)
+void rest_take_reply(struct asked *asked, const struct slurm_reply *reply)
 {
     if (reply->answer >= asked->reply.answer)
         asked->reply = *reply;
@@ -106,9 +66,9 @@ static void take_reply(struct asked *asked, const struct slurm_reply *reply)
 
 static void answer_submit(struct asked *asked, int64_t id)
 {
-    unlink_asked(asked);
+    rest_unlink(asked);
     asked->done.submit(asked->user, &asked->reply, id);
-    asked_destroy(asked);
+    rest_asked_destroy(asked);
 }
 
 /* A job that was taken with an error beside it (it is held, or never starts as
@@ -163,7 +123,7 @@ static void rest_submit(struct slurm_transport *transport,
                         const struct slurm_submission *submission,
                         slurm_submit_fn *done, void *user)
 {
-    struct asked *asked = ask(transport, user);
+    struct asked *asked = rest_ask(transport, user);
     json_t *body = slurm_rest_job(submission);
     bool is_refused = check(submission, body, &asked->reply) != 0;
 
@@ -183,11 +143,11 @@ static void answer_list(struct asked *asked)
 {
     bool is_done = asked->reply.answer == SLURM_DONE;
 
-    unlink_asked(asked);
+    rest_unlink(asked);
     asked->done.list(asked->user, &asked->reply,
                      is_done ? asked->rows.jobs : NULL,
                      is_done ? asked->rows.count : 0);
-    asked_destroy(asked);
+    rest_asked_destroy(asked);
 }
 
 static void on_jobs(void *user, int version, const struct fetch_answer *answer)
@@ -204,7 +164,7 @@ static void on_jobs(void *user, int version, const struct fetch_answer *answer)
 static void rest_list(struct slurm_transport *transport, const char *prefix,
                       slurm_list_fn *done, void *user)
 {
-    struct asked *asked = ask(transport, user);
+    struct asked *asked = rest_ask(transport, user);
 
     asked->done.list = done;
     asked->prefix = mem_copy_string(prefix);
@@ -219,7 +179,7 @@ static void on_account(void *user, int version,
 
     (void)version;
     slurm_rest_read_account(answer, asked->since_ms, &asked->rows, &reply);
-    take_reply(asked, &reply);
+    rest_take_reply(asked, &reply);
     if (--asked->left == 0)
         answer_list(asked);
 }
@@ -229,7 +189,7 @@ static void rest_account(struct slurm_transport *transport, const int64_t *ids,
                          size_t count, int64_t since_ms, slurm_list_fn *done,
                          void *user)
 {
-    struct asked *asked = ask(transport, user);
+    struct asked *asked = rest_ask(transport, user);
 
     assert(count > 0);
     asked->done.list = done;
@@ -243,159 +203,13 @@ static void rest_account(struct slurm_transport *transport, const int64_t *ids,
     }
 }
 
-/* -- Cancelling -----------------------------------------------------------*/
-
-static void answer_cancel(struct asked *asked)
-{
-    unlink_asked(asked);
-    asked->done.done(asked->user, &asked->reply);
-    asked_destroy(asked);
-}
-
-static bool is_gone(int64_t number, const char *text, int signal)
-{
-    return number == NUMBER_NO_JOB || number == NUMBER_ENDED ||
-           (signal != 0 && number == NUMBER_NOT_NOW) ||
-           strstr(text, "Invalid job id specified") != NULL;
-}
-
-static void take_cancelled(struct asked *asked, int64_t number,
-                           struct slurm_reply *reply)
-{
-    if (number != 0 && is_gone(number, reply->text, asked->signal))
-        memset(reply, 0, sizeof(*reply));
-    take_reply(asked, reply);
-    if (--asked->left == 0)
-        answer_cancel(asked);
-}
-
-static void on_cancelled(void *user, int version,
-                         const struct fetch_answer *answer)
-{
-    struct slurm_reply reply;
-    int64_t number;
-
-    (void)version;
-    json_decref(slurm_rest_judge(answer, NULL, &number, &reply));
-    take_cancelled(user, number, &reply);
-}
-
-/* Each job has a line in "status". */
-static void on_all_cancelled(void *user, int version,
-                             const struct fetch_answer *answer)
-{
-    struct asked *asked = user;
-    struct slurm_reply reply;
-    int64_t number;
-    json_t *body = slurm_rest_judge(answer, NULL, &number, &reply);
-    const json_t *line;
-    size_t i;
-
-    (void)version;
-    json_array_foreach(json_object_get(body, "status"), i, line)
-    {
-        int64_t code =
-            slurm_rest_known(slurm_rest_inner(line, "error", "code"));
-        const char *text =
-            slurm_rest_text(slurm_rest_inner(line, "error", "string"));
-
-        if (code != 0 && !is_gone(code, text, asked->signal)) {
-            reply.answer = SLURM_REFUSED;
-            snprintf(reply.text, sizeof(reply.text), "%.400s", text);
-        }
-    }
-    json_decref(body);
-    asked->left = 1;
-    take_cancelled(asked, number, &reply);
-}
-
-static void add_target(struct buf *out, const struct slurm_target *target)
-{
-    buf_printf(out, "%" PRId64, target->id);
-    if (target->task >= 0)
-        buf_printf(out, "_%d", target->task);
-}
-
-static void cancel_all(struct asked *asked)
-{
-    json_t *body = json_object(), *jobs = json_array();
-
-    for (size_t i = 0; i < asked->left; i++) {
-        struct buf name = BUF_INIT;
-
-        add_target(&name, &asked->targets[i]);
-        json_array_append_new(jobs, json_from_text(buf_text(&name)));
-        buf_clear(&name);
-    }
-    json_object_set_new(body, "jobs", jobs);
-    if (asked->signal != 0) {
-        json_object_set_new(body, "signal", json_integer(asked->signal));
-        json_object_set_new(body, "flags", json_pack("[s]", "BATCH_JOB"));
-    }
-    rest_link_send(asked->rest->link,
-                   &(struct rest_request){
-                       .method = FETCH_DELETE, .path = "jobs/", .body = body},
-                   on_all_cancelled, asked);
-}
-
-static void cancel_each(struct asked *asked)
-{
-    for (size_t i = 0; i < asked->left; i++) {
-        struct buf path = BUF_INIT;
-
-        buf_add_string(&path, "job/");
-        add_target(&path, &asked->targets[i]);
-        if (asked->signal != 0)
-            buf_printf(&path, "?signal=%d", asked->signal);
-        rest_link_send(asked->rest->link,
-                       &(struct rest_request){.method = FETCH_DELETE,
-                                              .path = buf_text(&path)},
-                       on_cancelled, asked);
-        buf_clear(&path);
-    }
-}
-
-/* A task of an array has no name of its own any more where all at once can be
- * cancelled. */
-static void on_known(void *user, int version, const struct fetch_answer *answer)
-{
-    struct asked *asked = user;
-
-    if (version == 0) {
-        json_decref(
-            slurm_rest_judge(answer, NULL, &(int64_t){0}, &asked->reply));
-        answer_cancel(asked);
-    } else if (version >= FIRST_WITH_MANY) {
-        cancel_all(asked);
-    } else {
-        cancel_each(asked);
-    }
-}
-
-static void rest_cancel(struct slurm_transport *transport,
-                        const struct slurm_target *targets, size_t count,
-                        int signal, slurm_done_fn *done, void *user)
-{
-    struct asked *asked = ask(transport, user);
-
-    assert(count > 0);
-    asked->done.done = done;
-    asked->left = count;
-    asked->signal = signal;
-    asked->targets = mem_array(count, sizeof(*targets));
-    memcpy(asked->targets, targets, count * sizeof(*targets));
-    rest_link_send(asked->rest->link,
-                   &(struct rest_request){.path = "", .is_nothing = true},
-                   on_known, asked);
-}
-
 /* -- The cluster ----------------------------------------------------------*/
 
 static void answer_site(struct asked *asked)
 {
-    unlink_asked(asked);
+    rest_unlink(asked);
     asked->done.site(asked->user, &asked->reply, &asked->site);
-    asked_destroy(asked);
+    rest_asked_destroy(asked);
 }
 
 static void on_clusters(void *user, int version,
@@ -436,7 +250,7 @@ static void on_partitions(void *user, int version,
 static void rest_describe(struct slurm_transport *transport,
                           slurm_site_fn *done, void *user)
 {
-    struct asked *asked = ask(transport, user);
+    struct asked *asked = rest_ask(transport, user);
 
     asked->done.site = done;
     get(asked, false, "partitions", on_partitions);
@@ -466,7 +280,7 @@ static void on_link_destroyed(void *user)
 
     for (; asked != NULL; asked = next) {
         next = asked->next;
-        asked_destroy(asked);
+        rest_asked_destroy(asked);
     }
     rest->destroyed(rest->destroyed_user);
     free(rest);
