@@ -479,3 +479,20 @@ int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
     end->attempt = attempt;
     return 1;
 }
+
+/* The time of the warning is known to the millisecond; that it took effect,
+ * only from what came after. */
+bool exit_is_by_time(const struct attempt_exit *end,
+                     const struct attempt_spec *spec)
+{
+    /* What happened to machines is no end by itself. */
+    const unsigned by_itself =
+        1u << CAUSE_EXIT | 1u << CAUSE_SIGNAL | 1u << CAUSE_OOM;
+    bool was_warned = spec->warn_signal != 0 && spec->time_ms > 0 &&
+                      end->started_ms > 0 &&
+                      end->ended_ms - end->started_ms + 1 >=
+                          spec->time_ms - spec->warn_before_ms;
+
+    return end->cause == CAUSE_TIMEOUT ||
+           ((by_itself & 1u << end->cause) != 0 && was_warned);
+}

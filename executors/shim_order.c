@@ -48,7 +48,8 @@ static int exit_status(const struct attempt_exit *end)
 {
     if (end->signal != 0)
         return SHIM_SIGNAL + end->signal;
-    return end->exit_code;
+    return end->exit_code == 0 && end->cause != CAUSE_OK ? SHIM_SIGNAL + SIGTERM
+                                                         : end->exit_code;
 }
 
 /* -- Its pulse ------------------------------------------------------------*/

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "executors/attempt_file.h"
+#include "executors/order_file.h"
 #include "executors/pulse.h"
 
 enum { LOOK_MS = 200 };
@@ -18,6 +19,15 @@ struct reserve {
     const char *directory;
     struct pulse_watch engine, before; /* `before`: the attempt */
 };
+
+static bool was_by_time(const char *directory, const struct attempt_exit *end)
+{
+    struct attempt_request *order = order_read(directory, NULL);
+    bool is_by_time = order != NULL && exit_is_by_time(end, &order->spec);
+
+    attempt_request_destroy(order);
+    return is_by_time;
+}
 
 /* The attempt before has ended: its job had, before ours began. But a node that
  * only seems dead may still be at it. */
@@ -31,7 +41,7 @@ static enum verdict judge_before(struct reserve *reserve)
     if (found < 0)
         return WAIT;
     if (found > 0)
-        return end.cause == CAUSE_TIMEOUT ? RUN : OVER;
+        return was_by_time(options->reserve_of, &end) ? RUN : OVER;
     switch (claim_judge(options->reserve_of, 0, &claim, NULL)) {
     case CLAIM_VOID:
         return OVER;

@@ -43,7 +43,8 @@ void wave_task_end(struct wave_task *task, const struct attempt_exit *end)
 
     if (task->has_reserves)
         reserves_release(task->wave->waves, flight->request->spec.directory,
-                         end->cause == CAUSE_TIMEOUT && !flight->is_cancelled);
+                         exit_is_by_time(end, &flight->request->spec) &&
+                             !flight->is_cancelled);
     release(task);
     slurm_flight_ended(slurm, flight, end);
 }

@@ -27,11 +27,15 @@ static bool has_reserves(const struct trial *trial)
            executor_has_reserves(trial->executor);
 }
 
-void engine_follow_reserves(struct trial *trial, enum attempt_cause cause)
+void engine_follow_reserves(struct trial *trial, const struct attempt_exit *end)
 {
-    trial->reserve = cause == CAUSE_TIMEOUT && has_reserves(trial)
-                         ? reserve_number(trial, trial->attempt_number + 1)
-                         : 0;
+    const struct link_end link = {.exit = end,
+                                  .time_ms = trial->resources.time_ms};
+
+    trial->reserve =
+        has_reserves(trial) && links_is_by_time(trial->link_rule, &link)
+            ? reserve_number(trial, trial->attempt_number + 1)
+            : 0;
 }
 
 bool engine_add_reserves(struct engine *engine, struct trial *trial,

@@ -257,7 +257,8 @@ bool engine_add_reserves(struct engine *engine, struct trial *trial,
                          struct err *err);
 /* Its last attempt has ended so: whether its next one is among the reserves of
  * that. */
-void engine_follow_reserves(struct trial *trial, enum attempt_cause cause);
+void engine_follow_reserves(struct trial *trial,
+                            const struct attempt_exit *end);
 /* Whether the link behind its last attempt has begun by itself. */
 bool engine_is_overtaken(const struct engine *engine,
                          const struct trial *trial);

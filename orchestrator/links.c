@@ -6,25 +6,14 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "executors/attempt_file.h"
 
-/* A process that ended by itself; what happened to machines is no link's end.
- */
-#define BY_ITSELF (1u << CAUSE_EXIT | 1u << CAUSE_SIGNAL | 1u << CAUSE_OOM)
-
-/* The time of the warning is known to the millisecond; that it took effect,
- * only from what came after. */
-static bool was_warned(const struct link_rule *rule, const struct link_end *end)
+bool links_is_by_time(const struct link_rule *rule, const struct link_end *end)
 {
-    int64_t ran_ms = end->exit->ended_ms - end->exit->started_ms;
-
-    return rule->signal != 0 && end->time_ms > 0 && end->exit->started_ms > 0 &&
-           ran_ms + 1 >= end->time_ms - rule->before_ms;
-}
-
-static bool is_by_time(const struct link_rule *rule, const struct link_end *end)
-{
-    return end->exit->cause == CAUSE_TIMEOUT ||
-           ((BY_ITSELF & 1u << end->exit->cause) != 0 && was_warned(rule, end));
+    return exit_is_by_time(
+        end->exit, &(struct attempt_spec){.time_ms = end->time_ms,
+                                          .warn_signal = rule->signal,
+                                          .warn_before_ms = rule->before_ms});
 }
 
 static void note(struct links *links, const struct link_end *end, bool by_time)
@@ -47,7 +36,7 @@ enum link_verdict links_end(struct links *links, const struct link_rule *rule,
                             const struct link_end *end,
                             char text[LINKS_TEXT_MAX])
 {
-    bool by_time = is_by_time(rule, end);
+    bool by_time = links_is_by_time(rule, end);
     char duration[32];
 
     note(links, end, by_time);

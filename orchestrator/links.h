@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_LINKS_H
 #define SMTUNE_ORCHESTRATOR_LINKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/digest.h"
@@ -41,6 +42,9 @@ struct link_end {
     int64_t time_ms;        /* the limit that it had */
     const char *checkpoint; /* what checkpoint_hash() found; NULL: nothing */
 };
+
+/* Whether its time was the reason for the end. */
+bool links_is_by_time(const struct link_rule *rule, const struct link_end *end);
 
 /*
  * To be told of every attempt's end, in order, the verdict being of use where

@@ -126,9 +126,6 @@ static int on_attempt(void *user, const struct attempt_row *row)
         recovery_follow_link(trial, row);
     if (row->number <= recovery->superseded.attempts_succeeded)
         recovery->last_attempt = row->id;
-    if (row->cause != NULL)
-        engine_follow_reserves(
-            trial, (enum attempt_cause)attempt_cause_find(row->cause));
     recovery->ended_ms = row->ended_ms;
     if (row->number > recovery->superseded.attempts)
         trial->displaced += row->is_displaced;

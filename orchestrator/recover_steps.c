@@ -133,6 +133,7 @@ void recovery_follow_link(struct trial *job, const struct attempt_row *row)
                                  row->checkpoint};
     char why[LINKS_TEXT_MAX];
 
+    engine_follow_reserves(job, &exit);
     if (job->link_rule != NULL)
         links_end(&job->links, job->link_rule, &end, why);
 }

@@ -192,7 +192,7 @@ static void settle_as(struct engine *engine, struct trial *trial,
 
     follow_durations(engine, end);
     note_beginning(trial);
-    engine_follow_reserves(trial, end->cause);
+    engine_follow_reserves(trial, end);
     event = decide(engine, trial, checkpoint, log);
     row = (struct attempt_end){
         .run = engine->run->id,

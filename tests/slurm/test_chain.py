@@ -13,6 +13,7 @@ from programs import wait_until
 
 # Each link adds to the file which attempt it is, and how far it has come.
 COUNT = r"""
+    trap 'exit 75' USR2
     place=$SMTUNE_CHECKPOINT_DIR/place
     count=$(tail -n1 "$place" 2>/dev/null | cut -d' ' -f2)
     count=${count:-0}
@@ -74,10 +75,10 @@ def attempts_on_the_cluster(smtune):
                   smtune.store.glob("runs/w/attempts/*/claim"))
 
 
-def check_whole(smtune, count):
+def check_whole(smtune, count, cause="timeout"):
     """Every link once, one after the other; the record says so, too."""
     found = ends(smtune)
-    assert found[-1] == "ok" and set(found[:-1]) == {"timeout"}
+    assert found[-1] == "ok" and set(found[:-1]) == {cause}
     written = place(smtune)
     assert [number for _, number in written] == list(range(1, count + 1))
     numbers = [attempt for attempt, _ in written]
@@ -97,9 +98,13 @@ def test_links_follow_each_other(smtune, chain, cluster, ahead):
     assert len(ends(smtune)) >= 2
 
 
-@pytest.mark.parametrize("ahead", [1, 3])
-def test_a_chain_goes_on_without_an_engine(smtune, chain, cluster, ahead):
-    engine = smtune.start("run", chain(45, ahead))
+@pytest.mark.parametrize("ahead, cause", [(1, "timeout"), (3, "timeout"),
+                                          (2, "exit")])
+def test_a_chain_goes_on_without_an_engine(smtune, chain, cluster, ahead,
+                                           cause):
+    """Until its time is over, or until it is warned of that and heeds it."""
+    link = {"signal": "USR2@2s"} if cause == "exit" else {}
+    engine = smtune.start("run", chain(45, ahead, time="7s", **link))
     wait_until(lambda: has_started(smtune), 60)
     os.kill(engine.pid, signal.SIGKILL)
     engine.wait()
@@ -108,7 +113,7 @@ def test_a_chain_goes_on_without_an_engine(smtune, chain, cluster, ahead):
     wait_until(lambda: not cluster.jobs(), 60)  # so far it goes by itself
     assert ends(smtune) == [None]
     smtune.ok("resume", "w", timeout=120)
-    check_whole(smtune, 45)
+    check_whole(smtune, 45, cause)
 
 
 def test_a_chain_that_ends_leaves_no_link_behind(smtune, chain, cluster):
