@@ -9,7 +9,8 @@ machine), so it wants root and Debian's packages. NAMEs: pilot, submit, restart,
 requests; all where there is none. Each row has smtune and Slurm on the same
 cluster in the same minute; exits 1 when a bar is missed. A job that Slurm puts
 back by itself waits for as long as a credential lives, two minutes where the
-administrator has not said (--quick: 5 seconds, which moves that bar).
+administrator has not said (--quick: 5 seconds, which moves that bar). Nothing
+else should run meanwhile; TMPDIR=/dev/shm leaves the disk out of it.
 """
 
 import os
