@@ -200,10 +200,23 @@ static void wait_for_ranks(struct ranks *ranks)
                    0);
 }
 
+/* Its status is to be heard, and Slurm ends all tasks when one has failed. */
+static void hear_no_more(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+        sigaddset(&set, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static void close_all(struct ranks *ranks)
 {
     if (uv_is_closing((uv_handle_t *)&ranks->timer))
         return;
+    if (ranks->options->meeting != NULL)
+        hear_no_more();
     rank_outputs_close(ranks->outputs);
     uv_close((uv_handle_t *)&ranks->timer, NULL);
     uv_close((uv_handle_t *)&ranks->child, NULL);

@@ -54,15 +54,15 @@ def test_a_grid_by_array_pilots_and_a_job(smtune, cluster, run):
 def test_a_training_on_two_nodes_goes_on_past_its_limit(smtune, run):
     for path in (EXAMPLES / "slurm-training").iterdir():
         shutil.copy(path, smtune.directory)
-    run("slurm-training.yaml", "params.steps=500",
-        "steps.train.resources.time=7s",
+    run("slurm-training.yaml", "params.steps=700",
+        "steps.train.resources.time=10s",
         "steps.train.continue.signal=USR2@4")
     links = smtune.json("show", "last", "train")["attempts"]
     assert len(links) >= 2
     assert [link["exit_code"] for link in links] == (
         [75] * (len(links) - 1) + [0])
     weights = json.loads(smtune.ok("logs", "last", "report"))
-    assert weights["step"] == 500
+    assert weights["step"] == 700
     assert weights["a"] == pytest.approx(3, abs=0.1)
     assert weights["b"] == pytest.approx(-1, abs=0.1)
 
