@@ -7,8 +7,9 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
-#include "executors/executor.h"
 #include "store/store.h"
+
+enum { NAME_LENGTH_MAX = 64 };
 
 struct options {
     const char *avoid, *clear, *reason, *duration;
@@ -45,13 +46,13 @@ static int check_name(const char *name, struct err *err)
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t length = strlen(name);
 
-    if (length > 0 && length < EXECUTOR_NODE_MAX &&
+    if (length > 0 && length <= NAME_LENGTH_MAX &&
         strspn(name, allowed) == length)
         return 0;
     return err_set(err, ERR_USAGE,
                    "a node's name is up to %d letters, digits, '.', '_' and "
                    "'-', not '%s'",
-                   EXECUTOR_NODE_MAX - 1, name);
+                   NAME_LENGTH_MAX, name);
 }
 
 static int check(const struct options *options, int64_t *until_ms,
