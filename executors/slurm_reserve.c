@@ -164,9 +164,12 @@ void reserves_open(struct waves *waves)
 /* Its job ends by itself, where that begins. */
 static void give_up(const struct reserve *reserve)
 {
+    const struct slurm_target target = {reserve->job, -1};
     char *folder = folder_of(reserve);
     struct claim claim;
 
+    if (reserve->job != 0)
+        slurm_cancel_job(reserve->waves->slurm, &target, 0);
     if (fs_exists(reserve->directory))
         claim_judge(reserve->directory, 0, &claim, NULL);
     fs_remove_tree(folder, NULL);

@@ -40,11 +40,16 @@ struct cluster_answer {
     void *user;
 };
 
-struct cluster {
-    struct slurm_transport transport;
+/* A transport to it; at the end of an executor there is a second one. */
+struct cluster_link {
+    struct slurm_transport transport; /* first */
     uv_timer_t timer;
     void (*closed)(void *user);
     void *closed_user;
+};
+
+struct cluster {
+    int64_t requests;
     struct cluster_job jobs[CLUSTER_JOBS_MAX];
     size_t job_count;
     int64_t last_id;
@@ -60,8 +65,6 @@ struct cluster {
     char avoid[64];    /* the first node of it */
 };
 
-static struct cluster *cluster_open(uv_loop_t *loop);
-
 /* There is one at a time, which the test empties. */
 static struct cluster cluster;
 
@@ -69,7 +72,7 @@ static void cluster_queue(const struct cluster_answer *answer)
 {
     assert_true(cluster.answer_count < CLUSTER_ANSWERS_MAX);
     cluster.answers[cluster.answer_count++] = *answer;
-    cluster.transport.requests++;
+    cluster.requests++;
 }
 
 static void cluster_fill(struct slurm_job *row, const struct cluster_job *job)
@@ -225,24 +228,27 @@ static void cluster_describe(struct slurm_transport *transport,
                                     .has_accounting = cluster.has_accounting};
     const struct slurm_reply reply = {.answer = SLURM_DONE};
 
-    transport->requests++;
+    (void)transport;
     done(user, &reply, &site);
 }
 
 static void cluster_on_closed(uv_handle_t *handle)
 {
-    (void)handle;
-    cluster.closed(cluster.closed_user);
+    struct cluster_link *link = handle->data;
+
+    link->closed(link->closed_user);
+    free(link);
 }
 
 static void cluster_close(struct slurm_transport *transport,
                           void (*done)(void *user), void *user)
 {
-    (void)transport;
+    struct cluster_link *link = (struct cluster_link *)transport;
+
     cluster.answer_count = 0;
-    cluster.closed = done;
-    cluster.closed_user = user;
-    uv_close((uv_handle_t *)&cluster.timer, cluster_on_closed);
+    link->closed = done;
+    link->closed_user = user;
+    uv_close((uv_handle_t *)&link->timer, cluster_on_closed);
 }
 
 static const struct slurm_transport_type cluster_transport = {
@@ -255,21 +261,19 @@ static const struct slurm_transport_type cluster_transport = {
     .describe = cluster_describe,
 };
 
-static struct cluster *cluster_open(uv_loop_t *loop)
-{
-    cluster.transport.type = &cluster_transport;
-    uv_timer_init(loop, &cluster.timer);
-    uv_timer_start(&cluster.timer, cluster_on_timer, 1, 1);
-    return &cluster;
-}
-
 /* In the place of the library's. */
 struct slurm_transport *slurm_transport_create(
     uv_loop_t *loop, const struct slurm_options *options, struct err *err)
 {
+    struct cluster_link *link = mem_zero(sizeof(*link));
+
     (void)options;
     (void)err;
-    return &cluster_open(loop)->transport;
+    link->transport.type = &cluster_transport;
+    uv_timer_init(loop, &link->timer);
+    link->timer.data = link;
+    uv_timer_start(&link->timer, cluster_on_timer, 1, 1);
+    return &link->transport;
 }
 
 /* -- The executor ---------------------------------------------------------*/

@@ -101,6 +101,21 @@ static void test_slurm_reserve__is_dropped_where_the_chain_ends(void **state)
     close_cluster(&bench);
 }
 
+/* The run ends before anybody wanted it. */
+static void test_slurm_reserve__none_is_left_at_the_end(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    open_cluster(&bench);
+    start_chain(&bench);
+    run_to(&bench, CAUSE_TIMEOUT);
+    assert_string_equal(cluster.jobs[1].word, "PENDING");
+    bench_disconnect(&bench);
+    assert_string_equal(cluster.jobs[1].word, "CANCELLED");
+    close_cluster(&bench);
+}
+
 /* It ran while nobody was there, and ended. */
 static void test_slurm_reserve__is_found_by_the_engine_that_comes_back(
     void **state)
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(test_slurm_reserve__waits_behind_its_attempt),
         cmocka_unit_test(test_slurm_reserve__is_told_to_go),
         cmocka_unit_test(test_slurm_reserve__is_dropped_where_the_chain_ends),
+        cmocka_unit_test(test_slurm_reserve__none_is_left_at_the_end),
         cmocka_unit_test(
             test_slurm_reserve__is_found_by_the_engine_that_comes_back),
     };

@@ -62,14 +62,14 @@ static void test_slurm_watch__few_requests_for_many(void **state)
         assert_int_equal(start_job(&bench, i), START_OK);
     BENCH_RUN_UNTIL(&bench, bench.queue_count == MANY);
     assert_int_equal(cluster.submits, MANY / 1001 + 1);
-    before = cluster.transport.requests;
+    before = cluster.requests;
     for (int64_t end_ms = clock_monotonic_ms() + WATCH_MS;
          clock_monotonic_ms() < end_ms;) {
         cluster.jobs[clock_monotonic_ms() % MANY].word =
             clock_monotonic_ms() % 2 == 0 ? "RUNNING" : "PENDING";
         uv_run(&bench.loop, UV_RUN_ONCE);
     }
-    assert_true(cluster.transport.requests - before <= REQUESTS_MAX);
+    assert_true(cluster.requests - before <= REQUESTS_MAX);
     close_cluster(&bench);
 }
 
