@@ -7,6 +7,22 @@
 #include "base/text.h"
 #include "executors/slurm_commands_impl.h"
 
+/* The length of what a line begins with that says nothing: "sbatch: error: ".
+ */
+static size_t preface_length(const char *line, size_t length)
+{
+    static const char *const marks[] = {": error: ", ": fatal: "};
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyz");
+
+        if (name + strlen(marks[i]) <= length &&
+            strncmp(line + name, marks[i], strlen(marks[i])) == 0)
+            return name + strlen(marks[i]);
+    }
+    return 0;
+}
+
 /* The end of it, which is what counts, in one line. */
 static void set_text(struct slurm_reply *reply, const char *text)
 {
@@ -19,11 +35,13 @@ static void set_text(struct slurm_reply *reply, const char *text)
         text += length - SLURM_TEXT_MAX / 2;
         length = SLURM_TEXT_MAX / 2;
     }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\n')
-            buf_add_string(&line, "; ");
-        else
+    for (size_t i = preface_length(text, length); i < length; i++) {
+        if (text[i] != '\n') {
             text_escape(text + i, 1, &line);
+            continue;
+        }
+        buf_add_string(&line, "; ");
+        i += preface_length(text + i + 1, length - i - 1);
     }
     snprintf(reply->text, sizeof(reply->text), "%s", buf_text(&line));
     buf_clear(&line);

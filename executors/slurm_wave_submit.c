@@ -207,11 +207,11 @@ static void describe_refusal(const struct waves *waves, const char *why,
     while (avoided != NULL && avoided[count] != NULL)
         count++;
     if (count == 0)
-        snprintf(text, size, "slurm refused it: '%s'", why);
+        snprintf(text, size, "slurm refused it: %s", why);
     else
         snprintf(text, size,
                  "slurm refused it, with %zu node%s avoided (see smtune "
-                 "nodes): '%s'",
+                 "nodes): %s",
                  count, count > 1 ? "s" : "", why);
 }
 

@@ -348,7 +348,16 @@ static void test_slurm_commands__only_a_clear_word_is_believed(void **state)
         assert_int_equal(desk->reply.text[0] != '\0',
                          desk->reply.answer != SLURM_DONE);
         assert_null(strchr(desk->reply.text, '\n'));
+        assert_null(strstr(desk->reply.text, "sbatch: error: "));
     }
+    place_program(desk->root, "sbatch",
+                  "echo 'sbatch: error: invalid partition specified: x' >&2\n"
+                  "echo 'sbatch: error: Batch job submission failed: Invalid "
+                  "partition name specified' >&2; exit 1");
+    submit(desk, &plain);
+    assert_string_equal(desk->reply.text,
+                        "invalid partition specified: x; Batch job submission "
+                        "failed: Invalid partition name specified");
 }
 
 static void test_slurm_commands__a_missing_program_answers_later(void **state)
