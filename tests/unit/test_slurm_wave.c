@@ -92,7 +92,7 @@ static void test_slurm_wave__one_task_of_an_array_is_cancelled(void **state)
     close_cluster(&bench);
 }
 
-static void test_slurm_wave__a_refusal_is_quoted(void **state)
+static void test_slurm_wave__a_refusal_says_why(void **state)
 {
     struct bench bench;
 
@@ -102,7 +102,7 @@ static void test_slurm_wave__a_refusal_is_quoted(void **state)
     start_job(&bench, 1);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     assert_int_equal(bench.ends[0].cause, CAUSE_LAUNCH_ERROR);
-    assert_non_null(strstr(bench.ends[0].text, "'as the test says'"));
+    assert_non_null(strstr(bench.ends[0].text, "refused it: as the test says"));
     close_cluster(&bench);
 }
 
@@ -485,7 +485,7 @@ int main(void)
         cmocka_unit_test(test_slurm_wave__words_of_a_script_are_quoted),
         cmocka_unit_test(test_slurm_wave__arrays_gather_and_are_split),
         cmocka_unit_test(test_slurm_wave__one_task_of_an_array_is_cancelled),
-        cmocka_unit_test(test_slurm_wave__a_refusal_is_quoted),
+        cmocka_unit_test(test_slurm_wave__a_refusal_says_why),
         cmocka_unit_test(test_slurm_wave__a_limit_is_waited_for),
         cmocka_unit_test(test_slurm_wave__a_lost_answer_is_found_by_name),
         cmocka_unit_test(
