@@ -167,10 +167,11 @@ static int run_here(const struct cli *cli, const struct options *given,
 
 /* As one rank of a step. */
 static int run_in_step(const struct cli *cli, const struct options *given,
-                       struct ranks_options *ranks, int *status,
+                       const struct ranks_options *ranks, int *status,
                        struct err *err)
 {
     const char *colon = strrchr(given->in_step, ':');
+    struct ranks_options one = *ranks;
     struct rank_meeting meeting = {.split_gpus = given->split_gpus};
     size_t length = colon != NULL ? (size_t)(colon - given->in_step) : 0;
 
@@ -182,9 +183,9 @@ static int run_in_step(const struct cli *cli, const struct options *given,
     memcpy(meeting.address, given->in_step, length);
     if (rank_seat_take(&meeting, err) != 0)
         return err_prefix(err, "--in-step");
-    ranks->tasks = 1;
-    ranks->meeting = &meeting;
-    return run_here(cli, given, ranks, status, err);
+    one.tasks = 1;
+    one.meeting = &meeting;
+    return run_here(cli, given, &one, status, err);
 }
 
 /* What each task of the step executes: this command again. */

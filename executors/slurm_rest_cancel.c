@@ -129,10 +129,10 @@ static void cancel_each(struct asked *asked)
 static void on_known(void *user, int version, const struct fetch_answer *answer)
 {
     struct asked *asked = user;
+    int64_t none = 0;
 
     if (version == 0) {
-        json_decref(
-            slurm_rest_judge(answer, NULL, &(int64_t){0}, &asked->reply));
+        json_decref(slurm_rest_judge(answer, NULL, &none, &asked->reply));
         answer_cancel(asked);
     } else if (version >= FIRST_WITH_MANY) {
         cancel_all(asked);
