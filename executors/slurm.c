@@ -243,6 +243,7 @@ static size_t mode_of_choice(enum slurm_choice choice)
 
 static enum start_result slurm_start(struct executor *executor,
                                      const struct attempt_spec *spec,
+                                     /* NOLINTNEXTLINE: a slot's type */
                                      uint32_t *lacks, struct err *err)
 {
     struct slurm *slurm = (struct slurm *)executor;
@@ -280,7 +281,7 @@ static void *self_of(const struct slurm *slurm, const struct slurm_mode *mode)
 {
     size_t i = 0;
 
-    while (slurm_modes[i] != mode)
+    while (i + 1 < SLURM_MODES && slurm_modes[i] != mode)
         i++;
     return slurm->modes[i];
 }

@@ -180,9 +180,11 @@ static void give_up(const struct reserve *reserve)
  * next, nobody wants that one. */
 void reserves_close(struct waves *waves)
 {
-    struct reserve *reserve;
+    struct reserve *reserve, *next;
 
-    while ((reserve = TAILQ_FIRST(&waves->reserves)) != NULL) {
+    for (reserve = TAILQ_FIRST(&waves->reserves); reserve != NULL;
+         reserve = next) {
+        next = TAILQ_NEXT(reserve, link);
         if (!reserve->is_awaited && !reserve->is_dropped)
             give_up(reserve);
         destroy(reserve);
@@ -364,18 +366,15 @@ static struct reserve *find_behind(const struct waves *waves,
     return NULL;
 }
 
-/* With all behind it. */
+/* With all behind it, the last first; there are as many as a chain has ahead.
+ */
 static void drop_chain(struct reserve *reserve)
 {
-    struct waves *waves = reserve->waves;
+    struct reserve *behind = find_behind(reserve->waves, reserve->directory);
 
-    while (reserve != NULL) {
-        char *directory = mem_copy_string(reserve->directory);
-
-        drop(reserve);
-        reserve = find_behind(waves, directory);
-        free(directory);
-    }
+    if (behind != NULL)
+        drop_chain(behind);
+    drop(reserve);
 }
 
 void reserves_release(struct waves *waves, const char *directory, bool at_limit)
@@ -410,17 +409,26 @@ void reserves_listed(struct waves *waves, const struct slurm_job *job)
         slurm_cancel_job(waves->slurm, &target, 0);
 }
 
-void reserves_tick(struct waves *waves, int64_t now_ms)
+/* One that nobody has wanted for a while; NULL. */
+static struct reserve *find_orphan(const struct waves *waves, int64_t now_ms)
 {
     struct reserve *reserve;
 
-    reserves_pump(waves);
     TAILQ_FOREACH(reserve, &waves->reserves, link)
     {
         if (!reserve->is_awaited && !reserve->is_dropped &&
-            now_ms - reserve->orphan_ms >= WANTED_MS) {
-            drop_chain(reserve);
-            return;
-        }
+            now_ms - reserve->orphan_ms >= WANTED_MS)
+            return reserve;
     }
+    return NULL;
+}
+
+void reserves_tick(struct waves *waves, int64_t now_ms)
+{
+    struct reserve *orphan = find_orphan(waves, now_ms);
+
+    if (orphan != NULL)
+        drop_chain(orphan);
+    else
+        reserves_pump(waves);
 }

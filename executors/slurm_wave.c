@@ -158,9 +158,12 @@ static void *create(struct slurm *slurm, struct err *err)
 static bool destroy(void *self)
 {
     struct waves *waves = self;
+    struct wave *wave, *next;
 
-    while (!TAILQ_EMPTY(&waves->all))
-        destroy_wave(TAILQ_FIRST(&waves->all));
+    for (wave = TAILQ_FIRST(&waves->all); wave != NULL; wave = next) {
+        next = TAILQ_NEXT(wave, link);
+        destroy_wave(wave);
+    }
     reserves_close(waves);
     free(waves);
     return false;

@@ -254,7 +254,7 @@ void launch_add_reserve(struct launch *launch, struct launch *reserve)
     size_t count = ++launch->spec.reserve_count;
 
     launch->reserves =
-        mem_resize(launch->reserves, count, sizeof(*launch->reserves));
+        mem_resize(launch->reserves, count, sizeof(struct launch *));
     launch->reserve_specs = mem_resize(launch->reserve_specs, count,
                                        sizeof(*launch->reserve_specs));
     launch->reserves[count - 1] = reserve;
