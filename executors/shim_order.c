@@ -44,6 +44,7 @@ static void on_signal(void *user, int signal_number)
                        "");
 }
 
+/* 0 is of what ended well alone: by it Slurm starts what is queued behind. */
 static int exit_status(const struct attempt_exit *end)
 {
     if (end->signal != 0)

@@ -219,12 +219,12 @@ def test_files_that_say_something_else_are_found(smtune, experiment):
                                 (3, 1, "exit file: exit_code", "0")}
     exit_file.unlink()
     must_be_sound(smtune)
-    exit_file.parent.rename(run / "attempts/3-9")
+    exit_file.parent.rename(run / "attempts/3-99")
     (run / "trials/99").mkdir()
     found = findings(smtune)
     assert {(f["severity"], f["what"]) for f in found} == {
         ("error", "runs/exp/attempts/3-1"),
-        ("note", "runs/exp/attempts/3-9"),
+        ("note", "runs/exp/attempts/3-99"),
         ("note", "runs/exp/trials/99")}
 
 

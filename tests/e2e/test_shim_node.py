@@ -166,7 +166,7 @@ def test_sigterm_ends_the_attempt_with_its_grace(attempt):
                          "while :; do sleep 0.01; done").start()
     attempt.await_log("go")
     shim.send_signal(signal.SIGTERM)
-    assert shim.wait(30) == 0
+    assert shim.wait(30) == 128 + signal.SIGTERM
     assert attempt.read("log").endswith("saved\n")
     assert attempt.exit()["cause"] == "cancelled"
 
@@ -194,7 +194,7 @@ def test_an_end_that_comes_just_before_sigterm_is_no_end_of_its_own(attempt):
     os.kill(pid, signal.SIGTERM)
     wait_until(lambda: not lives(pid), what="the end of the command")
     shim.send_signal(signal.SIGTERM)
-    assert shim.wait(30) == 0
+    assert shim.wait(30) == 128 + signal.SIGTERM
     assert attempt.exit()["cause"] == "cancelled"
     assert attempt.exit()["exit_code"] == 0
 
