@@ -107,6 +107,8 @@ CANCELS = {
 
 
 MODES = ("job", "array", "pilot")
+# A pilot that a lie hid until the run's end goes by itself, soon.
+EXECUTOR = {"heartbeat": "1s", "pilot": {"idle": "4s"}}
 # Those that have found mistakes in one mode or another.
 WORST = ("sbatch accepts and times out", "squeue has an empty queue",
          "squeue leaves rows out", "sacct knows nothing",
@@ -148,7 +150,7 @@ def was_called(folder, program):
 
 @pytest.mark.parametrize("lie, mode", in_turn(LIES))
 def test_every_trial_ends_once(drill, cluster, lying, expected, lie, mode):
-    it = drill(mode=mode, trials=TRIALS, parallel=4)
+    it = drill(mode=mode, trials=TRIALS, parallel=4, executor=EXECUTOR)
     it.environment["PATH"] = lying(LIES[lie])
     it.finish(expected, patience=150)
     wait_until(lambda: not cluster.jobs(), 30, "an empty queue")
@@ -157,7 +159,7 @@ def test_every_trial_ends_once(drill, cluster, lying, expected, lie, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", [1, 3])
 def test_they_have_whims(drill, cluster, lying, expected, mode, seed):
-    it = drill(mode=mode, trials=TRIALS, parallel=4)
+    it = drill(mode=mode, trials=TRIALS, parallel=4, executor=EXECUTOR)
     it.environment["PATH"] = lying({
         name: WHIM.format(seed=seed, count=len(lies), cases="\n".join(
             f"{i}) {lie or ':'} ;;" for i, lie in enumerate(lies)))
@@ -171,10 +173,8 @@ def test_they_have_whims(drill, cluster, lying, expected, mode, seed):
     "sbatch submits twice", "sbatch is slow"]))
 def test_an_engine_dies_of_it(drill, cluster, lying, expected, tmp_path, lie,
                               mode):
-    """It is killed in the middle, twice, and another takes up what it left.
-    Pilots that are found too late go by themselves."""
-    it = drill(mode=mode, trials=TRIALS, parallel=4,
-               executor={"heartbeat": "1s", "pilot": {"idle": "4s"}})
+    """It is killed in the middle, twice, and another takes up what it left."""
+    it = drill(mode=mode, trials=TRIALS, parallel=4, executor=EXECUTOR)
     it.environment["PATH"] = lying(LIES[lie])
     program, = LIES[lie]
     for calls in (1, 2):
