@@ -60,6 +60,16 @@ void digest_destroy(struct digest *digest)
     free(digest);
 }
 
+void digest_bytes(const void *bytes, size_t length,
+                  unsigned char digest[DIGEST_BYTES])
+{
+    struct sha256_ctx context;
+
+    sha256_init(&context);
+    sha256_update(&context, length, bytes);
+    sha256_digest(&context, DIGEST_BYTES, digest);
+}
+
 static bool goes_on(const atomic_bool *stop)
 {
     return stop == NULL || !atomic_load(stop);

@@ -25,6 +25,11 @@ void digest_add_number(struct digest *digest, int64_t number);
 void digest_hex(struct digest *digest, char hex[DIGEST_HEX_SIZE]);
 void digest_destroy(struct digest *digest);
 
+/* The SHA-256 of bytes as they are. */
+enum { DIGEST_BYTES = 32 };
+void digest_bytes(const void *bytes, size_t length,
+                  unsigned char digest[DIGEST_BYTES]);
+
 /* The SHA-256 of a file's bytes, as sha256sum prints it. Errors name the
  * path: ERR_NOT_FOUND, or ERR_FAILED, also once another thread has set *stop
  * (NULL: nobody will). */

@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +59,16 @@ json_t *json_from_text(const char *text)
     json = json_string(buf_text(&escaped));
     buf_clear(&escaped);
     return json;
+}
+
+json_t *json_int_unless(int64_t integer, int64_t none)
+{
+    return integer == none ? json_null() : json_integer((json_int_t)integer);
+}
+
+json_t *json_text_unless_empty(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? json_null() : json_from_text(text);
 }
 
 json_t *json_from_value(const struct value *value)

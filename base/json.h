@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -24,6 +25,9 @@ double json_to_real(const json_t *json);
  * nor bool. */
 struct value json_to_value(const json_t *json);
 json_t *json_from_text(const char *text); /* NULL gives null */
+/* Null where it is `none`; or is "", or NULL. */
+json_t *json_int_unless(int64_t integer, int64_t none);
+json_t *json_text_unless_empty(const char *text);
 
 /* Appends one compact line without a newline; key order is kept. */
 void json_print(const json_t *json, struct buf *out);

@@ -64,6 +64,23 @@ uint64_t rng_u64(struct rng *rng)
     return low | (uint64_t)rng_u32(rng) << 32;
 }
 
+void rng_skip(struct rng *rng, uint64_t words)
+{
+    uint64_t left = (uint64_t)(WORDS - rng->used);
+
+    if (words <= left) {
+        rng->used += (int)words;
+        return;
+    }
+    words -= left;
+    rng->counter[0] += (uint32_t)(words / WORDS);
+    rng->used = WORDS;
+    if (words % WORDS != 0) {
+        refill(rng);
+        rng->used = (int)(words % WORDS);
+    }
+}
+
 double rng_uniform(struct rng *rng)
 {
     return (double)(rng_u64(rng) >> 11) * 0x1p-53;

@@ -21,6 +21,8 @@ struct rng {
 void rng_init(struct rng *rng, uint64_t seed, uint64_t trial, uint32_t stream);
 uint32_t rng_u32(struct rng *rng);
 uint64_t rng_u64(struct rng *rng);
+/* As if so many words had been drawn; fewer than 2^34 in all. */
+void rng_skip(struct rng *rng, uint64_t words);
 /* Uniform in [0, 1), 53 bits. */
 double rng_uniform(struct rng *rng);
 /* Uniform in 0 .. bound - 1 without bias; bound > 0. */

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_BASE_VALUE_H
 #define SMTUNE_BASE_VALUE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +50,33 @@ static inline struct value value_real(double real)
 static inline struct value value_text(const char *text)
 {
     return (struct value){.type = VALUE_TEXT, .text = text};
+}
+
+/* Null where there is none. */
+
+static inline struct value value_int_if(bool is_known, int64_t integer)
+{
+    return is_known ? value_int(integer) : value_null();
+}
+
+static inline struct value value_int_unless(int64_t integer, int64_t none)
+{
+    return value_int_if(integer != none, integer);
+}
+
+static inline struct value value_real_unless_nan(double real)
+{
+    return isnan(real) ? value_null() : value_real(real);
+}
+
+static inline struct value value_text_or_null(const char *text)
+{
+    return text == NULL ? value_null() : value_text(text);
+}
+
+static inline struct value value_text_unless_empty(const char *text)
+{
+    return value_text_or_null(text == NULL || text[0] == '\0' ? NULL : text);
 }
 
 /* Same type and same content; a NaN equals a NaN. */
