@@ -17,6 +17,7 @@ static const char *const attempt_cells[] = {ATTEMPT_CELLS(X)};
 static const char *const superseded_cells[] = {SUPERSEDED_CELLS(X)};
 static const char *const observation_cells[] = {OBSERVATION_CELLS(X)};
 static const char *const step_cells[] = {STEP_CELLS(X)};
+static const char *const enqueued_cells[] = {ENQUEUED_CELLS(X)};
 #undef X
 
 _Static_assert((int)RUN_CELL_COUNT <= (int)IMAGE_MAX_CELLS,
@@ -32,6 +33,8 @@ const struct image_table image_tables[IMAGE_COUNT] = {
     [IMAGE_OBSERVATION] = {"observation", observation_cells,
                            OBSERVATION_CELL_COUNT, OBSERVATION_CELL_COUNT},
     [IMAGE_STEP] = {"run_step", step_cells, STEP_CELL_COUNT, STEP_CELL_COUNT},
+    [IMAGE_ENQUEUED] = {"enqueued", enqueued_cells, ENQUEUED_CELL_COUNT,
+                        ENQUEUED_CELL_COUNT},
 };
 
 /* ---- lists ---- */
@@ -146,6 +149,7 @@ static char *select_rows(enum image image)
         [IMAGE_SUPERSEDED] = "WHERE run_id = ?1",
         [IMAGE_OBSERVATION] = "WHERE run_id = ?1",
         [IMAGE_STEP] = "WHERE run_id = ?1",
+        [IMAGE_ENQUEUED] = "WHERE run_id = ?1",
     };
     const struct image_table *table = &image_tables[image];
     struct buf sql = BUF_INIT;

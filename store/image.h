@@ -38,6 +38,8 @@ struct store;
     X(RUN_CELL_PARENT_ID, "parent_id")                                         \
     X(RUN_CELL_PARENT_JOB, "parent_job")                                       \
     X(RUN_CELL_NOTE, "note")                                                   \
+    X(RUN_CELL_COMMENT, "comment")                                             \
+    X(RUN_CELL_TAGS, "tags")                                                   \
     X(RUN_CELL_METRICS, "metrics")                                             \
     X(RUN_CELL_GOALS, "goals")                                                 \
     X(RUN_CELL_PARAMS, "params")                                               \
@@ -71,6 +73,8 @@ struct store;
     X(JOB_CELL_MADE, "outputs")                                                \
     X(JOB_CELL_CACHE_KEY, "cache_key")                                         \
     X(JOB_CELL_CACHED_FROM, "cached_from")                                     \
+    X(JOB_CELL_COMMENT, "comment")                                             \
+    X(JOB_CELL_TAGS, "tags")                                                   \
     X(JOB_CELL_PARAMS, "params")                                               \
     X(JOB_CELL_VALUES, "values")     /* NULL: has none */                      \
     X(JOB_CELL_OUTCOMES, "outcomes") /* NULL: has none */
@@ -136,6 +140,12 @@ struct store;
     X(STEP_CELL_BEGAN_MS, "began_ms")                                          \
     X(STEP_CELL_ENDED_MS, "ended_ms")
 
+#define ENQUEUED_CELLS(X)                                                      \
+    X(ENQUEUED_CELL_IDX, "idx") /* stands for an id */                         \
+    X(ENQUEUED_CELL_PARAMS, "params")                                          \
+    X(ENQUEUED_CELL_CREATED_MS, "created_ms")                                  \
+    X(ENQUEUED_CELL_TRIAL, "trial")
+
 #define X(symbol, name) symbol,
 enum run_cell { RUN_CELLS(X) RUN_CELL_COUNT };
 enum job_cell { JOB_CELLS(X) JOB_CELL_COUNT };
@@ -143,6 +153,7 @@ enum attempt_cell { ATTEMPT_CELLS(X) ATTEMPT_CELL_COUNT };
 enum superseded_cell { SUPERSEDED_CELLS(X) SUPERSEDED_CELL_COUNT };
 enum observation_cell { OBSERVATION_CELLS(X) OBSERVATION_CELL_COUNT };
 enum step_cell { STEP_CELLS(X) STEP_CELL_COUNT };
+enum enqueued_cell { ENQUEUED_CELLS(X) ENQUEUED_CELL_COUNT };
 #undef X
 
 enum {
@@ -159,6 +170,7 @@ enum image {
     IMAGE_SUPERSEDED,
     IMAGE_OBSERVATION,
     IMAGE_STEP,
+    IMAGE_ENQUEUED,
     IMAGE_COUNT
 };
 

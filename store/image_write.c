@@ -90,6 +90,7 @@ static const struct target *const targets[IMAGE_COUNT] = {
     [IMAGE_RUN] = run_targets,        [IMAGE_JOB] = job_targets,
     [IMAGE_ATTEMPT] = no_targets,     [IMAGE_SUPERSEDED] = no_targets,
     [IMAGE_OBSERVATION] = no_targets, [IMAGE_STEP] = no_targets,
+    [IMAGE_ENQUEUED] = no_targets,
 };
 
 enum { MAX_LISTS_BESIDE = 2, MAX_BOUND = 6 };
@@ -150,7 +151,7 @@ static int put_lists(struct store *store, const struct target *target,
 static bool is_known_by_place(enum image image)
 {
     return image == IMAGE_SUPERSEDED || image == IMAGE_OBSERVATION ||
-           image == IMAGE_STEP;
+           image == IMAGE_STEP || image == IMAGE_ENQUEUED;
 }
 
 /* Its children stay where there is such a row already. */
@@ -204,6 +205,8 @@ int store_drop_image(struct store *store, enum image image, int64_t run,
         [IMAGE_OBSERVATION] = "DELETE FROM observation"
                               " WHERE told = ?1 AND run_id = ?2",
         [IMAGE_STEP] = "DELETE FROM run_step WHERE idx = ?1 AND run_id = ?2",
+        [IMAGE_ENQUEUED] =
+            "DELETE FROM enqueued WHERE idx = ?1 AND run_id = ?2",
     };
     const struct value key[] = {value_int(id), value_int(run)};
 

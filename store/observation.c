@@ -187,18 +187,12 @@ static void read_observation(sqlite3_stmt *statement,
     row->time_ms = sqlite3_column_int64(statement, column++);
 }
 
-int store_each_observation(struct store *store, int64_t run, int64_t job,
-                           int (*row)(void *user,
-                                      const struct observation_row *row),
-                           void *user, struct err *err)
+/* Destroys the query. */
+static int each_observation(struct store *store, sqlite3_stmt *statement,
+                            int (*row)(void *user,
+                                       const struct observation_row *row),
+                            void *user, struct err *err)
 {
-    const char *sql =
-        job == 0 ? SELECT_OBSERVATIONS " WHERE o.run_id = ?1 ORDER BY o.told"
-                 : SELECT_OBSERVATIONS " WHERE +o.run_id = ?1 AND o.job_id = ?2"
-                                       " ORDER BY o.told"; /* by that index */
-    struct value ids[] = {value_int(run), value_int(job)};
-    sqlite3_stmt *statement =
-        store_query(store, sql, ids, job == 0 ? 1 : 2, err);
     struct observation_row observation;
     int result;
 
@@ -212,6 +206,39 @@ int store_each_observation(struct store *store, int64_t run, int64_t job,
     }
     sqlite3_finalize(statement);
     return result;
+}
+
+int store_each_observation(struct store *store, int64_t run, int64_t job,
+                           int (*row)(void *user,
+                                      const struct observation_row *row),
+                           void *user, struct err *err)
+{
+    const char *sql =
+        job == 0 ? SELECT_OBSERVATIONS " WHERE o.run_id = ?1 ORDER BY o.told"
+                 : SELECT_OBSERVATIONS " WHERE +o.run_id = ?1 AND o.job_id = ?2"
+                                       " ORDER BY o.told"; /* by that index */
+    struct value ids[] = {value_int(run), value_int(job)};
+
+    return each_observation(store,
+                            store_query(store, sql, ids, job == 0 ? 1 : 2, err),
+                            row, user, err);
+}
+
+int store_each_observation_after(struct store *store, int64_t run,
+                                 int64_t after,
+                                 int (*row)(void *user,
+                                            const struct observation_row *row),
+                                 void *user, struct err *err)
+{
+    const struct value key[] = {value_int(run), value_int(after)};
+
+    return each_observation(store,
+                            store_query(store,
+                                        SELECT_OBSERVATIONS
+                                        " WHERE o.run_id = ?1 AND o.told > ?2"
+                                        " ORDER BY o.told",
+                                        key, 2, err),
+                            row, user, err);
 }
 
 int store_sum_resource(struct store *store, int64_t run, int64_t *used,

@@ -4,6 +4,34 @@
 #include "base/value.h"
 #include "store/store_impl.h"
 
+/* ---- one job ---- */
+
+int store_find_job(struct store *store, int64_t run, int64_t number,
+                   int64_t *job, struct err *err)
+{
+    const struct value key[] = {value_int(run), value_int(number)};
+    sqlite3_stmt *statement = store_query(
+        store, "SELECT id FROM job WHERE run_id = ?1 AND number = ?2", key, 2,
+        err);
+    int row;
+
+    if (statement == NULL)
+        return -1;
+    row = store_step(store, statement, err);
+    *job = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return row < 0 ? -1 : 0;
+}
+
+int store_find_job_number(struct store *store, int64_t job, int64_t *number,
+                          struct err *err)
+{
+    const struct value key = value_int(job);
+
+    return store_query_integer(store, "SELECT number FROM job WHERE id = ?1",
+                               &key, number, err);
+}
+
 /* ---- attempts ---- */
 
 #define SELECT_ATTEMPTS                                                        \
@@ -12,7 +40,7 @@
     " a.started_ms, a.ended_ms, a.cpu_ms, a.max_rss_bytes, a.created_ms,"      \
     " ifnull(a.rule, -1), a.resource_from, a.resource, a.resource_used,"       \
     " a.checkpoint, a.node, a.handle, a.queued_ms, a.displaced"                \
-    " FROM attempt AS a JOIN job ON job.id = a.job_id"                         \
+    " FROM attempt AS a CROSS JOIN job ON job.id = a.job_id"                   \
     " WHERE job.run_id = ?1"
 
 static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
@@ -46,16 +74,11 @@ static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
     attempt->is_displaced = sqlite3_column_int(statement, column++) != 0;
 }
 
-int store_each_attempt(struct store *store, int64_t run, int64_t job,
-                       int (*row)(void *user, const struct attempt_row *row),
-                       void *user, struct err *err)
+/* Destroys the query. */
+static int each_attempt(struct store *store, sqlite3_stmt *statement,
+                        int (*row)(void *user, const struct attempt_row *row),
+                        void *user, struct err *err)
 {
-    const char *sql =
-        job == 0 ? SELECT_ATTEMPTS " AND a.state <> 'ended' ORDER BY a.id"
-                 : SELECT_ATTEMPTS " AND a.job_id = ?2 ORDER BY a.number";
-    struct value ids[] = {value_int(run), value_int(job)};
-    sqlite3_stmt *statement =
-        store_query(store, sql, ids, job == 0 ? 1 : 2, err);
     struct attempt_row attempt;
     int result;
 
@@ -69,6 +92,45 @@ int store_each_attempt(struct store *store, int64_t run, int64_t job,
     }
     sqlite3_finalize(statement);
     return result;
+}
+
+int store_each_attempt(struct store *store, int64_t run, int64_t job,
+                       int (*row)(void *user, const struct attempt_row *row),
+                       void *user, struct err *err)
+{
+    const char *sql =
+        job == 0 ? SELECT_ATTEMPTS " AND a.state <> 'ended' ORDER BY a.id"
+                 : SELECT_ATTEMPTS " AND a.job_id = ?2 ORDER BY a.number";
+    struct value ids[] = {value_int(run), value_int(job)};
+
+    return each_attempt(store,
+                        store_query(store, sql, ids, job == 0 ? 1 : 2, err),
+                        row, user, err);
+}
+
+/* A run's first attempt is that of the first event of any: what earlier runs
+ * had is not gone through. */
+int store_each_attempt_after(struct store *store, int64_t run,
+                             const struct attempt_page *page,
+                             int (*row)(void *user,
+                                        const struct attempt_row *row),
+                             void *user, struct err *err)
+{
+    const char *sql =
+        page->changed_since == 0 ? SELECT_ATTEMPTS
+            " AND a.id > ?2 AND a.id >= (SELECT attempt_id FROM event"
+            "  WHERE run_id = ?1 AND attempt_id IS NOT NULL"
+            "  ORDER BY seq LIMIT 1) ORDER BY a.id"
+                                 : SELECT_ATTEMPTS
+            " AND a.id > ?2 AND a.id IN (SELECT attempt_id FROM event"
+            "  WHERE run_id = ?1 AND seq > ?3) ORDER BY a.id";
+    const struct value key[] = {value_int(run), value_int(page->after),
+                                value_int(page->changed_since)};
+
+    return each_attempt(
+        store,
+        store_query(store, sql, key, page->changed_since == 0 ? 2 : 3, err),
+        row, user, err);
 }
 
 /* ---- metrics ---- */
@@ -103,20 +165,84 @@ int store_each_metric(struct store *store, int64_t job,
     return result;
 }
 
+int store_each_point(struct store *store, const struct point_query *query,
+                     int (*row)(void *user, const struct point_row *point),
+                     void *user, struct err *err)
+{
+    const struct value key[] = {
+        value_int(query->run), value_text(query->metric),
+        value_int(query->first), value_int(query->last)};
+    sqlite3_stmt *statement = store_query(
+        store,
+        "SELECT job.number, m.step, m.value, m.time_ms"
+        " FROM job CROSS JOIN metric AS m ON m.job_id = job.id"
+        "  AND m.name_id = (SELECT id FROM metric_name WHERE name = ?2)"
+        " WHERE job.run_id = ?1 AND job.number BETWEEN ?3 AND ?4"
+        " ORDER BY job.number, m.step",
+        key, 4, err);
+    struct point_row point;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        point.number = sqlite3_column_int64(statement, 0);
+        point.step = sqlite3_column_int64(statement, 1);
+        point.value = store_column_real(statement, 2);
+        point.time_ms = sqlite3_column_int64(statement, 3);
+        result = row(user, &point);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
+int store_each_metric_name(struct store *store, int64_t run,
+                           int (*row)(void *user, const char *name), void *user,
+                           struct err *err)
+{
+    struct value id = value_int(run);
+    sqlite3_stmt *statement = store_query(
+        store,
+        "SELECT name FROM metric_name AS n WHERE EXISTS (SELECT 1"
+        " FROM job CROSS JOIN metric AS m ON m.job_id = job.id"
+        "  AND m.name_id = n.id WHERE job.run_id = ?1) ORDER BY n.id",
+        &id, 1, err);
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        result = row(user, store_column_text(statement, 0));
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
 /* ---- events ---- */
 
 int store_each_event(struct store *store, int64_t run,
                      int (*row)(void *user, const struct event_row *event),
                      void *user, struct err *err)
 {
-    struct value id = value_int(run);
+    return store_each_event_after(store, run, 0, row, user, err);
+}
+
+int store_each_event_after(struct store *store, int64_t run, int64_t after,
+                           int (*row)(void *user,
+                                      const struct event_row *event),
+                           void *user, struct err *err)
+{
     sqlite3_stmt *statement = store_query(
         store,
         "SELECT e.seq, job.number, e.attempt_id, e.time_ms, e.event, e.detail,"
         " e.job_id"
         " FROM event AS e LEFT JOIN job ON job.id = e.job_id"
-        " WHERE e.run_id = ?1 ORDER BY e.seq",
-        &id, 1, err);
+        " WHERE e.run_id = ?1 AND e.seq > ?2 ORDER BY e.seq",
+        VALUES(value_int(run), value_int(after)), err);
     struct event_row event;
     int result;
 
@@ -138,8 +264,8 @@ int store_each_event(struct store *store, int64_t run,
     return result;
 }
 
-/* Events are many and these few, so only they are looked at one by one. Trials
- * may be put back long after an engine was killed. */
+/* Events are many and these few, so only they are looked at one by one. What
+ * people do may come long after an engine was killed. */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err)
 {
@@ -157,6 +283,8 @@ int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
         "SELECT coalesce(sum((SELECT e.time_ms FROM event AS e"
         "   WHERE e.run_id = ?1 AND e.seq < part.next"
         "   AND e.event <> 'reopened' AND e.event <> 'run_state'"
+        "   AND e.event <> 'commented' AND e.event <> 'tagged'"
+        "   AND e.event <> 'enqueued'"
         "   ORDER BY e.seq DESC LIMIT 1) - part.time_ms"
         "  - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0)"
         "   FROM mark WHERE mark.event = 'clock_jumped'"

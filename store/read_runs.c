@@ -25,32 +25,36 @@
     " AND v.value > -9e999 AND v.value < 9e999"                                \
     " AND job.state = 'succeeded' AND job.violation = 0"
 
+/* ?2: they are not to be counted. */
+#define COUNTED(which)                                                         \
+    " iif(?2, 0,"                                                              \
+    "  (SELECT count(*) FROM job WHERE run_id = run.id" which "))"
+
 #define SELECT_RUNS                                                            \
     "SELECT run.id, name, kind, run.state, run.reason, spec, overrides, spec_path,"\
     " work_directory, seed, engine_pid, boot_id, run.created_ms,"              \
     " run.started_ms, run.ended_ms, run.paused_ms, o.metric, o.goal,"          \
     " (SELECT count(*) FROM run_objective WHERE run_id = run.id),"             \
-    " (SELECT count(*) FROM job WHERE run_id = run.id),"                       \
-    " (SELECT count(*) FROM job"                                               \
-    "   WHERE run_id = run.id AND state = 'succeeded'),"                       \
-    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'failed'),"  \
-    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'running')," \
-    " (SELECT count(*) FROM job WHERE run_id = run.id"                         \
-    "   AND state IN ('waiting', 'ready')),"                                   \
-    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'paused'),"  \
-    " (SELECT count(*) FROM job WHERE run_id = run.id AND state = 'stopped')," \
+    COUNTED("") ","                                                            \
+    COUNTED(" AND state = 'succeeded'") ","                                    \
+    COUNTED(" AND state = 'failed'") ","                                       \
+    COUNTED(" AND state = 'running'") ","                                      \
+    COUNTED(" AND state IN ('waiting', 'ready')") ","                          \
+    COUNTED(" AND state = 'paused'") ","                                       \
+    COUNTED(" AND state = 'stopped'") ","                                      \
     " (SELECT first_resource IS NOT NULL FROM job WHERE run_id = run.id"       \
     "   ORDER BY number LIMIT 1),"                                             \
     " (SELECT count(*) FROM run_outcome WHERE run_id = run.id),"               \
     " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
-    "   (SELECT count(*) FROM job WHERE run_id = run.id"                       \
-    "     AND state = 'succeeded' AND violation > 0), 0),"                     \
+    COUNTED(" AND state = 'succeeded' AND violation > 0") ", 0),"              \
     " best.number, best_value.value,"                                          \
     " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
     " run.parent_id, run.parent_job, run.note,"                                \
-    " (SELECT count(*) FROM attempt AS a JOIN job ON job.id = a.job_id"        \
+    " (SELECT count(*) FROM attempt AS a"                                       \
+    "   CROSS JOIN job ON job.id = a.job_id"                                   \
     "   WHERE a.state <> 'ended' AND a.state = 'starting'"                     \
-    "   AND a.queued_ms IS NOT NULL AND job.run_id = run.id)"                  \
+    "   AND a.queued_ms IS NOT NULL AND job.run_id = run.id),"                 \
+    " run.comment, run.tags"                                                   \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
@@ -102,6 +106,8 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->parent_job = sqlite3_column_int64(statement, column++);
     run->note = store_column_text(statement, column++);
     run->queued = sqlite3_column_int64(statement, column++);
+    run->comment = store_column_text(statement, column++);
+    run->tags = store_column_text(statement, column++);
 }
 
 /* Destroys the query. *count is the number of rows handed out. */
@@ -148,20 +154,37 @@ int store_each_run(struct store *store,
         row, user, &count, err);
 }
 
+static int get_run(struct store *store, const struct value key[2],
+                   int (*row)(void *user, const struct run_row *run),
+                   void *user, struct err *err)
+{
+    int64_t count = 0;
+    int result = each_run(
+        store,
+        store_query(store, SELECT_RUNS " WHERE run.id = ?1", key, 2, err), row,
+        user, &count, err);
+
+    if (result == 0 && count == 0)
+        return err_set(err, ERR_NOT_FOUND, "no run %" PRId64, key[0].integer);
+    return result;
+}
+
 int store_get_run(struct store *store, int64_t run,
                   int (*row)(void *user, const struct run_row *run), void *user,
                   struct err *err)
 {
-    struct value id = value_int(run);
-    int64_t count = 0;
-    int result = each_run(
-        store,
-        store_query(store, SELECT_RUNS " WHERE run.id = ?1", &id, 1, err), row,
-        user, &count, err);
+    const struct value key[] = {value_int(run), value_bool(false)};
 
-    if (result == 0 && count == 0)
-        return err_set(err, ERR_NOT_FOUND, "no run %" PRId64, run);
-    return result;
+    return get_run(store, key, row, user, err);
+}
+
+int store_get_run_uncounted(struct store *store, int64_t run,
+                            int (*row)(void *user, const struct run_row *run),
+                            void *user, struct err *err)
+{
+    const struct value key[] = {value_int(run), value_bool(true)};
+
+    return get_run(store, key, row, user, err);
 }
 
 int store_each_run_below(struct store *store, int64_t run,
@@ -297,6 +320,20 @@ char **store_run_objectives(struct store *store, int64_t run, char ***goals,
         return metrics;
     store_free_names(metrics);
     return NULL;
+}
+
+char **store_run_outcomes(struct store *store, int64_t run, struct err *err)
+{
+    return select_names(
+        store, "SELECT metric FROM run_outcome WHERE run_id = ?1 ORDER BY idx",
+        run, err);
+}
+
+char **store_run_steps(struct store *store, int64_t run, struct err *err)
+{
+    return select_names(
+        store, "SELECT name FROM run_step WHERE run_id = ?1 ORDER BY idx", run,
+        err);
 }
 
 void store_free_names(char **names)

@@ -39,10 +39,12 @@
     " iif(" IS_BARE ", -1, ifnull((SELECT max(rung) FROM observation"          \
     "   WHERE job_id = job.id), -1)),"                                         \
     " ifnull(job.step, -1), job.copy, job.round, job.rounds, job.outputs,"     \
-    " job.cache_key, job.cached_from FROM "
+    " job.cache_key, job.cached_from, job.comment, job.tags FROM "
 
 #define OF_QUERY                                                               \
-    " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"
+    " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"     \
+    " AND (?6 IS NULL OR (job.tags IS NOT NULL AND EXISTS"                     \
+    "   (SELECT 1 FROM json_each(job.tags) WHERE value = ?6)))"
 
 #define FINITE(v) v ".value > -9e999 AND " v ".value < 9e999"
 
@@ -204,6 +206,8 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
         .outputs = (const char *)sqlite3_column_text(jobs, 26),
         .cache_key = (const char *)sqlite3_column_text(jobs, 27),
         .cached_from = sqlite3_column_int64(jobs, 28),
+        .comment = store_column_text_or_null(jobs, 29),
+        .tags = store_column_text_or_null(jobs, 30),
     };
 
     if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||
@@ -232,6 +236,7 @@ static int read_jobs(struct reading *reading, const char *sql)
         value_int(query->number),
         value_int(query->number == 0 ? INT64_MAX : query->number),
         value_bool(query->results_only),
+        value_text(query->tag),
     };
     sqlite3_stmt *jobs = store_query(reading->store, sql, bounds,
                                      ARRAY_LEN(bounds), reading->err);

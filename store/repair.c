@@ -32,6 +32,7 @@ static const char *const orphans[] = {
     WITHOUT("run_param", "run_id", "run"),
     WITHOUT("run_rung", "run_id", "run"),
     WITHOUT("run_step", "run_id", "run"),
+    WITHOUT("enqueued", "run_id", "run"),
     WITHOUT("earlier_result", "run_id", "run"),
     WITHOUT("superseded_result", "run_id", "run"),
     WITHOUT("notification", "run_id", "run"),

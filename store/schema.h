@@ -11,5 +11,6 @@ extern const char store_schema_4[];
 extern const char store_schema_5[];
 extern const char store_schema_6[];
 extern const char store_schema_7[];
+extern const char store_schema_8[];
 
 #endif

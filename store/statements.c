@@ -30,6 +30,18 @@ static const char *const texts[STATEMENT_COUNT] = {
     [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2"
                           " WHERE id = ?1 AND paused_ms IS NOT ?2",
     [UPDATE_RUN_NOTE] = "UPDATE run SET note = ?2 WHERE id = ?1",
+    [UPDATE_RUN_COMMENT] =
+        "UPDATE run SET comment = ?2 WHERE id = ?1 AND comment IS NOT ?2",
+    [UPDATE_RUN_TAGS] =
+        "UPDATE run SET tags = ?2 WHERE id = ?1 AND tags IS NOT ?2",
+    [UPDATE_JOB_COMMENT] =
+        "UPDATE job SET comment = ?2 WHERE id = ?1 AND comment IS NOT ?2",
+    [UPDATE_JOB_TAGS] =
+        "UPDATE job SET tags = ?2 WHERE id = ?1 AND tags IS NOT ?2",
+    [INSERT_ENQUEUED] = "INSERT INTO enqueued (run_id, idx, params, created_ms)"
+                        " VALUES (?1, ?2, ?3, ?4)",
+    [TAKE_ENQUEUED] = "UPDATE enqueued SET trial = ?3"
+                      " WHERE run_id = ?1 AND idx = ?2 AND trial IS NULL",
     [INSERT_RUN_STEP] =
         "INSERT INTO run_step (run_id, idx, name) VALUES (?1, ?2, ?3)",
     [UPDATE_RUN_STEP] =

@@ -276,6 +276,19 @@ static int add_param_values(struct store *store, const struct job_new *job,
     return 0;
 }
 
+static int take_enqueued(struct store *store, const struct job_new *job,
+                         struct err *err)
+{
+    if (job->enqueued == 0)
+        return 0;
+    if (store_change(store, TAKE_ENQUEUED,
+                     VALUES(value_int(job->run), value_int(job->enqueued),
+                            value_int(job->number)),
+                     err) < 0)
+        return -1;
+    return store_expect_change(store, "enqueued setting", job->enqueued, err);
+}
+
 static void detail_assignment(struct buf *detail, const struct job_new *job)
 {
     if (job->resource == 0)
@@ -316,7 +329,8 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
             err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
-    if (add_param_values(store, job, *id, err) < 0)
+    if (add_param_values(store, job, *id, err) < 0 ||
+        take_enqueued(store, job, err) < 0)
         return -1;
     detail = detail_start(store);
     detail_text(detail, "state", job->state);
@@ -327,6 +341,7 @@ int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
     detail_assignment(detail, job);
     if (is_step)
         detail_copy(detail, job);
+    detail_int_unless_0(detail, "enqueued", job->enqueued);
     detail_text(detail, "reason", job->reason);
     detail_values(detail, "params", job->params, job->param_count);
     return event_add(store,

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_CHANGES_H
+#define SMTUNE_STORE_CHANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/value.h"
+
+struct store;
+
+/*
+ * Reading for who keeps what is in the record in memory: all of it at first,
+ * then what has changed since an event. Rows are handed out as in store.h. What
+ * belongs together is to be read between store_read_begin and store_read_end.
+ */
+
+/* Is another one when others have committed something since the last time that
+ * this connection was asked. */
+int store_data_version(struct store *store, int64_t *version, struct err *err);
+
+/* The run's last event. ERR_NOT_FOUND when there is no such run. */
+int store_last_event(struct store *store, int64_t run, int64_t *seq,
+                     struct err *err);
+
+/* The runs with events over `since` (0: all runs), and the last one of each. */
+int store_each_changed_run(struct store *store, int64_t since,
+                           int (*row)(void *user, int64_t run, int64_t seq),
+                           void *user, struct err *err);
+
+/* What is not the same when a run has come, has gone or has an event more. */
+struct store_mark {
+    int64_t runs, last_run, last_event;
+};
+
+int store_read_mark(struct store *store, struct store_mark *mark,
+                    struct err *err);
+
+int store_count_jobs(struct store *store, int64_t run, int64_t *count,
+                     struct err *err);
+
+/* A job alone; see struct trial_row. */
+struct job_row {
+    int64_t job, number;
+    const char *state, *cause;                /* cause NULL: none */
+    int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
+    double violation;                         /* 0: feasible */
+    int64_t same_as, parent;                  /* 0: none */
+    int64_t bracket, rung;                    /* -1: without a schedule */
+    int64_t resource;                         /* 0: none */
+    int64_t step, copy, round;                /* step -1: a trial */
+    const char *tags; /* a sorted JSON list of texts; NULL: none */
+};
+
+/* By number: those of a run with events over `since` (0: all). */
+int store_each_job(struct store *store, int64_t run, int64_t since,
+                   int (*row)(void *user, const struct job_row *job),
+                   void *user, struct err *err);
+
+/* What there are several of in a job. */
+enum cell_kind {
+    CELL_PARAM,   /* index as in run_param, value */
+    CELL_VALUE,   /* as in run_objective; a real that may be null */
+    CELL_OUTCOME, /* as in run_outcome; likewise */
+    CELL_ATTEMPT, /* its number, null */
+    CELL_USED,    /* an attempt's number, how much resource it used or null */
+    CELL_OBSERVATION, /* its rung (-1: none), the resource */
+    CELL_KIND_COUNT
+};
+
+struct job_cell {
+    size_t place; /* of the job among those that were asked for */
+    int64_t index;
+    struct value value;
+};
+
+/* Ids of jobs. */
+struct job_ids {
+    const int64_t *ids;
+    size_t count;
+};
+
+/* The cells of these jobs, job by job. Many times as quick as going through
+ * trials where the ids follow on each other. */
+int store_each_cell(struct store *store, enum cell_kind kind,
+                    const struct job_ids *jobs,
+                    int (*cell)(void *user, const struct job_cell *cell),
+                    void *user, struct err *err);
+
+#endif

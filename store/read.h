@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_STORE_READ_H
+#define SMTUNE_STORE_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/value.h"
+
+struct earlier_row;
+struct outcome_bounds;
+struct rung_new;
+struct store;
+
+/*
+ * What is read of the record; a part of store.h. Rows are handed to a callback
+ * as they are read; text lives until it returns. A callback that returns
+ * anything but 0 ends the reading, which returns it; it may read, not write.
+ */
+
+struct run_row {
+    int64_t id;
+    const char *name, *kind, *state, *reason, *spec, *overrides, *spec_path;
+    const char *work_directory, *boot_id;
+    uint64_t seed;
+    int64_t pid;                              /* of the engine, 0: none */
+    int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
+    int64_t paused_ms;                        /* since when; 0: it is not */
+    const char *metric, *goal; /* the first objective's, "": none */
+    int64_t objective_count;
+    int64_t trials;                     /* all jobs */
+    int64_t succeeded, failed, running; /* of them */
+    int64_t pending;                    /* waiting, ready */
+    int64_t paused, stopped;            /* by the schedule */
+    int64_t other;                      /* stopped, skipped, cancelled */
+    int64_t outcome_count;              /* metrics with bounds */
+    int64_t infeasible;                 /* of those that succeeded */
+    bool is_scheduled;  /* its trials are given their resource bit by bit */
+    double best;        /* finite, of a feasible succeeded trial; NaN: none */
+    int64_t best_trial; /* number, 0: none */
+    int64_t steps;      /* of a workflow */
+    int64_t parent_id;  /* the run that it was started by; 0: a person */
+    int64_t parent_job; /* and the job there, by id */
+    const char *note;   /* what was last said of it for people, or "" */
+    int64_t queued;     /* of the pending, those that wait on a cluster */
+    const char *comment, *tags; /* of people, see remark_row; "": none */
+};
+
+/* By id, but those that a run has started come right behind it. */
+int store_each_run(struct store *store,
+                   int (*row)(void *user, const struct run_row *run),
+                   void *user, struct err *err);
+/* The runs that a run has started, and those that they have, by id. */
+int store_each_run_below(struct store *store, int64_t run,
+                         int (*row)(void *user, const struct run_row *run),
+                         void *user, struct err *err);
+/* By name, by id, or "last", which is the last that a person started.
+ * ERR_NOT_FOUND names the nearest. */
+int store_find_run(struct store *store, const char *selector, int64_t *id,
+                   struct err *err);
+int store_get_run(struct store *store, int64_t run,
+                  int (*row)(void *user, const struct run_row *run), void *user,
+                  struct err *err);
+/* Its jobs are not counted, trials to other and infeasible are 0: quicker. */
+int store_get_run_uncounted(struct store *store, int64_t run,
+                            int (*row)(void *user, const struct run_row *run),
+                            void *user, struct err *err);
+/* The run's parameter names, NULL-ended; free with store_free_names. */
+char **store_run_params(struct store *store, int64_t run, struct err *err);
+/* The run's objectives, likewise; *goals NULL-ended likewise. */
+char **store_run_objectives(struct store *store, int64_t run, char ***goals,
+                            struct err *err);
+/* The metrics of its constraints, and the steps of a workflow's, likewise. */
+char **store_run_outcomes(struct store *store, int64_t run, struct err *err);
+char **store_run_steps(struct store *store, int64_t run, struct err *err);
+void store_free_names(char **names);
+/* The run's constraints on outcomes, in their order. */
+int store_each_outcome(struct store *store, int64_t run,
+                       int (*row)(void *user,
+                                  const struct outcome_bounds *outcome),
+                       void *user, struct err *err);
+
+struct trial_row {
+    int64_t job, number;
+    const char *state, *cause;  /* cause NULL: none */
+    const double *values;       /* [value_count]; NaN: none said */
+    size_t value_count;         /* 0: no objective yet */
+    const double *outcomes;     /* [outcome_count]; NaN: none said */
+    size_t outcome_count;       /* 0: none yet */
+    double violation;           /* 0: feasible, as far as is known */
+    const struct value *params; /* [param_count] in the run's order */
+    size_t param_count;
+    int64_t created_ms, started_ms, ended_ms, due_ms; /* 0: not yet */
+    int64_t attempts;
+    uint64_t cursor;
+    int64_t told; /* the place in which the strategy got its result; 0: none */
+    int64_t seen; /* how many results the strategy had when it suggested it */
+    const char *reason; /* why it suggested it, JSON; NULL: not said */
+    int64_t same_as;    /* number of the job whose values it took; 0: none */
+    /* Where its schedule had it begin, and up to which resource; -1, -1 and 0
+     * without a schedule. */
+    int64_t bracket, rung, first_resource;
+    int64_t resource; /* up to which it may run now; 0: it is in no schedule */
+    int64_t parent;   /* number of the job whose checkpoint it took; 0: none */
+    int64_t
+        reached; /* the resource that it is known to have come to, 0: none */
+    int64_t reached_rung; /* the highest that it was looked at; -1: none */
+    /* Of a workflow: see struct job_new and struct job_change. */
+    int64_t step, copy, round;
+    const char *rounds, *outputs, *cache_key; /* NULL: none */
+    int64_t cached_from;                      /* 0: none */
+    const char *comment; /* what people noted of it; NULL: nothing */
+    const char *tags;    /* a sorted JSON list of texts; NULL: none */
+};
+
+/* ORDER_BEST: by the first objective and its goal, best first; then those that
+ * are not feasible, by violation; trials without a finite value come last, by
+ * number. */
+enum trial_order { ORDER_NUMBER, ORDER_BEST };
+
+struct trial_query {
+    int64_t run;
+    enum trial_order order;
+    const char *state; /* NULL: all */
+    const char *tag;   /* NULL: with any, or none */
+    int64_t number;    /* 0: all */
+    int64_t limit;     /* 0: none */
+    bool results_only; /* no params, attempts is 0, and it is not said what was
+                          reached: much quicker */
+};
+
+int store_each_trial(struct store *store, const struct trial_query *query,
+                     int (*row)(void *user, const struct trial_row *trial),
+                     void *user, struct err *err);
+
+/* A job's id by its number in its run, and back; 0: there is no such job. */
+int store_find_job(struct store *store, int64_t run, int64_t number,
+                   int64_t *job, struct err *err);
+int store_find_job_number(struct store *store, int64_t job, int64_t *number,
+                          struct err *err);
+
+/* What people added to a run, or to one of its jobs. */
+struct remark_row {
+    int64_t job, number; /* 0: the run itself */
+    const char *comment; /* NULL: none */
+    const char *tags;    /* a sorted JSON list of texts; NULL: none */
+};
+
+/* Of a run that has any, then of its jobs that do, by number. */
+int store_each_remark(struct store *store, int64_t run,
+                      int (*row)(void *user, const struct remark_row *remark),
+                      void *user, struct err *err);
+
+struct enqueued_row {
+    int64_t index; /* from 1 */
+    const char *params;
+    int64_t created_ms;
+    int64_t trial; /* the number of the one that tries it; 0: none yet */
+};
+
+/* By index. */
+int store_each_enqueued(struct store *store, int64_t run,
+                        int (*row)(void *user,
+                                   const struct enqueued_row *enqueued),
+                        void *user, struct err *err);
+
+struct step_row {
+    int64_t step; /* its place in the file, from 0 */
+    const char *name, *state;
+    const char *reason, *matrix; /* NULL: none */
+    int64_t copies;              /* -1: it has not begun */
+    int64_t first_job; /* jobs with lower numbers are of an earlier time */
+    int64_t began_ms, ended_ms; /* 0: not yet */
+    /* Of its jobs, which are a copy's rounds, how many are in these states. */
+    int64_t jobs, pending, running, succeeded, failed, skipped;
+};
+
+/* The steps of a workflow's run, in the file's order. */
+int store_each_step(struct store *store, int64_t run,
+                    int (*row)(void *user, const struct step_row *step),
+                    void *user, struct err *err);
+
+/* A job whose result may stand for that of another. */
+struct cached_row {
+    int64_t job, number;
+    const char *run; /* the run's name */
+    const char *outputs;
+    int64_t ended_ms;
+};
+
+/* Those that succeeded with a cache key since then, by themselves, the newest
+ * first. */
+int store_each_cached(struct store *store, const char *key, int64_t since_ms,
+                      int (*row)(void *user, const struct cached_row *cached),
+                      void *user, struct err *err);
+
+struct attempt_row {
+    int64_t id, job, number, job_number;
+    const char *state, *directory;
+    const char *cause, *text; /* NULL: none */
+    int64_t pid, exit_code, signal, started_ms, ended_ms;
+    int64_t cpu_ms, max_rss_bytes, created_ms;
+    int64_t rule; /* the retry rule that matched its end; -1: none */
+    int64_t resource_from, resource, resource_used; /* 0: none, or not known */
+    const char *checkpoint;    /* a hash of its checkpoints; NULL: none */
+    const char *node, *handle; /* of a cluster; NULL: none */
+    int64_t queued_ms;         /* 0: it was in no queue */
+    bool is_displaced;
+};
+
+/* Attempts of one job, or (job 0) all of the run that have not ended. */
+int store_each_attempt(struct store *store, int64_t run, int64_t job,
+                       int (*row)(void *user, const struct attempt_row *row),
+                       void *user, struct err *err);
+
+/* How an attempt ended. */
+struct attempt_fate {
+    int64_t attempt, run;
+    const char *cause; /* NULL: it has not */
+    int64_t took_ms;   /* 0 where it never started */
+};
+
+/* Of all runs, by their ids: those over `after`, up to `last`. */
+int store_each_attempt_fate(struct store *store, int64_t after, int64_t last,
+                            int (*row)(void *user,
+                                       const struct attempt_fate *fate),
+                            void *user, struct err *err);
+
+/* How many attempts of a run are at work at one place. */
+struct running_row {
+    int64_t run;
+    const char *run_name;
+    const char *node; /* of a cluster; NULL: the machine of its engine */
+    int64_t attempts;
+};
+
+/* Of all runs, by id, then by node. */
+int store_each_running(struct store *store,
+                       int (*row)(void *user, const struct running_row *row),
+                       void *user, struct err *err);
+
+/* What of a run's attempts is read: those with an id over `after`, and (other
+ * than 0) with events over `changed_since`. */
+struct attempt_page {
+    int64_t after, changed_since;
+};
+
+/* By id. */
+int store_each_attempt_after(struct store *store, int64_t run,
+                             const struct attempt_page *page,
+                             int (*row)(void *user,
+                                        const struct attempt_row *row),
+                             void *user, struct err *err);
+
+struct metric_row {
+    const char *name;
+    int64_t step, attempt, time_ms; /* the attempt's id */
+    double value;
+};
+
+/* Name by name, each by step. */
+int store_each_metric(struct store *store, int64_t job,
+                      int (*row)(void *user, const struct metric_row *metric),
+                      void *user, struct err *err);
+
+/* The curves of a metric in a run: of jobs with these numbers. */
+struct point_query {
+    int64_t run;
+    const char *metric;
+    int64_t first, last;
+};
+
+struct point_row {
+    int64_t number, step, time_ms;
+    double value;
+};
+
+/* By number, each by step. */
+int store_each_point(struct store *store, const struct point_query *query,
+                     int (*row)(void *user, const struct point_row *point),
+                     void *user, struct err *err);
+/* The metrics that any of the run's jobs has said. */
+int store_each_metric_name(struct store *store, int64_t run,
+                           int (*row)(void *user, const char *name), void *user,
+                           struct err *err);
+
+int store_each_earlier(struct store *store, int64_t run,
+                       int (*row)(void *user,
+                                  const struct earlier_row *earlier),
+                       void *user, struct err *err);
+/* The earlier runs, and how many of their trials were taken over. */
+int store_each_earlier_run(struct store *store, int64_t run,
+                           int (*row)(void *user, const char *source,
+                                      int64_t trials),
+                           void *user, struct err *err);
+
+/* A result that the strategy was told before its job was put back. */
+struct superseded_row {
+    int64_t told;   /* its place */
+    int64_t number; /* of the job */
+    const char *state;
+    const char *values; /* JSON lists; NaN and infinities as words */
+    const char *outcomes;
+    int64_t attempts; /* that the job had had by then */
+};
+
+/* By place. */
+int store_each_superseded(struct store *store, int64_t run,
+                          int (*row)(void *user,
+                                     const struct superseded_row *superseded),
+                          void *user, struct err *err);
+
+int store_each_rung(struct store *store, int64_t run,
+                    int (*row)(void *user, const struct rung_new *rung),
+                    void *user, struct err *err);
+
+struct observation_row {
+    int64_t told; /* its place */
+    int64_t job, number, attempt, attempt_number;
+    int64_t resource;
+    int64_t bracket;    /* of the job */
+    int64_t rung;       /* -1: none */
+    const char *values; /* JSON lists; NaN and infinities as words */
+    const char *outcomes;
+    double last, best;    /* NaN: none */
+    const char *decision; /* "continue", "pause" or "stop" */
+    const char *reason;   /* one sentence */
+    int64_t promoted;     /* in which place; 0: it was not */
+    int64_t promoted_to;  /* which resource */
+    int64_t time_ms;
+};
+
+/* By place: those of one job, or (job 0) of the whole run. */
+int store_each_observation(struct store *store, int64_t run, int64_t job,
+                           int (*row)(void *user,
+                                      const struct observation_row *row),
+                           void *user, struct err *err);
+
+/* By place, those behind one. */
+int store_each_observation_after(struct store *store, int64_t run,
+                                 int64_t after,
+                                 int (*row)(void *user,
+                                            const struct observation_row *row),
+                                 void *user, struct err *err);
+
+/* How much of its schedule's resource all attempts of a run used that ended. */
+int store_sum_resource(struct store *store, int64_t run, int64_t *used,
+                       struct err *err);
+
+/* How often a trial was put back, and how many attempts it had had by the last
+ * time, and by the last time that it had succeeded. */
+struct superseded_sum {
+    int64_t count, attempts, attempts_succeeded;
+};
+
+int store_sum_superseded(struct store *store, int64_t run, int64_t number,
+                         struct superseded_sum *sum, struct err *err);
+
+struct notification_row {
+    int64_t id;
+    const char *delivery, *event, *body;
+    const char *error; /* of the last try, or "" */
+    int64_t receiver, tries;
+    int64_t created_ms, due_ms, delivered_ms, given_up_ms; /* 0: not */
+};
+
+/* The run's messages, oldest first. */
+int store_each_notification(struct store *store, int64_t run,
+                            int (*row)(void *user,
+                                       const struct notification_row *row),
+                            void *user, struct err *err);
+
+struct node_row {
+    const char *name;
+    const char *trouble, *text, *run; /* NULL: none; the run's name */
+    int64_t trial, attempt;    /* its numbers, of the last trouble; 0: none */
+    int64_t first_ms, last_ms; /* of trouble; 0: there was none */
+    int64_t count;             /* of troubles */
+    bool is_avoided;
+    int64_t until_ms; /* 0: until a person says otherwise */
+    const char *by;   /* engine, user: who said so, or the contrary, last */
+};
+
+/* By name: all of which something is known; or (now_ms other than 0) those that
+ * are to be avoided then. */
+int store_each_node(struct store *store, int64_t now_ms,
+                    int (*row)(void *user, const struct node_row *node),
+                    void *user, struct err *err);
+
+struct event_row {
+    int64_t seq, job, job_number, attempt, time_ms; /* 0: of the run */
+    const char *event;
+    const char *detail; /* a JSON object, or "" */
+};
+
+int store_each_event(struct store *store, int64_t run,
+                     int (*row)(void *user, const struct event_row *event),
+                     void *user, struct err *err);
+/* Those behind one of them, by its seq. */
+int store_each_event_after(struct store *store, int64_t run, int64_t after,
+                           int (*row)(void *user,
+                                      const struct event_row *event),
+                           void *user, struct err *err);
+/*
+ * How long the run's earlier engines worked on it, in milliseconds: of each one
+ * but the last, from its start to its end or, where it was killed, its last
+ * event, less what the wall clock jumped by meanwhile and what was paused.
+ */
+int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
+                             struct err *err);
+
+#endif
