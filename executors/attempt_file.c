@@ -357,6 +357,14 @@ int claim_read(const char *directory, struct claim *claim)
     return result == 1 ? claim_parse(line, claim) : result;
 }
 
+bool claim_exists(const char *directory)
+{
+    char path[PATH_MAX];
+
+    return path_in(path, directory, "claim", NULL) == 0 &&
+           access(path, F_OK) == 0;
+}
+
 bool claim_is_free(const char *directory)
 {
     char path[PATH_MAX];

@@ -86,6 +86,9 @@ size_t claim_format(const struct claim *claim, char line[CLAIM_LINE_MAX]);
 int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
                 struct err *err);
 
+/* Whether somebody has made it, as far as can be seen now. */
+bool claim_exists(const char *directory);
+
 /* The claim as it is, with nothing decided. Returns 1, 0 where there is none or
  * its maker has not written it, -1 with errno when that cannot be seen now. */
 int claim_read(const char *directory, struct claim *claim);

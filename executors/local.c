@@ -5,10 +5,10 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/mem.h"
 #include "executors/adopted.h"
 #include "executors/agent_link.h"
+#include "executors/attempt_file.h"
 #include "executors/cpus.h"
 #include "executors/executor_impl.h"
 #include "executors/flights.h"
@@ -157,10 +157,9 @@ static void put_cancel(struct local *local, const struct flight *flight)
  * does. */
 static bool resend(struct local *local, const struct flight *flight)
 {
-    char *claim = fs_join(flight->directory, "claim");
-    bool is_untouched = !flight->has_started && !fs_exists(claim);
+    bool is_untouched =
+        !flight->has_started && !claim_exists(flight->directory);
 
-    free(claim);
     if (!is_untouched || local->link == NULL)
         return false;
     buf_add(agent_link_out(local->link), flight->start.data,

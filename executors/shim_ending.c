@@ -42,7 +42,9 @@ enum {
     DRAIN_MAX_MS = 10000,
     PACE_WEIGHT = 8, /* of the past in the mean duration */
     DURATION_MAX_MS = 1000,
-    HELD_MS = 1000 /* shorter attempts are not held back */
+    HOLD_MS = 50,
+    HOLD_TERMINATED_MS = 1000,
+    LONG_MS = 1000
 };
 
 /* -- Ending ---------------------------------------------------------------*/
@@ -209,9 +211,19 @@ static bool clear_group(struct attempt *attempt)
     return true;
 }
 
-static bool is_long(const struct attempt *attempt)
+/* Before the end of a command counts as its own. */
+static int64_t hold_ms(const struct supervisor *supervisor,
+                       const struct attempt *attempt)
 {
-    return attempt->end.ended_ms - attempt->end.started_ms >= HELD_MS;
+    const struct attempt_exit *end = &attempt->end;
+
+    if (!supervisor->is_in_job || attempt->told != CAUSE_OK)
+        return 0;
+    if (end->signal == SIGTERM)
+        return HOLD_TERMINATED_MS;
+    return end->cause != CAUSE_OK || end->ended_ms - end->started_ms >= LONG_MS
+               ? HOLD_MS
+               : 0;
 }
 
 void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
@@ -220,8 +232,8 @@ void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
     int64_t waited_ms = now_ms - attempt->reaped_ms;
     bool is_over, had_group = false;
 
-    if (waited_ms < supervisor->hold_ms && is_long(attempt)) {
-        attempt->check_ms = attempt->reaped_ms + supervisor->hold_ms;
+    if (waited_ms < hold_ms(supervisor, attempt)) {
+        attempt->check_ms = attempt->reaped_ms + hold_ms(supervisor, attempt);
         return;
     }
     if (attempt->has_group) {

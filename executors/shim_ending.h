@@ -31,8 +31,8 @@ struct supervisor {
     int64_t groups_cost_ms;
     int64_t mean_ms;   /* duration of the last attempts */
     int64_t oom_kills; /* of the machine, when last looked */
-    int64_t hold_ms;   /* before an end counts, see ending_settle(); 0: none */
     bool has_site;
+    bool is_in_job;     /* of a cluster */
     bool strays;        /* there may be some since then */
     bool has_more_dead; /* that are to be reaped at once */
     int signal_fd;
@@ -67,8 +67,9 @@ bool ending_reap(struct supervisor *supervisor, int64_t now_ms);
 
 /* Finishes an attempt whose command was reaped if nothing of it is left, or
  * sets the time at which to look again. In a job of a cluster it waits a moment
- * first, unless the attempt was a short one: whoever ends the job sends SIGTERM
- * to all of its processes, and the command may have died before we get ours. */
+ * first: whoever ends the job sends SIGTERM to all of its processes, and the
+ * command may have died before we get ours. It waits longest where SIGTERM
+ * ended the command, and not at all where a short one ended well. */
 void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
                    int64_t now_ms);
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/units.h"
+#include "executors/attempt_file.h"
 #include "executors/order_file.h"
 #include "executors/pulse.h"
 #include "executors/shim_beat.h"
@@ -171,11 +172,7 @@ static char *task_directory(const char *list, struct err *err)
 /* Another copy of the job has it, or nobody shall. */
 static bool is_taken(const char *directory)
 {
-    char *path = fs_join(directory, "claim");
-    bool is_claimed = fs_exists(path);
-
-    free(path);
-    return is_claimed || pulse_is_marked(directory, PULSE_REVOKED);
+    return claim_exists(directory) || pulse_is_marked(directory, PULSE_REVOKED);
 }
 
 static void free_strings(char **strings)
@@ -215,8 +212,6 @@ static int run_order(const struct attempt_spec *order,
     char *programs, **envp;
     int status;
 
-    if (options->reserve_of != NULL && !reserve_await(options, spec.directory))
-        return 0;
     if (is_taken(spec.directory))
         return 0;
     if (!node_is_healthy(options, &spec, err))

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "executors/attempt_file.h"
 #include "executors/order_file.h"
 #include "executors/pulse.h"
@@ -59,11 +58,8 @@ static enum verdict judge_before(struct reserve *reserve)
 static enum verdict look(struct reserve *reserve)
 {
     const struct shim_options *options = reserve->options;
-    char *claim = fs_join(reserve->directory, "claim");
-    bool is_claimed = fs_exists(claim);
 
-    free(claim);
-    if (is_claimed)
+    if (claim_exists(reserve->directory))
         return OVER;
     if (pulse_is_marked(reserve->directory, PULSE_GO))
         return RUN;

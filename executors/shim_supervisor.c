@@ -23,7 +23,6 @@
 
 enum {
     MEMORY_MS = 100,
-    HOLD_MS = 50,
     SHORT_MS = 100 /* on average: no groups for what asks for no limits */
 };
 
@@ -241,7 +240,7 @@ void supervisor_say_place(struct supervisor *supervisor, const char *node,
     claim->job = job;
     claim->is_in_pilot = is_in_pilot;
     supervisor->spawner.ends_with_us = true;
-    supervisor->hold_ms = HOLD_MS;
+    supervisor->is_in_job = true;
 }
 
 /* Until a census finds none; those that cannot be killed are left. */

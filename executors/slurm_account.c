@@ -68,7 +68,7 @@ static void mark_known(struct slurm *slurm, const struct slurm_job *job)
     for (struct slurm_question *q = slurm->accounts.first; q != NULL;
          q = q->next)
         q->is_known |= q->is_asked && q->target.task == job->task &&
-                       q->target.id == (job->task < 0 ? job->id : job->array);
+                       q->target.id == slurm_job_submitted(job);
 }
 
 static void on_account(void *user, const struct slurm_reply *reply,

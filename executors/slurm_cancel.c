@@ -93,7 +93,7 @@ bool slurm_cancels_have(const struct slurm *slurm, const struct slurm_job *job)
 void slurm_cancels_listed(struct slurm *slurm, const struct slurm_job *job)
 {
     const struct slurm_cancels *cancels = &slurm->cancels;
-    int64_t id = job->task < 0 ? job->id : job->array;
+    int64_t id = slurm_job_submitted(job);
 
     if (cancels->first == NULL || job->state->phase == SLURM_ENDED)
         return;

@@ -44,8 +44,7 @@ void slurm_news_clear(struct slurm_news *news);
 /* -- Attempts that were taken (slurm_flights.c) ---------------------------*/
 
 struct slurm_flights {
-    struct slurm_flight *first, *last; /* in the order in which they came */
-    void *by_attempt;                  /* tsearch tree */
+    void *by_attempt; /* tsearch tree */
     size_t count;
 };
 

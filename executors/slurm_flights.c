@@ -167,13 +167,6 @@ void slurm_flights_add(struct slurm_flights *flights,
 {
     if (tsearch(flight, &flights->by_attempt, compare_attempts) == NULL)
         abort();
-    flight->before = flights->last;
-    flight->next = NULL;
-    if (flights->last != NULL)
-        flights->last->next = flight;
-    else
-        flights->first = flight;
-    flights->last = flight;
     flights->count++;
 }
 
@@ -181,14 +174,6 @@ void slurm_flights_remove(struct slurm_flights *flights,
                           struct slurm_flight *flight)
 {
     tdelete(flight, &flights->by_attempt, compare_attempts);
-    if (flight->before != NULL)
-        flight->before->next = flight->next;
-    else
-        flights->first = flight->next;
-    if (flight->next != NULL)
-        flight->next->before = flight->before;
-    else
-        flights->last = flight->before;
     flights->count--;
 }
 
@@ -202,12 +187,13 @@ struct slurm_flight *slurm_flights_find(const struct slurm_flights *flights,
     return found != NULL ? *(struct slurm_flight **)found : NULL;
 }
 
+static void destroy(void *flight)
+{
+    slurm_flight_destroy(flight);
+}
+
 void slurm_flights_clear(struct slurm_flights *flights)
 {
-    while (flights->first != NULL) {
-        struct slurm_flight *flight = flights->first;
-
-        slurm_flights_remove(flights, flight);
-        slurm_flight_destroy(flight);
-    }
+    tdestroy(flights->by_attempt, destroy);
+    *flights = (struct slurm_flights){NULL, 0};
 }

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "executors/shim_status.h"
 #include "executors/slurm_impl.h"
 
 enum { FILE_MAX_BYTES = 256 };
@@ -90,20 +91,37 @@ int64_t slurm_job_read(const char *folder)
     return *end == '\0' && job > 0 ? job : 0;
 }
 
+/* A file of a few lines, without the newlines at its end. */
+static int read_lines(const char *folder, const char *name, struct buf *text)
+{
+    char *path = fs_join(folder, name);
+    int result = fs_read_regular(path, 1 << 20, text, NULL);
+
+    while (text->length > 0 && text->data[text->length - 1] == '\n')
+        buf_truncate(text, text->length - 1);
+    free(path);
+    return result;
+}
+
 void slurm_last_words(const char *folder, char *line, size_t size)
 {
-    char *path = fs_join(folder, "log");
     struct buf text = BUF_INIT;
     const char *last;
 
     line[0] = '\0';
-    if (fs_read_regular(path, 1 << 20, &text, NULL) == 0) {
-        while (text.length > 0 && text.data[text.length - 1] == '\n')
-            buf_truncate(&text, text.length - 1);
+    if (read_lines(folder, "log", &text) == 0) {
         last = strrchr(buf_text(&text), '\n');
-        last = last != NULL ? last + 1 : buf_text(&text);
-        snprintf(line, size, "%s", last);
+        snprintf(line, size, "%s", last != NULL ? last + 1 : buf_text(&text));
     }
     buf_clear(&text);
-    free(path);
+}
+
+bool slurm_is_unhealthy(const char *directory, char *why, size_t size)
+{
+    struct buf text = BUF_INIT;
+    bool is_unhealthy = read_lines(directory, SHIM_UNHEALTHY_FILE, &text) == 0;
+
+    snprintf(why, size, "%s", buf_text(&text));
+    buf_clear(&text);
+    return is_unhealthy;
 }

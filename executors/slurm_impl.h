@@ -43,8 +43,7 @@ enum slurm_choice { SLURM_BY_JOB, SLURM_BY_ARRAY, SLURM_BY_PILOT };
 
 /* An attempt that was taken and has not ended. */
 struct slurm_flight {
-    struct slurm_flight *next, *before; /* the core's list */
-    struct slurm_flight *sibling;       /* the mode's, for its own lists */
+    struct slurm_flight *sibling; /* the mode's, for its own lists */
     /* Its spec, owned. argv and envp are NULL of one taken up again. envp: the
      * attempt's own variables alone. */
     struct attempt_request *request; /* those of its reserves follow it */
@@ -111,6 +110,9 @@ int slurm_handle_read(const char *directory, struct slurm_handle *handle);
 /* What the script of a wave or a pilot said last: a line of its `log`, or "".
  */
 void slurm_last_words(const char *folder, char *line, size_t size);
+/* Whether the node on which it should have begun did not pass its check, and
+ * why; of an attempt's folder or a pilot's. */
+bool slurm_is_unhealthy(const char *directory, char *why, size_t size);
 /* `job` in the folder of a wave or a pilot; read: 0 where it is not there. */
 int slurm_job_write(const char *folder, int64_t job, struct err *err);
 int64_t slurm_job_read(const char *folder);
@@ -128,9 +130,11 @@ const char *slurm_folder(const struct slurm *slurm);
 void slurm_new_name(struct slurm *slurm, char letter,
                     char name[SLURM_NAME_SIZE]);
 /* NULL-ended: to be kept away from by all, for struct slurm_submission; NULL
- * where there are none. Lives until the loop turns. An attempt's own `avoid`
- * comes on top. */
+ * where there are none. Lives until the loop turns. */
 const char *const *slurm_avoided(const struct slurm *slurm);
+/* Those, and the attempt's own; never NULL, the caller's to free. */
+const char **slurm_avoided_by(const struct slurm *slurm,
+                              const struct attempt_spec *spec);
 /* At most so many attempts at once (executor_options.parallel). */
 int slurm_parallel(const struct slurm *slurm);
 /* Soon: something was submitted, or has come to its end. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/mem.h"
 #include "executors/slurm_core.h"
 
@@ -66,4 +67,23 @@ void slurm_nodes_clear(struct slurm_nodes *nodes)
     clear(&nodes->given);
     clear(&nodes->found);
     free(nodes->all);
+}
+
+const char **slurm_avoided_by(const struct slurm *slurm,
+                              const struct attempt_spec *spec)
+{
+    const char *const *lists[] = {slurm_avoided(slurm), spec->avoid};
+    const char **all = NULL;
+    size_t count = 0, capacity = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        for (const char *const *at = lists[i]; at != NULL && *at != NULL;
+             at++) {
+            all = mem_grow(all, count, &capacity, sizeof(*all));
+            all[count++] = *at;
+        }
+    }
+    all = mem_grow(all, count, &capacity, sizeof(*all));
+    all[count] = NULL;
+    return all;
 }

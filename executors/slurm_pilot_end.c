@@ -20,7 +20,6 @@
 enum {
     LATE_MS = 3000,   /* so late a network file system shows an `exit` */
     QUEUED_MS = 2000, /* a wait that is worth a word */
-    UNHEALTHY_MAX = 200,
     LAST_LINE_SIZE = 200
 };
 
@@ -79,19 +78,12 @@ static void report(struct pilot *pilot, enum node_trouble trouble,
 /* Whether the health check failed there, which is told. */
 static bool is_unhealthy(struct pilot *pilot)
 {
-    char *path = fs_join(pilot->folder, "unhealthy");
-    struct buf text = BUF_INIT;
-    bool is_there = fs_exists(path);
+    char why[LAST_LINE_SIZE];
 
-    if (is_there && fs_read(path, UNHEALTHY_MAX, &text, NULL) != 0)
-        buf_add_string(&text, "the health check failed");
-    while (text.length > 0 && text.data[text.length - 1] == '\n')
-        buf_truncate(&text, text.length - 1);
-    if (is_there)
-        report(pilot, NODE_UNHEALTHY, buf_text(&text));
-    buf_clear(&text);
-    free(path);
-    return is_there;
+    if (!slurm_is_unhealthy(pilot->folder, why, sizeof(why)))
+        return false;
+    report(pilot, NODE_UNHEALTHY, why);
+    return true;
 }
 
 /* -- What Slurm says ------------------------------------------------------*/
@@ -152,25 +144,35 @@ static void note_end(struct pilot *pilot, const struct slurm_job *job)
     pilot_lose(pilot, cause_of(job->state), is_node, text);
 }
 
-void pilot_note_job(struct pilot *pilot, const struct slurm_job *job)
+/* A pilot that waits is not there yet, and may never be. */
+static void note_waiting(struct pilot *pilot, const struct slurm_job *job)
 {
     char text[SLURM_TEXT_MAX];
 
+    if (job->state->phase == SLURM_PENDING &&
+        slurm_reason_is_final(job->reason)) {
+        snprintf(text, sizeof(text), "its job %" PRId64 " will never start: %s",
+                 job->id, job->reason);
+        pilots_note_failure(pilot->pilots, pilot, PILOT_REFUSED, text);
+        pilot_lose(pilot, CAUSE_CANCELLED, false, text);
+    } else if (!pilot->was_noted && slurm_reason_is_worrying(job->reason)) {
+        pilot->was_noted = true;
+        slurm_note(pilot->pilots->slurm,
+                   "slurm holds pilot %" PRId64 " back: %s", job->id,
+                   job->reason);
+    }
+}
+
+void pilot_note_job(struct pilot *pilot, const struct slurm_job *job)
+{
     pilot->was_listed = true;
     pilot->job = job->id;
     if (pilot->node[0] == '\0' && job->state->phase != SLURM_PENDING &&
         strchr(job->nodes, '[') == NULL)
         snprintf(pilot->node, sizeof(pilot->node), "%s", job->nodes);
     if (job->state->phase != SLURM_ENDED) {
-        if (pilot->phase == PILOT_PENDING &&
-            job->state->phase == SLURM_PENDING &&
-            slurm_reason_is_final(job->reason)) {
-            snprintf(text, sizeof(text),
-                     "its job %" PRId64 " will never start: %s", job->id,
-                     job->reason);
-            pilots_note_failure(pilot->pilots, pilot, PILOT_REFUSED, text);
-            pilot_lose(pilot, CAUSE_CANCELLED, false, text);
-        }
+        if (pilot->phase == PILOT_PENDING)
+            note_waiting(pilot, job);
         return;
     }
     if (pilot->is_gone)

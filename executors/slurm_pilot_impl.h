@@ -93,6 +93,7 @@ struct pilot {
     int64_t told_ms;    /* when the transport's answer to it came */
     bool is_submitting; /* that is yet to come */
     bool was_told;      /* those who wait for it, that they are in a queue */
+    bool was_noted;     /* that slurm holds it back */
     bool was_listed;    /* since the last sweep */
     bool was_heard;     /* its agent has spoken */
     bool is_asked;      /* the accounting, which is yet to answer */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/attempt_file.h"
 #include "executors/slurm_pilot_impl.h"
 
 /*
@@ -277,10 +278,9 @@ static void on_drain(struct pilot *pilot)
     if (pilot->phase != PILOT_OVER)
         pilot->phase = PILOT_DRAINING;
     for (flight = pilot->flights.first; flight != NULL; flight = next) {
-        char *claim = fs_join(flight->request->spec.directory, "claim");
-        bool is_untouched = !flight->has_started && !fs_exists(claim);
+        bool is_untouched = !flight->has_started &&
+                            !claim_exists(flight->request->spec.directory);
 
-        free(claim);
         next = flight->sibling;
         if (!is_untouched || flight->request->spec.argv == NULL)
             continue;

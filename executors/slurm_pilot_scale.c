@@ -95,32 +95,13 @@ static char *make_script(const struct pilot *pilot,
     return script;
 }
 
-/* All that a new pilot should keep away from; the caller frees the list. */
-static const char **to_avoid(struct slurm *slurm,
-                             const struct attempt_spec *spec)
-{
-    const char *const *lists[] = {slurm_avoided(slurm), spec->avoid};
-    const char **all = mem_array(1, sizeof(*all));
-    size_t count = 0;
-
-    for (size_t i = 0; i < 2; i++) {
-        for (const char *const *at = lists[i]; at != NULL && *at != NULL;
-             at++) {
-            all = mem_resize(all, count + 2, sizeof(*all));
-            all[count++] = *at;
-        }
-    }
-    all[count] = NULL;
-    return all;
-}
-
 static void submit(struct pilot *pilot, const struct attempt_spec *spec,
                    const struct pilot_plan *plan, const char *script)
 {
     struct slurm *slurm = pilot->pilots->slurm;
     const struct slurm_options *options = slurm_options(slurm);
     char *log = fs_join(pilot->folder, "log");
-    const char **avoid = to_avoid(slurm, spec);
+    const char **avoid = slurm_avoided_by(slurm, spec);
     const struct slurm_submission submission = {
         .name = pilot->name,
         .directory = pilot->folder,

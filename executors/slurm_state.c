@@ -92,13 +92,29 @@ static bool begins(const char *text, const char *part)
     return true;
 }
 
-bool slurm_reason_is_final(const char *reason)
+static const char *const worrying_reasons[] = {
+    "PartitionConfig", "PartitionDown",   "PartitionInactive",
+    "NodeDown",        "ReqNodeNotAvail", "JobHeldUser",
+};
+
+static bool has_one_of(const char *reason, const char *const *parts,
+                       size_t count)
 {
     for (; *reason != '\0'; reason++) {
-        for (size_t i = 0; i < ARRAY_LEN(final_reasons); i++) {
-            if (begins(reason, final_reasons[i]))
+        for (size_t i = 0; i < count; i++) {
+            if (begins(reason, parts[i]))
                 return true;
         }
     }
     return false;
+}
+
+bool slurm_reason_is_final(const char *reason)
+{
+    return has_one_of(reason, final_reasons, ARRAY_LEN(final_reasons));
+}
+
+bool slurm_reason_is_worrying(const char *reason)
+{
+    return has_one_of(reason, worrying_reasons, ARRAY_LEN(worrying_reasons));
 }

@@ -46,5 +46,9 @@ const struct slurm_state *slurm_state_find(const char *word);
  * the like.
  */
 bool slurm_reason_is_final(const char *reason);
+/* Whether it may wait for a person as well as for its turn: "PartitionConfig"
+ * (no node of the partition is so large), "PartitionDown", "ReqNodeNotAvail"
+ * and the like. */
+bool slurm_reason_is_worrying(const char *reason);
 
 #endif

@@ -74,6 +74,12 @@ struct slurm_job {
     int64_t start_ms, end_ms; /* wall clock, 0: not known */
 };
 
+/* What it was submitted as: its own id, or its array's. */
+static inline int64_t slurm_job_submitted(const struct slurm_job *job)
+{
+    return job->task < 0 ? job->id : job->array;
+}
+
 /* A job, or one task of an array. The last of an array's tasks to start has the
  * array's own id, so that an id does not tell one from the other. */
 struct slurm_target {

@@ -19,7 +19,7 @@
 
 enum {
     EXPLAIN_MS = 60000, /* that Slurm has to explain why it sent a signal */
-    LOG_TAIL = 120
+    LOG_TAIL = 200
 };
 
 /* -- Ending ---------------------------------------------------------------*/
@@ -178,19 +178,12 @@ bool wave_task_take_exit(struct wave_task *task, struct attempt_exit *end,
 static bool is_unhealthy(struct wave_task *task)
 {
     const char *directory = task->flight->request->spec.directory;
-    char *path = fs_join(directory, "unhealthy");
-    struct buf text = BUF_INIT;
-    bool is_there = fs_read_regular(path, 4096, &text, NULL) == 0;
+    char why[LOG_TAIL];
 
-    if (is_there) {
-        buf_text(&text);
-        if (text.length > 0 && text.data[text.length - 1] == '\n')
-            buf_truncate(&text, text.length - 1);
-        report(task, NODE_UNHEALTHY, buf_text(&text));
-    }
-    buf_clear(&text);
-    free(path);
-    return is_there;
+    if (!slurm_is_unhealthy(directory, why, sizeof(why)))
+        return false;
+    report(task, NODE_UNHEALTHY, why);
+    return true;
 }
 
 static void fail_to_launch(struct wave_task *task)

@@ -13,7 +13,7 @@
 static bool is_the_one(const struct wave_task *task,
                        const struct slurm_job *job)
 {
-    int64_t base = job->task < 0 ? job->id : job->array;
+    int64_t base = slurm_job_submitted(job);
 
     if (task->claim_job != 0)
         return job->id == task->claim_job;
@@ -22,8 +22,7 @@ static bool is_the_one(const struct wave_task *task,
 
 static void drop_twin(struct waves *waves, const struct slurm_job *job)
 {
-    const struct slurm_target target = {job->task < 0 ? job->id : job->array,
-                                        job->task};
+    const struct slurm_target target = {slurm_job_submitted(job), job->task};
 
     if (job->state->phase == SLURM_PENDING || job->state->phase == SLURM_HELD)
         slurm_cancel_job(waves->slurm, &target, 0);
@@ -35,7 +34,7 @@ static void find_unsure(struct wave *wave, const struct slurm_job *job)
 
     if (wave->stage != WAVE_UNSURE && wave->job != 0)
         return;
-    wave->job = job->task < 0 ? job->id : job->array;
+    wave->job = slurm_job_submitted(job);
     if (wave->stage != WAVE_UNSURE)
         return;
     wave->stage = WAVE_QUEUED;
@@ -77,16 +76,18 @@ static void check_pending(struct wave_task *task, const struct slurm_job *job)
         task->is_back = true;
     } else if (slurm_reason_is_final(job->reason) &&
                !task->flight->is_cancelled) {
-        const struct slurm_target target = {
-            job->task < 0 ? job->id : job->array, job->task};
+        const struct slurm_target target = {slurm_job_submitted(job),
+                                            job->task};
 
         slurm_cancel_job(waves->slurm, &target, 0);
         wave_task_end_as(task, CAUSE_LAUNCH_ERROR,
                          "slurm will never start it: %s", job->reason);
-    } else if (job->state->phase == SLURM_HELD && !task->wave->was_noted) {
+    } else if (!task->wave->was_noted &&
+               (job->state->phase == SLURM_HELD ||
+                slurm_reason_is_worrying(job->reason))) {
         task->wave->was_noted = true;
-        slurm_note(waves->slurm, "slurm holds job %lld: %s", (long long)job->id,
-                   job->reason);
+        slurm_note(waves->slurm, "slurm holds job %lld back: %s",
+                   (long long)job->id, job->reason);
     }
 }
 

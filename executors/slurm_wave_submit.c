@@ -109,27 +109,6 @@ static int write_files(const struct wave *wave, const char *folder,
     return result;
 }
 
-/* Nodes to keep away from: everybody's, and the attempt's own. The list is the
- * caller's to free. */
-static const char **join_avoided(const struct slurm *slurm,
-                                 const struct attempt_spec *spec)
-{
-    const char *const *lists[] = {slurm_avoided(slurm), spec->avoid};
-    const char **all = NULL;
-    size_t count = 0, capacity = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        for (const char *const *at = lists[i]; at != NULL && *at != NULL;
-             at++) {
-            all = mem_grow(all, count, &capacity, sizeof(*all));
-            all[count++] = *at;
-        }
-    }
-    all = mem_grow(all, count, &capacity, sizeof(*all));
-    all[count] = NULL;
-    return all;
-}
-
 /* -- Submitting -----------------------------------------------------------*/
 
 static void end_all(struct wave *wave, const char *text)
@@ -258,7 +237,7 @@ static void hand_over(struct waves *waves, const struct wave_job *job,
     const struct slurm_options *options = slurm_options(waves->slurm);
     struct slurm_transport *transport = slurm_transport(waves->slurm);
     const struct attempt_spec *spec = job->spec;
-    const char **avoid = join_avoided(waves->slurm, spec);
+    const char **avoid = slurm_avoided_by(waves->slurm, spec);
     char *log = fs_join(job->folder, "log");
     const struct slurm_submission submission = {
         .name = job->name,
