@@ -300,6 +300,16 @@ static void pbt_next(const void *state, bool is_closed, struct assignment *next)
         go_on(pbt, pick(pbt, 1, pbt->ranked, false), NEXT_PROMOTE, next);
 }
 
+static uint64_t pbt_room(const void *state)
+{
+    const struct pbt *pbt = state;
+
+    return pbt->generation == 0 && !pbt->is_turning &&
+                   pbt->begun < pbt->options.population
+               ? pbt->options.population - pbt->begun
+               : 0;
+}
+
 static void add_member(struct pbt *pbt, uint64_t trial, uint64_t generation)
 {
     pbt->members = mem_grow(pbt->members, pbt->count, &pbt->capacity,
@@ -447,6 +457,7 @@ const struct scheduler_method scheduler_method_pbt = {
     .destroy = pbt_destroy,
     .pauses = pbt_pauses,
     .next = pbt_next,
+    .room = pbt_room,
     .assign = pbt_assign,
     .explore = pbt_explore,
     .awaits = pbt_awaits,

@@ -114,6 +114,13 @@ void scheduler_next(const struct scheduler *scheduler, bool is_closed,
     scheduler->method->next(scheduler->state, is_closed, next);
 }
 
+uint64_t scheduler_room(const struct scheduler *scheduler)
+{
+    return scheduler->method->room != NULL
+               ? scheduler->method->room(scheduler->state)
+               : UINT64_MAX;
+}
+
 void scheduler_assign(struct scheduler *scheduler, uint64_t number,
                       const struct assignment *assignment)
 {

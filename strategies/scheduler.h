@@ -103,6 +103,9 @@ bool scheduler_pauses(const struct scheduler *scheduler);
 void scheduler_next(const struct scheduler *scheduler, bool is_closed,
                     struct assignment *next);
 
+/* How many more NEXT_NEW there may be, at most; UINT64_MAX: any number. */
+uint64_t scheduler_room(const struct scheduler *scheduler);
+
 /*
  * It is done. number: of the new trial, where the assignment was one (they come
  * in ascending order); else the assignment's trial. A paused trial that was

@@ -55,6 +55,8 @@ struct scheduler_method {
 
     bool (*pauses)(const void *state);
     void (*next)(const void *state, bool is_closed, struct assignment *next);
+    /* How many more new trials the search method may suggest; NULL: any. */
+    uint64_t (*room)(const void *state);
     void (*assign)(void *state, uint64_t number,
                    const struct assignment *assignment);
     /* NULL: it never clones. */

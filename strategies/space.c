@@ -25,6 +25,7 @@ struct constraint {
 struct entry {
     struct param param;
     struct expr *when; /* NULL: always active */
+    char *when_text;
 };
 
 struct space {
@@ -62,6 +63,7 @@ void space_destroy(struct space *space)
         expr_destroy(space->constraints[i].expr);
     for (size_t i = 0; i < space->count; i++) {
         expr_destroy(space->entries[i].when);
+        free(space->entries[i].when_text);
         clear_param(&space->entries[i].param);
     }
     free(space->constraints);
@@ -104,6 +106,7 @@ int space_add_param(struct space *space, const struct param *param,
     copy_param(&space->entries[n].param, param);
     space->names[n] = space->entries[n].param.name;
     space->entries[n].when = NULL;
+    space->entries[n].when_text = NULL;
     space->order[n] = n;
     space->count++;
     return 0;
@@ -203,6 +206,8 @@ int space_set_when(struct space *space, size_t index, const char *text,
         return -1;
     }
     expr_destroy(before);
+    free(space->entries[index].when_text);
+    space->entries[index].when_text = mem_copy_string(text);
     return 0;
 }
 
@@ -243,6 +248,11 @@ int space_find(const struct space *space, const char *name)
 bool space_is_conditional(const struct space *space, size_t index)
 {
     return space->entries[index].when != NULL;
+}
+
+const char *space_when(const struct space *space, size_t index)
+{
+    return space->entries[index].when_text;
 }
 
 size_t space_constraint_count(const struct space *space)

@@ -77,6 +77,8 @@ size_t space_count(const struct space *space);
 const struct param *space_param(const struct space *space, size_t index);
 int space_find(const struct space *space, const char *name); /* -1: none */
 bool space_is_conditional(const struct space *space, size_t index);
+/* Its condition's text; NULL: it is always active. */
+const char *space_when(const struct space *space, size_t index);
 size_t space_constraint_count(const struct space *space);
 /* [space_count] parameters, each behind those that its condition uses; as they
  * were added where conditions look back only. Valid until one is added. */

@@ -18,6 +18,7 @@
 #include "strategies/history.h"
 #include "strategies/lattice.h"
 #include "strategies/strategy_impl.h"
+#include "strategies/wishes.h"
 
 /*
  * The wrapper around every method. It keeps the cursor and the set of points
@@ -50,6 +51,7 @@ struct strategy {
     struct value *base;       /* [space_count]: the point being replicated */
     struct value *enqueued;   /* [enqueued_count][space_count] */
     size_t enqueued_count, enqueued_capacity;
+    struct wishes wishes;
     struct reusable *reusable; /* [reusable_count], trial 1 first */
     size_t reusable_count, reusable_capacity;
     struct buf reason;
@@ -134,6 +136,7 @@ void strategy_destroy(struct strategy *strategy)
     buf_clear(&strategy->reason);
     free(strategy->base);
     free(strategy->enqueued);
+    wishes_clear(&strategy->wishes);
     free(strategy->reusable);
     free(strategy);
 }
@@ -332,37 +335,71 @@ static uint64_t setting_index(const struct strategy *strategy, uint64_t trial)
     return (trial - 1) / (replicates ? strategy->options.replicates : 1);
 }
 
-/* The setting asked for by the user, completed at random. */
-static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
-                                     struct err *err)
+/* Draws what is null among the values. False: nothing satisfied the
+ * constraints. */
+static bool complete(struct strategy *strategy, struct rng *rng,
+                     const struct value *values, struct value *point)
 {
-    size_t count = space_count(strategy->space);
-    const struct value *values =
-        strategy->enqueued + setting_index(strategy, ask->trial) * count;
-    struct rng rng;
-
-    rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
     for (int i = 0; i < ENQUEUED_TRIES; i++) {
-        for (size_t k = 0; k < count; k++) {
-            double unit = rng_uniform(&rng);
+        for (size_t k = 0; k < space_count(strategy->space); k++) {
+            double unit = rng_uniform(rng);
 
-            ask->point[k] =
+            point[k] =
                 values[k].type != VALUE_NULL
                     ? values[k]
                     : param_from_unit(space_param(strategy->space, k), unit);
         }
-        space_apply_conditions(strategy->space, ask->point);
-        if (space_feasible(strategy->space, ask->point)) {
-            ask->reason->method = "enqueue";
-            ask->reason->step = "to be tried first";
-            return ASK_OK;
-        }
+        space_apply_conditions(strategy->space, point);
+        if (space_feasible(strategy->space, point))
+            return true;
+    }
+    return false;
+}
+
+/* The setting asked for by the user, completed at random. */
+static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
+                                     struct err *err)
+{
+    const struct value *values =
+        strategy->enqueued +
+        setting_index(strategy, ask->trial) * space_count(strategy->space);
+    struct rng rng;
+
+    rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
+    if (complete(strategy, &rng, values, ask->point)) {
+        ask->reason->method = "enqueue";
+        ask->reason->step = "to be tried first";
+        return ASK_OK;
     }
     err_set(err, ERR_FILE,
             "found no way to complete setting %" PRIu64
             " to try first that satisfies the constraints in %d tries",
             ask->trial, ENQUEUED_TRIES);
     return ASK_ERROR;
+}
+
+int strategy_wish(struct strategy *strategy, uint64_t id,
+                  const struct value *values, struct err *err)
+{
+    struct value *point =
+        mem_array(space_count(strategy->space), sizeof(*point));
+    struct rng rng;
+
+    rng_init(&rng, strategy->options.seed, id, STREAM_WISH);
+    if (!space_feasible(strategy->space, values) ||
+        !complete(strategy, &rng, values, point)) {
+        free(point);
+        return err_set(err, ERR_USAGE,
+                       "no setting with these values satisfies the "
+                       "constraints");
+    }
+    wishes_add_take(&strategy->wishes, id, point);
+    return 0;
+}
+
+size_t strategy_wish_count(const struct strategy *strategy)
+{
+    return strategy->wishes.count;
 }
 
 static bool is_replicate(const struct strategy *strategy, uint64_t trial)
@@ -372,8 +409,9 @@ static bool is_replicate(const struct strategy *strategy, uint64_t trial)
            (trial - 1) % strategy->options.replicates != 0;
 }
 
+/* *wish: the id of the one that it fulfils. */
 static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
-                                    struct err *err)
+                                    uint64_t *wish, struct err *err)
 {
     if (is_replicate(strategy, ask->trial)) {
         memcpy(ask->point, strategy->base,
@@ -383,6 +421,13 @@ static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
     }
     if (setting_index(strategy, ask->trial) < strategy->enqueued_count)
         return take_enqueued(strategy, ask, err);
+    if (strategy->wishes.count > 0) {
+        *wish = wishes_fulfil(&strategy->wishes, ask->point,
+                              space_count(strategy->space));
+        ask->reason->method = "enqueue";
+        ask->reason->step = "asked for while the run went on";
+        return ASK_OK;
+    }
     if (strategy->method->enumerates)
         return strategy->method->next(strategy->state, ask, err);
     return draw(strategy, ask, err);
@@ -418,7 +463,7 @@ enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
         .point = point,
         .reason = &mine.reason,
     };
-    enum ask_result result = choose_point(strategy, &ask, err);
+    enum ask_result result = choose_point(strategy, &ask, &mine.wish, err);
 
     if (result == ASK_OK) {
         if (reuses)

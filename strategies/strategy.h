@@ -68,6 +68,7 @@ struct suggestion {
     uint64_t cursor;  /* the method's position, to be kept with the trial */
     uint64_t told;    /* how many results were known, likewise */
     uint64_t same_as; /* the trial whose result it takes over; 0: none */
+    uint64_t wish;    /* the id of strategy_wish that it fulfils; 0: none */
     struct reason reason;
 };
 
@@ -110,6 +111,18 @@ const struct history *strategy_history(const struct strategy *strategy);
  */
 int strategy_enqueue(struct strategy *strategy, const struct value *values,
                      struct err *err);
+
+/*
+ * A setting to be tried by the next trial that is asked for, behind those of
+ * strategy_enqueue and of earlier calls; at any time, with an id over 0. What
+ * is null is left to be drawn, from the seed and the id alone, so that nothing
+ * hangs on when it is tried. -1 (ERR_USAGE): it breaks a constraint, or nothing
+ * that completes it was found to satisfy them.
+ */
+int strategy_wish(struct strategy *strategy, uint64_t id,
+                  const struct value *values, struct err *err);
+/* How many wait for a trial. */
+size_t strategy_wish_count(const struct strategy *strategy);
 
 /*
  * A trial of an earlier run, told before any ask; point[space_count]. With

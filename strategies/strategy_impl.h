@@ -96,6 +96,7 @@ enum strategy_stream {
     STREAM_SHUFFLE,  /* sobol: number of the window */
     STREAM_FALLBACK, /* wrapper: number of the trial */
     STREAM_TURN,     /* wrapper: number of the trial */
+    STREAM_WISH,     /* wrapper: id of the wish */
     /* of the methods that learn: number of the trial, or as they say */
     STREAM_TPE = 16,
     STREAM_BAYESIAN = 32,
