@@ -195,12 +195,12 @@ static void announce_job(struct engine *engine, const struct trial *job)
                buf_text(&name),
                job->end.text[0] != '\0' ? job->end.text : cause);
     json = message(engine, NOTIFY_TRIAL_FAILED, buf_text(&text));
-    json_object_set_new(
-        json, "job",
-        json_pack("{s:I, s:s, s:s, s:s, s:o}", "id", (json_int_t)job->number,
-                  "name", buf_text(&name), "step", step->name, "state",
-                  job_state_names[job->state], "cause",
-                  job->attempt_number > 0 ? json_string(cause) : json_null()));
+    json_object_set_new(json, "job",
+                        json_pack("{s:I, s:s, s:s, s:s, s:s?}", "id",
+                                  (json_int_t)job->number, "name",
+                                  buf_text(&name), "step", step->name, "state",
+                                  job_state_names[job->state], "cause",
+                                  job->attempt_number > 0 ? cause : NULL));
     announce(engine, NOTIFY_TRIAL_FAILED, json);
     buf_clear(&text);
     buf_clear(&name);

@@ -137,7 +137,7 @@ int below_check_depth(struct store *store, int64_t run, struct err *err)
     int depth = 1;
 
     for (; run != 0 && depth < BELOW_DEPTH_MAX; depth++) {
-        if (store_get_run(store, run, keep_parent, &run, err) != 0)
+        if (store_get_run_uncounted(store, run, keep_parent, &run, err) != 0)
             return -1;
     }
     return run == 0 ? 0
@@ -159,11 +159,11 @@ int below_is_paused(struct store *store, int64_t run, bool *is_paused,
     int64_t parent = 0;
 
     *is_paused = false;
-    if (store_get_run(store, run, keep_parent, &parent, err) != 0)
+    if (store_get_run_uncounted(store, run, keep_parent, &parent, err) != 0)
         return -1;
-    return parent != 0
-               ? store_get_run(store, parent, keep_paused, is_paused, err)
-               : 0;
+    return parent != 0 ? store_get_run_uncounted(store, parent, keep_paused,
+                                                 is_paused, err)
+                       : 0;
 }
 
 /* ---- its end ---- */

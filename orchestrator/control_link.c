@@ -16,8 +16,8 @@
 #include "orchestrator/engine_lock.h"
 
 enum {
-    ANSWER_S = 20,    /* a disk may be slow, or the engine very busy */
-    START_MS = 10000, /* between an engine's lock and its socket */
+    ANSWER_MS = 20000, /* a disk may be slow, or the engine very busy */
+    START_MS = 10000,  /* between an engine's lock and its socket */
     AGAIN_MS = 20,
     PIECE_BYTES = 64 * 1024
 };
@@ -30,9 +30,17 @@ struct control_link {
 
 /* ---- connecting ---- */
 
-static int try_connect(const char *run_directory, int *error, struct err *err)
+/* How long is waited for an engine that starts, and then for its reply. */
+struct patience {
+    int start_ms, answer_ms;
+};
+
+static int try_connect(const char *run_directory,
+                       const struct patience *patience, int *error,
+                       struct err *err)
 {
-    const struct timeval patience = {.tv_sec = ANSWER_S};
+    const struct timeval wait = {.tv_sec = patience->answer_ms / 1000,
+                                 .tv_usec = patience->answer_ms % 1000 * 1000};
     struct sockaddr_un address;
     int directory = control_address(run_directory, &address, err);
     int fd;
@@ -44,8 +52,8 @@ static int try_connect(const char *run_directory, int *error, struct err *err)
     if (fd < 0) {
         err_set_errno(err, ERR_FAILED, errno, "cannot make a socket");
     } else {
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
         if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) !=
             0) {
             *error = errno;
@@ -66,10 +74,10 @@ static void wait_a_little(void)
 }
 
 /* 1: there is no engine. */
-static int dial(const char *run_directory, struct control_link **link,
-                struct err *err)
+static int dial(const char *run_directory, const struct patience *patience,
+                struct control_link **link, struct err *err)
 {
-    int64_t end_ms = clock_monotonic_ms() + START_MS;
+    int64_t end_ms = clock_monotonic_ms() + patience->start_ms;
 
     for (;;) {
         int64_t pid;
@@ -78,7 +86,7 @@ static int dial(const char *run_directory, struct control_link **link,
 
         if (held <= 0)
             return held < 0 ? -1 : 1;
-        fd = try_connect(run_directory, &error, err);
+        fd = try_connect(run_directory, patience, &error, err);
         if (fd >= 0) {
             *link = mem_zero(sizeof(**link));
             (*link)->fd = fd;
@@ -209,13 +217,14 @@ static int ask(struct control_link *link, const json_t *request, json_t **reply,
     return result;
 }
 
-int control_call(const char *run_directory, json_t *request,
-                 struct control_link **link, json_t **reply, struct err *err)
+static int call(const char *run_directory, const struct patience *patience,
+                json_t *request, struct control_link **link, json_t **reply,
+                struct err *err)
 {
     struct control_link *called;
     int result;
 
-    while ((result = dial(run_directory, &called, err)) == 0) {
+    while ((result = dial(run_directory, patience, &called, err)) == 0) {
         result = ask(called, request, reply, err);
         if (result == 0 && link != NULL)
             *link = called;
@@ -227,4 +236,20 @@ int control_call(const char *run_directory, json_t *request,
     }
     json_decref(request);
     return result;
+}
+
+int control_call(const char *run_directory, json_t *request,
+                 struct control_link **link, json_t **reply, struct err *err)
+{
+    const struct patience patience = {START_MS, ANSWER_MS};
+
+    return call(run_directory, &patience, request, link, reply, err);
+}
+
+int control_call_within(const char *run_directory, json_t *request,
+                        int limit_ms, json_t **reply, struct err *err)
+{
+    const struct patience patience = {limit_ms, limit_ms};
+
+    return call(run_directory, &patience, request, NULL, reply, err);
 }

@@ -20,6 +20,10 @@ struct control_link;
  */
 int control_call(const char *run_directory, json_t *request,
                  struct control_link **link, json_t **reply, struct err *err);
+/* The same, where nobody can wait for long: ERR_BUSY when there is no reply
+ * after so long; what was asked may still be done then. */
+int control_call_within(const char *run_directory, json_t *request,
+                        int limit_ms, json_t **reply, struct err *err);
 void control_hang_up(struct control_link *link); /* NULL is none */
 
 /* To be polled for input before control_take. */

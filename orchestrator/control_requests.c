@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/engine_impl.h"
+#include "orchestrator/enqueue.h"
 #include "orchestrator/live.h"
 
 /*
@@ -203,6 +204,64 @@ static json_t *on_retry(struct engine *engine, const json_t *request,
     return reply;
 }
 
+/* ---- enqueue ---- */
+
+/* The search method will suggest no more trials, or none beside those that
+ * wait already. */
+static int check_schedule(const struct engine *engine, struct err *err)
+{
+    if (engine->scheduler == NULL || scheduler_room(engine->scheduler) >
+                                         strategy_wish_count(engine->strategy))
+        return 0;
+    return err_set(err, ERR_BUSY,
+                   "the schedule makes new trials of earlier ones by now");
+}
+
+static json_t *enqueue(struct engine *engine, const json_t *params)
+{
+    const struct enqueue enqueue = {
+        .store = engine->store,
+        .run = engine->run->id,
+        .experiment = engine->experiment,
+        .strategy = engine->strategy,
+        .trials = engine->tally.suggested,
+    };
+    size_t waiting = strategy_wish_count(engine->strategy);
+    struct err err;
+    json_t *reply;
+    int64_t index;
+
+    if (check_schedule(engine, &err) != 0)
+        return control_error(&err);
+    if (enqueue_add(&enqueue, params, &index, &err) != 0) {
+        if (strategy_wish_count(engine->strategy) == waiting)
+            return control_error(&err);
+        engine_break(engine, &err);
+    }
+    if (engine->is_broken || !engine_commit_now(engine))
+        return refuse(engine);
+    engine->exhausted = false;
+    engine->reused_in_row = 0;
+    reply = ok();
+    json_object_set_new(reply, "enqueued", json_integer(index));
+    return reply;
+}
+
+static json_t *on_enqueue(struct engine *engine, const json_t *request,
+                          struct control_client *client)
+{
+    struct err err;
+
+    (void)client;
+    if (engine->phase != PHASE_RUNNING || engine->is_beyond_budget)
+        return refuse(engine);
+    if (engine->strategy == NULL) {
+        err_set(&err, ERR_USAGE, "it is a workflow's: nothing is searched for");
+        return control_error(&err);
+    }
+    return enqueue(engine, json_object_get(request, "params"));
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -210,8 +269,9 @@ static const struct {
     json_t *(*answer)(struct engine *engine, const json_t *request,
                       struct control_client *client);
 } requests[] = {
-    {"status", on_status}, {"subscribe", on_subscribe}, {"stop", on_stop},
-    {"pause", on_pause},   {"resume", on_resume},       {"retry", on_retry},
+    {"status", on_status},   {"subscribe", on_subscribe}, {"stop", on_stop},
+    {"pause", on_pause},     {"resume", on_resume},       {"retry", on_retry},
+    {"enqueue", on_enqueue},
 };
 
 static json_t *unknown(const char *op)

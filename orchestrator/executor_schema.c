@@ -6,9 +6,7 @@
 /* The keys `executor` of both kinds of file, and `resources` of what it is to
  * run; some are keys of both. */
 
-#define DAY_S     86400.0
-#define TIME_MAX  (3650 * DAY_S)
-#define BYTES_MAX 0x1p60
+#define TIME_MAX (3650 * DAY_S)
 
 enum { CPUS_MAX = 4096, GPUS_MAX_EACH = 1024, NODES_MAX = 1024 };
 
@@ -119,7 +117,7 @@ static const struct schema_key pilot_keys[] = {
         .min = 1,
         .max = DAY_S,
         .doc = "A pilot without work ends after this time.",
-        .fallback = "30s",
+        .fallback = "1m",
         .example = "2m",
     },
     {.name = NULL},

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/experiment_impl.h"
+#include "orchestrator/setting.h"
 #include "orchestrator/warm_start.h"
 
 /* What a search begins with: settings that the user wants tried first, and
@@ -16,15 +17,7 @@ static int refuse_number(struct build *build, const struct conf_node *node,
     struct buf help = BUF_INIT;
     int rc;
 
-    buf_add_string(&help, "from ");
-    value_print(&(struct value){.type = VALUE_REAL, .real = param->min}, &help);
-    buf_add_string(&help, " to ");
-    value_print(&(struct value){.type = VALUE_REAL, .real = param->max}, &help);
-    if (param->step > 0) {
-        buf_add_string(&help, " in steps of ");
-        value_print(&(struct value){.type = VALUE_REAL, .real = param->step},
-                    &help);
-    }
+    setting_print_range(param, &help);
     rc = diags_add(build->diags, node->place, buf_text(&help),
                    "'%s' is not a value of parameter '%s'", node->text,
                    param->name);
@@ -35,17 +28,10 @@ static int refuse_number(struct build *build, const struct conf_node *node,
 static int refuse_word(struct build *build, const struct conf_node *node,
                        const struct param *param)
 {
-    size_t count = (size_t)param_cardinality(param);
-    char **words = mem_array(count, sizeof(*words));
+    size_t count;
+    char **words = setting_words(param, &count);
     int rc;
 
-    for (size_t i = 0; i < count; i++) {
-        struct value value = param_value_at(param, i);
-        struct buf text = BUF_INIT;
-
-        value_print(&value, &text);
-        words[i] = buf_take(&text);
-    }
     rc = diags_add_unknown(build->diags, node->place, node->text,
                            (const char *const *)words, count,
                            "'%s' is not a value of parameter '%s'", node->text,

@@ -8,6 +8,10 @@
 /* What the files of orchestrator/experiment*.c share; nobody else includes
  * it. */
 
+/* Bounds in the tables of keys: of times in seconds, and of sizes. */
+#define DAY_S     86400.0
+#define BYTES_MAX 0x1p60
+
 /* An experiment with what holds its texts. */
 struct experiment_file {
     struct experiment experiment; /* first: experiment_destroy relies on it */

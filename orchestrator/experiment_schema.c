@@ -8,7 +8,6 @@
 
 /* Far beyond what anybody means, and still exact in a double. */
 #define COUNT_MAX 1e12
-#define DAY_S     86400.0
 
 static const char *const goals[] = {"minimize", "maximize", NULL};
 static const char *const objective_values[] = {"last", "best", NULL};

@@ -3,9 +3,6 @@
 
 /* The key `trial` of the experiment file. */
 
-#define DAY_S     86400.0
-#define BYTES_MAX 0x1p60
-
 static const char *const jitters[] = {"none", "full", NULL};
 
 static const struct schema_key value_element = {

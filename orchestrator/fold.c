@@ -166,3 +166,10 @@ struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id)
     rows->rows[place] = row;
     return &rows->rows[place];
 }
+
+struct fold_row *fold_run_row(struct fold *fold)
+{
+    struct fold_row *row = fold_find(fold, IMAGE_RUN, fold->run);
+
+    return row != NULL ? row : fold_add_row(fold, IMAGE_RUN, fold->run);
+}

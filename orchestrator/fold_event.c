@@ -15,13 +15,6 @@
 
 /* ---- a run's events ---- */
 
-static struct fold_row *run_row(struct fold *fold)
-{
-    struct fold_row *row = fold_find(fold, IMAGE_RUN, fold->run);
-
-    return row != NULL ? row : fold_add_row(fold, IMAGE_RUN, fold->run);
-}
-
 static void add_steps(struct fold *fold, const json_t *names)
 {
     const json_t *name;
@@ -43,7 +36,7 @@ static void add_steps(struct fold *fold, const json_t *names)
 
 static void run_created(struct fold *fold, json_t *detail)
 {
-    struct fold_row *row = run_row(fold);
+    struct fold_row *row = fold_run_row(fold);
 
     if (row->said != 1)
         fold_complain(fold, "the run was created before");
@@ -64,7 +57,7 @@ static void run_created(struct fold *fold, json_t *detail)
 
 static void run_state(struct fold *fold, json_t *detail)
 {
-    struct fold_row *row = run_row(fold);
+    struct fold_row *row = fold_run_row(fold);
     const char *state = fold_text_of(detail, "state");
     bool is_running = strcmp(state, run_state_names[RUN_RUNNING]) == 0;
 
@@ -77,7 +70,7 @@ static void run_state(struct fold *fold, json_t *detail)
 
 static void run_engine(struct fold *fold, json_t *detail)
 {
-    struct fold_row *row = run_row(fold);
+    struct fold_row *row = fold_run_row(fold);
 
     fold_set(row, RUN_CELL_ENGINE_PID,
              value_int(json_integer_value(json_object_get(detail, "pid"))));
@@ -92,19 +85,19 @@ static void run_engine(struct fold *fold, json_t *detail)
 static void run_paused(struct fold *fold, json_t *detail)
 {
     (void)detail;
-    fold_set(run_row(fold), RUN_CELL_PAUSED_MS,
+    fold_set(fold_run_row(fold), RUN_CELL_PAUSED_MS,
              value_int(fold->event->time_ms));
 }
 
 static void run_resumed(struct fold *fold, json_t *detail)
 {
     (void)detail;
-    fold_set(run_row(fold), RUN_CELL_PAUSED_MS, value_null());
+    fold_set(fold_run_row(fold), RUN_CELL_PAUSED_MS, value_null());
 }
 
 static void run_note(struct fold *fold, json_t *detail)
 {
-    fold_set(run_row(fold), RUN_CELL_NOTE,
+    fold_set(fold_run_row(fold), RUN_CELL_NOTE,
              fold_keep_text(fold, fold_text_of(detail, "note")));
 }
 
@@ -208,6 +201,7 @@ static void job_began(struct fold *fold, enum job_event event, json_t *detail)
         fold_complain(fold, "it is the %zuth that was %s",
                       fold->kinds[IMAGE_JOB].count, job_event_names[event]);
     check_step(fold, row);
+    fold_take_enqueued(fold, row, detail);
     seen = row->cells[JOB_CELL_SEEN].integer;
     if (fold->is_complete && seen != fold->told)
         fold_complain(fold,
@@ -501,6 +495,8 @@ static const struct handler {
     {"run_resumed", run_resumed},       {"engine_started", run_engine},
     {"engine_ended", run_engine},       {"clock_jumped", only_tells},
     {"node_avoided", only_tells},       {"note", run_note},
+    {"commented", fold_commented},      {"tagged", fold_tagged},
+    {"enqueued", fold_enqueued},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

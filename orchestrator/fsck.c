@@ -189,7 +189,8 @@ static int read_name(struct fsck *fsck, struct err *err)
 {
     struct err why;
 
-    if (store_get_run(fsck->store, fsck->run, keep_name, fsck, &why) == 0 ||
+    if (store_get_run_uncounted(fsck->store, fsck->run, keep_name, fsck,
+                                &why) == 0 ||
         why.kind == ERR_NOT_FOUND)
         return 0;
     *err = why;

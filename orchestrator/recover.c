@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "orchestrator/enqueue.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/search.h"
 #include "orchestrator/told.h"
@@ -286,6 +287,10 @@ static int read_trials(struct recovery *recovery)
                                   recovery->err);
     if (result == 0)
         tell_until(recovery, INT64_MAX);
+    if (result == 0)
+        result = enqueue_load(engine->store, engine->run->id,
+                              engine->experiment->space, 0, engine->strategy,
+                              recovery->err);
     told_destroy(recovery->told);
     return result;
 }

@@ -137,7 +137,8 @@ static int put_back(struct store *store, int64_t run,
 {
     bool is_running;
 
-    if (store_get_run(store, run, keep_state, &is_running, err) != 0 ||
+    if (store_get_run_uncounted(store, run, keep_state, &is_running, err) !=
+            0 ||
         store_begin(store, err) != 0)
         return -1;
     if (store_end_dead_engine(store, run, err) != 0)

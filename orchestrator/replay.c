@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "orchestrator/enqueue.h"
 #include "orchestrator/schedule_proof.h"
 #include "orchestrator/search.h"
 #include "orchestrator/told.h"
@@ -22,6 +23,8 @@ struct replaying {
     struct value *suggested; /* [space_count] */
     struct value *parent;    /* [space_count]: of a clone */
     int64_t run;
+    int64_t *enqueued; /* [enqueued_count]: trials that tried such a setting */
+    size_t enqueued_count, enqueued_capacity, enqueued_at;
     struct err *err;
 };
 
@@ -111,6 +114,28 @@ static int explore_again(struct replaying *replaying,
     return 0;
 }
 
+static int keep_enqueued(void *user, const struct enqueued_row *enqueued)
+{
+    struct replaying *replaying = user;
+
+    replaying->enqueued =
+        mem_grow(replaying->enqueued, replaying->enqueued_count,
+                 &replaying->enqueued_capacity, sizeof(*replaying->enqueued));
+    replaying->enqueued[replaying->enqueued_count++] = enqueued->trial;
+    return 0;
+}
+
+/* They are tried in their order. */
+static int enqueue_again(struct replaying *replaying, int64_t trial)
+{
+    if (replaying->enqueued_at == replaying->enqueued_count ||
+        replaying->enqueued[replaying->enqueued_at] != trial)
+        return 0;
+    replaying->enqueued_at++;
+    return enqueue_load(replaying->store, replaying->run, replaying->space,
+                        trial, replaying->strategy, replaying->err);
+}
+
 static int on_trial(void *user, const struct trial_row *row)
 {
     struct replaying *replaying = user;
@@ -132,6 +157,8 @@ static int on_trial(void *user, const struct trial_row *row)
         return -1;
     if (!schedule_proof_begin(replaying->proof, row))
         return step_differs(replaying, row->number);
+    if (enqueue_again(replaying, row->number) != 0)
+        return -1;
     if ((row->parent > 0 ? explore_again(replaying, row)
                          : ask_again(replaying, row->number)) != 0)
         return -1;
@@ -172,12 +199,15 @@ int replay_run(struct store *store, int64_t run,
         replaying.recorded = mem_array(count, sizeof(struct value));
         replaying.suggested = mem_array(count, sizeof(struct value));
         replaying.parent = mem_array(count, sizeof(struct value));
-        if (replaying.told != NULL)
+        if (replaying.told != NULL &&
+            store_each_enqueued(store, run, keep_enqueued, &replaying, err) ==
+                0)
             result = replay_all(&replaying);
     }
     free(replaying.recorded);
     free(replaying.suggested);
     free(replaying.parent);
+    free(replaying.enqueued);
     schedule_proof_destroy(replaying.proof);
     told_destroy(replaying.told);
     strategy_destroy(replaying.strategy);

@@ -306,7 +306,7 @@ struct run *run_open(struct store *store, int64_t id, struct diags *diags,
     run->store = store;
     run->id = id;
     run->lock = -1;
-    if (store_get_run(store, id, copy_row, &saved, err) != 0)
+    if (store_get_run_uncounted(store, id, copy_row, &saved, err) != 0)
         goto fail;
     run->name = mem_copy_string(saved.name);
     run->work_directory = mem_copy_string(saved.work_directory);
@@ -333,7 +333,7 @@ int run_read_spec(struct store *store, int64_t id, struct spec *spec,
     int result = -1;
 
     *spec = (struct spec){0};
-    if (store_get_run(store, id, copy_row, &saved, err) == 0) {
+    if (store_get_run_uncounted(store, id, copy_row, &saved, err) == 0) {
         result = parse_saved(&saved, spec, diags, err);
         if (result != 0 && diags_count(diags) > 0)
             diags_to_err(diags, err);

@@ -12,17 +12,12 @@ const char *const own_column_names[OWN_COLUMN_COUNT + 1] = {
 /* Of a job that is none of a step's. */
 #define NO_STEP SIZE_MAX
 
-static struct value text_or_null(const char *text)
-{
-    return text != NULL ? value_text(text) : value_null();
-}
-
 static struct value own_value(const struct workflow *workflow,
                               const struct job_site *site,
                               enum own_column column)
 {
     if (column == OWN_RUN)
-        return text_or_null(site->run_name);
+        return value_text_or_null(site->run_name);
     if (site->step == NO_STEP)
         return value_null();
     switch (column) {
@@ -35,9 +30,9 @@ static struct value own_value(const struct workflow *workflow,
     case OWN_ROUND:
         return value_int(site->round);
     case OWN_DIR:
-        return text_or_null(site->directory);
+        return value_text_or_null(site->directory);
     case OWN_CHECKPOINT_DIR:
-        return text_or_null(site->checkpoint_directory);
+        return value_text_or_null(site->checkpoint_directory);
     case OWN_RUN:
     case OWN_COLUMN_COUNT:
         break;

@@ -314,7 +314,8 @@ static int read_names(struct reading *reading, int64_t run)
     struct store *store = reading->store;
 
     reading->outcomes = mem_array(1, sizeof(*reading->outcomes));
-    if (store_get_run(store, run, keep_name, &reading->name, reading->err) != 0)
+    if (store_get_run_uncounted(store, run, keep_name, &reading->name,
+                                reading->err) != 0)
         return -1;
     reading->params = store_run_params(store, run, reading->err);
     reading->metrics =

@@ -5,8 +5,6 @@
 /* The workflow file, key by key, but for what a step may have; what one key
  * cannot know of another is checked where the workflow is put together. */
 
-#define DAY_S 86400.0
-
 static const struct schema_key param_element = {
     .name = "parameter",
     .type = SCHEMA_SCALAR,

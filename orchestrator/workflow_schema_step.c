@@ -4,8 +4,6 @@
 
 /* The keys of one step. */
 
-#define DAY_S 86400.0
-
 static const char *const distributions[] = {"replicated", "sharded", NULL};
 static const char *const growths[] = {"linear", "sqrt", NULL};
 

@@ -4,38 +4,23 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "workflows/draw_impl.h"
+#include "workflows/draw_place.h"
 #include "workflows/draw_svg_style.h"
 #include "workflows/layout.h"
 
-/*
- * Pixels. Names are set in a fixed pitch, of which every common face is at most
- * 0.61 em wide; notes in a sans-serif face, of which words are less than that.
- */
+/* Pixels. */
 enum {
-    BOX_HEIGHT = 46,
-    BOX_PAD = 14,
-    BOX_MIN = 72,
-    NODE_GAP = 28,
-    LINE_GAP = 16,
-    LAYER_GAP = 44,
     MARGIN = 24,
     HEAD = 40,   /* the title */
     LEGEND = 26, /* the line below it */
-    STACK = 4,   /* how far apart the sheets of a stack are */
-    ICON = 20,   /* what a state's sign takes */
-    JOIN_SIZE = 12,
-    NAME_MAX_COLUMNS = 36,
-    NOTE_MAX_COLUMNS = 48
+    STACK = 4    /* how far apart the sheets of a stack are */
 };
-
-static const double name_pitch = 8.0, note_pitch = 6.6;
 
 struct picture {
     const struct drawing *drawing;
-    struct layout *layout;
+    const struct layout *layout;
     double left, top; /* of the layout */
     double split;     /* between the last steps and the others; 0: none */
     double width, height;
@@ -70,36 +55,6 @@ static void add_xml(struct buf *out, const char *text, size_t length)
     buf_clear(&clean);
 }
 
-/* What is shown of a text: all, or its beginning and three dots. */
-static char *shorten(const char *text, size_t columns)
-{
-    struct buf shown = BUF_INIT;
-    size_t end = 0, last = 0;
-
-    text_escape(text, strlen(text), &shown);
-    if (text_columns(buf_text(&shown)) <= columns)
-        return buf_take(&shown);
-    for (size_t i = 0; i + 1 < columns; i++) {
-        last = end;
-        end += text_next_rune(shown.data + end, shown.length - end, NULL);
-    }
-    buf_truncate(&shown, last);
-    buf_add_string(&shown, "…");
-    return buf_take(&shown);
-}
-
-static char *shown_note(const struct drawing *drawing,
-                        const struct draw_node *node)
-{
-    struct buf note = BUF_INIT;
-    char *shown;
-
-    draw_note(drawing, node, &note);
-    shown = shorten(buf_text(&note), NOTE_MAX_COLUMNS);
-    buf_clear(&note);
-    return shown;
-}
-
 /* -- Where things are -----------------------------------------------------*/
 
 static bool is_stack(const struct draw_node *node)
@@ -107,39 +62,12 @@ static bool is_stack(const struct draw_node *node)
     return node->copies != 1 && node->kind != DRAW_JOIN;
 }
 
-static double box_width(const struct drawing *drawing,
-                        const struct draw_node *node)
+static void place(struct picture *picture, const struct draw_place *places)
 {
-    char *name, *note;
-    double width;
-
-    if (node->kind == DRAW_JOIN)
-        return JOIN_SIZE;
-    name = shorten(node->name, NAME_MAX_COLUMNS);
-    note = shown_note(drawing, node);
-    width = fmax(name_pitch * (double)text_columns(name),
-                 note_pitch * (double)text_columns(note));
-    free(note);
-    free(name);
-    return fmax(width + 2 * BOX_PAD + (drawing->has_states ? ICON : 0),
-                BOX_MIN);
-}
-
-static void place(struct picture *picture, const double *widths,
-                  const bool *is_last)
-{
-    struct layout_options options = {
-        .widths = widths,
-        .height = BOX_HEIGHT,
-        .gap = NODE_GAP,
-        .line_gap = LINE_GAP,
-        .layer_gap = LAYER_GAP,
-        .is_last = is_last,
-    };
     const struct drawing *drawing = picture->drawing;
-    double title = name_pitch * (double)text_columns(drawing->title);
+    double title = DRAW_NAME_PITCH * (double)text_columns(drawing->title);
 
-    picture->layout = layout_create(drawing->graph, &options);
+    picture->layout = places->layout;
     picture->top = MARGIN + HEAD + (drawing->has_states ? LEGEND : 0);
     picture->width = fmax(layout_width(picture->layout), title);
     if (drawing->has_states)
@@ -148,10 +76,10 @@ static void place(struct picture *picture, const double *widths,
     picture->left = (picture->width - layout_width(picture->layout)) / 2.0;
     picture->height = picture->top + layout_height(picture->layout) + MARGIN;
     for (size_t i = 0; i < graph_count(drawing->graph); i++) {
-        double above =
-            picture->top + layout_box(picture->layout, i).y - LAYER_GAP / 2.0;
+        double above = picture->top + layout_box(picture->layout, i).y -
+                       DRAW_LAYER_GAP / 2.0;
 
-        if (is_last[i] && above > picture->top &&
+        if (places->is_last[i] && above > picture->top &&
             (picture->split == 0.0 || above < picture->split))
             picture->split = above;
     }
@@ -240,9 +168,9 @@ static void add_words(const struct picture *picture,
                       const struct draw_node *node,
                       const struct layout_box *box, struct buf *out)
 {
-    char *name = shorten(node->name, NAME_MAX_COLUMNS);
-    char *note = shown_note(picture->drawing, node);
-    double shift = picture->drawing->has_states ? ICON / 2.0 : 0.0;
+    char *name = draw_shown_name(node);
+    char *note = draw_shown_note(picture->drawing, node);
+    double shift = picture->drawing->has_states ? DRAW_ICON / 2.0 : 0.0;
     double x = box->x + box->width / 2.0 + shift;
 
     buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x,
@@ -294,8 +222,8 @@ static void add_node(const struct picture *picture, size_t step,
         buf_printf(out,
                    "<path class=\"through\" d=\"M%.1f %.1fv%d\"/>"
                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/></g>\n",
-                   middle, box.y, BOX_HEIGHT, middle, box.y + BOX_HEIGHT / 2.0,
-                   JOIN_SIZE / 2.0);
+                   middle, box.y, DRAW_BOX_HEIGHT, middle,
+                   box.y + DRAW_BOX_HEIGHT / 2.0, DRAW_JOIN_SIZE / 2.0);
         return;
     }
     for (int i = is_stack(node) ? 2 : 0; i >= 0; i--)
@@ -310,7 +238,8 @@ static void add_node(const struct picture *picture, size_t step,
         add_progress(node, &box, out);
     add_words(picture, node, &box, out);
     if (drawing->has_states)
-        svg_add_sign(node->state, box.x + BOX_PAD + 4.0, box.y + 23.0, out);
+        svg_add_sign(node->state, box.x + DRAW_BOX_PAD + 4.0, box.y + 23.0,
+                     out);
     buf_add_string(out, "</g>\n");
 }
 
@@ -353,21 +282,14 @@ static void add_head(const struct picture *picture, struct buf *out)
 void draw_svg(const struct drawing *drawing, struct buf *out)
 {
     struct picture picture = {.drawing = drawing};
-    size_t count = graph_count(drawing->graph);
-    double *widths = mem_array(count + 1, sizeof(*widths));
-    bool *is_last = mem_array(count + 1, sizeof(*is_last));
+    struct draw_place places;
 
-    for (size_t i = 0; i < count; i++) {
-        widths[i] = box_width(drawing, &drawing->nodes[i]);
-        is_last[i] = drawing->nodes[i].is_final;
-    }
-    place(&picture, widths, is_last);
+    draw_place_init(&places, drawing);
+    place(&picture, &places);
     add_head(&picture, out);
     add_lines(&picture, out);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < graph_count(drawing->graph); i++)
         add_node(&picture, i, out);
     buf_add_string(out, "</svg>\n");
-    layout_destroy(picture.layout);
-    free(is_last);
-    free(widths);
+    draw_place_clear(&places);
 }

@@ -44,7 +44,7 @@ class Drill:
     """A folder with an experiment, its store, and the trials' evidence.
 
     store: where the store is to lie, in the folder if not said. pause: what
-    a trial sleeps, in seconds; 0: it does not. is_flaky: a trial's first
+    a trial sleeps, in seconds; 0: it does not. One whose sleep is ended ends. is_flaky: a trial's first
     attempt asks for another. executor: what the experiment says of it, with
     what it needs in the environment."""
 
@@ -61,7 +61,8 @@ class Drill:
         self.engines = 0
         trial = self.directory / "trial"
         trial.write_text(TRIAL.format(
-            evidence=self.evidence, pause=f"sleep {pause}\n" if pause else "",
+            evidence=self.evidence,
+            pause=f"sleep {pause} || exit\n" if pause else "",
             flaw="[ $SMTUNE_ATTEMPT_NUMBER -gt 1 ] || exit 75\n"
             if is_flaky else ""))
         trial.chmod(0o755)
