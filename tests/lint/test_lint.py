@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Each check of tests/lint accepts a clean tree and rejects a planted fault."""
 
+import hashlib
 import pathlib
 import shutil
 import subprocess
@@ -93,3 +94,47 @@ def test_words_in_comments_and_strings_are_no_fault(tree):
         'const char *x = "gets(1)"; // exit(1)\n')
     result = run("words", tree)
     assert result.returncode == 0, result.stdout
+
+
+@pytest.fixture
+def page(tmp_path):
+    """The page's sources and what is built of them, in a tree of its own."""
+    web = HERE.parents[1] / "dashboard/web"
+    if not (web / "node_modules/.package-lock.json").exists():
+        pytest.skip("the page's packages are not installed")
+    copy = tmp_path / "dashboard/web"
+    shutil.copytree(web, copy, symlinks=True,
+                    ignore=shutil.ignore_patterns("node_modules"))
+    (copy / "node_modules").symlink_to(web / "node_modules")
+    subprocess.run(["node", "build.mjs"], cwd=copy, check=True)
+    return tmp_path
+
+
+def test_page_that_was_built_passes(page):
+    result = run("web", page)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("file, text, complaint", [
+    ("dist/app.js", "x", "is not what its sources make"),
+    ("src/url.ts", "const x: number = 'a';\n", "not assignable"),
+    ("src/app.css", "p { color: red; }\n", "is not what its sources make"),
+    ("package-lock.json", '"resolved": "https://a.example/b.tgz"\n',
+     "names hosts"),
+])
+def test_fault_of_page_is_found(page, file, text, complaint):
+    path = page / "dashboard/web" / file
+    path.write_text(path.read_text() + text)
+    result = run("web", page)
+    assert result.returncode != 0
+    assert complaint in result.stdout + result.stderr
+
+
+def test_page_over_its_limit_is_found(page):
+    source = page / "dashboard/web/src/main.tsx"
+    noise = "".join(hashlib.sha512(str(i).encode()).hexdigest()
+                    for i in range(2000))
+    source.write_text(source.read_text() + f'console.log("{noise}");\n')
+    result = run("web", page)
+    assert result.returncode != 0
+    assert "over its limit" in result.stdout + result.stderr

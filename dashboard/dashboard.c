@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/dashboard.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "dashboard/auth.h"
+#include "dashboard/causes.h"
+#include "dashboard/columns.h"
+#include "dashboard/dashboard_impl.h"
+#include "dashboard/feed.h"
+#include "dashboard/http.h"
+#include "dashboard/listen.h"
+#include "dashboard/run_list.h"
+#include "dashboard/serve.h"
+#include "dashboard/store_pool.h"
+#include "dashboard/streams.h"
+#include "dashboard/workers.h"
+
+struct dashboard {
+    uv_loop_t *loop;
+    const struct dashboard_source *source;
+    struct store_pool *pool;
+    struct auth *auth;
+    struct workers *workers;
+    struct run_list *runs;
+    struct columns_cache *columns;
+    struct causes *causes;
+    struct streams *streams;
+    struct feed *feed;
+    struct http *http;
+    int port;
+    bool is_read_only, is_listening;
+    char *socket_path;                   /* NULL: a port */
+    char *login_urls[ROLE_OPERATOR + 1]; /* NULL: there is no such role */
+};
+
+const struct dashboard_source *dashboard_source(
+    const struct dashboard *dashboard)
+{
+    return dashboard->source;
+}
+
+const char *dashboard_store(const struct dashboard *dashboard)
+{
+    return store_pool_directory(dashboard->pool);
+}
+
+bool dashboard_is_read_only(const struct dashboard *dashboard)
+{
+    return dashboard->is_read_only;
+}
+
+struct run_list *dashboard_runs(const struct dashboard *dashboard)
+{
+    return dashboard->runs;
+}
+
+struct columns_cache *dashboard_columns(const struct dashboard *dashboard)
+{
+    return dashboard->columns;
+}
+
+struct causes *dashboard_causes(const struct dashboard *dashboard)
+{
+    return dashboard->causes;
+}
+
+struct feed *dashboard_feed(const struct dashboard *dashboard)
+{
+    return dashboard->feed;
+}
+
+struct streams *dashboard_streams(const struct dashboard *dashboard)
+{
+    return dashboard->streams;
+}
+
+struct workers *dashboard_workers(const struct dashboard *dashboard)
+{
+    return dashboard->workers;
+}
+
+const struct auth *dashboard_auth(const struct dashboard *dashboard)
+{
+    return dashboard->auth;
+}
+
+uv_loop_t *dashboard_loop(const struct dashboard *dashboard)
+{
+    return dashboard->loop;
+}
+
+struct store *dashboard_take_store(const struct dashboard *dashboard,
+                                   struct err *err)
+{
+    return store_pool_take(dashboard->pool, err);
+}
+
+void dashboard_give_back_store(const struct dashboard *dashboard,
+                               struct store *store)
+{
+    store_pool_give_back(dashboard->pool, store);
+}
+
+const char *dashboard_login_url(const struct dashboard *dashboard,
+                                bool as_operator)
+{
+    return dashboard->login_urls[as_operator ? ROLE_OPERATOR : ROLE_VIEWER];
+}
+
+void dashboard_destroy(struct dashboard *dashboard)
+{
+    if (dashboard->socket_path != NULL && dashboard->is_listening)
+        unlink(dashboard->socket_path);
+    for (size_t i = 0; i <= ROLE_OPERATOR; i++)
+        free(dashboard->login_urls[i]);
+    free(dashboard->socket_path);
+    auth_destroy(dashboard->auth);
+    workers_destroy(dashboard->workers);
+    store_pool_destroy(dashboard->pool);
+    run_list_destroy(dashboard->runs);
+    columns_cache_destroy(dashboard->columns);
+    causes_destroy(dashboard->causes);
+    free(dashboard);
+}
+
+/* The socket, or -1. */
+static int start_listening(struct dashboard *dashboard,
+                           const struct dashboard_options *options,
+                           struct err *err)
+{
+    int fd;
+
+    dashboard->port = options->port;
+    dashboard->socket_path = mem_copy_string(options->socket_path);
+    fd = options->socket_path != NULL
+             ? listen_unix(options->socket_path, err)
+             : listen_port(options->address, &dashboard->port, err);
+    dashboard->is_listening = fd >= 0;
+    return fd;
+}
+
+static void make_login_urls(struct dashboard *dashboard,
+                            const struct dashboard_options *options)
+{
+    char *host;
+
+    if (options->socket_path != NULL)
+        host = mem_copy_string("localhost");
+    else if (strchr(options->address, ':') != NULL)
+        host = mem_printf("[%s]:%d", options->address, dashboard->port);
+    else
+        host = mem_printf("%s:%d", options->address, dashboard->port);
+    for (enum role role = ROLE_VIEWER; role <= ROLE_OPERATOR; role++) {
+        const char *token = auth_token(dashboard->auth, role);
+
+        if (token != NULL)
+            dashboard->login_urls[role] =
+                mem_printf("http://%s/login?token=%s", host, token);
+    }
+    free(host);
+}
+
+struct dashboard *dashboard_create(const struct dashboard_options *options,
+                                   struct err *err)
+{
+    struct dashboard *dashboard = mem_zero(sizeof(*dashboard));
+
+    dashboard->source = options->source;
+    dashboard->is_read_only = options->read_only;
+    dashboard->runs = run_list_create(options->source);
+    dashboard->columns = columns_cache_create();
+    dashboard->causes = causes_create();
+    dashboard->pool = store_pool_create(options->store, err);
+    if (dashboard->pool != NULL)
+        return dashboard;
+    dashboard_destroy(dashboard);
+    return NULL;
+}
+
+struct dashboard *dashboard_open(uv_loop_t *loop,
+                                 const struct dashboard_options *options,
+                                 struct err *err)
+{
+    struct dashboard *dashboard = dashboard_create(options, err);
+    struct http_handler handler = {.user = dashboard, .asked = serve_asked};
+    int listen_fd = -1;
+
+    if (dashboard == NULL)
+        return NULL;
+    dashboard->loop = loop;
+    listen_fd = start_listening(dashboard, options, err);
+    if (listen_fd < 0)
+        goto fail;
+    dashboard->auth =
+        auth_create(options->socket_path != NULL ? 0 : dashboard->port,
+                    !options->read_only, err);
+    if (dashboard->auth == NULL)
+        goto fail;
+    make_login_urls(dashboard, options);
+    dashboard->http = http_create(loop, listen_fd, &handler, err);
+    if (dashboard->http == NULL)
+        goto fail;
+    dashboard->workers = workers_create(loop);
+    dashboard->streams = streams_create(loop);
+    dashboard->feed = feed_create(dashboard);
+    return dashboard;
+fail:
+    if (listen_fd >= 0)
+        close(listen_fd);
+    dashboard_destroy(dashboard);
+    return NULL;
+}
+
+static void on_closed(void *user)
+{
+    struct dashboard *dashboard = user;
+
+    streams_destroy(dashboard->streams);
+    dashboard_destroy(dashboard);
+}
+
+/* Nothing is sent any more. */
+static void on_feed_closed(void *user)
+{
+    struct dashboard *dashboard = user;
+
+    dashboard->feed = NULL;
+    http_close(dashboard->http, on_closed, dashboard);
+}
+
+void dashboard_close(struct dashboard *dashboard)
+{
+    feed_close(dashboard->feed, on_feed_closed, dashboard);
+}

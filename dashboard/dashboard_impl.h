@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_DASHBOARD_DASHBOARD_IMPL_H
+#define SMTUNE_DASHBOARD_DASHBOARD_IMPL_H
+
+#include "dashboard/dashboard.h"
+
+struct auth;
+struct store;
+struct workers;
+
+/* What serving takes of the dashboard. */
+
+const struct auth *dashboard_auth(const struct dashboard *dashboard);
+
+struct workers *dashboard_workers(const struct dashboard *dashboard);
+
+/* A connection to the store for a worker thread to have to itself; NULL on
+ * error. From any thread. */
+struct store *dashboard_take_store(const struct dashboard *dashboard,
+                                   struct err *err);
+void dashboard_give_back_store(const struct dashboard *dashboard,
+                               struct store *store);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_DASHBOARD_PAGE_H
+#define SMTUNE_DASHBOARD_PAGE_H
+
+#include <stddef.h>
+
+struct answer;
+struct blob;
+struct http_exchange;
+
+/*
+ * The built page: the files of dashboard/web/dist, compressed, as parts of the
+ * program (dashboard/embed writes them into one C file at build time).
+ */
+struct page_file {
+    const char *name;          /* "app.js"; NULL ends */
+    const unsigned char *gzip; /* its bytes, compressed */
+    const unsigned char *gzip_end;
+    size_t length;      /* in full */
+    const char *sha256; /* in hexadecimal */
+};
+
+extern const struct page_file page_files[];
+
+/* NULL: there is none of that name. */
+const struct page_file *page_find(const char *name);
+/* Its bytes in full. */
+struct blob *page_expand(const struct page_file *file);
+
+/* Where the request is for one of the files ("/" is index.html): the answer,
+ * compressed if the client takes that, with its ETag, the caller's to free; 0.
+ * -1: it is not. */
+int page_answer(const struct http_exchange *exchange, struct answer *answer,
+                char **etag);
+
+#endif

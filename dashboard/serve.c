@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/serve.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/digest.h"
+#include "base/mem.h"
+#include "dashboard/auth.h"
+#include "dashboard/dashboard_impl.h"
+#include "dashboard/page.h"
+#include "dashboard/request.h"
+
+/*
+ * A request is refused at the first check that it does not pass: before its
+ * route is known, whether it was sent to us; then whether there is such a
+ * thing, who asks, and, because a browser sends its cookie along with what
+ * another page asks for, whether it was our own page that asked.
+ */
+
+/* ---- answers ---- */
+
+static bool has_etag(const char *list, const char *etag)
+{
+    return list != NULL &&
+           (strcmp(list, "*") == 0 || strstr(list, etag) != NULL);
+}
+
+/* Sends what the request's answer holds, and takes it over. */
+static void reply(struct request *request)
+{
+    struct answer *answer = &request->answer;
+    struct http_reply reply = {.status =
+                                   answer->status == 0 ? 200 : answer->status,
+                               .type = answer->type,
+                               .bytes = answer->bytes};
+    size_t count = 0;
+
+    if (answer->is_piece) {
+        answer_header(answer, "X-Smtune-From", "%lld",
+                      (long long)answer->from_byte);
+        answer_header(answer, "X-Smtune-Size", "%lld",
+                      (long long)answer->size_bytes);
+    }
+    while (count < ANSWER_HEADERS_MAX && answer->headers[count].name != NULL) {
+        reply.headers[count].name = answer->headers[count].name;
+        reply.headers[count].value = answer->headers[count].value;
+        count++;
+    }
+    reply.headers[count++] = (struct http_header){
+        "Cache-Control",
+        request->etag != NULL ? "private, no-cache" : "no-store"};
+    if (request->etag != NULL)
+        reply.headers[count] = (struct http_header){"ETag", request->etag};
+    if (request->etag != NULL && reply.status == 200 &&
+        has_etag(http_header(request->exchange, "If-None-Match"),
+                 request->etag)) {
+        blob_release(reply.bytes);
+        reply.bytes = NULL;
+        reply.status = 304;
+    }
+    answer->bytes = NULL;
+    http_reply(request->exchange, &reply);
+}
+
+static void refuse(struct request *request, int status, const char *text)
+{
+    answer_clear(&request->answer);
+    answer_error(&request->answer, status, text);
+    if (status == 401)
+        answer_header(&request->answer, "WWW-Authenticate", "Bearer");
+    if (status == 405)
+        answer_header(&request->answer, "Allow", "%s", request->match.allow);
+    reply(request);
+}
+
+static int status_of(const struct err *err)
+{
+    static const struct {
+        enum err_kind kind;
+        int status;
+    } statuses[] = {{ERR_NOT_FOUND, 404},
+                    {ERR_USAGE, 400},
+                    {ERR_BUSY, 409},
+                    {ERR_SHORTAGE, 503}};
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        if (statuses[i].kind == err->kind)
+            return statuses[i].status;
+    }
+    return 500;
+}
+
+static void reply_or_refuse(struct request *request)
+{
+    if (request->status == 0)
+        reply(request);
+    else
+        refuse(request, status_of(&request->err), request->err.text);
+}
+
+/* ---- the route's function ---- */
+
+static void tag(struct request *request)
+{
+    char hex[DIGEST_HEX_SIZE];
+    struct digest *digest;
+
+    if (!request->answer.may_be_kept || request->answer.bytes == NULL)
+        return;
+    digest = digest_create();
+    digest_add(digest, request->answer.bytes->data,
+               request->answer.bytes->length);
+    digest_hex(digest, hex);
+    digest_destroy(digest);
+    request->etag = mem_printf("\"%s\"", hex);
+}
+
+static void call(struct request *request, struct store *store)
+{
+    request->status = request->match.route->answer(
+        request, store, &request->answer, &request->err);
+    if (request->status == 0)
+        tag(request);
+}
+
+static struct request *task_request(struct task *task)
+{
+    return (struct request *)((char *)task - offsetof(struct request, task));
+}
+
+static void run(struct task *task)
+{
+    struct request *request = task_request(task);
+    struct store *store =
+        dashboard_take_store(request->dashboard, &request->err);
+
+    request->status = -1;
+    if (store == NULL)
+        return;
+    call(request, store);
+    dashboard_give_back_store(request->dashboard, store);
+}
+
+static void on_done(struct task *task)
+{
+    reply_or_refuse(task_request(task));
+}
+
+static void open_stream(struct request *request)
+{
+    const struct route *route = request->match.route;
+
+    if (strcmp(http_method(request->exchange), "HEAD") == 0) {
+        request->answer.type = "text/event-stream";
+        reply(request);
+    } else if (route->stream(request, &request->err) < 0) {
+        refuse(request, status_of(&request->err), request->err.text);
+    }
+}
+
+static void make_answer(struct request *request)
+{
+    const struct route *route = request->match.route;
+
+    if (route->stream != NULL) {
+        open_stream(request);
+    } else if (route->on_loop) {
+        call(request, NULL);
+        reply_or_refuse(request);
+    } else {
+        request->task.run = run;
+        request->task.done = on_done;
+        workers_add(dashboard_workers(request->dashboard), &request->task);
+    }
+}
+
+/* ---- checks: each returns a status, 0 where there is nothing amiss ---- */
+
+static int check_host(const struct request *request, const char **text)
+{
+    static const char *const single[] = {"Host", "Origin", "Authorization",
+                                         "Content-Type"};
+    const char *host = http_header(request->exchange, "Host");
+
+    for (size_t i = 0; i < ARRAY_LEN(single); i++) {
+        if (http_header_repeats(request->exchange, single[i])) {
+            *text = "a header is there twice";
+            return 400;
+        }
+    }
+    *text = "this is not the host that was asked for";
+    return host != NULL &&
+                   auth_host_is_ours(dashboard_auth(request->dashboard), host)
+               ? 0
+               : 421;
+}
+
+static int check_role(struct request *request, const char **text)
+{
+    enum role needed = request->match.route->role;
+
+    if (request->role >= needed)
+        return 0;
+    if (request->role == ROLE_ANYONE) {
+        *text = "open the address that 'smtune dashboard' printed, or send "
+                "its token as 'Authorization: Bearer'";
+        return 401;
+    }
+    *text = "a viewer may only look";
+    return 403;
+}
+
+/* A browser says which page has it ask; other programs say nothing. */
+static int check_page(struct request *request, const char **text)
+{
+    const char *site = http_header(request->exchange, "Sec-Fetch-Site");
+    const char *origin = http_header(request->exchange, "Origin");
+
+    *text = "another page asks";
+    if (request->match.route->role == ROLE_ANYONE)
+        return 0;
+    if (site != NULL && strcmp(site, "same-origin") != 0 &&
+        strcmp(site, "none") != 0)
+        return 403;
+    if (origin != NULL &&
+        !auth_origin_is_ours(dashboard_auth(request->dashboard), origin))
+        return 403;
+    return 0;
+}
+
+static bool is_json(const char *type)
+{
+    const char json[] = "application/json";
+    size_t length = sizeof(json) - 1;
+
+    return type != NULL && strncasecmp(type, json, length) == 0 &&
+           (type[length] == '\0' || type[length] == ';' || type[length] == ' ');
+}
+
+/* What changes something: a cookie alone is not enough, because a browser
+ * sends it unasked. */
+static int check_write(struct request *request, const char **text)
+{
+    struct http_exchange *exchange = request->exchange;
+    size_t length;
+    const char *body = http_body(exchange, &length);
+
+    if (strcmp(request->match.route->method, "GET") == 0) {
+        *text = "a GET has no body";
+        return length > 0 ? 400 : 0;
+    }
+    *text = "the page that asks is not named (Origin)";
+    if (http_header(exchange, "Origin") == NULL &&
+        http_header(exchange, "Authorization") == NULL)
+        return 403;
+    *text = "the body has to be application/json";
+    if (!is_json(http_header(exchange, "Content-Type")))
+        return 415;
+    request->body = json_parse(body, length, &request->err);
+    *text = request->err.text;
+    if (request->body == NULL)
+        return 400;
+    *text = "the body has to be an object";
+    return json_is_object(request->body) ? 0 : 400;
+}
+
+static void find_role(struct request *request)
+{
+    request->role = auth_role(dashboard_auth(request->dashboard),
+                              http_header(request->exchange, "Cookie"),
+                              http_header(request->exchange, "Authorization"));
+}
+
+static void serve(struct request *request)
+{
+    static int (*const checks[])(struct request * request,
+                                 const char **text) = {check_role, check_page,
+                                                       check_write};
+    struct http_exchange *exchange = request->exchange;
+    const char *text = "";
+    int status = check_host(request, &text);
+
+    if (status != 0) {
+        refuse(request, status, text);
+        return;
+    }
+    status = match_find(route_tables, http_method(exchange),
+                        http_target(exchange), &request->match, &request->err);
+    if (status == 404 &&
+        page_answer(exchange, &request->answer, &request->etag) == 0) {
+        reply(request);
+        return;
+    }
+    if (status != 200) {
+        refuse(request, status,
+               status == 400   ? request->err.text
+               : status == 405 ? "this is not done to it"
+                               : "there is nothing at this address");
+        return;
+    }
+    find_role(request);
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        status = checks[i](request, &text);
+        if (status != 0) {
+            refuse(request, status, text);
+            return;
+        }
+    }
+    make_answer(request);
+}
+
+static void release(void *kept)
+{
+    struct request *request = kept;
+
+    match_clear(&request->match);
+    answer_clear(&request->answer);
+    json_decref(request->body);
+    free(request->etag);
+    free(request);
+}
+
+void serve_asked(void *dashboard, struct http_exchange *exchange, int status)
+{
+    struct request *request = mem_zero(sizeof(*request));
+
+    request->dashboard = dashboard;
+    request->exchange = exchange;
+    http_keep(exchange, request, release);
+    if (status != 0)
+        refuse(request, status,
+               "the body is not what can be taken: at most "
+               "64 KiB, of a length said before");
+    else
+        serve(request);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "dashboard/dashboard.h"
+#include "dashboard/request.h"
+#include "dashboard/streams.h"
+
+struct piece {
+    STAILQ_ENTRY(piece) link;
+    struct blob *blob;
+};
+
+struct stream {
+    LIST_ENTRY(stream) link;
+    struct streams *streams;
+    struct http_exchange *exchange;
+    int64_t run;
+    int64_t last_id; /* with which it came back, and was sent nothing since */
+    STAILQ_HEAD(piece_queue, piece) pieces;
+    size_t sent_bytes;   /* of the first piece */
+    size_t behind_bytes; /* of all, that are not sent */
+};
+
+struct streams {
+    LIST_HEAD(stream_list, stream) list;
+    int count;
+    uv_timer_t heartbeat;
+};
+
+/* ---- one connection ---- */
+
+static void drop_piece(struct stream *stream)
+{
+    struct piece *piece = STAILQ_FIRST(&stream->pieces);
+
+    STAILQ_REMOVE_HEAD(&stream->pieces, link);
+    blob_release(piece->blob);
+    free(piece);
+    stream->sent_bytes = 0;
+}
+
+static ssize_t on_read(void *user, char *bytes, size_t size)
+{
+    struct stream *stream = user;
+    size_t filled = 0;
+
+    while (filled < size && !STAILQ_EMPTY(&stream->pieces)) {
+        const struct blob *blob = STAILQ_FIRST(&stream->pieces)->blob;
+        size_t length = blob->length - stream->sent_bytes;
+
+        if (length > size - filled)
+            length = size - filled;
+        memcpy(bytes + filled, blob->data + stream->sent_bytes, length);
+        filled += length;
+        stream->sent_bytes += length;
+        if (stream->sent_bytes == blob->length)
+            drop_piece(stream);
+    }
+    stream->behind_bytes -= filled;
+    return (ssize_t)filled;
+}
+
+static void on_ended(void *user)
+{
+    struct stream *stream = user;
+    struct streams *streams = stream->streams;
+
+    while (!STAILQ_EMPTY(&stream->pieces))
+        drop_piece(stream);
+    LIST_REMOVE(stream, link);
+    free(stream);
+    if (--streams->count == 0)
+        uv_timer_stop(&streams->heartbeat);
+}
+
+/* Takes the blob over. */
+static void add(struct stream *stream, struct blob *blob)
+{
+    struct piece *piece = mem_zero(sizeof(*piece));
+
+    piece->blob = blob;
+    STAILQ_INSERT_TAIL(&stream->pieces, piece, link);
+    stream->behind_bytes += blob->length;
+}
+
+/* ---- all of them ---- */
+
+static void on_heartbeat(uv_timer_t *timer)
+{
+    stream_send(timer->data, 0, stream_event("alive", 0, "{}"));
+}
+
+struct streams *streams_create(uv_loop_t *loop)
+{
+    struct streams *streams = mem_zero(sizeof(*streams));
+
+    LIST_INIT(&streams->list);
+    uv_timer_init(loop, &streams->heartbeat);
+    streams->heartbeat.data = streams;
+    return streams;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void streams_destroy(struct streams *streams)
+{
+    uv_close((uv_handle_t *)&streams->heartbeat, on_closed);
+}
+
+/* What is no number that an event may have is like none. */
+int64_t stream_last_id(const struct request *request)
+{
+    const char *text = http_header(request->exchange, "Last-Event-ID");
+    long long id;
+    char *end;
+
+    if (text == NULL || *text < '1' || *text > '9')
+        return 0;
+    id = strtoll(text, &end, 10);
+    return *end == '\0' && id <= QUERY_INT_MAX ? id : 0;
+}
+
+int stream_open(const struct request *request, int64_t run, struct err *err)
+{
+    /* A browser that lost us asks again after that many ms. */
+    static const char greeting[] = "retry: 1000\n\n";
+    struct streams *streams = dashboard_streams(request->dashboard);
+    struct stream *stream;
+    struct http_source source = {.read = on_read, .ended = on_ended};
+
+    if (streams->count == STREAMS_MAX)
+        return err_set(err, ERR_SHORTAGE,
+                       "%d clients are watching already, which is the most",
+                       streams->count);
+    stream = mem_zero(sizeof(*stream));
+    stream->streams = streams;
+    stream->exchange = request->exchange;
+    stream->run = run;
+    stream->last_id = stream_last_id(request);
+    STAILQ_INIT(&stream->pieces);
+    add(stream, blob_of_static(greeting, sizeof(greeting) - 1));
+    LIST_INSERT_HEAD(&streams->list, stream, link);
+    if (streams->count++ == 0)
+        uv_timer_start(&streams->heartbeat, on_heartbeat, STREAM_HEARTBEAT_MS,
+                       STREAM_HEARTBEAT_MS);
+    source.user = stream;
+    http_stream(request->exchange, "text/event-stream", &source);
+    return 0;
+}
+
+struct blob *stream_event(const char *event, int64_t id, const char *data)
+{
+    struct buf text = BUF_INIT;
+
+    buf_printf(&text, "event: %s\n", event);
+    if (id > 0)
+        buf_printf(&text, "id: %lld\n", (long long)id);
+    buf_add_string(&text, "data: ");
+    buf_add_string(&text, data);
+    buf_add_string(&text, "\n\n");
+    return blob_create(&text);
+}
+
+/* The blob stays the caller's. */
+static void send_to(struct stream *stream, struct blob *event)
+{
+    add(stream, blob_hold(event));
+    if (stream->behind_bytes > STREAM_BEHIND_MAX_BYTES)
+        http_cut(stream->exchange);
+    else
+        http_stream_wake(stream->exchange);
+}
+
+void stream_send(struct streams *streams, int64_t run, struct blob *event)
+{
+    struct stream *stream;
+
+    LIST_FOREACH(stream, &streams->list, link)
+    {
+        if (run == 0 || stream->run == run)
+            send_to(stream, event);
+    }
+    blob_release(event);
+}
+
+void stream_send_missed(struct streams *streams, int64_t run, int64_t last_id,
+                        struct blob *event)
+{
+    struct stream *stream;
+
+    LIST_FOREACH(stream, &streams->list, link)
+    {
+        if (stream->run != run || stream->last_id != last_id)
+            continue;
+        stream->last_id = 0;
+        send_to(stream, event);
+    }
+    blob_release(event);
+}
+
+int stream_count(const struct streams *streams, int64_t run)
+{
+    const struct stream *stream;
+    int count = 0;
+
+    if (run < 0)
+        return streams->count;
+    LIST_FOREACH(stream, &streams->list, link)
+    count += stream->run == run;
+    return count;
+}

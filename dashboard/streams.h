@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_DASHBOARD_STREAMS_H
+#define SMTUNE_DASHBOARD_STREAMS_H
+
+#include <uv.h>
+
+/* All streams of a dashboard, for who opens and closes that (stream.h is for
+ * who opens one, and sends). */
+
+/* So many at once; the other connections are for short questions. */
+enum { STREAMS_MAX = 256 };
+
+struct streams;
+
+struct streams *streams_create(uv_loop_t *loop);
+/* When there are no more; gone when the loop has run to its end. */
+void streams_destroy(struct streams *streams);
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rungs of a run's schedule: where trials were stopped, or went on.
+import { useEffect, useState } from "preact/hooks";
+import { getJson } from "../api";
+import type { RunModel } from "../types";
+import type { Area } from "./axes";
+import { dotStyle, paintDots } from "./dots";
+import { paintVertical } from "./lines";
+import type { Scale } from "./scales";
+import type { Painter } from "./svg";
+import { fontOf } from "./theme";
+import type { Theme } from "./theme";
+
+export interface Rung {
+  readonly resource: number;
+  readonly reached: number; // trials that were looked at there
+  readonly wentOn: number; // and that went further
+  readonly isLast: boolean; // there is no further
+}
+
+// Where a trial went no further.
+export interface Ended {
+  readonly number: number;
+  readonly resource: number;
+  readonly last: number; // of the metric that decides
+}
+
+// What was decided when a trial reached a rung.
+export interface Reached {
+  readonly number: number;
+  readonly resource: number;
+  readonly timeMs: number; // since 1970
+  readonly decision: "went on" | "went no further" | "the last";
+}
+
+export interface Rungs {
+  readonly rungs: readonly Rung[];
+  readonly ended: readonly Ended[];
+  readonly reached: readonly Reached[];
+}
+
+interface Observation {
+  number: number;
+  resource: number;
+  last: number | null;
+  rung: number | null;
+  decision: "continue" | "pause" | "stop";
+  promoted_to: number | null;
+  time_ms: number;
+}
+
+interface Answer {
+  planned: { bracket: number; rung: number; resource: number; trials: number | null }[];
+  observations: Observation[];
+  next?: number | null;
+}
+
+const LABEL_PX = 4;
+const AGAIN_MS = 2000;
+
+const isEnd = ({ decision, promoted_to }: Observation) =>
+  decision !== "continue" && promoted_to === null;
+
+// One line a resource, however many brackets have a rung there.
+function rungsOf(planned: Answer["planned"], observations: readonly Observation[]): Rungs {
+  const counts = new Map<number, { reached: number; wentOn: number }>();
+  for (const { resource } of planned) counts.set(resource, { reached: 0, wentOn: 0 });
+  const atRungs = observations.filter(({ rung }) => rung !== null);
+  for (const observation of atRungs) {
+    const count = counts.get(observation.resource) ?? { reached: 0, wentOn: 0 };
+    counts.set(observation.resource, count);
+    count.reached++;
+    if (!isEnd(observation)) count.wentOn++;
+  }
+  const furthest = Math.max(...counts.keys());
+  return {
+    rungs: [...counts]
+      .map(([resource, count]) => ({ resource, ...count, isLast: resource === furthest }))
+      .sort((a, b) => a.resource - b.resource),
+    ended: atRungs
+      .filter((one) => isEnd(one) && one.resource < furthest)
+      .map(({ number, resource, last }) => ({ number, resource, last: last ?? NaN })),
+    reached: atRungs.map((one) => ({
+      number: one.number,
+      resource: one.resource,
+      timeMs: one.time_ms,
+      decision: one.resource === furthest ? "the last" : isEnd(one) ? "went no further" : "went on",
+    })),
+  };
+}
+
+async function readRungs(run: number, signal: AbortSignal): Promise<Rungs> {
+  const observations: Observation[] = [];
+  let planned: Answer["planned"] = [];
+  for (let after: number | null | undefined = 0; typeof after === "number";) {
+    const answer: Answer = await getJson(`/runs/${run}/rungs?after=${after}`, signal);
+    if (after === 0) planned = answer.planned;
+    observations.push(...answer.observations);
+    after = answer.next;
+  }
+  return rungsOf(planned, observations);
+}
+
+const none: Rungs = { rungs: [], ended: [], reached: [] };
+
+// None where the run has no schedule. Asked again, now and then, as something
+// happens: a trial that waits may go on later.
+export function useRungs(run: RunModel): Rungs {
+  const [rungs, setRungs] = useState(none);
+  const hasSchedule = Boolean(run.document.value.schedule);
+  useEffect(() => {
+    if (!hasSchedule) return undefined;
+    const stop = new AbortController();
+    let seq = -1;
+    const look = () => {
+      if (seq === run.table.peek().seq || document.visibilityState !== "visible") return;
+      seq = run.table.peek().seq;
+      // What cannot be read now is asked for again after the next event.
+      readRungs(run.id, stop.signal).then(setRungs, () => undefined);
+    };
+    look();
+    const timer = setInterval(look, AGAIN_MS);
+    return () => {
+      clearInterval(timer);
+      stop.abort();
+    };
+  }, [run, hasSchedule]);
+  return rungs;
+}
+
+export const wentOnText = ({ reached, wentOn }: Pick<Rung, "reached" | "wentOn">) =>
+  `${wentOn.toLocaleString("en")} of ${reached.toLocaleString("en")} went on`;
+
+export function paintRungs(
+  painter: Painter,
+  area: Area,
+  rungs: readonly Rung[],
+  x: Scale,
+  theme: Theme,
+): void {
+  painter.save();
+  painter.font = fontOf(theme, 10);
+  painter.textBaseline = "top";
+  painter.textAlign = "left";
+  let takenTo = -Infinity;
+  for (const { resource, reached, wentOn, isLast } of rungs) {
+    const unit = x.toUnit(resource);
+    if (!(unit >= -0.001 && unit <= 1.001)) continue;
+    paintVertical(painter, area, unit, {
+      color: theme.stopped,
+      width: 1,
+      dash: [3, 3],
+      alpha: 0.8,
+    });
+    const text = reached === 0 || isLast ? "" : wentOnText({ reached, wentOn });
+    const left = area.left + unit * area.width + LABEL_PX;
+    const width = painter.measureText(text).width;
+    if (text === "" || left < takenTo || left + width > area.left + area.width) continue;
+    painter.fillStyle = theme.stopped;
+    painter.fillText(text, left, area.top);
+    takenTo = left + width;
+  }
+  painter.restore();
+}
+
+// A dot at the end of each curve that went no further than a rung.
+export function paintEnded(
+  painter: Painter,
+  area: Area,
+  ended: readonly Ended[],
+  scales: { x: Scale; y: Scale },
+  theme: Theme,
+): void {
+  const places = ended.filter(({ last }) => Number.isFinite(scales.y.toUnit(last)));
+  paintDots(painter, {
+    count: places.length,
+    x: Float32Array.from(
+      places,
+      ({ resource }) => area.left + scales.x.toUnit(resource) * area.width,
+    ),
+    y: Float32Array.from(
+      places,
+      ({ last }) => area.top + (1 - scales.y.toUnit(last)) * area.height,
+    ),
+    ...dotStyle(places.length, area.width * area.height),
+    palette: [theme.stopped],
+  });
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which trials are the best: of one objective the first with its best value, of
+// several the Pareto front. Only those that succeeded and are feasible count,
+// as `smtune best` has it.
+import { paretoRows } from "../charts/pareto";
+import type { Column, Objective, Table } from "../types";
+
+// 1 where a row may be the best.
+export function candidates(table: Table): Uint8Array {
+  const state = table.byName.get("state");
+  const violation = table.byName.get("violation");
+  const succeeded = state?.words.indexOf("succeeded") ?? -1;
+  const mask = new Uint8Array(table.rows);
+  for (let row = 0; row < table.rows; row++)
+    mask[row] = Number(state?.data[row] === succeeded && !((violation?.data[row] ?? 0) > 0));
+  return mask;
+}
+
+const signOf = (objective: Objective) => (objective.goal === "maximize" ? -1 : 1);
+
+const valuesOf = (table: Table, objective: Objective): Column | undefined =>
+  table.byName.get(`value:${objective.metric}`);
+
+// The objective's values, turned so that less is better; NaN: it does not count.
+function costs(table: Table, objective: Objective, mask: Uint8Array): Float64Array {
+  const column = valuesOf(table, objective);
+  const sign = signOf(objective);
+  const result = new Float64Array(table.rows).fill(NaN);
+  for (let row = 0; column !== undefined && row < table.rows; row++)
+    if (mask[row] && Number.isFinite(column.data[row])) result[row] = sign * column.data[row];
+  return result;
+}
+
+// -1: there is none.
+export function bestRow(table: Table, objective: Objective): number {
+  const values = valuesOf(table, objective)?.data;
+  const mask = candidates(table);
+  const sign = signOf(objective);
+  let best = -1;
+  let least = Infinity;
+  for (let row = 0; values !== undefined && row < table.rows; row++) {
+    if (mask[row] === 0 || !(sign * values[row] < least)) continue;
+    if (!Number.isFinite(values[row])) continue;
+    least = sign * values[row];
+    best = row;
+  }
+  return best;
+}
+
+// The Pareto front of several objectives, in the order of the first.
+function frontRows(table: Table, objectives: readonly Objective[]): number[] {
+  const mask = candidates(table);
+  const of = objectives.map((objective) => costs(table, objective, mask));
+  const rows: number[] = [];
+  for (let row = 0; row < table.rows; row++)
+    if (of.every((cost) => cost[row] === cost[row])) rows.push(row);
+  return paretoRows(of, Uint32Array.from(rows));
+}
+
+export function bestRows(table: Table, objectives: readonly Objective[]): ReadonlySet<number> {
+  if (objectives.length > 1) return new Set(frontRows(table, objectives));
+  const best = objectives.length === 1 ? bestRow(table, objectives[0]) : -1;
+  return new Set(best < 0 ? [] : [best]);
+}

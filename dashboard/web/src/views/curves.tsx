@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Learning curves: a metric over the steps of each trial, and the rungs where
+// trials were stopped or went on.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { getJson } from "../api";
+import { Choose, useDragging, useHeldText, useLog } from "../charts/controls";
+import { curvePoints, flat, linesOf, strandsOf } from "../charts/curve_lines";
+import type { Line, Lines } from "../charts/curve_lines";
+import { Legend } from "../charts/legend";
+import type { PanelSpec } from "../charts/panel";
+import { Panels } from "../charts/panels";
+import { paintEnded, paintRungs, useRungs, wentOnText } from "../charts/rungs";
+import type { Ended, Rung } from "../charts/rungs";
+import { counted, isBetterAsLog, numberOf, selectedText, wordOf } from "../charts/rows";
+import type { DataTable } from "../charts/save";
+import { extent, makeScale, valueText } from "../charts/scales";
+import { paintStrand, paintStrands } from "../charts/strands";
+import { useTheme } from "../charts/theme";
+import { useCurves } from "../charts/use_curves";
+import type { Reading } from "../charts/use_curves";
+import { rowOf } from "../data/columns";
+import type { RunModel, Table, ViewProps } from "../types";
+
+const HEIGHT_PX = 460;
+const MARKED_PX = 2.5;
+
+const smoothings = [
+  { id: "0", text: "none" },
+  { id: "0.6", text: "some" },
+  { id: "0.9", text: "much" },
+  { id: "0.97", text: "very much" },
+];
+
+// ---- words and numbers ----
+
+function summaryOf(run: RunModel, metric: string, lines: Lines): string {
+  const begin =
+    `${selectedText(run)}: ${counted(lines.inside.length, "curve")} of ${metric}, ` +
+    `${counted(lines.points, "point")}.`;
+  const lasts = lines.inside
+    .map(({ row, curve }) => ({ row, last: curve.values[curve.values.length - 1] }))
+    .filter(({ last }) => Number.isFinite(last))
+    .sort((a, b) => a.last - b.last);
+  if (lasts.length === 0) return begin;
+  const say = ({ row, last }: { row: number; last: number }) =>
+    `${valueText(last)} (trial ${numberOf(run.table.peek(), row)})`;
+  return `${begin} Last values from ${say(lasts[0])} to ${say(lasts[lasts.length - 1])}.`;
+}
+
+function rungsText(rungs: readonly Rung[]): string {
+  const reached = rungs.filter((rung) => rung.reached > 0 && !rung.isLast);
+  if (reached.length === 0) return "";
+  const said = reached.map((rung) => `at ${valueText(rung.resource)} ${wentOnText(rung)}`);
+  return ` At the schedule's rungs: ${said.join(", ")}.`;
+}
+
+function tableOf(
+  table: Table,
+  metric: string,
+  lines: readonly Line[],
+  isSmooth: boolean,
+): DataTable {
+  const firsts: number[] = [];
+  let rows = 0;
+  for (const { curve } of lines) {
+    firsts.push(rows);
+    rows += curve.steps.length;
+  }
+  return {
+    columns: ["trial", "state", "step", metric, ...(isSmooth ? [`${metric}, smoothed`] : [])],
+    rows,
+    cell: (row, column) => {
+      const at = firsts.findLastIndex((first) => first <= row);
+      const { curve, shown, row: tableRow } = lines[at];
+      const index = row - firsts[at];
+      if (column === 0) return curve.trial;
+      if (column === 1) return wordOf(table, "state", tableRow);
+      return [curve.steps[index], curve.values[index], shown[index]][column - 2];
+    },
+  };
+}
+
+function notesOf(reading: Reading, missing: number, trialsWithout: number): string[] {
+  const notes: string[] = [];
+  if (reading.problem !== undefined) notes.push(`The curves could not be read: ${reading.problem}`);
+  if (trialsWithout > 0 && !reading.isReading && !reading.isFull)
+    notes.push(`${counted(trialsWithout, "trial")} reported nothing of it`);
+  if (missing > 0)
+    notes.push(
+      `${counted(missing, "point")} not drawn: not finite, or without a place on a log axis`,
+    );
+  return notes;
+}
+
+function Progress({ reading }: { reading: Reading }) {
+  const { readTrials, allTrials, isReading, isFull, store, readMore } = reading;
+  if (!isReading && !isFull) return null;
+  const text =
+    `${readTrials.toLocaleString("en")} of ${counted(allTrials, "trial")} read, ` +
+    `${counted(store.points, "point")}`;
+  return (
+    <span class="chart-progress" role="status">
+      {isReading && <progress max={allTrials} value={readTrials} aria-label="Curves read" />}
+      {text}
+      {isFull && (
+        <button type="button" class="btn btn-small" onClick={readMore}>
+          Read more
+        </button>
+      )}
+    </span>
+  );
+}
+
+// ---- the chart ----
+
+function useLines(run: RunModel, reading: Reading, share: number) {
+  const table = run.table.value;
+  const { mask } = run.selection.value;
+  const lines = useMemo(
+    () => linesOf(table, mask, reading.store, share),
+    [table, mask, reading.version, reading.store, share],
+  );
+  const logX = useLog("curves.x");
+  const logY = useLog("curves.y");
+  const all = useMemo(() => [...lines.inside, ...lines.outside], [lines]);
+  const steps = useMemo(() => flat(all, ({ curve }) => curve.steps), [all]);
+  const values = useMemo(() => flat(all, ({ shown }) => shown), [all]);
+  const isLogY = logY.isLog(useMemo(() => isBetterAsLog(values.filter(Number.isFinite)), [values]));
+  const isLogX = logX.isLog(false);
+  const scales = useMemo(() => {
+    const scaleOf = (data: Float64Array, isLog: boolean, isWhole = false) => {
+      const kind = isLog ? "log" : "linear";
+      const { min, max } = extent(data, data.length, kind);
+      return makeScale(kind, min, max, isWhole);
+    };
+    return { x: scaleOf(steps, isLogX, true), y: scaleOf(values, isLogY) };
+  }, [steps, values, isLogX, isLogY]);
+  const controls = (
+    <>
+      {logX.control("Log steps", isLogX)}
+      {logY.control("Log values", isLogY)}
+    </>
+  );
+  return { table, mask, lines, scales, controls };
+}
+
+const alphaOf = (curves: number) => Math.max(0.06, Math.min(0.75, 4 / Math.sqrt(curves + 1)));
+
+function CurvesChart(props: {
+  run: RunModel;
+  metric: string;
+  metrics: readonly string[];
+  choose(metric: string): void;
+}) {
+  const { run, metric, metrics, choose } = props;
+  const theme = useTheme();
+  const smooth = useHeldText("curves.smooth", "0");
+  const share = Math.min(0.99, Math.max(0, Number(smooth.value) || 0));
+  const reading = useCurves(run, metric);
+  const { rungs, ended } = useRungs(run);
+  const { table, mask, lines, scales, controls } = useLines(run, reading, share);
+  const dragging = useDragging(run, "curves", "zoom");
+  const zoom = useMemo(
+    () => dragging.use({ scale: scales.x, column: "" }, { scale: scales.y, column: "" }),
+    [scales, dragging.zoomKey],
+  );
+  const inside = useMemo(() => strandsOf(lines.inside, zoom.x, zoom.y), [lines, zoom]);
+  const outside = useMemo(() => strandsOf(lines.outside, zoom.x, zoom.y), [lines, zoom]);
+  // What is known of a rung is the metric that decides there.
+  const isDeciding = metric === run.objectives[0]?.metric;
+  const panels = useMemo((): PanelSpec[] => {
+    const isShown = ({ number }: Ended) => mask[rowOf(table, number)] === 1;
+    const lineOfRow = new Map(lines.inside.map(({ row }, line) => [row, line]));
+    const text = (line: number, index: number) => {
+      const { row, curve } = lines.inside[line];
+      return (
+        `trial ${curve.trial}\n${wordOf(table, "state", row)}\n` +
+        `step ${valueText(zoom.x.fromUnit(inside.x[index]))}\n` +
+        `${metric} ${valueText(zoom.y.fromUnit(inside.y[index]))}`
+      );
+    };
+    return [
+      {
+        id: "curves",
+        x: { scale: zoom.x, label: zoom.x.kind === "log" ? "step (log)" : "step" },
+        y: { scale: zoom.y, label: zoom.y.kind === "log" ? `${metric} (log)` : metric },
+        paint: (painter, area) => {
+          paintStrands(painter, area, outside, { color: theme.ghost, width: 1, alpha: 0.35 });
+          paintStrands(painter, area, inside, {
+            color: theme.accent,
+            width: 1.25,
+            alpha: alphaOf(inside.count),
+          });
+          paintRungs(painter, area, rungs, zoom.x, theme);
+          if (isDeciding) paintEnded(painter, area, ended.filter(isShown), zoom, theme);
+        },
+        paintMarked: (painter, area, marked) => {
+          const paint = (row: number, color: string) => {
+            const line = lineOfRow.get(row);
+            if (line !== undefined)
+              paintStrand(painter, area, inside, line, { color, width: MARKED_PX, alpha: 1 });
+          };
+          marked.compared.forEach((row, i) =>
+            paint(row, theme.series[(i + 1) % theme.series.length]),
+          );
+          paint(marked.focused, theme.best);
+          paint(marked.hovered, theme.ink);
+        },
+        points: curvePoints(inside, lines.inside, text),
+        onDrag: zoom.onDrag,
+        onReset: zoom.onReset,
+      },
+    ];
+  }, [inside, outside, theme, rungs, ended]);
+  const trialsWithout = reading.readTrials - lines.inside.length;
+  return (
+    <Panels
+      run={run}
+      title="Learning curves"
+      file={`${run.document.value.name}-curves-${metric}`}
+      summary={`${summaryOf(run, metric, lines)}${rungsText(rungs)}`}
+      notes={notesOf(reading, inside.missing, trialsWithout)}
+      panels={panels}
+      height={HEIGHT_PX}
+      table={() => tableOf(table, metric, lines.inside, share > 0)}
+      controls={
+        <>
+          <Choose
+            label="Metric"
+            value={metric}
+            onChoose={choose}
+            choices={metrics.map((name) => ({ id: name, text: name }))}
+          />
+          <Choose
+            label="Smooth"
+            value={smooth.value}
+            choices={smoothings}
+            onChoose={(id) => (smooth.value = id)}
+          />
+          {controls}
+          {dragging.control}
+          <Progress reading={reading} />
+        </>
+      }
+      below={
+        <Legend
+          items={[
+            { sign: "line", color: theme.accent, text: "a trial" },
+            ...(run.focused.value > 0
+              ? [{ sign: "line" as const, color: theme.best, text: "the one that is open" }]
+              : []),
+            ...(outside.count > 0
+              ? [{ sign: "line" as const, color: theme.ghost, text: "filtered out" }]
+              : []),
+            ...(rungs.length > 0
+              ? [
+                  { sign: "dash" as const, color: theme.stopped, text: "a rung of the schedule" },
+                  ...(isDeciding
+                    ? [{ sign: "dot" as const, color: theme.stopped, text: "went no further" }]
+                    : []),
+                ]
+              : []),
+          ]}
+        />
+      }
+    />
+  );
+}
+
+export function CurvesView({ run }: ViewProps) {
+  const [metrics, setMetrics] = useState<readonly string[]>();
+  const [problem, setProblem] = useState("");
+  const first = run.objectives[0]?.metric ?? "";
+  const chosen = useHeldText("curves.metric", first);
+  const hasTrials = run.table.value.rows > 0;
+  useEffect(() => {
+    const stop = new AbortController();
+    getJson<string[]>(`/runs/${run.id}/metric_names`, stop.signal).then(
+      setMetrics,
+      (error: Error) => stop.signal.aborted || setProblem(error.message),
+    );
+    return () => stop.abort();
+  }, [run, hasTrials]);
+  if (problem !== "") return <p class="problem">The metrics could not be read: {problem}</p>;
+  if (metrics === undefined) return <p class="empty">Reading …</p>;
+  if (metrics.length === 0)
+    return <p class="empty">No trial has reported a metric over its steps yet.</p>;
+  const metric = metrics.includes(chosen.value) ? chosen.value : metrics[0];
+  return (
+    <CurvesChart
+      key={metric}
+      run={run}
+      metric={metric}
+      metrics={metrics}
+      choose={(name) => (chosen.value = name)}
+    />
+  );
+}

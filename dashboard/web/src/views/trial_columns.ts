@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the columns of a run's table are called, which are shown where nobody
+// chose, and what their cells say.
+import type { Cell } from "../charts/save";
+import { cellText } from "../data/columns";
+import { formatTime } from "../data/format";
+import { listOf } from "../data/lists";
+import { formatDuration } from "../shell/format";
+import type { Column, RunModel, Table } from "../types";
+
+const PREFIXES = ["value:", "param:", "outcome:"];
+const QUIET = new Set(["job", "created", "ended", "same_as", "violation"]);
+// Those that many runs have nothing in: shown where something is.
+const SELDOM = new Set([
+  "resource",
+  "reached",
+  "bracket",
+  "rung",
+  "parent",
+  "step",
+  "copy",
+  "round",
+]);
+// Those behind values and parameters; all others stand before these.
+const LAST = [
+  "resource",
+  "reached",
+  "bracket",
+  "rung",
+  "parent",
+  "attempts",
+  "cause",
+  "started",
+  "duration",
+];
+
+const about: Record<string, string> = {
+  number: "number",
+  state: "state",
+  cause: "why its last attempt ended",
+  job: "id in the database",
+  created: "when it was suggested",
+  started: "when its first attempt began",
+  ended: "when its last attempt ended",
+  duration: "from its start to its end",
+  attempts: "how often it was started",
+  violation: "how far it is from its constraints",
+  resource: "how far it may go",
+  reached: "how far it came",
+  bracket: "bracket of its schedule",
+  rung: "the last rung that it reached",
+  parent: "the trial whose checkpoint it began at",
+  same_as: "an earlier trial with the same setting",
+  copy: "copy of its step",
+  round: "round of its step",
+};
+
+export const isWorkflow = (run: RunModel) => run.document.peek().kind === "workflow";
+
+// One of its rows, in words.
+export const rowWord = (run: RunModel) => (isWorkflow(run) ? "job" : "trial");
+
+// The same where a sentence begins.
+export const rowTitle = (run: RunModel) => (isWorkflow(run) ? "Job" : "Trial");
+
+const bare = (name: string) => {
+  const prefix = PREFIXES.find((one) => name.startsWith(one));
+  return prefix === undefined ? name : name.slice(prefix.length);
+};
+
+// What is over a column: its name without "param:" and so on, where that is clear.
+export function labelOf(run: RunModel, table: Table, name: string): string {
+  if (name === "number") return rowWord(run);
+  if (name === "resource") return run.document.peek().schedule?.resource ?? name;
+  const label = bare(name);
+  const isClear = table.columns.filter((column) => bare(column.name) === label).length < 2;
+  return isClear ? label : name.replace(":", " ");
+}
+
+export function titleOf(name: string): string {
+  if (name.startsWith("value:")) return `${bare(name)}, the objective's value`;
+  if (name.startsWith("outcome:")) return `${bare(name)}, a metric that is constrained`;
+  return name.startsWith("param:") ? `${bare(name)}, a parameter` : (about[name] ?? name);
+}
+
+function hasAny(column: Column, rows: number): boolean {
+  for (let row = 0; row < rows; row++) if (textOf(column, row) !== "") return true;
+  return false;
+}
+
+const rankOf = (name: string) => {
+  if (name === "number") return 0;
+  if (name.startsWith("value:")) return 3;
+  if (name.startsWith("outcome:")) return 4;
+  if (name.startsWith("param:")) return 5;
+  const place = LAST.indexOf(name);
+  return place < 0 ? 2 : 6 + place;
+};
+
+// All names, in the order that they are shown in where nobody chose another.
+export const orderedNames = (table: Table): string[] =>
+  table.columns.map(({ name }) => name).toSorted((a, b) => rankOf(a) - rankOf(b));
+
+export const defaultNames = (table: Table): string[] =>
+  orderedNames(table).filter((name) => {
+    if (QUIET.has(name)) return false;
+    return !SELDOM.has(name) || hasAny(table.byName.get(name) as Column, table.rows);
+  });
+
+// The chosen ones that there are; the number always, and first.
+export function namesOf(text: string, table: Table): string[] {
+  return ["number", ...listOf(text).filter((name) => name !== "number" && table.byName.has(name))];
+}
+
+// What a cell says.
+export function textOf(column: Column, row: number): string {
+  const number = column.data[row];
+  if (column.name === "duration") return Number.isNaN(number) ? "" : formatDuration(number);
+  if (column.kind === "time") return formatTime(number);
+  return cellText(column, row);
+}
+
+// What a cell is in a file: exact numbers, times as ISO 8601 in UTC.
+export function exactCell(column: Column, row: number): Cell {
+  const number = column.data[row];
+  if (column.kind === "words") return column.words[number] ?? null;
+  if (column.kind === "int") return number === column.none ? null : number;
+  if (Number.isNaN(number)) return null;
+  return column.kind === "time" ? new Date(number).toISOString() : number;
+}

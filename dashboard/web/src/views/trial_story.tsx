@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happened to a trial: why it was suggested, its attempts and their logs,
+// and what its schedule decided.
+import { useState } from "preact/hooks";
+import { ApiError } from "../api";
+import { formatNumber } from "../data/columns";
+import { formatBytes, formatTime } from "../data/format";
+import { nowMs } from "../shell/clock";
+import { formatDuration, formatMany, timeOf } from "../shell/format";
+import { Sign } from "../shell/states";
+import type { RunModel } from "../types";
+import { Log } from "../widgets/log";
+import type {
+  Answer,
+  Attempt,
+  JobDocument,
+  LastMetric,
+  RungReached,
+  WhyJob,
+  WhyTrial,
+} from "./trial_document";
+
+// Why an attempt ended, for people.
+const causes: Record<string, string> = {
+  ok: "it ended well",
+  exit: "it said that it failed",
+  signal: "a signal ended it",
+  timeout: "it took longer than it may",
+  oom: "it took more memory than it may",
+  node_fail: "its node failed",
+  preempted: "it had to give way to others",
+  launch_error: "it could not be started",
+  lost: "nobody knows what became of it",
+  cancelled: "somebody stopped it",
+  no_metric: "it never said its metric",
+};
+
+// jobState: of its trial; one that its schedule stopped is cancelled too.
+export function causeWords(attempt: Attempt, jobState: string): string {
+  if (attempt.cause === null) return attempt.state === "ended" ? "" : attempt.state;
+  if (attempt.cause === "cancelled" && jobState === "stopped") return "its schedule stopped it";
+  const detail =
+    attempt.signal !== null
+      ? ` (signal ${attempt.signal})`
+      : attempt.exit_code !== null && attempt.exit_code !== 0
+        ? ` (exit code ${attempt.exit_code})`
+        : "";
+  return `${causes[attempt.cause] ?? attempt.cause}${detail}`;
+}
+
+export function Missing({ error, what }: { error: Error; what: string }) {
+  const isElsewhere = error instanceof ApiError && error.kind === "not_in_file";
+  return (
+    <p class="muted">
+      {isElsewhere
+        ? `${what} is not in the file that you look at.`
+        : `${what} cannot be had: ${error.message}`}
+    </p>
+  );
+}
+
+// ---- attempts ----
+
+const isOver = ({ state }: Attempt) => state === "ended";
+
+function took(attempt: Attempt): string {
+  const startedMs = timeOf(attempt.started);
+  const endedMs = timeOf(attempt.ended);
+  if (Number.isNaN(startedMs)) return "";
+  if (!Number.isNaN(endedMs)) return formatDuration(endedMs - startedMs);
+  return isOver(attempt) ? "" : formatDuration(Math.max(0, nowMs.value - startedMs));
+}
+
+function AttemptFacts({
+  attempt,
+  jobState,
+  then,
+}: {
+  attempt: Attempt;
+  jobState: string;
+  then: string | null;
+}) {
+  const fact = (name: string, text: string) =>
+    text !== "" && (
+      <>
+        <dt>{name}</dt>
+        <dd>{text}</dd>
+      </>
+    );
+  return (
+    <>
+      <dl class="pairs">
+        {fact("ended because", causeWords(attempt, jobState))}
+        {fact("then", then ?? "")}
+        {fact("node", attempt.node ?? "")}
+        {fact("began", formatTime(timeOf(attempt.started)))}
+        {fact(isOver(attempt) ? "took" : "for", took(attempt))}
+        {fact("processor", attempt.cpu_ms ? formatDuration(attempt.cpu_ms) : "")}
+        {fact(
+          "memory",
+          attempt.max_rss_bytes ? `${formatBytes(attempt.max_rss_bytes)} at most` : "",
+        )}
+      </dl>
+      {attempt.text !== null && <p class="problem">{attempt.text}</p>}
+    </>
+  );
+}
+
+export function Attempts({
+  run,
+  job,
+  why,
+}: {
+  run: RunModel;
+  job: JobDocument;
+  why: WhyTrial | WhyJob | null;
+}) {
+  const { attempts } = job;
+  const [wanted, setWanted] = useState(0); // 0: the last one
+  const attempt = attempts.find(({ number }) => number === wanted) ?? attempts[attempts.length - 1];
+  if (attempt === undefined) return <p class="muted">It was not started yet.</p>;
+  const then =
+    why !== null && "attempts" in why
+      ? (why.attempts.find((one) => one.attempt === attempt.number)?.then ?? null)
+      : null;
+  return (
+    <>
+      {attempts.length > 1 && (
+        <div class="btns" role="group" aria-label="Attempts">
+          {attempts.map((one) => (
+            <button
+              key={one.number}
+              type="button"
+              class="btn btn-small"
+              aria-pressed={one === attempt}
+              onClick={() => setWanted(one.number)}
+            >
+              {one.number}
+              <span class="muted">{one.cause ?? one.state}</span>
+            </button>
+          ))}
+        </div>
+      )}
+      <AttemptFacts attempt={attempt} jobState={job.state} then={then} />
+      <Log
+        key={attempt.number}
+        path={`/runs/${run.id}/jobs/${job.id}/attempts/${attempt.number}/log`}
+        label={`Log of attempt ${attempt.number}`}
+        isGrowing={!isOver(attempt)}
+      />
+    </>
+  );
+}
+
+// ---- metrics ----
+
+export function Metrics({ metrics }: { metrics: readonly LastMetric[] }) {
+  if (metrics.length === 0) return <p class="muted">It has said no metric.</p>;
+  return (
+    <div class="table-scroll" role="region" tabIndex={0} aria-label="Metrics">
+      <table class="table table-plain">
+        <thead>
+          <tr>
+            <th scope="col">metric</th>
+            <th scope="col" class="num">
+              last value
+            </th>
+            <th scope="col" class="num">
+              at step
+            </th>
+            <th scope="col" class="num">
+              points
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {metrics.map(({ name, value, step, points }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="num mono">{value === null ? "" : formatNumber(value)}</td>
+              <td class="num">{step ?? ""}</td>
+              <td class="num">{points}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+// ---- its schedule ----
+
+const decisions: Record<string, string> = {
+  continue: "went on",
+  stop: "was stopped",
+  pause: "paused",
+};
+
+export function Rungs({ rungs, resource }: { rungs: readonly RungReached[]; resource: string }) {
+  return (
+    <ol class="plain rungs">
+      {rungs.map((rung, index) => (
+        <li key={index}>
+          <Sign
+            state={
+              rung.decision === "stop"
+                ? "stopped"
+                : rung.decision === "pause"
+                  ? "paused"
+                  : "succeeded"
+            }
+          />
+          <span>
+            <b>{decisions[rung.decision] ?? rung.decision}</b> at {formatNumber(rung.resource)}{" "}
+            {resource}
+            {rung.up_to !== null && `, up to ${formatNumber(rung.up_to)}`}
+            {rung.reason && <span class="muted"> · {rung.reason}</span>}
+          </span>
+          <time class="faint small" dateTime={rung.time ?? ""}>
+            {formatTime(timeOf(rung.time))}
+          </time>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+// ---- why it is there ----
+
+const number = (value: number | null) => (value === null ? "" : formatNumber(value));
+
+// Sentences, from what is known.
+export function whyWords(why: WhyTrial): string[] {
+  const words: string[] = [];
+  if (why.method !== null) {
+    const step = why.step === null ? "" : `, step “${why.step}”`;
+    words.push(`Suggested by ${why.method}${step}.`);
+  }
+  if (why.method_reason !== null) words.push(`That method: ${why.method_reason}.`);
+  if (why.parent !== null) words.push(`It went on from trial ${why.parent}'s checkpoint.`);
+  if (why.same_as !== null) words.push(`Its setting is that of trial ${why.same_as}.`);
+  if (why.mean !== null) {
+    const spread = why.deviation === null ? "" : ` ± ${number(why.deviation)}`;
+    const outcome = why.value === null ? "" : `; it came to ${number(why.value)}`;
+    words.push(`${number(why.mean)}${spread} was expected of it${outcome}.`);
+  }
+  if (why.acquisition !== null)
+    words.push(`What it promised (the acquisition) was ${number(why.acquisition)}.`);
+  if (why.incumbent !== null)
+    words.push(`The best then was trial ${why.incumbent} with ${number(why.incumbent_value)}.`);
+  if (why.known !== null)
+    words.push(
+      `${formatMany(why.known, "result")} ${why.known === 1 ? "was" : "were"} known${
+        why.pending ? `, ${why.pending} still to come` : ""
+      }.`,
+    );
+  if (why.note !== null) words.push(`${why.note[0].toUpperCase()}${why.note.slice(1)}.`);
+  return words;
+}
+
+function WhyOfJob({ why }: { why: WhyJob }) {
+  return (
+    <>
+      {why.reason !== null && <p>{why.reason}</p>}
+      {why.rules.length > 0 && (
+        <dl class="pairs">
+          {why.rules.map(({ rule, text, line }) => (
+            <>
+              <dt>{rule}</dt>
+              <dd>
+                <code>{text}</code>
+                {line !== null && <span class="faint"> line {line}</span>}
+              </dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}
+
+// A text in which each trial that it names opens.
+function TrialText({ run, text }: { run: RunModel; text: string }) {
+  const parts = text.split(/\b(trial \d+)\b/);
+  return (
+    <p>
+      {parts.map((part, index) =>
+        index % 2 === 0 ? (
+          part
+        ) : (
+          <button
+            type="button"
+            class="link"
+            onClick={() => (run.focused.value = Number(part.slice("trial ".length)))}
+          >
+            {part}
+          </button>
+        ),
+      )}
+    </p>
+  );
+}
+
+export function Why({ run, answer }: { run: RunModel; answer: Answer<WhyTrial | WhyJob> }) {
+  const { value, error } = answer;
+  if (value === null)
+    return error === null ? <p class="muted">Asking …</p> : <Missing error={error} what="Why" />;
+  if ("rules" in value) return <WhyOfJob why={value} />;
+  return <TrialText run={run} text={whyWords(value).join(" ")} />;
+}

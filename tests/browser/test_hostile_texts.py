@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names and texts are texts: none of them is ever read as HTML or run."""
+
+import sqlite3
+
+BAD = "<img src=x onerror=\"document.title='run'\"><b>b</b>"
+ESCAPED = "<img src=x"
+
+FILE = """\
+    version: 1
+    name: hostile
+    objective: loss
+    parameters:
+      x: {type: float, min: 0, max: 1}
+      kind: {type: categorical, values: ["%s", plain]}
+    search: {method: grid, points: 2}
+    budget: {trials: 4}
+    trial:
+      command: ["sh", "-c", "echo '%s'; echo loss=${{ x }}"]
+    """
+
+
+def test_texts_of_every_kind(smtune, write, serve, page):
+    escaped = BAD.replace('"', '\\"').replace("'", "")
+    smtune.ok("run", write("h.yaml", FILE % (escaped, escaped)))
+    smtune.ok("note", "hostile", "-m", BAD)
+    smtune.ok("tag", "hostile", "-a", "<i>tag</i>")
+    with sqlite3.connect(smtune.store / "smtune.db") as db:
+        db.execute("UPDATE run SET name = ?, reason = ?", (BAD, BAD))
+    db.close()
+    page.login(serve().operator)
+    page.see(ESCAPED)
+    page.picture("hostile-list")
+    page.go("/runs/1")
+    page.see(ESCAPED, "h1")
+    page.see(ESCAPED, ".note")
+    page.see("<i>tag</i>", ".run-title .tags")
+    for link in [one.get_attribute("href") for one in page.all(".tabs a")]:
+        page.go(link.split("#")[1], **{"trial": "1"})
+        page.see(ESCAPED, "h1")
+        assert not page.all("main img, main b b")
+        assert page.driver.title.startswith(ESCAPED)
+    page.go("/runs/1", **{"f.param:kind": "~%3Cimg%20src"})
+    page.see("filtered out", ".chosen")
+    assert not page.all("main img")
