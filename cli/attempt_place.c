@@ -37,11 +37,6 @@ int place_list_init(struct place_list *list, const struct column *own,
     return 0;
 }
 
-static struct value text_or_null(const char *text)
-{
-    return text != NULL ? value_text(text) : value_null();
-}
-
 static struct value queued_for(const struct attempt_row *attempt)
 {
     int64_t until_ms =
@@ -61,8 +56,8 @@ int place_list_row(const struct place_list *list, struct document *document,
 {
     struct value cells[PLACE_LIST_MAX];
     const struct value places[PLACE_COLUMNS] = {
-        text_or_null(attempt->node),
-        text_or_null(attempt->handle),
+        value_text_or_null(attempt->node),
+        value_text_or_null(attempt->handle),
         queued_for(attempt),
         attempt->is_displaced ? value_bool(true) : value_null(),
     };

@@ -20,6 +20,7 @@
     CMD(stop)                                                                  \
     CMD(resume)                                                                \
     CMD(retry)                                                                 \
+    CMD(enqueue)                                                               \
     CMD(wait)                                                                  \
     CMD(launch)                                                                \
     CMD(notify)                                                                \
@@ -28,6 +29,7 @@
     CMD(ls)                                                                    \
     CMD(status)                                                                \
     CMD(top)                                                                   \
+    CMD(dashboard)                                                             \
     CMD(show)                                                                  \
     CMD(best)                                                                  \
     CMD(trials)                                                                \
@@ -36,6 +38,8 @@
     CMD(replay)                                                                \
     CMD(whatif)                                                                \
     CMD(export)                                                                \
+    CMD(note)                                                                  \
+    CMD(tag)                                                                   \
     CMD(rm)                                                                    \
     GROUP("Take care of the record")                                           \
     CMD(fsck)                                                                  \

@@ -10,23 +10,34 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
+#include "cli/dashboard_source.h"
 #include "cli/job_table.h"
 #include "cli/trial_table.h"
+#include "dashboard/archive.h"
 
 struct options {
     const char *format, *file;
 };
 
-static const struct {
+typedef int write_function(const struct cli *cli, const struct run_view *view,
+                           struct err *err);
+
+static write_function write_rows, write_page;
+
+static const struct format {
     const char *name;
     enum output_format output;
-} formats[] = {{"csv", OUTPUT_CSV}, {"jsonl", OUTPUT_JSONL}};
+    write_function *write;
+} formats[] = {{"csv", OUTPUT_CSV, write_rows},
+               {"jsonl", OUTPUT_JSONL, write_rows},
+               {"html", OUTPUT_TABLE, write_page}};
 
-static const char *const format_names[] = {"csv", "jsonl", NULL};
+static const char *const format_names[] = {"csv", "jsonl", "html", NULL};
 
 static const struct opt opts[] = {
     {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
-     "csv (the default) or jsonl", 0, format_names},
+     "csv (the default), jsonl, or html: the dashboard's page as one file", 0,
+     format_names},
     {"output", 'o', OPT_TEXT, offsetof(struct options, file), "FILE",
      "write to FILE, not to standard output", 0, NULL},
     {0},
@@ -63,10 +74,10 @@ static int finish_file(const char *path, const char *part, int status,
     return status;
 }
 
-/* ---- the rows ---- */
+/* ---- the formats, to standard output ---- */
 
-static int export_rows(const struct cli *cli, const struct run_view *view,
-                       struct err *err)
+static int write_rows(const struct cli *cli, const struct run_view *view,
+                      struct err *err)
 {
     const struct trial_query query = {.run = view->row.id};
 
@@ -75,43 +86,66 @@ static int export_rows(const struct cli *cli, const struct run_view *view,
     return trial_table_print(cli, view, &query, err);
 }
 
+static int write_page(const struct cli *cli, const struct run_view *view,
+                      struct err *err)
+{
+    struct source_user *user = source_user_create(cli->store);
+    struct dashboard_source source = {0};
+    int status;
+
+    source_set_documents(&source, user);
+    status = archive_write(cli->store, &source, view->row.id, stdout, err);
+    source_user_destroy(user);
+    return status;
+}
+
+static const struct format *find_format(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    }
+    return &formats[0];
+}
+
+/* ---- both ---- */
+
 static int export_to_file(const struct cli *cli, const struct run_view *view,
-                          const char *path, struct err *err)
+                          const struct format *format, const char *path,
+                          struct err *err)
 {
     char *part = start_file(path, err);
     int status;
 
     if (part == NULL)
         return -1;
-    status = export_rows(cli, view, err);
+    status = format->write(cli, view, err);
     status = finish_file(path, part, status, err);
     free(part);
     return status;
-}
-
-static enum output_format chosen_format(const char *name)
-{
-    for (size_t i = 0; name != NULL && i < ARRAY_LEN(formats); i++) {
-        if (strcmp(formats[i].name, name) == 0)
-            return formats[i].output;
-    }
-    return formats[0].output;
 }
 
 static int exec_export(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
     const struct options *chosen = options;
+    const struct format *format = find_format(chosen->format);
+    bool is_file = chosen->file != NULL && strcmp(chosen->file, "-") != 0;
     struct cli as_file = *cli;
     struct run_view view;
-    int status = run_view_open(&view, cli, operands[0], err);
+    int status;
 
     (void)count;
-    as_file.output = chosen_format(chosen->format);
+    if (format->write == write_page && !is_file && cli->out_is_terminal)
+        return err_set(err, ERR_USAGE,
+                       "--format html makes a file for a browser: say which "
+                       "with -o FILE");
+    as_file.output = format->output;
+    status = run_view_open(&view, cli, operands[0], err);
     if (status == 0)
-        status = chosen->file != NULL && strcmp(chosen->file, "-") != 0
-                     ? export_to_file(&as_file, &view, chosen->file, err)
-                     : export_rows(&as_file, &view, err);
+        status =
+            is_file ? export_to_file(&as_file, &view, format, chosen->file, err)
+                    : format->write(&as_file, &view, err);
     run_view_close(&view);
     return status;
 }
@@ -119,13 +153,19 @@ static int exec_export(const struct cli *cli, const void *options,
 const struct cmd cmd_export = {
     .name = "export",
     .operands = "RUN",
-    .summary = "write all trials or jobs of a run as a file for programs",
+    .summary = "write a run as a file: its trials or jobs, or a page",
     .details = "One row a trial, with its state, values, parameters, times and "
                "cause. Of a workflow one row a job, with its step, copy, round "
                "and outputs. Numbers are exact, times are ISO 8601 in UTC. "
-               "FILE appears only when it is whole.",
+               "FILE appears only when it is whole.\n\n"
+               "--format html writes the dashboard's page with all of the run, "
+               "and of those below it, as one file that any browser shows "
+               "without a server or a network: to be sent to others, or kept. "
+               "Logs are in it of the 200 best, of 100 that failed, and of the "
+               "last 100, each with its last 16 KiB.",
     .examples = "smtune export mlp -o mlp.csv             # for a spreadsheet\n"
-                "smtune export mlp --format jsonl | jq .  # for programs\n",
+                "smtune export mlp --format jsonl | jq .  # for programs\n"
+                "smtune export mlp --format html -o mlp.html  # for people\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

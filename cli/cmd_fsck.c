@@ -58,28 +58,18 @@ struct session {
     struct err *err;
 };
 
-static struct value text_or_null(const char *text)
-{
-    return text != NULL && text[0] != '\0' ? value_text(text) : value_null();
-}
-
-static struct value number_or_null(int64_t number)
-{
-    return number != 0 ? value_int(number) : value_null();
-}
-
 static void on_finding(void *user, const struct finding *finding)
 {
     struct session *session = user;
     struct value cells[] = {
         value_text(finding->is_note ? "note" : "error"),
-        text_or_null(finding->run),
-        number_or_null(finding->trial),
-        number_or_null(finding->attempt),
+        value_text_unless_empty(finding->run),
+        value_int_unless(finding->trial, 0),
+        value_int_unless(finding->attempt, 0),
         value_text(finding->what),
-        text_or_null(finding->recorded),
-        text_or_null(finding->by_events),
-        text_or_null(finding->text),
+        value_text_unless_empty(finding->recorded),
+        value_text_unless_empty(finding->by_events),
+        value_text_unless_empty(finding->text),
     };
 
     if (session->status == 0 && session->output != NULL)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
+#include "cli/remarks.h"
 #include "cli/run_view.h"
 
 static const struct column columns[] = {
@@ -23,8 +25,19 @@ static const struct column columns[] = {
 
 enum { PARENT = ARRAY_LEN(columns) - 1, MAX_DEPTH = 16, INDENT = 2 };
 
+struct options {
+    const char *tag;
+};
+
+static const struct opt opts[] = {
+    {"tag", 0, OPT_TEXT, offsetof(struct options, tag), "TAG",
+     "only runs with this tag", 0, NULL},
+    {0},
+};
+
 struct listing {
     struct store *store;
+    const char *tag; /* NULL: all */
     struct output *output;
     struct err *err;
     int64_t above[MAX_DEPTH]; /* [depth] the last run and those it is below */
@@ -45,9 +58,8 @@ static int find_depth(struct listing *listing, const struct run_row *run)
     return depth;
 }
 
-static int list_run(void *user, const struct run_row *run)
+static int print_run(struct listing *listing, const struct run_row *run)
 {
-    struct listing *listing = user;
     int64_t pid;
     const char *state = run_state_shown(listing->store, run, &pid);
     int64_t duration_ms = run_duration_ms(run, state);
@@ -63,8 +75,8 @@ static int list_run(void *user, const struct run_row *run)
         isnan(run->best) || run->objective_count > 1 ? value_null()
                                                      : value_real(run->best),
         value_int(run->started_ms),
-        duration_ms < 0 ? value_null() : value_int(duration_ms),
-        run->parent_id == 0 ? value_null() : value_int(run->parent_id),
+        value_int_unless(duration_ms, -1),
+        value_int_unless(run->parent_id, 0),
     };
     int status = output_row(listing->output, cells, listing->err);
 
@@ -72,14 +84,25 @@ static int list_run(void *user, const struct run_row *run)
     return status;
 }
 
+static int list_run(void *user, const struct run_row *run)
+{
+    struct listing *listing = user;
+
+    return listing->tag == NULL || remarks_have_tag(run->tags, listing->tag)
+               ? print_run(listing, run)
+               : 0;
+}
+
 static int exec_ls(const struct cli *cli, const void *options, char **operands,
                    int count, struct err *err)
 {
-    struct listing listing = {.err = err,
+    const struct options *chosen = options;
+    struct listing listing = {.tag = chosen->tag,
+                              .err = err,
                               .is_table = cli->output == OUTPUT_TABLE};
     int status;
 
-    (void)options, (void)operands, (void)count;
+    (void)operands, (void)count;
     listing.store = store_open(cli->store, STORE_READ, err);
     if (listing.store == NULL)
         return -1;
@@ -104,6 +127,9 @@ const struct cmd cmd_ls = {
                "objectives no trial is the best: see 'smtune best'. A run that "
                "a workflow has started comes right behind the workflow's.",
     .examples = "smtune ls                # the newest is the last\n"
+                "smtune ls --tag baseline # see smtune tag\n"
                 "smtune ls -o json        # for programs\n",
+    .opts = opts,
+    .options_size = sizeof(struct options),
     .exec = exec_ls,
 };

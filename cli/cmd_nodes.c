@@ -100,11 +100,6 @@ struct listing {
     struct err *err;
 };
 
-static struct value text_or_null(const char *text)
-{
-    return text != NULL ? value_text(text) : value_null();
-}
-
 static int list_node(void *user, const struct node_row *node)
 {
     const struct listing *listing = user;
@@ -115,12 +110,12 @@ static int list_node(void *user, const struct node_row *node)
         value_bool(is_avoided),
         is_avoided ? value_int(node->until_ms) : value_int(0),
         value_text(node->by),
-        text_or_null(node->trouble),
+        value_text_or_null(node->trouble),
         value_int(node->count),
         value_int(node->last_ms),
-        text_or_null(node->run),
-        node->trial != 0 ? value_int(node->trial) : value_null(),
-        text_or_null(node->text),
+        value_text_or_null(node->run),
+        value_int_unless(node->trial, 0),
+        value_text_or_null(node->text),
     };
 
     return output_row(listing->output, cells, listing->err);

@@ -63,11 +63,11 @@ static int list_notification(void *user, const struct notification_row *row)
     const struct value cells[ARRAY_LEN(columns)] = {
         value_int(row->created_ms),
         value_text(row->event),
-        address != NULL ? value_text(address) : value_null(),
+        value_text_or_null(address),
         value_text(state),
         value_int(row->tries),
         value_text(row->delivery),
-        row->error[0] != '\0' ? value_text(row->error) : value_null(),
+        value_text_unless_empty(row->error),
     };
     int result = output_row(listing->output, cells, listing->err);
 

@@ -34,11 +34,9 @@ static json_t *decision_json(const struct decisions *decisions)
 {
     if (decisions->seq == 0)
         return json_null();
-    return json_pack(
-        "{s:I, s:o, s:s}", "event", (json_int_t)decisions->seq, "id",
-        decisions->trial != 0 ? json_integer((json_int_t)decisions->trial)
-                              : json_null(),
-        "text", decisions->text);
+    return json_pack("{s:I, s:o, s:s}", "event", (json_int_t)decisions->seq,
+                     "id", json_int_unless(decisions->trial, 0), "text",
+                     decisions->text);
 }
 
 static void print_json(const struct run_view *view, const struct replay *replay,
@@ -65,9 +63,7 @@ static json_t *flow_json(const struct flow_replay *replay)
         return json_null();
     return json_pack("{s:I, s:s?, s:o, s:s}", "event", (json_int_t)replay->seq,
                      "step", replay->step, "id",
-                     replay->job != 0 ? json_integer((json_int_t)replay->job)
-                                      : json_null(),
-                     "text", replay->text);
+                     json_int_unless(replay->job, 0), "text", replay->text);
 }
 
 static void print_flow_json(const struct run_view *view,

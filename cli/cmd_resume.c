@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cli/background.h"
 #include "cli/cmd.h"
 #include "cli/run_below.h"
+#include "cli/run_view.h"
 #include "orchestrator/control_link.h"
-#include "orchestrator/states.h"
 #include "store/store.h"
 
 struct options {
@@ -31,7 +30,7 @@ static int keep_run(void *user, const struct run_row *row)
     struct found *found = user;
 
     found->name = mem_copy_string(row->name);
-    found->is_over = strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0;
+    found->is_over = run_has_succeeded(row);
     return 0;
 }
 
@@ -44,7 +43,8 @@ static int find(const struct cli *cli, const char *selector,
     if (store == NULL)
         return -1;
     if (store_find_run(store, selector, &found->id, err) == 0)
-        result = store_get_run(store, found->id, keep_run, found, err);
+        result =
+            store_get_run_uncounted(store, found->id, keep_run, found, err);
     if (result == 0)
         found->directory = store_run_directory(store, found->name);
     store_close(store);

@@ -52,11 +52,11 @@ static int add_run(struct document *document, const struct run_view *view,
         value_int(row->id),
         value_text(row->name),
         value_text(view->state),
-        row->reason[0] == '\0' ? value_null() : value_text(row->reason),
-        view->engine_pid == 0 ? value_null() : value_int(view->engine_pid),
+        value_text_unless_empty(row->reason),
+        value_int_unless(view->engine_pid, 0),
         value_int(row->started_ms),
-        duration_ms < 0 ? value_null() : value_int(duration_ms),
-        row->note[0] == '\0' ? value_null() : value_text(row->note),
+        value_int_unless(duration_ms, -1),
+        value_text_unless_empty(row->note),
     };
 
     /* Few runs have a note. */
@@ -90,7 +90,7 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         value_int(attempt->job_number),
         value_int(attempt->number),
         value_text(attempt->state),
-        attempt->pid == 0 ? value_null() : value_int(attempt->pid),
+        value_int_unless(attempt->pid, 0),
         value_int(start_ms),
         start_ms == 0 ? value_null() : value_int(running->now_ms - start_ms),
     };

@@ -87,7 +87,7 @@ static int stop(const struct cli *cli, struct store *store, int64_t id,
     char *directory;
     int result;
 
-    if (store_get_run(store, id, on_run, &found, err) != 0)
+    if (store_get_run_uncounted(store, id, on_run, &found, err) != 0)
         return -1;
     directory = store_run_directory(store, found.name);
     result = signal_engine(directory, options, err);

@@ -8,7 +8,7 @@
 #include "orchestrator/states.h"
 
 struct options {
-    const char *state, *sort, *step;
+    const char *state, *sort, *step, *tag;
     int64_t limit;
 };
 
@@ -21,6 +21,8 @@ static const struct opt opts[] = {
      "number (the default), or best first", 0, orders},
     {"step", 0, OPT_TEXT, offsetof(struct options, step), "STEP",
      "only jobs of this step of a workflow", 0, NULL},
+    {"tag", 0, OPT_TEXT, offsetof(struct options, tag), "TAG",
+     "only those with this tag", 0, NULL},
     {"limit", 'n', OPT_INT, offsetof(struct options, limit), "N",
      "at most so many", 1, NULL},
     {0},
@@ -32,6 +34,7 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
     const struct trial_query query = {
         .run = view->row.id,
         .state = chosen->state,
+        .tag = chosen->tag,
         .limit = chosen->limit,
         .order = chosen->sort != NULL && strcmp(chosen->sort, "best") == 0
                      ? ORDER_BEST
@@ -48,7 +51,7 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
 static int print_jobs(const struct cli *cli, const struct run_view *view,
                       const struct options *chosen, struct err *err)
 {
-    const struct job_filter filter = {chosen->state, chosen->step,
+    const struct job_filter filter = {chosen->state, chosen->step, chosen->tag,
                                       chosen->limit};
 
     if (chosen->sort != NULL && strcmp(chosen->sort, "best") == 0)
@@ -86,6 +89,7 @@ const struct cmd cmd_trials = {
     .examples = "smtune trials last --sort best -n 5      # the five best\n"
                 "smtune trials mlp --state failed         # what went wrong\n"
                 "smtune trials nightly --step train       # its copies\n"
+                "smtune trials mlp --tag good             # by what you said\n"
                 "smtune trials mlp -o jsonl | jq .params  # for programs\n",
     .completes = "run",
     .opts = opts,

@@ -113,9 +113,7 @@ static json_t *finding_json(const struct finding *finding)
         json, "parameters",
         json_integer((json_int_t)space_count(experiment->space)));
     json_object_set_new(json, "settings",
-                        finding->settings > 0
-                            ? json_integer((json_int_t)finding->settings)
-                            : json_null());
+                        json_int_unless((int64_t)finding->settings, 0));
     json_object_set_new(json, "feasible", json_from_real(volume->fraction));
     json_object_set_new(json, "feasible_exact", json_boolean(volume->exact));
     return json;

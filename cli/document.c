@@ -146,3 +146,11 @@ int document_finish(struct document *document, struct err *err)
     buf_clear(&text);
     return result;
 }
+
+json_t *document_take(struct document *document)
+{
+    json_t *json = document->json;
+
+    document->json = NULL;
+    return json;
+}

@@ -32,5 +32,8 @@ int document_row(struct document *document, const struct value *cells,
 int document_end_list(struct document *document, struct err *err);
 /* Writes what is left. */
 int document_finish(struct document *document, struct err *err);
+/* In place of writing, what has come together: of a document that is JSON,
+ * which is empty then. A new reference. */
+json_t *document_take(struct document *document);
 
 #endif

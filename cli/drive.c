@@ -110,7 +110,7 @@ struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
     struct diags *diags;
     struct run *run;
 
-    if (store_get_run(store, id, copy_spec_path, &path, err) != 0)
+    if (store_get_run_uncounted(store, id, copy_spec_path, &path, err) != 0)
         return NULL;
     diags = diags_create(path);
     run = run_open(store, id, diags, err);

@@ -119,7 +119,7 @@ static void print_bars(const struct cli *cli, const char *metric,
 /* ---- both ---- */
 
 struct importance {
-    const struct experiment *experiment;
+    struct experiment *experiment;
     double *shares; /* [objective_count][space_count] */
     size_t results;
 };
@@ -171,25 +171,76 @@ static int add_all(const struct importance *importance,
     return document_end_list(document, err) < 0 ? -1 : status;
 }
 
+static int add_none(struct document *document, struct err *err)
+{
+    document_begin_list(document, "importance", columns, ARRAY_LEN(columns));
+    return document_end_list(document, err);
+}
+
+/* Without an experiment where the run's file no longer passes, as *problem says
+ * then. */
+static int read_importance(struct importance *importance,
+                           const struct run_view *view, struct err *problem,
+                           struct err *err)
+{
+    struct experiment *experiment =
+        run_read_experiment(view->store, view->row.id, problem);
+
+    *importance = (struct importance){.experiment = experiment};
+    if (experiment == NULL)
+        return 0;
+    importance->shares =
+        mem_array(experiment->objective_count * space_count(experiment->space),
+                  sizeof(*importance->shares));
+    return run_importance(view->store, view->row.id, experiment,
+                          importance->shares, &importance->results, err);
+}
+
+static void clear_importance(struct importance *importance)
+{
+    free(importance->shares);
+    experiment_destroy(importance->experiment);
+}
+
 int importance_view_add(struct document *document, const struct cli *cli,
                         const struct run_view *view, struct err *err)
 {
-    struct err unreadable;
-    struct experiment *experiment =
-        run_read_experiment(view->store, view->row.id, &unreadable);
-    struct importance importance = {.experiment = experiment};
-    int status;
+    struct importance importance;
+    struct err problem;
+    int status = read_importance(&importance, view, &problem, err);
 
-    if (experiment == NULL)
-        return 0;
-    importance.shares =
-        mem_array(experiment->objective_count * space_count(experiment->space),
-                  sizeof(*importance.shares));
-    status = run_importance(view->store, view->row.id, experiment,
-                            importance.shares, &importance.results, err);
-    if (status == 0)
+    if (status == 0 && importance.experiment != NULL)
         status = add_all(&importance, document, cli, err);
-    free(importance.shares);
-    experiment_destroy(experiment);
+    clear_importance(&importance);
+    return status;
+}
+
+int importance_view_add_whole(struct document *document, const struct cli *cli,
+                              const struct run_view *view, struct err *err)
+{
+    static const struct column head[] = {
+        {"results", NULL, COLUMN_NUMBER, NULL},
+        {"needed", NULL, COLUMN_NUMBER, NULL},
+        {"problem", NULL, COLUMN_TEXT, NULL},
+    };
+    struct importance importance;
+    struct err problem = {0};
+    int status = read_importance(&importance, view, &problem, err);
+    bool is_readable = importance.experiment != NULL;
+
+    if (status == 0)
+        status = document_fields(
+            document, NULL, head,
+            (const struct value[ARRAY_LEN(head)]){
+                value_int((int64_t)importance.results),
+                value_int(IMPORTANCE_RESULTS_MIN),
+                is_readable ? value_null() : value_text(problem.text),
+            },
+            ARRAY_LEN(head), err);
+    if (status == 0 && is_readable)
+        status = add_all(&importance, document, cli, err);
+    else if (status == 0)
+        status = add_none(document, err);
+    clear_importance(&importance);
     return status;
 }

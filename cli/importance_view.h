@@ -16,5 +16,9 @@ struct run_view;
  */
 int importance_view_add(struct document *document, const struct cli *cli,
                         const struct run_view *view, struct err *err);
+/* The same, behind "results": how many there are; "needed": how many have to be
+ * there; and "problem": why the file does not pass, or null. */
+int importance_view_add_whole(struct document *document, const struct cli *cli,
+                              const struct run_view *view, struct err *err);
 
 #endif

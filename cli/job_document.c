@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/job_matrix.h"
 #include "cli/json_fields.h"
+#include "cli/remarks.h"
 #include "cli/run_jobs.h"
 #include "cli/run_steps.h"
 #include "cli/trial_document.h"
@@ -26,16 +27,6 @@ struct job_document {
     int64_t job; /* its id */
     struct err *err;
 };
-
-static struct value text_or_null(const char *text)
-{
-    return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
-}
-
-static struct value int_if(bool known, int64_t integer)
-{
-    return known ? value_int(integer) : value_null();
-}
 
 static json_t *parse(const char *text)
 {
@@ -183,19 +174,20 @@ static int add_fields(const struct job_document *this,
                       value_int(job->number),
                       value_text(buf_text(&name)),
                       value_text(job->state),
-                      text_or_null(job->cause),
-                      line->is_many ? value_null() : text_or_null(line->reason),
+                      value_text_unless_empty(job->cause),
+                      line->is_many ? value_null()
+                                    : value_text_unless_empty(line->reason),
                       value_text(line->name),
-                      int_if(line->is_many, job->copy),
-                      int_if(job->round > 0, job->round),
-                      text_or_null(place),
-                      text_or_null(command_of(this, job->step)),
+                      value_int_if(line->is_many, job->copy),
+                      value_int_if(job->round > 0, job->round),
+                      value_text_unless_empty(place),
+                      value_text_unless_empty(command_of(this, job->step)),
                       value_int(job->created_ms),
                       value_int(job->started_ms),
                       value_int(job->ended_ms),
-                      int_if(took_ms(this, job) >= 0, took_ms(this, job)),
+                      value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
                       value_int(is_due ? job->due_ms : 0),
-                      text_or_null(cached),
+                      value_text_unless_empty(cached),
                       value_text(directory),
                   },
                   ARRAY_LEN(job_columns));
@@ -283,6 +275,8 @@ static int show_job(struct job_document *this, int64_t number)
 
     if (store_each_trial(this->view->store, &query, add_job, this, this->err) !=
             0 ||
+        remarks_add(this->document, this->cli, this->view, this->job,
+                    this->err) != 0 ||
         trial_document_add_attempts(this->document, this->view, this->job,
                                     this->err) != 0 ||
         add_runs_below(this) != 0)
@@ -315,19 +309,20 @@ static int add_step(const struct job_document *this)
     int status;
 
     step_list_print_note(&this->steps->list, (size_t)this->step, &note);
-    status = add_known(this, step_columns,
-                       (const struct value[ARRAY_LEN(step_columns)]){
-                           value_text(line->name),
-                           value_text(step_state_names[line->state]),
-                           text_or_null(buf_text(&note)),
-                           int_if(line->began_ms > 0, line->copies),
-                           text_or_null(place),
-                           text_or_null(command_of(this, this->step)),
-                           value_int(line->began_ms),
-                           value_int(line->ended_ms),
-                           int_if(ms >= 0, ms),
-                       },
-                       ARRAY_LEN(step_columns));
+    status =
+        add_known(this, step_columns,
+                  (const struct value[ARRAY_LEN(step_columns)]){
+                      value_text(line->name),
+                      value_text(step_state_names[line->state]),
+                      value_text_unless_empty(buf_text(&note)),
+                      value_int_if(line->began_ms > 0, line->copies),
+                      value_text_unless_empty(place),
+                      value_text_unless_empty(command_of(this, this->step)),
+                      value_int(line->began_ms),
+                      value_int(line->ended_ms),
+                      value_int_if(ms >= 0, ms),
+                  },
+                  ARRAY_LEN(step_columns));
     buf_clear(&note);
     free(place);
     return status;
@@ -351,17 +346,17 @@ static int add_copy(void *user, const struct trial_row *job)
     if (job->step != this->step)
         return 0;
     run_jobs_print_name(&this->steps->list, job, &name);
-    status =
-        document_row(this->document,
-                     (const struct value[ARRAY_LEN(copy_columns)]){
-                         value_int(job->number),
-                         value_text(buf_text(&name)),
-                         value_text(job->state),
-                         text_or_null(job->cause),
-                         value_int(job->attempts),
-                         int_if(took_ms(this, job) >= 0, took_ms(this, job)),
-                     },
-                     this->err);
+    status = document_row(
+        this->document,
+        (const struct value[ARRAY_LEN(copy_columns)]){
+            value_int(job->number),
+            value_text(buf_text(&name)),
+            value_text(job->state),
+            value_text_unless_empty(job->cause),
+            value_int(job->attempts),
+            value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
+        },
+        this->err);
     buf_clear(&name);
     return status;
 }

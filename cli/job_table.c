@@ -38,16 +38,6 @@ struct job_rows {
     struct err *err;
 };
 
-static struct value text_or_null(const char *text)
-{
-    return text != NULL ? value_text(text) : value_null();
-}
-
-static struct value int_if(bool known, int64_t integer)
-{
-    return known ? value_int(integer) : value_null();
-}
-
 static int print_row(struct job_rows *rows, const struct trial_row *job,
                      const char *name)
 {
@@ -57,17 +47,17 @@ static int print_row(struct job_rows *rows, const struct trial_row *job,
         value_int(job->number),
         value_text(name),
         value_text(job->state),
-        text_or_null(job->cause),
+        value_text_or_null(job->cause),
         value_int(job->attempts),
         value_int(job->started_ms),
-        int_if(has_ended, job->ended_ms - job->started_ms),
+        value_int_if(has_ended, job->ended_ms - job->started_ms),
         value_int(job->ended_ms),
-        text_or_null(has_step ? rows->list->lines[job->step].name : NULL),
-        int_if(job->step >= 0, job->copy),
-        int_if(job->round > 0, job->round),
-        int_if(job->cached_from > 0, job->cached_from),
-        text_or_null(job->rounds),
-        text_or_null(job->outputs),
+        value_text_or_null(has_step ? rows->list->lines[job->step].name : NULL),
+        value_int_if(job->step >= 0, job->copy),
+        value_int_if(job->round > 0, job->round),
+        value_int_if(job->cached_from > 0, job->cached_from),
+        value_text_or_null(job->rounds),
+        value_text_or_null(job->outputs),
     };
 
     return output_row(rows->output, cells, rows->err);
@@ -93,7 +83,8 @@ static int print_rows(struct job_rows *rows, const struct cli *cli,
                       const struct run_view *view)
 {
     const struct trial_query query = {.run = view->row.id,
-                                      .state = rows->filter->state};
+                                      .state = rows->filter->state,
+                                      .tag = rows->filter->tag};
     size_t count =
         cli->output == OUTPUT_TABLE ? FOR_PEOPLE : ARRAY_LEN(columns);
     int status;

@@ -12,6 +12,7 @@ struct cli;
 struct job_filter {
     const char *state; /* NULL: any */
     const char *step;  /* NULL: any */
+    const char *tag;   /* NULL: with any, or none */
     int64_t limit;     /* 0: none */
 };
 

@@ -142,11 +142,6 @@ static int print_text(const struct experiment *experiment,
 
 /* -- For programs ---------------------------------------------------------*/
 
-static json_t *limit_json(int64_t limit)
-{
-    return limit > 0 ? json_integer(limit) : json_null();
-}
-
 static json_t *trial_json(const struct space *space,
                           const struct plan_trial *trial)
 {
@@ -178,8 +173,8 @@ static int print_json(const struct experiment *experiment,
         "slurm",
         slurm_words_json(&experiment->executor,
                          &experiment->task.resources.slurm),
-        "trials", limit_json(experiment->budget.trials), "parallel",
-        limit_json(experiment_parallel(experiment)), "search", "method",
+        "trials", json_int_unless(experiment->budget.trials, 0), "parallel",
+        json_int_unless(experiment_parallel(experiment), 0), "search", "method",
         plan_method(plan), "reason", plan_reason(plan), "seed",
         (json_int_t)experiment->search.seed, "warm_start",
         warm_to_json(experiment, warm), "schedule",

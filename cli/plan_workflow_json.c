@@ -4,11 +4,6 @@
 #include "cli/workflow_drawing.h"
 #include "orchestrator/workflow.h"
 
-static json_t *limit_json(int64_t limit)
-{
-    return limit > 0 ? json_integer(limit) : json_null();
-}
-
 static json_t *source_json(const struct template *template)
 {
     return template != NULL ? json_from_text(template_source(template))
@@ -56,12 +51,13 @@ static json_t *pools_json(const struct workflow *workflow,
 
 static json_t *resources_json(const struct resources *resources)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "cpus", limit_json(resources->cpus),
-        "gpus", limit_json(resources->gpus), "nodes",
-        limit_json(resources->nodes), "tasks", limit_json(resources->tasks),
-        "memory_bytes", limit_json(resources->memory_bytes), "time_ms",
-        limit_json(resources->time_ms));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "cpus",
+                     json_int_unless(resources->cpus, 0), "gpus",
+                     json_int_unless(resources->gpus, 0), "nodes",
+                     json_int_unless(resources->nodes, 0), "tasks",
+                     json_int_unless(resources->tasks, 0), "memory_bytes",
+                     json_int_unless(resources->memory_bytes, 0), "time_ms",
+                     json_int_unless(resources->time_ms, 0));
 }
 
 static json_t *outputs_json(const struct step *step)
@@ -90,8 +86,8 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
         "name", json_from_text(step->name), "kind", kinds[step->kind], "needs",
         needs_json(workflow, index), "when", flow_when_names[flow->when],
         "final", (int)flow->is_final, "may_fail", (int)flow->may_fail, "copies",
-        copies < 0 ? json_null() : json_integer(copies), "matrix",
-        matrix_json(step), "parallel", limit_json(flow->parallel), "priority",
+        json_int_unless(copies, -1), "matrix", matrix_json(step), "parallel",
+        json_int_unless(flow->parallel, 0), "priority",
         (json_int_t)flow->priority, "pools", pools_json(workflow, flow),
         "resources", resources_json(&step->task.resources), "executor",
         json_from_text(step->executor), "slurm",
@@ -99,8 +95,8 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
                          &step->task.resources.slurm),
         "command", source_json(step->task.command), "file",
         json_from_text(step->file), "outputs", outputs_json(step), "rounds",
-        limit_json(step->repeat.max), "links", limit_json(step->link.max),
-        "cache", (int)step->cache.is_on);
+        json_int_unless(step->repeat.max, 0), "links",
+        json_int_unless(step->link.max, 0), "cache", (int)step->cache.is_on);
 }
 
 json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)
@@ -119,7 +115,7 @@ json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
                      json_from_text(workflow->name), "kind", "workflow",
                      "params", params, "parallel",
-                     limit_json(workflow_parallel(workflow)), "time_ms",
-                     limit_json(workflow->common->budget.time_ms), "pools",
-                     pools, "steps", steps);
+                     json_int_unless(workflow_parallel(workflow), 0), "time_ms",
+                     json_int_unless(workflow->common->budget.time_ms, 0),
+                     "pools", pools, "steps", steps);
 }

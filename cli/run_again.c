@@ -142,7 +142,8 @@ static char *plan(struct planning *planning, struct store *store,
     graph_mark_descendants(workflow->graph, step, planning->behind);
     if (store_each_step(store, earlier->id, on_step, planning, planning->err) !=
             0 ||
-        store_get_run(store, earlier->id, on_run, planning, planning->err) != 0)
+        store_get_run_uncounted(store, earlier->id, on_run, planning,
+                                planning->err) != 0)
         return NULL;
     spread_changes(planning);
     if (check_before(planning, workflow->steps[step].name) != 0)

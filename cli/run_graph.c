@@ -12,8 +12,8 @@
 
 enum { STATES = FLOW_SKIPPED + 1 };
 
-static void set_states(struct workflow_drawing *drawing,
-                       const struct step_list *list)
+void run_graph_set_states(struct workflow_drawing *drawing,
+                          const struct step_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct step_line *line = &list->lines[i];
@@ -26,6 +26,7 @@ static void set_states(struct workflow_drawing *drawing,
         if (line->copies > 0)
             node->copies = line->copies;
     }
+    drawing->drawing.has_states = true;
 }
 
 static void draw(const struct cli *cli, const struct run_view *view,
@@ -41,9 +42,8 @@ static void draw(const struct cli *cli, const struct run_view *view,
                        cli->colour_out);
     paint[STATES] = term_style(STYLE_PLAIN, cli->colour_out);
     workflow_drawing_init(&drawing, cli, steps->spec.workflow);
-    set_states(&drawing, &steps->list);
+    run_graph_set_states(&drawing, &steps->list);
     drawing.drawing.title = view->row.name;
-    drawing.drawing.has_states = true;
     drawing.drawing.paint = paint;
     draw_find(format)(&drawing.drawing, &out);
     fwrite(buf_text(&out), 1, out.length, stdout);

@@ -78,7 +78,7 @@ static int find_number(const struct run_view *view,
     return err_set(err, ERR_NOT_FOUND,
                    "run '%s' has no job %" PRId64 " (it has %" PRId64
                    " so far)",
-                   view->row.name, number, view->row.trials);
+                   view->row.name, number, run_count_trials(view));
 }
 
 /* ---- by step ---- */

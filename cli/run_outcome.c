@@ -55,7 +55,7 @@ static int keep_row(void *user, const struct run_row *run)
 int run_outcome_read(struct run_outcome *outcome, struct store *store,
                      int64_t run, struct err *err)
 {
-    return store_get_run(store, run, keep_row, outcome, err);
+    return store_get_run_uncounted(store, run, keep_row, outcome, err);
 }
 
 int run_outcome_status(const struct run_outcome *outcome)

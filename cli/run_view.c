@@ -10,16 +10,20 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "orchestrator/engine_lock.h"
+#include "orchestrator/states.h"
 
 static int keep_row(void *user, const struct run_row *row)
 {
     struct run_view *view = user;
     struct run_row *kept = &view->row;
     const char **const texts[RUN_TEXTS] = {
-        &kept->name,      &kept->kind,           &kept->state,
-        &kept->reason,    &kept->spec,           &kept->overrides,
-        &kept->spec_path, &kept->work_directory, &kept->boot_id,
-        &kept->metric,    &kept->goal,           &kept->note};
+        &kept->name,      &kept->kind,
+        &kept->state,     &kept->reason,
+        &kept->spec,      &kept->overrides,
+        &kept->spec_path, &kept->work_directory,
+        &kept->boot_id,   &kept->metric,
+        &kept->goal,      &kept->note,
+        &kept->comment,   &kept->tags};
 
     *kept = *row;
     for (size_t i = 0; i < RUN_TEXTS; i++) {
@@ -51,17 +55,9 @@ static int keep_outcome(void *user, const struct outcome_bounds *outcome)
     return 0;
 }
 
-int run_view_open(struct run_view *view, const struct cli *cli,
-                  const char *selector, struct err *err)
+/* What belongs to the row that is there. */
+static int load_rest(struct run_view *view, int64_t id, struct err *err)
 {
-    int64_t id;
-
-    *view = (struct run_view){0};
-    view->store = store_open(cli->store, STORE_READ, err);
-    if (view->store == NULL ||
-        store_find_run(view->store, selector, &id, err) < 0 ||
-        store_get_run(view->store, id, keep_row, view, err) < 0)
-        return -1;
     view->params = store_run_params(view->store, id, err);
     view->metrics = store_run_objectives(view->store, id, &view->goals, err);
     if (view->params == NULL || view->metrics == NULL ||
@@ -73,7 +69,37 @@ int run_view_open(struct run_view *view, const struct cli *cli,
     return 0;
 }
 
-void run_view_close(struct run_view *view)
+int run_view_load(struct run_view *view, struct store *store, int64_t id,
+                  struct err *err)
+{
+    *view = (struct run_view){.store = store};
+    if (store_get_run(store, id, keep_row, view, err) < 0)
+        return -1;
+    return load_rest(view, id, err);
+}
+
+int run_view_load_uncounted(struct run_view *view, struct store *store,
+                            int64_t id, struct err *err)
+{
+    *view = (struct run_view){.store = store};
+    if (store_get_run_uncounted(store, id, keep_row, view, err) < 0)
+        return -1;
+    return load_rest(view, id, err);
+}
+
+int run_view_open(struct run_view *view, const struct cli *cli,
+                  const char *selector, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_READ, err);
+    int64_t id;
+
+    *view = (struct run_view){.store = store};
+    if (store == NULL || store_find_run(store, selector, &id, err) < 0)
+        return -1;
+    return run_view_load(view, store, id, err);
+}
+
+void run_view_clear(struct run_view *view)
 {
     store_free_names(view->params);
     store_free_names(view->metrics);
@@ -83,6 +109,11 @@ void run_view_close(struct run_view *view)
     free(view->outcomes);
     for (size_t i = 0; i < RUN_TEXTS; i++)
         free(view->texts[i]);
+}
+
+void run_view_close(struct run_view *view)
+{
+    run_view_clear(view);
     store_close(view->store);
 }
 
@@ -107,6 +138,11 @@ bool run_is_workflow(const struct run_row *row)
     return strcmp(row->kind, "workflow") == 0;
 }
 
+bool run_has_succeeded(const struct run_row *row)
+{
+    return strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0;
+}
+
 int64_t run_duration_ms(const struct run_row *row, const char *state_shown)
 {
     if (row->started_ms == 0)
@@ -126,12 +162,6 @@ int64_t run_done(const struct run_row *row)
 
 /* ---- trials ---- */
 
-static int keep_job(void *user, const struct trial_row *trial)
-{
-    *(int64_t *)user = trial->job;
-    return 0;
-}
-
 int run_parse_trial(const char *operand, int64_t *number, struct err *err)
 {
     char *end;
@@ -144,20 +174,29 @@ int run_parse_trial(const char *operand, int64_t *number, struct err *err)
     return 0;
 }
 
+static int keep_trials(void *user, const struct run_row *row)
+{
+    *(int64_t *)user = row->trials;
+    return 0;
+}
+
+int64_t run_count_trials(const struct run_view *view)
+{
+    int64_t trials = 0;
+
+    store_get_run(view->store, view->row.id, keep_trials, &trials, NULL);
+    return trials;
+}
+
 int run_find_trial(const struct run_view *view, const char *operand,
                    int64_t *number, int64_t *job, struct err *err)
 {
-    struct trial_query query = {.run = view->row.id};
-
-    if (run_parse_trial(operand, number, err) != 0)
-        return -1;
-    query.number = *number;
-    *job = 0;
-    if (store_each_trial(view->store, &query, keep_job, job, err) < 0)
+    if (run_parse_trial(operand, number, err) != 0 ||
+        store_find_job(view->store, view->row.id, *number, job, err) != 0)
         return -1;
     if (*job != 0)
         return 0;
     return err_set(err, ERR_NOT_FOUND,
                    "run '%s' has no trial %" PRId64 " (it has %" PRId64 ")",
-                   view->row.name, *number, view->row.trials);
+                   view->row.name, *number, run_count_trials(view));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/schedule_decisions.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +11,6 @@
 #include "cli/run_view.h"
 #include "orchestrator/states.h"
 #include "orchestrator/told.h"
-
-static struct value int_if(bool is_known, int64_t integer)
-{
-    return is_known ? value_int(integer) : value_null();
-}
-
-static struct value real_or_null(double real)
-{
-    return isnan(real) ? value_null() : value_real(real);
-}
 
 static const struct column decision_columns[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},
@@ -93,12 +82,12 @@ static int add_rest_end(struct decisions_view *view)
     const struct rest_end *end = &view->ends[view->next];
     const struct value cells[ARRAY_LEN(decision_columns)] = {
         value_int(view->resource),
-        int_if(view->rung >= 0, view->rung),
+        value_int_if(view->rung >= 0, view->rung),
         value_null(),
         value_null(),
         value_text(end->decision),
-        int_if(end->resource > 0, end->resource),
-        end->reason != NULL ? value_text(end->reason) : value_null(),
+        value_int_if(end->resource > 0, end->resource),
+        value_text_or_null(end->reason),
         value_int(end->time_ms),
     };
 
@@ -111,10 +100,14 @@ static int add_decision(void *user, const struct observation_row *row)
 {
     struct decisions_view *view = user;
     const struct value cells[ARRAY_LEN(decision_columns)] = {
-        value_int(row->resource),  int_if(row->rung >= 0, row->rung),
-        real_or_null(row->last),   real_or_null(row->best),
-        value_text(row->decision), value_null(),
-        value_text(row->reason),   value_int(row->time_ms),
+        value_int(row->resource),
+        value_int_if(row->rung >= 0, row->rung),
+        value_real_unless_nan(row->last),
+        value_real_unless_nan(row->best),
+        value_text(row->decision),
+        value_null(),
+        value_text(row->reason),
+        value_int(row->time_ms),
     };
 
     if (view->is_paused && view->next < view->count && add_rest_end(view) < 0)

@@ -14,16 +14,6 @@
 #include "orchestrator/states.h"
 #include "orchestrator/told.h"
 
-static struct value int_if(bool is_known, int64_t integer)
-{
-    return is_known ? value_int(integer) : value_null();
-}
-
-static struct value real_or_null(double real)
-{
-    return isnan(real) ? value_null() : value_real(real);
-}
-
 /* ---- the schedule ---- */
 
 static int add_schedule(struct document *document,
@@ -58,11 +48,11 @@ static int add_schedule(struct document *document,
          value_int((int64_t)options->min),
          true},
         {{"max", NULL, COLUMN_NUMBER, NULL},
-         int_if(options->max != SCHEDULE_NO_MAX, (int64_t)options->max),
+         value_int_if(options->max != SCHEDULE_NO_MAX, (int64_t)options->max),
          true},
         {{"used", NULL, COLUMN_NUMBER, NULL}, value_int(used), true},
         {{"budget", NULL, COLUMN_NUMBER, NULL},
-         int_if(budget > 0, budget),
+         value_int_if(budget > 0, budget),
          true},
     };
     struct column columns[ARRAY_LEN(fields)];
@@ -268,11 +258,16 @@ static int add_line(struct document *document, const struct rung_line *line,
                     struct err *err)
 {
     const struct value cells[ARRAY_LEN(rung_columns)] = {
-        value_int(line->bracket),  value_int(line->rung),
-        value_int(line->resource), int_if(line->planned > 0, line->planned),
-        value_int(line->reached),  value_int(line->went_on),
-        value_int(line->stopped),  value_int(line->waiting),
-        value_int(line->running),  real_or_null(line->cutoff),
+        value_int(line->bracket),
+        value_int(line->rung),
+        value_int(line->resource),
+        value_int_if(line->planned > 0, line->planned),
+        value_int(line->reached),
+        value_int(line->went_on),
+        value_int(line->stopped),
+        value_int(line->waiting),
+        value_int(line->running),
+        value_real_unless_nan(line->cutoff),
     };
 
     return document_row(document, cells, err);

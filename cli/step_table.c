@@ -37,7 +37,7 @@ static int hand_out(const struct sink *sink, size_t step)
                                   value_text(line->name),
                                   value_text(step_state_names[line->state]),
                                   value_text(buf_text(&jobs)),
-                                  ms < 0 ? value_null() : value_int(ms),
+                                  value_int_unless(ms, -1),
                                   value_text(buf_text(&note)),
                               });
     buf_clear(&jobs);

@@ -83,11 +83,6 @@ static const struct column full_columns[] = {
     {"note", NULL, COLUMN_TEXT, NULL},
 };
 
-static struct value text_or_null(const char *text)
-{
-    return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
-}
-
 struct step_rows {
     struct document *document;
     int64_t now_ms; /* 0: nobody looks after the run */
@@ -116,7 +111,7 @@ static int add_full(const struct step_rows *rows, const struct step_list *list,
         (const struct value[ARRAY_LEN(full_columns)]){
             value_text(line->name),
             value_text(step_state_names[line->state]),
-            text_or_null(line->reason),
+            value_text_unless_empty(line->reason),
             line->began_ms > 0 ? value_int(line->copies) : value_null(),
             value_int(jobs->succeeded),
             value_int(jobs->failed),
@@ -127,8 +122,8 @@ static int add_full(const struct step_rows *rows, const struct step_list *list,
             line->round > 0 ? value_int(line->round) : value_null(),
             value_int(line->began_ms),
             value_int(line->ended_ms),
-            ms < 0 ? value_null() : value_int(ms),
-            text_or_null(buf_text(&note)),
+            value_int_unless(ms, -1),
+            value_text_unless_empty(buf_text(&note)),
         },
         rows->err);
     buf_clear(&note);
@@ -222,19 +217,19 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     if (store_each_trial(running->view->store, &query, take_name, running,
                          running->err) < 0)
         return -1;
-    return place_list_row(
-        &running->places, running->document,
-        (const struct value[ARRAY_LEN(running_columns)]){
-            value_text(buf_text(&running->name)),
-            value_int(attempt->job_number),
-            value_int(attempt->number),
-            value_text(attempt->state),
-            attempt->pid == 0 ? value_null() : value_int(attempt->pid),
-            value_int(start_ms),
-            start_ms == 0 ? value_null()
-                          : value_int(running->now_ms - start_ms),
-        },
-        attempt, running->err);
+    return place_list_row(&running->places, running->document,
+                          (const struct value[ARRAY_LEN(running_columns)]){
+                              value_text(buf_text(&running->name)),
+                              value_int(attempt->job_number),
+                              value_int(attempt->number),
+                              value_text(attempt->state),
+                              value_int_unless(attempt->pid, 0),
+                              value_int(start_ms),
+                              start_ms == 0
+                                  ? value_null()
+                                  : value_int(running->now_ms - start_ms),
+                          },
+                          attempt, running->err);
 }
 
 int steps_document_add_running(struct document *document,

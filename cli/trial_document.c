@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/attempt_place.h"
+#include "cli/remarks.h"
 #include "cli/schedule_decisions.h"
 #include "cli/trial_table.h"
 
@@ -50,16 +51,6 @@ struct attempt_list {
     struct err *err;
 };
 
-static struct value text_or_null(const char *text)
-{
-    return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
-}
-
-static struct value int_if(bool known, int64_t integer)
-{
-    return known ? value_int(integer) : value_null();
-}
-
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
     const struct attempt_list *list = user;
@@ -67,15 +58,15 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     const struct value cells[ARRAY_LEN(attempt_columns)] = {
         value_int(attempt->number),
         value_text(attempt->state),
-        text_or_null(attempt->cause),
-        int_if(attempt->exit_code >= 0, attempt->exit_code),
-        int_if(attempt->signal != 0, attempt->signal),
+        value_text_unless_empty(attempt->cause),
+        value_int_if(attempt->exit_code >= 0, attempt->exit_code),
+        value_int_if(attempt->signal != 0, attempt->signal),
         value_int(attempt->started_ms),
         value_int(attempt->ended_ms),
-        int_if(ended, attempt->cpu_ms),
-        int_if(ended, attempt->max_rss_bytes),
+        value_int_if(ended, attempt->cpu_ms),
+        value_int_if(ended, attempt->max_rss_bytes),
         value_text(attempt->directory),
-        text_or_null(attempt->text),
+        value_text_unless_empty(attempt->text),
     };
 
     return place_list_row(&list->places, list->document, cells, attempt,
@@ -179,6 +170,8 @@ int trial_document_add(struct document *document, const struct cli *cli,
         return -1;
     trial_table_init(&this.table, cli, view, TRIAL_ALL, err);
     status = store_each_trial(view->store, &query, add_trial, &this, err);
+    if (status == 0)
+        status = remarks_add(document, cli, view, job, err);
     if (status == 0)
         status = trial_document_add_attempts(document, view, job, err);
     if (status == 0)

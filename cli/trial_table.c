@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/trial_table.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/compiler.h"
@@ -101,11 +100,6 @@ void trial_table_clear(struct trial_table *table)
     free(table->cells);
 }
 
-static struct value real_or_null(double real)
-{
-    return isnan(real) ? value_null() : value_real(real);
-}
-
 static struct value *fill_schedule(const struct trial_row *trial,
                                    struct value *cell)
 {
@@ -127,23 +121,24 @@ const struct value *trial_table_cells(struct trial_table *table,
     if (table->detail == TRIAL_ALL)
         *cell++ = value_text(trial->state);
     for (size_t i = 0; i < table->view->objective_count; i++)
-        *cell++ = i < trial->value_count ? real_or_null(trial->values[i])
-                                         : value_null();
+        *cell++ = i < trial->value_count
+                      ? value_real_unless_nan(trial->values[i])
+                      : value_null();
     if (shows_feasible(table->view, table->detail))
         *cell++ = trial->value_count > 0 ? value_bool(trial->violation <= 0.0)
                                          : value_null();
     if (shows_schedule(table->view, table->detail))
         cell = fill_schedule(trial, cell);
     for (size_t i = 0; i < table->view->outcome_count; i++)
-        *cell++ = i < trial->outcome_count ? real_or_null(trial->outcomes[i])
-                                           : value_null();
+        *cell++ = i < trial->outcome_count
+                      ? value_real_unless_nan(trial->outcomes[i])
+                      : value_null();
     for (size_t i = 0; i < table->view->param_count; i++)
         *cell++ = i < trial->param_count ? trial->params[i] : value_null();
     if (table->detail == TRIAL_ALL) {
         *cell++ = value_int(trial->started_ms);
         *cell++ = value_int(trial->ended_ms);
-        *cell++ =
-            trial->cause == NULL ? value_null() : value_text(trial->cause);
+        *cell++ = value_text_or_null(trial->cause);
         *cell++ = value_int(trial->attempts);
     }
     return table->cells;

@@ -59,16 +59,6 @@ static int line_in_file(const struct why *why, const char *key, int64_t index)
                : step_place_line(why->file, line_of(why)->name, key, index);
 }
 
-static struct value text_or_null(const char *text)
-{
-    return text == NULL || text[0] == '\0' ? value_null() : value_text(text);
-}
-
-static struct value line_or_null(int line)
-{
-    return line > 0 ? value_int(line) : value_null();
-}
-
 /* ---- in a sentence ---- */
 
 static void describe_room(const struct why *why, struct buf *out)
@@ -147,9 +137,9 @@ static int add_head(const struct why *why, const char *job, const char *state,
     return document_fields(why->document, NULL, head_columns,
                            (const struct value[ARRAY_LEN(head_columns)]){
                                value_text(line_of(why)->name),
-                               text_or_null(job),
+                               value_text_unless_empty(job),
                                value_text(state),
-                               text_or_null(reason),
+                               value_text_unless_empty(reason),
                            },
                            ARRAY_LEN(head_columns), why->err);
 }
@@ -197,8 +187,8 @@ static int add_rule(const struct why *why, const char *key, const char *text)
     return document_row(why->document,
                         (const struct value[ARRAY_LEN(rule_columns)]){
                             value_text(key),
-                            line_or_null(line_in_file(why, key, -1)),
-                            text_or_null(text),
+                            value_int_unless(line_in_file(why, key, -1), 0),
+                            value_text_unless_empty(text),
                         },
                         why->err);
 }
@@ -257,7 +247,7 @@ static int add_needs_of(const struct why *why, size_t step, bool *seen)
                                   (const struct value[ARRAY_LEN(need_columns)]){
                                       value_text(need->name),
                                       value_text(step_state_names[need->state]),
-                                      text_or_null(need->reason),
+                                      value_text_unless_empty(need->reason),
                                   },
                                   why->err);
     }
@@ -379,20 +369,19 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     if (attempt->cause != NULL && !follow_link(attempts, attempt, &then) &&
         !is_ok)
         follow_rule(attempts, attempt, again, &then);
-    status = document_row(
-        why->document,
-        (const struct value[ARRAY_LEN(attempt_columns)]){
-            value_int(attempt->number),
-            text_or_null(attempt->cause),
-            attempt->cause != NULL && attempt->exit_code >= 0
-                ? value_int(attempt->exit_code)
-                : value_null(),
-            attempt->signal != 0 ? value_int(attempt->signal) : value_null(),
-            text_or_null(checkpoint),
-            text_or_null(buf_text(&then.text)),
-            line_or_null(then.line),
-        },
-        why->err);
+    status = document_row(why->document,
+                          (const struct value[ARRAY_LEN(attempt_columns)]){
+                              value_int(attempt->number),
+                              value_text_unless_empty(attempt->cause),
+                              attempt->cause != NULL && attempt->exit_code >= 0
+                                  ? value_int(attempt->exit_code)
+                                  : value_null(),
+                              value_int_unless(attempt->signal, 0),
+                              value_text_unless_empty(checkpoint),
+                              value_text_unless_empty(buf_text(&then.text)),
+                              value_int_unless(then.line, 0),
+                          },
+                          why->err);
     buf_clear(&then.text);
     return status;
 }

@@ -89,7 +89,7 @@ static int load(struct ending *ending)
                          ending->err) != 0)
         return -1;
     if (spec->workflow == NULL || spec->workflow->output_count == 0 ||
-        strcmp(view->row.state, run_state_names[RUN_SUCCEEDED]) != 0)
+        !run_has_succeeded(&view->row))
         return 0;
     ending->outputs = json_object();
     return below_evaluate(view->store, view->row.id, view->row.name,
@@ -171,7 +171,7 @@ static int add_row(struct output *output, const struct ending *ending,
                             value_text(line->name),
                             value_text(step_state_names[line->state]),
                             value_text(buf_text(&jobs)),
-                            took < 0 ? value_null() : value_int(took),
+                            value_int_unless(took, -1),
                             value_text(buf_text(&result)),
                         },
                         ending->err);
@@ -280,14 +280,13 @@ static json_t *step_json(const struct ending *ending, size_t step)
     json_t *gave = ending->gave[step];
 
     return json_pack(
-        "{so ss sI sI sI sI so so so}", "name", json_from_text(line->name),
+        "{so ss sI sI sI sI so so sO?}", "name", json_from_text(line->name),
         "state", step_state_names[line->state], "copies",
         (json_int_t)line->copies, "succeeded", (json_int_t)line->jobs.succeeded,
         "failed", (json_int_t)line->jobs.failed, "skipped",
         (json_int_t)line->jobs.skipped, "duration_ms",
-        took < 0 ? json_null() : json_integer(took), "reason",
-        line->reason != NULL ? json_from_text(line->reason) : json_null(),
-        "outputs", gave != NULL ? json_incref(gave) : json_null());
+        json_int_unless(took, -1), "reason", json_from_text(line->reason),
+        "outputs", gave);
 }
 
 static int print_json(const struct ending *ending)
@@ -302,12 +301,10 @@ static int print_json(const struct ending *ending)
         if (!list->lines[list->order[i]].is_hidden)
             json_array_append_new(steps, step_json(ending, list->order[i]));
     }
-    json = json_pack("{so ss so so so}", "run", json_from_text(row->name),
+    json = json_pack("{so ss so so sO?}", "run", json_from_text(row->name),
                      "state", row->state, "reason",
                      json_from_text(row->reason != NULL ? row->reason : ""),
-                     "steps", steps, "outputs",
-                     ending->outputs != NULL ? json_incref(ending->outputs)
-                                             : json_null());
+                     "steps", steps, "outputs", ending->outputs);
     json_print(json, &text);
     printf("%s\n", buf_text(&text));
     json_decref(json);

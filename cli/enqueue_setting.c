@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/enqueue_setting.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "orchestrator/control_link.h"
+#include "orchestrator/enqueue.h"
+#include "orchestrator/run.h"
+#include "store/store.h"
+
+/* Holding the run's lock, so that no engine begins meanwhile. */
+static int put(const char *directory, int64_t id, const json_t *params,
+               int64_t *index, struct err *err)
+{
+    struct store *store = store_open(directory, STORE_WRITE, err);
+    struct diags *diags = diags_create("the run's file");
+    struct run *run = store != NULL ? run_open(store, id, diags, err) : NULL;
+    int result = -1;
+
+    if (run != NULL)
+        result = enqueue_add_to_run(run, params, index, err);
+    else if (diags_count(diags) > 0)
+        diags_to_err(diags, err);
+    run_close(run);
+    diags_destroy(diags);
+    store_close(store);
+    return result;
+}
+
+static json_t *request(const json_t *params)
+{
+    return json_pack("{s:s, s:o}", "op", "enqueue", "params",
+                     json_deep_copy(params));
+}
+
+/* 1 when the run has no engine. */
+static int ask_engine(struct store *store, const struct enqueue_order *order,
+                      int64_t *index, struct err *err)
+{
+    char *directory = store_run_directory(store, order->run_name);
+    json_t *reply = NULL;
+    int result = control_call_within(directory, request(order->params),
+                                     order->limit_ms, &reply, err);
+
+    *index = json_integer_value(json_object_get(reply, "enqueued"));
+    json_decref(reply);
+    free(directory);
+    return result;
+}
+
+int enqueue_setting(struct store *store, const struct enqueue_order *order,
+                    struct enqueue_reply *reply, struct err *err)
+{
+    int result = ask_engine(store, order, &reply->index, err);
+
+    reply->is_waited = result == 1;
+    if (result == 1 && order->has_succeeded)
+        result = err_set(err, ERR_BUSY,
+                         "it is over (another run can begin with it: --set "
+                         "enqueue=[{...}])");
+    else if (result == 1)
+        result = put(store_directory(store), order->run, order->params,
+                     &reply->index, err);
+    if (result != 0)
+        err_prefix(err, "run '%s'", order->run_name);
+    return result;
+}
