@@ -8,30 +8,43 @@
 #include "base/err.h"
 
 /*
- * Labelled images from a pair of IDX files, as MNIST and Fashion-MNIST come:
- * PREFIX-images-idx3-ubyte and PREFIX-labels-idx1-ubyte, compressed by gzip
- * (then with .gz behind the name) or not.
+ * Samples to learn from, in memory: each has bytes that go into the model and
+ * one or more targets, which are classes that it is to tell. The last ones of
+ * those opened for training are held out to measure with; those for the test
+ * are in another part of the data, which training never opens.
  */
 
-enum {
-    DATA_CLASSES = 10,
-    DATA_MAX_IMAGES = 10 * 1000 * 1000,
-    DATA_MAX_SIDE = 1024 /* pixels, of an image */
+enum data_part { DATA_TRAIN, DATA_TEST };
+
+/* Embedded as the first member of a kind's own struct. */
+struct data {
+    const struct data_kind *kind;
+    size_t count;       /* of samples, those held out included */
+    size_t held_out;    /* the first that is held out; `count` for a test */
+    size_t input_bytes; /* of a sample */
+    size_t targets;     /* of a sample */
+    size_t classes;     /* targets are 0 .. classes - 1 */
+    uint32_t digest;    /* of what is to be learnt: other data, another one */
+    double bytes_per_target; /* of text: held out ones in the mean, or those of
+                                a test; 0: what is learnt is no text */
 };
 
-/* Embedded; data_clear ends it, also after a data_load that failed. */
-struct dataset {
-    size_t count;
-    size_t inputs;   /* pixels of one image: rows x columns */
-    uint8_t *images; /* [count][inputs] */
-    uint8_t *labels; /* [count], each under DATA_CLASSES */
+/* A format. A new one is one file with one of these. */
+struct data_kind {
+    const char *name;
+    const char *default_path;
+    /* model_options: of the model that has this kind. NULL with ERR_NOT_FOUND
+     * (no file) or ERR_FILE (damaged, or of no use): names the file. */
+    struct data *(*open)(const char *path, enum data_part part,
+                         const void *model_options, struct err *err);
+    void (*close)(struct data *data);
+    /* inputs[count][input_bytes] and targets[count][targets] of the samples
+     * with these numbers. */
+    void (*gather)(const struct data *data, const uint32_t *samples,
+                   size_t count, void *inputs, uint16_t *targets);
 };
 
-/* prefix: "train" or "t10k". A missing file is ERR_NOT_FOUND, one that is
- * damaged or no such file ERR_FILE; both say which. */
-int data_load(const char *directory, const char *prefix, struct dataset *data,
-              struct err *err);
-void data_clear(struct dataset *data);
+extern const struct data_kind data_images; /* inputs: bytes of pixels */
 
 /*
  * The numbers 0 .. count - 1 in an order that is a function of (seed, epoch)

@@ -9,11 +9,16 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "training/blas.h"
+#include "training/tools.h"
 #include "training/train.h"
+#include "training/train_plan.h"
 
-enum { EXIT_USAGE = 2, EXIT_RETRY = 75, MAX_MODELS = 16 };
+enum { EXIT_USAGE = 2, EXIT_RETRY = 75, MAX_NAMES = 32, MAX_WORDS = 16 };
+
+static const char PLAN[] = "plan";
 
 /* Not a signalfd: the threads that OpenBLAS starts before main() would take
  * the signals. */
@@ -39,22 +44,37 @@ static int finish_output(int status)
     return EXIT_FAILURE;
 }
 
-static const struct model_kind *find_model(const char *name, struct err *err)
+static const struct model_kind *find_model(const char *name)
 {
-    const char *names[MAX_MODELS];
+    for (size_t i = 0; models[i] != NULL; i++)
+        if (strcmp(models[i]->name, name) == 0)
+            return models[i];
+    return NULL;
+}
+
+static const struct tool *find_tool(const char *name)
+{
+    for (size_t i = 0; tools[i] != NULL; i++)
+        if (strcmp(tools[i]->name, name) == 0)
+            return tools[i];
+    return NULL;
+}
+
+static void name_nearest(const char *name, struct err *err)
+{
+    const char *names[MAX_NAMES];
     const char *nearest;
     size_t count = 0;
 
-    for (; models[count] != NULL; count++) {
-        if (strcmp(models[count]->name, name) == 0)
-            return models[count];
-        names[count] = models[count]->name;
-    }
+    for (size_t i = 0; models[i] != NULL; i++)
+        names[count++] = models[i]->name;
+    for (size_t i = 0; tools[i] != NULL; i++)
+        names[count++] = tools[i]->name;
+    names[count++] = PLAN;
     nearest = text_nearest(name, names, count);
     err_set(err, ERR_USAGE, "unknown model '%s'%s%s%s", name,
             nearest != NULL ? "; did you mean '" : "; --help lists them",
             nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    return NULL;
 }
 
 static void print_help(void)
@@ -62,7 +82,10 @@ static void print_help(void)
     puts("usage: smtrain MODEL [FLAG...]\n\n"
          "Trains a model. Models:");
     for (size_t i = 0; models[i] != NULL; i++)
-        printf("  %-8s %s\n", models[i]->name, models[i]->summary);
+        printf("  %-11s %s\n", models[i]->name, models[i]->summary);
+    puts("\nBesides:\n  plan        what a training would take");
+    for (size_t i = 0; tools[i] != NULL; i++)
+        printf("  %-11s %s\n", tools[i]->name, tools[i]->summary);
     puts(
         "\n`smtrain MODEL --help` lists a model's flags; `smtrain --version`.");
 }
@@ -89,10 +112,50 @@ static void on_epoch(void *user, const struct train_report *report)
         isfinite(report->val_error))
         return;
     printf("epoch=%" PRId64 " train_loss=%.5f val_loss=%.5f val_error=%.4f "
-           "images_per_s=%.0f\n",
+           "samples_per_s=%.0f",
            report->epoch, report->train_loss, report->val_loss,
-           report->val_error, report->images_per_s);
+           report->val_error, report->samples_per_s);
+    if (report->bytes_per_target > 0)
+        printf(" val_nats_per_byte=%.5f",
+               report->val_loss / report->bytes_per_target);
+    putchar('\n');
     fflush(stdout);
+}
+
+/* For the tuner, in a file of its own; one that cannot be written to is no
+ * reason to end. */
+static void append_metrics(char *line)
+{
+    const char *path = getenv("SMTUNE_METRICS");
+    FILE *file = path != NULL && *path != '\0' ? fopen(path, "ae") : NULL;
+    struct buf out = BUF_INIT;
+    char *words[MAX_WORDS];
+    size_t count = 0;
+
+    for (char *rest = line, *word;
+         count < MAX_WORDS && (word = strsep(&rest, " \n")) != NULL;)
+        if (*word != '\0')
+            words[count++] = word;
+    if (file != NULL && metric_report_line(words, count, &out, NULL) == 0)
+        fputs(buf_text(&out), file);
+    if (file != NULL)
+        fclose(file);
+    buf_clear(&out);
+}
+
+static void on_step(UNUSED void *user, const struct train_step *report)
+{
+    char *line = mem_printf(
+        "step=%" PRIu64 " loss=%.6g grad_norm=%.6g lr=%.6g samples_per_s=%.0f "
+        "compute_ms=%.3f exposed_comm_ms=%.3f input_ms=%.3f\n",
+        report->step, report->loss, report->grad_norm, report->lr,
+        report->samples_per_s, report->compute_ms, report->exposed_comm_ms,
+        report->input_ms);
+
+    fputs(line, stdout);
+    fflush(stdout);
+    append_metrics(line);
+    free(line);
 }
 
 static void on_note(void *user, const char *lines)
@@ -123,10 +186,10 @@ static int train(const struct train_job *job)
     end = train_run(job, &err);
     if (end < 0)
         return fail(&err);
-    if (end == TRAIN_DONE)
+    if (end == 0)
         return EXIT_SUCCESS;
     fprintf(stderr, "smtrain: saved a checkpoint on %s; start again to go on\n",
-            strsignal(stop_signal));
+            strsignal(end));
     return EXIT_RETRY;
 }
 
@@ -136,7 +199,7 @@ static int test(struct train_job *job, const struct flag_set *sets)
     struct buf kept = BUF_INIT;
     char *settings;
     struct err err;
-    double loss, error;
+    double loss = 0, error = 0;
     int status;
 
     if (directory == NULL) {
@@ -153,9 +216,10 @@ static int test(struct train_job *job, const struct flag_set *sets)
     if (status == 0)
         status = train_test(job, &loss, &error, &err);
     buf_clear(&kept);
-    if (status != 0)
+    if (status < 0)
         return fail(&err);
-    printf("test_loss=%.6f test_error=%.4f\n", loss, error);
+    if (status > 0)
+        printf("test_loss=%.6f test_error=%.4f\n", loss, error);
     return EXIT_SUCCESS;
 }
 
@@ -179,6 +243,7 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
                             .options = &options,
                             .stop = &stop_signal,
                             .on_epoch = on_epoch,
+                            .on_step = on_step,
                             .on_note = on_note,
                             .user = &options};
     struct err err;
@@ -205,9 +270,111 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
     return finish_output(status);
 }
 
+static void print_tool_help(const struct tool *tool, const struct flag_set *set)
+{
+    struct buf out = BUF_INIT;
+
+    flags_print_help(set, 1, &out);
+    printf("usage: smtrain %s [FLAG...]\n\n%s\nFlags:\n%s\nExamples:\n%s",
+           tool->name, tool->about, buf_text(&out), tool->examples);
+    buf_clear(&out);
+}
+
+static int run_tool(const struct tool *tool, int argc, char **argv)
+{
+    void *options = mem_zero(tool->options_size);
+    const struct flag_set set = {tool->flags, options};
+    struct buf out = BUF_INIT;
+    struct err err;
+    int status = EXIT_SUCCESS;
+
+    flags_reset(&set, 1);
+    if (wants_help(argc, argv))
+        print_tool_help(tool, &set);
+    else if (flags_parse(&set, 1, argc, argv, &err) != 0 ||
+             tool->run(options, &out, &err) != 0)
+        status = fail(&err);
+    fwrite(buf_text(&out), 1, out.length, stdout);
+    buf_clear(&out);
+    free(options);
+    return finish_output(status);
+}
+
+static void print_plan_help(const struct flag_set *sets)
+{
+    struct buf out = BUF_INIT;
+
+    flags_print_help(sets, 1, &out);
+    printf("usage: smtrain plan MODEL [FLAG...]\n\n"
+           "Says what a training with the same flags would take, and trains "
+           "nothing: the\n"
+           "memory of each rank, the arithmetic of a step, and how long that "
+           "takes at least\n"
+           "on this machine, measured in a moment.\n\n"
+           "Flags, besides those of the model:\n%s\n"
+           "Examples:\n"
+           "  smtrain plan mlp --width 1024 --ranks 4\n"
+           "  smtrain plan mlp --batch 512 -o json\n",
+           buf_text(&out));
+    buf_clear(&out);
+}
+
+static int plan_model(const struct train_job *job, const struct flag_set *sets)
+{
+    struct buf out = BUF_INIT;
+    struct train_plan plan;
+    struct err err;
+    int status = train_plan_make(job, sets[0].options, &plan, &err);
+
+    if (status != 0)
+        return fail(&err);
+    train_plan_print(&plan, sets[0].options, &out);
+    fputs(buf_text(&out), stdout);
+    buf_clear(&out);
+    return EXIT_SUCCESS;
+}
+
+/* argv[0]: the model's name. */
+static int run_plan(int argc, char **argv)
+{
+    const struct model_kind *kind = argc > 0 ? find_model(argv[0]) : NULL;
+    char output[] = "--output";
+    struct train_plan_options how = {0};
+    struct train_options options = {0};
+    void *model_options = mem_zero(kind != NULL ? kind->options_size : 1);
+    const struct flag_set sets[] = {
+        {train_plan_flags, &how},
+        {train_flags, &options},
+        {kind != NULL ? kind->flags : train_plan_flags, model_options}};
+    size_t count = kind != NULL ? ARRAY_LEN(sets) : 1;
+    struct train_job job = {
+        .kind = kind, .model_options = model_options, .options = &options};
+    struct err err;
+    int status;
+
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "-o") == 0)
+            argv[i] = output;
+    if (wants_help(argc, argv)) {
+        print_plan_help(sets);
+        status = EXIT_SUCCESS;
+    } else if (kind == NULL) {
+        name_nearest(argc > 0 ? argv[0] : "", &err);
+        status = fail(&err);
+    } else {
+        flags_reset(sets, count);
+        status = flags_parse(sets, count, argc - 1, argv + 1, &err) != 0
+                     ? fail(&err)
+                     : plan_model(&job, sets);
+    }
+    free(model_options);
+    return finish_output(status);
+}
+
 int main(int argc, char **argv)
 {
     const struct model_kind *kind;
+    const struct tool *tool;
     struct err err;
 
     if (argc < 2) {
@@ -221,9 +388,17 @@ int main(int argc, char **argv)
             puts("smtrain " SMTUNE_VERSION);
         return finish_output(EXIT_SUCCESS);
     }
-    kind = find_model(argv[1], &err);
-    if (kind == NULL)
+    if (strcmp(argv[1], PLAN) == 0) {
+        blas_choose_kernels(argv);
+        return run_plan(argc - 2, argv + 2);
+    }
+    kind = find_model(argv[1]);
+    tool = find_tool(argv[1]);
+    if (kind == NULL && tool == NULL) {
+        name_nearest(argv[1], &err);
         return fail(&err);
+    }
     blas_choose_kernels(argv);
-    return run_model(kind, argc - 2, argv + 2);
+    return kind != NULL ? run_model(kind, argc - 2, argv + 2)
+                        : run_tool(tool, argc - 2, argv + 2);
 }

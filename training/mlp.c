@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/mlp.h"
 
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
-#include "training/ops.h"
 #include "training/streams.h"
 
 /*
  * Layer i of `layers` maps outputs[i - 1] (the pixels for the first) to
  * outputs[i]; the last layer's outputs are the logits. gradients[0] and [1]
- * take turns on the way back: what layer i passes to layer i - 1.
+ * take turns on the way back: what layer i passes to layer i - 1. Each layer is
+ * a unit of the parameters.
  */
 struct mlp {
     struct model model;
     struct mlp_options options;
-    uint64_t seed;
     int layers;
     int weights[MLP_MAX_DEPTH + 1], biases[MLP_MAX_DEPTH + 1];
-    struct matrix input;                      /* [max_rows][inputs] */
-    struct matrix outputs[MLP_MAX_DEPTH + 1]; /* [max_rows][width] */
-    struct matrix gradients[2];               /* [max_rows][width] */
-    real *activations;                        /* all the matrices above */
+    struct matrix input;                      /* [max_samples][inputs] */
+    struct matrix outputs[MLP_MAX_DEPTH + 1]; /* [max_samples][width] */
+    struct matrix gradients[2];               /* [max_samples][width] */
 };
 
 static const struct flag mlp_flags[] = {
@@ -57,122 +54,106 @@ static const struct flag mlp_flags[] = {
     {.name = NULL},
 };
 
-static int add_layers(struct mlp *mlp, const struct model_shape *shape,
-                      struct err *err)
+static size_t outputs_of(const struct mlp *mlp, int layer)
 {
-    struct params *params = &mlp->model.params;
-    size_t inputs = shape->inputs;
-
-    for (int i = 0; i < mlp->layers; i++) {
-        char name[TENSOR_NAME_MAX];
-        size_t outputs =
-            i + 1 < mlp->layers ? (size_t)mlp->options.width : shape->classes;
-
-        snprintf(name, sizeof(name), "layer%d.weight", i);
-        mlp->weights[i] = params_add(params, name, outputs, inputs, err);
-        snprintf(name, sizeof(name), "layer%d.bias", i);
-        mlp->biases[i] = params_add(params, name, 1, outputs, err);
-        if (mlp->weights[i] < 0 || mlp->biases[i] < 0)
-            return -1;
-        inputs = outputs;
-    }
-    if (params_allocate(params, err) != 0)
-        return -1;
-    for (int i = 0; i < mlp->layers; i++)
-        params_init_he(params, mlp->weights[i], mlp->seed);
-    return 0;
+    return layer + 1 < mlp->layers ? (size_t)mlp->options.width
+                                   : mlp->model.shape.classes;
 }
 
-/* The matrix that begins at *next, which moves behind it. */
-static struct matrix take(real **next, size_t rows, size_t columns)
+static size_t inputs_of(const struct mlp *mlp, int layer)
 {
-    struct matrix matrix = {*next, rows, columns};
-
-    *next += rows * columns;
-    return matrix;
+    return layer > 0 ? (size_t)mlp->options.width : mlp->model.shape.inputs;
 }
 
-static int add_activations(struct mlp *mlp, const struct model_shape *shape,
-                           struct err *err)
-{
-    size_t width = (size_t)mlp->options.width;
-    size_t hidden = (size_t)(mlp->layers - 1);
-    size_t gradients = hidden < 2 ? hidden : 2;
-    size_t rows = shape->max_rows;
-    real *next;
-
-    mlp->activations = real_array(
-        rows * (shape->inputs + shape->classes + (hidden + gradients) * width),
-        err);
-    if (mlp->activations == NULL)
-        return -1;
-    next = mlp->activations;
-    mlp->input = take(&next, rows, shape->inputs);
-    for (size_t i = 0; i < hidden; i++)
-        mlp->outputs[i] = take(&next, rows, width);
-    mlp->outputs[hidden] = take(&next, rows, shape->classes);
-    for (size_t i = 0; i < gradients; i++)
-        mlp->gradients[i] = take(&next, rows, width);
-    return 0;
-}
-
-static void mlp_destroy(struct model *model)
+static int mlp_plan(struct model *model, const void *options, struct err *err)
 {
     struct mlp *mlp = (struct mlp *)model;
+    struct params *params = &model->params;
 
-    if (mlp == NULL)
-        return;
-    params_clear(&mlp->model.params);
-    free(mlp->activations);
-    free(mlp);
-}
-
-static struct model *mlp_create(const struct model_shape *shape,
-                                const void *options, struct err *err)
-{
-    struct mlp *mlp = mem_zero(sizeof(*mlp));
-
-    mlp->model.kind = &model_mlp;
     mlp->options = *(const struct mlp_options *)options;
-    mlp->seed = shape->seed;
     mlp->layers = (int)mlp->options.depth + 1;
-    if (add_layers(mlp, shape, err) != 0 ||
-        add_activations(mlp, shape, err) != 0) {
-        mlp_destroy(&mlp->model);
-        return NULL;
+    for (int i = 0; i < mlp->layers; i++) {
+        char name[TENSOR_NAME_MAX];
+
+        params_begin_unit(params);
+        snprintf(name, sizeof(name), "layer%d.weight", i);
+        mlp->weights[i] = params_add(params, name, outputs_of(mlp, i),
+                                     inputs_of(mlp, i), err);
+        snprintf(name, sizeof(name), "layer%d.bias", i);
+        mlp->biases[i] = params_add(params, name, 1, outputs_of(mlp, i), err);
+        if (mlp->weights[i] < 0 || mlp->biases[i] < 0)
+            return -1;
     }
-    return &mlp->model;
+    return 0;
 }
 
-/* The first rows of a buffer made for a full batch. */
-static struct matrix first_rows(struct matrix matrix, size_t rows)
+static void mlp_place(struct model *model, struct arena *activations)
 {
-    matrix.rows = rows;
-    return matrix;
+    struct mlp *mlp = (struct mlp *)model;
+    size_t width = (size_t)mlp->options.width;
+    size_t rows = model->shape.max_samples;
+    int hidden = mlp->layers - 1;
+
+    mlp->input = arena_matrix(activations, rows, model->shape.inputs);
+    for (int i = 0; i < mlp->layers; i++)
+        mlp->outputs[i] = arena_matrix(activations, rows, outputs_of(mlp, i));
+    for (int i = 0; i < hidden && i < 2; i++)
+        mlp->gradients[i] = arena_matrix(activations, rows, width);
+}
+
+static void mlp_init(struct model *model)
+{
+    const struct mlp *mlp = (struct mlp *)model;
+
+    for (int i = 0; i < mlp->layers; i++)
+        params_init_he(&model->params, mlp->weights[i], model->shape.seed);
+}
+
+static double mlp_flops(const struct model *model, size_t samples)
+{
+    const struct mlp *mlp = (const struct mlp *)model;
+    double sum = 0;
+
+    for (int i = 0; i < mlp->layers; i++) {
+        double products =
+            2.0 * (double)(inputs_of(mlp, i) * outputs_of(mlp, i));
+
+        sum += (i > 0 ? 3 : 2) * products;
+    }
+    return sum * (double)samples;
+}
+
+static void drop_out(const struct mlp *mlp, const struct batch *batch,
+                     int layer, struct matrix y)
+{
+    const struct noise noise = {.seed = mlp->model.shape.seed,
+                                .step = batch->step,
+                                .stream = (uint32_t)(STREAM_DROPOUT + layer),
+                                .first_row = batch->first};
+
+    mlp->model.ops->dropout(y, mlp->options.dropout, &noise);
 }
 
 /* From pixels to logits, which it returns. */
 static struct matrix forward(struct mlp *mlp, const struct batch *batch,
-                             double dropout)
+                             bool is_training)
 {
+    const struct ops *ops = mlp->model.ops;
     const struct params *params = &mlp->model.params;
-    struct matrix x = first_rows(mlp->input, batch->count);
+    struct matrix x = matrix_rows(mlp->input, batch->count);
     struct matrix y = x;
 
-    op_normalize(batch->images, batch->rows, x);
+    ops->normalize(batch->inputs, x);
     for (int i = 0; i < mlp->layers; i++) {
-        struct rng rng;
-
-        y = first_rows(mlp->outputs[i], batch->count);
-        op_linear(x, params_value(params, mlp->weights[i]),
-                  params_value(params, mlp->biases[i]), y);
+        y = matrix_rows(mlp->outputs[i], batch->count);
+        params_enter(params, i, PASS_FORWARD);
+        ops->linear(x, params_value(params, mlp->weights[i]),
+                    params_value(params, mlp->biases[i]), y);
+        params_leave(params, i, PASS_FORWARD);
         if (i + 1 < mlp->layers)
-            op_relu(y);
-        if (i + 1 < mlp->layers && dropout > 0) {
-            rng_init(&rng, mlp->seed, batch->step,
-                     (uint32_t)(STREAM_DROPOUT + i));
-            op_dropout(y, dropout, &rng);
-        }
+            ops->relu(y);
+        if (i + 1 < mlp->layers && is_training && mlp->options.dropout > 0)
+            drop_out(mlp, batch, i, y);
         x = y;
     }
     return y;
@@ -181,42 +162,45 @@ static struct matrix forward(struct mlp *mlp, const struct batch *batch,
 /* From the gradient of the logits to those of the parameters. */
 static void backward(struct mlp *mlp, struct matrix dy)
 {
+    const struct ops *ops = mlp->model.ops;
     const struct params *params = &mlp->model.params;
 
     for (int i = mlp->layers - 1; i >= 0; i--) {
         struct matrix x = i > 0 ? mlp->outputs[i - 1] : mlp->input;
-        struct matrix dx;
+        struct matrix dx = {NULL, 0, 0};
 
-        x = first_rows(x, dy.rows);
-        op_linear_grad_params(x, dy, params_grad(params, mlp->weights[i]),
-                              params_grad(params, mlp->biases[i]));
-        if (i == 0)
-            break;
-        dx = first_rows(mlp->gradients[(i - 1) % 2], dy.rows);
-        op_linear_grad_input(dy, params_value(params, mlp->weights[i]), dx);
-        op_relu_dropout_grad(x, mlp->options.dropout, dx);
+        x = matrix_rows(x, dy.rows);
+        params_enter(params, i, PASS_BACKWARD);
+        if (i > 0) {
+            dx = matrix_rows(mlp->gradients[(i - 1) % 2], dy.rows);
+            ops->linear_grad_input(dy, params_value(params, mlp->weights[i]),
+                                   dx);
+            ops->relu_dropout_grad(x, mlp->options.dropout, dx);
+        }
+        ops->linear_grad_params(x, dy, params_grad(params, mlp->weights[i]),
+                                params_grad(params, mlp->biases[i]));
+        params_leave(params, i, PASS_BACKWARD);
         dy = dx;
     }
 }
 
-static double mlp_train(struct model *model, const struct batch *batch)
+static void mlp_train(struct model *model, const struct batch *batch,
+                      struct totals *totals)
 {
     struct mlp *mlp = (struct mlp *)model;
-    struct matrix logits = forward(mlp, batch, mlp->options.dropout);
-    size_t errors = 0;
-    double loss = op_softmax_loss(logits, batch->labels, &errors);
+    struct matrix logits = forward(mlp, batch, true);
 
-    op_softmax_loss_grad(logits, batch->labels);
+    model->ops->softmax_loss(logits, batch->targets, totals);
+    model->ops->softmax_loss_grad(logits, batch->targets, batch->scale);
     backward(mlp, logits);
-    return loss;
 }
 
-static double mlp_evaluate(struct model *model, const struct batch *batch,
-                           size_t *errors)
+static void mlp_evaluate(struct model *model, const struct batch *batch,
+                         struct totals *totals)
 {
-    struct matrix logits = forward((struct mlp *)model, batch, 0);
+    struct matrix logits = forward((struct mlp *)model, batch, false);
 
-    return op_softmax_loss(logits, batch->labels, errors);
+    model->ops->softmax_loss(logits, batch->targets, totals);
 }
 
 const struct model_kind model_mlp = {
@@ -228,7 +212,7 @@ const struct model_kind model_mlp = {
              "the images that is\n"
              "never trained on:\n\n"
              "epoch=1 train_loss=0.50372 val_loss=0.39965 "
-             "val_error=0.1428 images_per_s=250000\n",
+             "val_error=0.1428 samples_per_s=95000\n",
     .examples =
         "  smtrain mlp --lr 0.05 --width 256 --epochs 10\n"
         "  smtrain mlp --optimizer adam --lr 0.001 --dropout 0.2\n"
@@ -240,8 +224,12 @@ const struct model_kind model_mlp = {
         "end\n",
     .flags = mlp_flags,
     .options_size = sizeof(struct mlp_options),
-    .create = mlp_create,
-    .destroy = mlp_destroy,
+    .size = sizeof(struct mlp),
+    .data = &data_images,
+    .plan = mlp_plan,
+    .place = mlp_place,
+    .init = mlp_init,
+    .flops = mlp_flops,
     .train = mlp_train,
     .evaluate = mlp_evaluate,
 };

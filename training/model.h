@@ -6,30 +6,35 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "training/arena.h"
+#include "training/data.h"
 #include "training/flags.h"
+#include "training/ops.h"
 #include "training/params.h"
 
 /*
  * What the training loop needs of a model. A model is one file with one const
- * struct model_kind, and one line in the table of model.c. It allocates what
- * it needs when it is created and nothing later.
+ * struct model_kind, and one line in the table of model.c. What it needs is
+ * known before the first step, and nothing is allocated later.
  */
 
 /* What a model is made for. */
 struct model_shape {
-    size_t inputs;   /* bytes of one image */
-    size_t classes;  /* labels are 0 .. classes - 1 */
-    size_t max_rows; /* of a batch, at most 65536 */
+    size_t inputs;      /* bytes of one sample */
+    size_t targets;     /* of one sample */
+    size_t classes;     /* targets are 0 .. classes - 1 */
+    size_t max_samples; /* of a batch, at most 65536 */
     uint64_t seed;
 };
 
-/* Images and their labels; borrowed during the call. */
+/* A batch, or the part of one that this rank computes at a time. */
 struct batch {
-    const uint8_t *images; /* [any][inputs] */
-    const uint32_t *rows;  /* [count]: which of the images */
-    const uint8_t *labels; /* [count] */
-    size_t count;          /* 1 .. max_rows */
-    uint64_t step;         /* steps done before: keys the random numbers */
+    const void *inputs;      /* [count][inputs bytes] */
+    const uint16_t *targets; /* [count][targets] */
+    size_t count;            /* samples: 1 .. max_samples */
+    uint64_t step;           /* steps done before: keys the random numbers */
+    uint64_t first; /* of all samples of the step, the first one's place */
+    double scale;   /* of the gradient: that of scale x the sum of losses */
 };
 
 struct model;
@@ -41,28 +46,46 @@ struct model_kind {
     const char *examples;
     const struct flag *flags; /* its own; those of the loop come besides */
     size_t options_size;      /* of the struct that they fill */
+    size_t size;              /* of its own struct, zeroed before `plan` */
+    const struct data_kind *data;
 
-    /* Parameters are initialised. NULL with ERR_USAGE (too large) or
-     * ERR_FAILED. */
-    struct model *(*create)(const struct model_shape *shape,
-                            const void *options, struct err *err);
-    void (*destroy)(struct model *model); /* takes NULL */
+    /* Adds the tensors of model->params, unit by unit. -1 with ERR_USAGE: too
+     * large, or options and shape that do not fit together. */
+    int (*plan)(struct model *model, const void *options, struct err *err);
+    /* Takes what a batch needs; called twice (arena.h). */
+    void (*place)(struct model *model, struct arena *activations);
+    /* The first values of the parameters. */
+    void (*init)(struct model *model);
+    /* Of multiplications and additions in matrix products: those of training
+     * on so many samples, forwards and backwards. */
+    double (*flops)(const struct model *model, size_t samples);
 
-    /* The sum of the losses of the batch; params.grads becomes the gradient
-     * of their mean. */
-    double (*train)(struct model *model, const struct batch *batch);
-    /* The sum of the losses, with no noise and no gradient; adds to *errors
-     * how many were classified wrong. */
-    double (*evaluate)(struct model *model, const struct batch *batch,
-                       size_t *errors);
+    /* Adds to *totals; params.grads becomes the gradient of the batch. Enters
+     * and leaves each unit, forwards and then backwards. */
+    void (*train)(struct model *model, const struct batch *batch,
+                  struct totals *totals);
+    /* Adds to *totals, with no noise and no gradient. */
+    void (*evaluate)(struct model *model, const struct batch *batch,
+                     struct totals *totals);
 };
 
 /* The first member of every model's own struct. */
 struct model {
     const struct model_kind *kind;
+    const struct ops *ops;
+    struct model_shape shape;
     struct params params;
+    struct arena activations;
 };
 
 extern const struct model_kind *const models[]; /* NULL-ended */
+
+/* Knows its sizes: params.count and activations.count. */
+struct model *model_plan(const struct model_kind *kind, const struct ops *ops,
+                         const struct model_shape *shape, const void *options,
+                         struct err *err);
+/* Gets the memory and the first values. */
+int model_allocate(struct model *model, struct err *err);
+void model_release(struct model *model); /* takes NULL */
 
 #endif

@@ -9,26 +9,27 @@
 
 struct rule {
     int moment_count;
-    void (*step)(const struct optim *optim, const struct params *params,
-                 double lr, uint64_t step);
+    void (*step)(const struct optim *optim, const struct optim_span *span,
+                 double lr, double scale, uint64_t step);
 };
 
 /* v = momentum v + g; w = w - lr v (Sutskever et al., ICML 2013, in the form
  * in which lr scales the whole velocity). */
 SIMD_CLONES static void sgd_step(const struct optim *optim,
-                                 const struct params *params, double lr,
-                                 uint64_t step)
+                                 const struct optim_span *span, double lr,
+                                 double scale, uint64_t step)
 {
     const real momentum = (real)optim->settings.momentum;
     const real decay = (real)optim->settings.weight_decay;
     const real rate = (real)lr;
-    real *restrict w = params->values;
-    const real *restrict g = params->grads;
-    real *restrict v = optim->moments[0];
+    const real factor = (real)scale;
+    real *restrict w = span->values;
+    const real *restrict g = span->grads;
+    real *restrict v = optim->moments[0] + span->first;
 
     (void)step;
-    for (size_t i = 0; i < params->count; i++) {
-        v[i] = momentum * v[i] + g[i] + decay * w[i];
+    for (size_t i = 0; i < span->count; i++) {
+        v[i] = momentum * v[i] + factor * g[i] + decay * w[i];
         w[i] -= rate * v[i];
     }
 }
@@ -36,8 +37,8 @@ SIMD_CLONES static void sgd_step(const struct optim *optim,
 /* Kingma and Ba, "Adam", ICLR 2015, algorithm 1, in the order of operations
  * of its section 2; the decay as Loshchilov and Hutter, ICLR 2019. */
 SIMD_CLONES static void adam_step(const struct optim *optim,
-                                  const struct params *params, double lr,
-                                  uint64_t step)
+                                  const struct optim_span *span, double lr,
+                                  double scale, uint64_t step)
 {
     const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
     const double t = (double)step + 1;
@@ -46,14 +47,17 @@ SIMD_CLONES static void adam_step(const struct optim *optim,
     const real tiny = (real)(epsilon * correction);
     const real keep = (real)(1 - lr * optim->settings.weight_decay);
     const real keep1 = (real)beta1, keep2 = (real)beta2;
-    real *restrict w = params->values;
-    const real *restrict g = params->grads;
-    real *restrict m = optim->moments[0];
-    real *restrict v = optim->moments[1];
+    const real factor = (real)scale;
+    real *restrict w = span->values;
+    const real *restrict g = span->grads;
+    real *restrict m = optim->moments[0] + span->first;
+    real *restrict v = optim->moments[1] + span->first;
 
-    for (size_t i = 0; i < params->count; i++) {
-        m[i] = keep1 * m[i] + (1 - keep1) * g[i];
-        v[i] = keep2 * v[i] + (1 - keep2) * g[i] * g[i];
+    for (size_t i = 0; i < span->count; i++) {
+        const real gradient = factor * g[i];
+
+        m[i] = keep1 * m[i] + (1 - keep1) * gradient;
+        v[i] = keep2 * v[i] + (1 - keep2) * gradient * gradient;
         w[i] = keep * w[i] - rate * m[i] / (real_sqrt(v[i]) + tiny);
     }
 }
@@ -61,14 +65,19 @@ SIMD_CLONES static void adam_step(const struct optim *optim,
 static const struct rule rules[] = {{1, sgd_step}, {2, adam_step}};
 const char *const optim_names[] = {"sgd", "adam", NULL};
 
+int optim_moment_count(int rule)
+{
+    return rules[rule].moment_count;
+}
+
 int optim_init(struct optim *optim, const struct optim_settings *settings,
-               const struct params *params, struct err *err)
+               size_t count, struct err *err)
 {
     memset(optim, 0, sizeof(*optim));
     optim->settings = *settings;
     optim->moment_count = rules[settings->rule].moment_count;
     for (int i = 0; i < optim->moment_count; i++) {
-        optim->moments[i] = real_array(params->count, err);
+        optim->moments[i] = real_array(count, err);
         if (optim->moments[i] == NULL)
             return -1;
     }
@@ -82,8 +91,8 @@ void optim_clear(struct optim *optim)
     memset(optim, 0, sizeof(*optim));
 }
 
-void optim_step(struct optim *optim, const struct params *params, double lr,
-                uint64_t step)
+void optim_step(struct optim *optim, const struct optim_span *span, double lr,
+                double scale, uint64_t step)
 {
-    rules[optim->settings.rule].step(optim, params, lr, step);
+    rules[optim->settings.rule].step(optim, span, lr, scale, step);
 }

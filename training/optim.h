@@ -21,21 +21,34 @@ struct optim_settings {
     double weight_decay; /* sgd: added to the gradient; adam: decoupled */
 };
 
+/* Some of the parameters, and their gradients. */
+struct optim_span {
+    real *values, *grads;
+    size_t first; /* the first one's place in the moments */
+    size_t place; /* and among all parameters */
+    size_t count;
+};
+
 /* Embedded: optim_init, then optim_clear, also after a failed init. */
 struct optim {
     struct optim_settings settings;
     int moment_count;
-    real *moments[OPTIM_MAX_MOMENTS]; /* each as long as the parameters */
+    real *moments[OPTIM_MAX_MOMENTS]; /* of as many parameters as it has */
 };
 
 extern const char *const optim_names[]; /* NULL-ended */
 
+/* How many moments a rule keeps for each parameter. */
+int optim_moment_count(int rule);
+
+/* For so many parameters. */
 int optim_init(struct optim *optim, const struct optim_settings *settings,
-               const struct params *params, struct err *err);
+               size_t count, struct err *err);
 void optim_clear(struct optim *optim);
 
-/* One update; `step` counts those done before, from 0. */
-void optim_step(struct optim *optim, const struct params *params, double lr,
-                uint64_t step);
+/* One update with gradients times `scale`; `step` counts those done before,
+ * from 0. */
+void optim_step(struct optim *optim, const struct optim_span *span, double lr,
+                double scale, uint64_t step);
 
 #endif

@@ -9,14 +9,28 @@
 #include "base/rng.h"
 #include "training/streams.h"
 
-enum { ALIGN_ELEMENTS = PARAMS_ALIGN_BYTES / sizeof(real) };
-
 static const size_t MAX_ELEMENTS = (size_t)1 << 31;
+
+static size_t padded(size_t elements, size_t bytes)
+{
+    size_t step = bytes / sizeof(real);
+
+    return (elements + step - 1) / step * step;
+}
+
+int params_begin_unit(struct params *params)
+{
+    params->units = mem_grow(params->units, params->unit_count,
+                             &params->unit_capacity, sizeof(*params->units));
+    params->units[params->unit_count] = (struct unit){0};
+    return (int)params->unit_count++;
+}
 
 int params_add(struct params *params, const char *name, size_t rows,
                size_t columns, struct err *err)
 {
     struct tensor *tensor;
+    struct unit *unit;
     size_t elements;
 
     if (__builtin_mul_overflow(rows, columns, &elements) ||
@@ -24,6 +38,8 @@ int params_add(struct params *params, const char *name, size_t rows,
         return err_set(err, ERR_USAGE,
                        "the model is too large: tensor '%s' of %zu x %zu", name,
                        rows, columns);
+    elements = padded(elements, REAL_ALIGN_BYTES);
+    unit = &params->units[params->unit_count - 1];
     params->tensors = mem_grow(params->tensors, params->tensor_count,
                                &params->tensor_capacity, sizeof(*tensor));
     tensor = &params->tensors[params->tensor_count];
@@ -31,22 +47,41 @@ int params_add(struct params *params, const char *name, size_t rows,
     memcpy(tensor->name, name, strnlen(name, TENSOR_NAME_MAX - 1));
     tensor->rows = rows;
     tensor->columns = columns;
-    tensor->offset = params->count;
-    params->count +=
-        (elements + ALIGN_ELEMENTS - 1) / ALIGN_ELEMENTS * ALIGN_ELEMENTS;
+    tensor->offset = unit->count;
+    tensor->unit = (int)params->unit_count - 1;
+    unit->count += elements;
+    params->count += elements;
     return (int)params->tensor_count++;
+}
+
+void params_place(struct params *params)
+{
+    params->count = 0;
+    for (size_t i = params->unit_count; i-- > 0;) {
+        struct unit *unit = &params->units[i];
+
+        unit->offset = params->count;
+        unit->count = padded(unit->count, UNIT_ALIGN_BYTES);
+        params->count += unit->count;
+    }
+    for (size_t i = 0; i < params->tensor_count; i++) {
+        struct tensor *tensor = &params->tensors[i];
+
+        tensor->offset += params->units[tensor->unit].offset;
+    }
 }
 
 int params_allocate(struct params *params, struct err *err)
 {
-    params->values = real_array(params->count, err);
-    params->grads = real_array(params->count, err);
+    params->values = real_array(params->count + params->spare, err);
+    params->grads = real_array(params->count + params->spare, err);
     return params->values != NULL && params->grads != NULL ? 0 : -1;
 }
 
 void params_clear(struct params *params)
 {
     free(params->tensors);
+    free(params->units);
     free(params->values);
     free(params->grads);
     memset(params, 0, sizeof(*params));
@@ -70,11 +105,23 @@ struct matrix params_grad(const struct params *params, int index)
     return view(params, index, params->grads);
 }
 
-void params_init_he(struct params *params, int index, uint64_t seed)
+void params_enter(const struct params *params, int unit, enum pass pass)
+{
+    if (params->hooks != NULL)
+        params->hooks->enter(params->hooks->user, unit, pass);
+}
+
+void params_leave(const struct params *params, int unit, enum pass pass)
+{
+    if (params->hooks != NULL)
+        params->hooks->leave(params->hooks->user, unit, pass);
+}
+
+void params_init_normal(struct params *params, int index, double deviation,
+                        uint64_t seed)
 {
     struct matrix weights = params_value(params, index);
     size_t count = weights.rows * weights.columns;
-    double deviation = sqrt(2.0 / (double)weights.columns);
     struct rng rng;
 
     rng_init(&rng, seed, (uint64_t)index, STREAM_INIT);
@@ -89,21 +136,17 @@ void params_init_he(struct params *params, int index, uint64_t seed)
     }
 }
 
-real *real_array(size_t count, struct err *err)
+void params_init_he(struct params *params, int index, uint64_t seed)
 {
-    size_t bytes = (count * sizeof(real) + PARAMS_ALIGN_BYTES - 1) /
-                   PARAMS_ALIGN_BYTES * PARAMS_ALIGN_BYTES;
-    real *array = NULL;
+    size_t inputs = params->tensors[index].columns;
 
-    if (count <= MAX_ELEMENTS)
-        array = aligned_alloc(PARAMS_ALIGN_BYTES, bytes);
-    if (array == NULL) {
-        err_set(err, ERR_FAILED,
-                "the model needs %zu MiB in one piece, which "
-                "is too much",
-                bytes >> 20);
-        return NULL;
-    }
-    memset(array, 0, bytes);
-    return array;
+    params_init_normal(params, index, sqrt(2.0 / (double)inputs), seed);
+}
+
+void params_init_constant(struct params *params, int index, double value)
+{
+    struct matrix tensor = params_value(params, index);
+
+    for (size_t i = 0; i < tensor.rows * tensor.columns; i++)
+        tensor.data[i] = (real)value;
 }

@@ -6,54 +6,81 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "training/real.h"
+#include "training/matrix.h"
 
 /*
- * A model's parameters: named matrices laid end to end in one buffer, with
- * their gradients at the same places of a second one, so that an optimizer
- * or a checkpoint sees two flat arrays. Embedded: begin with all zeroes, add
- * the tensors, allocate, and end with params_clear.
+ * A model's parameters: named matrices in one buffer, with their gradients at
+ * the same places of a second one, so that an optimizer, a checkpoint or a sum
+ * over ranks sees two flat arrays. Embedded: begin with all zeroes, add the
+ * tensors, allocate, and end with params_clear.
+ *
+ * Tensors that are used together, as those of a layer, form a unit. The last
+ * unit comes first in the buffers: its gradients are the first that are known,
+ * and what is known grows from the front. A model says when it enters and
+ * leaves a unit; between the two its values and gradients may be touched.
  */
 
-struct matrix {
-    real *data; /* [rows][columns] */
-    size_t rows, columns;
-};
-
-enum { TENSOR_NAME_MAX = 32, PARAMS_ALIGN_BYTES = 64 };
+enum { TENSOR_NAME_MAX = 32, UNIT_ALIGN_BYTES = 4096 };
 
 struct tensor {
     char name[TENSOR_NAME_MAX];
     size_t rows, columns;
     size_t offset; /* of its first element in `values` and `grads` */
+    int unit;
+};
+
+struct unit {
+    size_t offset, count; /* elements, padding included */
+};
+
+enum pass { PASS_FORWARD, PASS_BACKWARD };
+
+/* What happens on the way. After a unit is left in PASS_BACKWARD its gradients
+ * are those of the batch. */
+struct params_hooks {
+    void (*enter)(void *user, int unit, enum pass pass);
+    void (*leave)(void *user, int unit, enum pass pass);
+    void *user;
 };
 
 struct params {
     struct tensor *tensors;
     size_t tensor_count, tensor_capacity;
+    struct unit *units;
+    size_t unit_count, unit_capacity;
     size_t count; /* elements of each buffer, padding included */
+    size_t spare; /* zeroes behind them in both, for who works on equal parts */
     real *values, *grads;
+    const struct params_hooks *hooks; /* borrowed, or NULL */
 };
 
+/* Begins a unit, to which the tensors belong that are added next: its
+ * number. */
+int params_begin_unit(struct params *params);
 /* The new tensor's index; -1 with ERR_USAGE when the model is too large. */
 int params_add(struct params *params, const char *name, size_t rows,
                size_t columns, struct err *err);
-/* Both buffers, zeroed; once, after the last params_add. */
+/* Where each tensor lies; once, after the last params_add. Then `count` is
+ * known, and params_allocate gets both buffers, zeroed. */
+void params_place(struct params *params);
 int params_allocate(struct params *params, struct err *err);
 void params_clear(struct params *params);
 
 struct matrix params_value(const struct params *params, int index);
 struct matrix params_grad(const struct params *params, int index);
 
-/*
- * Draws a weight matrix [outputs][inputs] from a normal distribution of
- * variance 2 / inputs (He et al., "Delving deep into rectifiers", ICCV 2015,
- * eq. 10), as a function of (seed, index) alone.
- */
-void params_init_he(struct params *params, int index, uint64_t seed);
+void params_enter(const struct params *params, int unit, enum pass pass);
+void params_leave(const struct params *params, int unit, enum pass pass);
 
-/* `count` zeroed elements at an address that suits SIMD, or NULL with
- * ERR_FAILED. Released with free(). */
-real *real_array(size_t count, struct err *err);
+/*
+ * Draws a tensor from a normal distribution with that deviation, as a function
+ * of (seed, index) alone.
+ */
+void params_init_normal(struct params *params, int index, double deviation,
+                        uint64_t seed);
+/* The deviation sqrt(2 / inputs) of He et al., "Delving deep into rectifiers",
+ * ICCV 2015, eq. 10, for a weight matrix [outputs][inputs]. */
+void params_init_he(struct params *params, int index, uint64_t seed);
+void params_init_constant(struct params *params, int index, double value);
 
 #endif

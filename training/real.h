@@ -14,12 +14,10 @@
 #ifdef SMTRAIN_DOUBLE
 typedef double real;
 #define real_gemm cblas_dgemm
-#define real_exp  exp
 #define real_sqrt sqrt
 #else
 typedef float real;
 #define real_gemm cblas_sgemm
-#define real_exp  expf
 #define real_sqrt sqrtf
 #endif
 

@@ -3,64 +3,73 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "training/checkpoint.h"
-#include "training/data.h"
-#include "training/lr_schedule.h"
-#include "training/optim.h"
-
-/*
- * All that a run computes is a function of its flags and of `position`: the
- * images' order of (seed, epoch), the random numbers of (seed, step). So the
- * parameters, the moments and the position are its whole state, and a run
- * that was stopped after any batch goes on as if nothing had happened.
- */
-
-enum { HELD_OUT_SHARE = 6, EVALUATE_ROWS = 256 };
-
-struct run {
-    const struct train_job *job;
-    const struct train_options *options;
-    struct dataset data;
-    size_t train_count;            /* the first images of data */
-    size_t batches;                /* in an epoch */
-    size_t held_out, held_count;   /* images held_out .. + held_count - 1 */
-    struct buf settings, required; /* as of struct checkpoint_parts */
-    int64_t horizon;               /* epochs */
-    struct model *model;
-    struct optim optim;
-    struct position at;
-    size_t max_rows;
-    uint32_t *order; /* [train_count]: of this epoch */
-    uint32_t *rows;  /* [max_rows]: of a batch that is only measured */
-    uint8_t *labels; /* [max_rows]: of the batch */
-};
-
-static struct checkpoint_parts parts_of(struct run *run)
-{
-    return (struct checkpoint_parts){
-        buf_text(&run->settings), buf_text(&run->required), &run->model->params,
-        &run->optim, &run->at};
-}
+#include "training/stopwatch.h"
+#include "training/train_run.h"
 
 static void run_clear(struct run *run)
 {
-    if (run->model != NULL)
-        run->job->kind->destroy(run->model);
+    run_end_saving(run);
+    reducer_destroy(run->reducer);
+    model_release(run->model);
+    checkpoint_destroy(run->checkpoint);
+    comm_destroy(run->comm);
     optim_clear(&run->optim);
-    data_clear(&run->data);
+    if (run->data != NULL)
+        run->data->kind->close(run->data);
     buf_clear(&run->settings);
     buf_clear(&run->required);
+    free(run->tallies);
     free(run->order);
-    free(run->rows);
-    free(run->labels);
+    free(run->samples);
+    free(run->inputs);
+    free(run->targets);
+}
+
+/* Finds the other ranks. */
+static int run_meet(struct run *run, const struct train_job *job,
+                    struct err *err)
+{
+    struct comm_options options = {.name = comm_names[job->options->comm],
+                                   .timeout_ms =
+                                       job->options->comm_timeout_s * 1000};
+
+    run->job = job;
+    run->options = job->options;
+    if (ranks_read(&run->ranks, err) != 0)
+        return -1;
+    run->comm = comm_create(&run->ranks, &options, err);
+    return run->comm != NULL ? 0 : -1;
+}
+
+/* Tells the other ranks, unless it was they who told. */
+static int give_up(struct run *run, struct err *err)
+{
+    if (run->ranks.size == 1 || run->comm == NULL || comm_has_failed(run->comm))
+        return -1;
+    comm_abort(run->comm, err->text);
+    return err_prefix(err, "rank %d on host %s", run->ranks.rank,
+                      run->ranks.host);
+}
+
+/* As many shares as the run began with. */
+static int cut(struct run *run, struct err *err)
+{
+    int saved = 0;
+
+    if (run->checkpoint != NULL)
+        saved = (int)checkpoint_number(run->checkpoint, "shares");
+    if (run_cut(run, saved, err) != 0)
+        return -1;
+    run->tallies = mem_array((size_t)run->shares.count, sizeof(*run->tallies));
+    return 0;
 }
 
 /* Lines of its own, beside those of the flags. */
@@ -70,228 +79,175 @@ static void add_settings(struct run *run, const char *lines)
     buf_add_string(&run->required, lines);
 }
 
-/* The model and its optimizer, for images of the size of the data's. */
-static int run_init(struct run *run, const struct train_job *job,
-                    const char *prefix, struct err *err)
+/* The model and its optimizer, for samples as those of the data. */
+static int run_init(struct run *run, enum data_part part, struct err *err)
 {
+    const struct train_job *job = run->job;
     const struct train_options *options = job->options;
     struct optim_settings settings = {options->optimizer, options->momentum,
                                       options->weight_decay};
-    struct model_shape shape = {.classes = DATA_CLASSES,
-                                .seed = (uint64_t)options->seed};
+    struct reducer_options reduction = {.shares = run->shares.own,
+                                        .stage = (int)options->zero,
+                                        .bucket_bytes =
+                                            (size_t)(options->bucket_mb * 1e6),
+                                        .ranks = &run->ranks};
 
-    run->job = job;
-    run->options = options;
-    openblas_set_num_threads((int)options->threads);
-    if (data_load(options->data, prefix, &run->data, err) != 0)
+    if (run_plan(run, part, err) != 0)
         return -1;
-    run->max_rows = (size_t)options->batch > EVALUATE_ROWS
-                        ? (size_t)options->batch
-                        : EVALUATE_ROWS;
-    run->rows = mem_array(run->max_rows, sizeof(*run->rows));
-    run->labels = mem_array(run->max_rows, sizeof(*run->labels));
-    shape.inputs = run->data.inputs;
-    shape.max_rows = run->max_rows;
-    run->model = job->kind->create(&shape, job->model_options, err);
-    if (run->model == NULL)
+    run->samples = mem_array(run->max_samples, sizeof(*run->samples));
+    run->inputs = mem_array(run->max_samples, run->data->input_bytes);
+    run->targets =
+        mem_array(run->max_samples * run->data->targets, sizeof(*run->targets));
+    run->model->params.spare = buckets_spare(run->ranks.size);
+    if (model_allocate(run->model, err) != 0)
+        return -1;
+    run->reducer =
+        reducer_create(&run->model->params, run->comm, &reduction, err);
+    if (run->reducer == NULL)
         return -1;
     buf_printf(&run->settings, "model=%s\n%s", job->kind->name, job->settings);
     buf_printf(&run->required, "model=%s\n%s", job->kind->name, job->required);
-    return optim_init(&run->optim, &settings, &run->model->params, err);
+    return optim_init(&run->optim, &settings, reducer_shard_count(run->reducer),
+                      err);
 }
 
-static int run_split(struct run *run, struct err *err)
+static void run_split(struct run *run)
 {
-    const struct dataset *data = &run->data;
-    size_t batch = (size_t)run->options->batch;
+    const struct data *data = run->data;
     size_t limit = (size_t)run->options->limit;
     char *lines;
 
-    run->held_count = data->count / HELD_OUT_SHARE;
-    run->held_out = data->count - run->held_count;
-    if (run->held_count == 0)
-        return err_set(err, ERR_FILE, "%zu images are too few to hold some out",
-                       data->count);
     run->train_count =
-        limit > 0 && limit < run->held_out ? limit : run->held_out;
-    run->batches = (run->train_count + batch - 1) / batch;
+        limit > 0 && limit < data->held_out ? limit : data->held_out;
     run->order = mem_array(run->train_count, sizeof(*run->order));
-    lines = mem_printf("images=%zu\nlabels_crc32=%08lx\n", data->count,
-                       crc32_z(0, data->labels, data->count));
+    lines = mem_printf("samples=%zu\ndata_crc32=%08" PRIx32 "\n", data->count,
+                       data->digest);
     add_settings(run, lines);
     free(lines);
-    return 0;
+    lines = mem_printf("shares=%d\n", run->shares.count);
+    buf_add_string(&run->settings, lines);
+    if (!run->options->adopt)
+        buf_add_string(&run->required, lines);
+    free(lines);
 }
 
 /* Where a schedule has an end, a run that goes on needs the same one. */
-static int run_set_horizon(struct run *run, struct err *err)
+static int run_set_schedule(struct run *run, struct err *err)
 {
     const struct train_options *options = run->options;
+    int64_t horizon = options->horizon > 0 ? options->horizon : options->epochs;
     char *line;
 
-    run->horizon = options->horizon > 0 ? options->horizon : options->epochs;
+    run->lr = (struct lr_schedule){.schedule = options->schedule,
+                                   .end = (double)horizon,
+                                   .warmup = options->warmup,
+                                   .decay_every = options->decay_every,
+                                   .decay_factor = options->decay_factor,
+                                   .decay_share = options->decay_share,
+                                   .scaling = options->scale_lr,
+                                   .base_batch = (double)options->base_batch};
     if (!lr_schedule_has_end(options->schedule))
         return 0;
-    if (options->epochs > run->horizon)
+    if (options->epochs > horizon)
         return err_set(err, ERR_USAGE,
                        "--epochs %" PRId64 " is past --horizon %" PRId64
                        ", the end of the schedule",
-                       options->epochs, run->horizon);
-    line = mem_printf("horizon=%" PRId64 "\n", run->horizon);
+                       options->epochs, horizon);
+    if (options->warmup >= (double)horizon)
+        return err_set(err, ERR_USAGE,
+                       "--warmup %g does not end before the schedule does, "
+                       "after %" PRId64 " epochs",
+                       options->warmup, horizon);
+    line = mem_printf("horizon=%" PRId64 "\n", horizon);
     add_settings(run, line);
     free(line);
     return 0;
 }
 
-static void note(const struct run *run, const char *text)
+static void report(const struct run *run, const struct train_report *report)
 {
-    run->job->on_note(run->job->user, text);
+    if (run->ranks.rank == 0)
+        run->job->on_epoch(run->job->user, report);
 }
 
-/* An epoch that is under way in batches of another size begins anew. */
-static void fit_batch(struct run *run, const char *header)
+/* rank: whose samples it was. */
+static int diverged(struct run *run, int rank, struct err *err)
 {
-    char *line = mem_printf("\nbatch=%" PRId64 "\n", run->options->batch);
+    const struct train_report none = {run->at.epoch + 1, NAN, NAN, NAN, 0, 0};
+    char where[32] = "";
 
-    if (strstr(header, line) == NULL) {
-        run->at.batch = 0;
-        run->at.loss_sum = 0;
-    }
-    free(line);
-}
-
-/* Goes on from the newest checkpoint; 0 also when there is none. */
-static int run_restore(struct run *run, struct err *err)
-{
-    struct checkpoint_parts parts = parts_of(run);
-    struct checkpoint *checkpoint = NULL;
-    struct buf notes = BUF_INIT;
-    int status =
-        checkpoint_open(run->options->checkpoint_dir, &checkpoint, &notes, err);
-
-    if (notes.length > 0)
-        note(run, buf_text(&notes));
-    buf_clear(&notes);
-    if (checkpoint != NULL) {
-        status = checkpoint_restore(checkpoint, &parts, err);
-        if (status == 0)
-            fit_batch(run, checkpoint_header(checkpoint));
-        checkpoint_destroy(checkpoint);
-    }
-    return status;
-}
-
-static int run_save(struct run *run, struct err *err)
-{
-    struct checkpoint_parts parts = parts_of(run);
-
-    if (run->options->checkpoint_dir == NULL)
-        return 0;
-    return checkpoint_save(run->options->checkpoint_dir, &parts, err);
-}
-
-/* Labels are gathered so that a batch's lie together. */
-static struct batch gather(struct run *run, const uint32_t *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        run->labels[i] = run->data.labels[rows[i]];
-    return (struct batch){run->data.images, rows, run->labels, count,
-                          run->at.step};
-}
-
-/* Mean loss and share of errors on `count` images from `first` on. */
-static void measure(struct run *run, size_t first, size_t count, double *loss,
-                    double *error)
-{
-    size_t errors = 0;
-    double sum = 0;
-
-    for (size_t done = 0; done < count;) {
-        size_t size =
-            count - done < run->max_rows ? count - done : run->max_rows;
-        struct batch batch;
-
-        for (size_t i = 0; i < size; i++)
-            run->rows[i] = (uint32_t)(first + done + i);
-        batch = gather(run, run->rows, size);
-        sum += run->job->kind->evaluate(run->model, &batch, &errors);
-        done += size;
-    }
-    *loss = sum / (double)count;
-    *error = (double)errors / (double)count;
-}
-
-static int diverged(struct run *run, struct err *err)
-{
-    struct train_report report = {run->at.epoch + 1, NAN, NAN, NAN, 0};
-
-    run->job->on_epoch(run->job->user, &report);
+    report(run, &none);
+    if (run->ranks.size > 1)
+        snprintf(where, sizeof(where), " of rank %d", rank);
     return err_set(err, ERR_FAILED,
-                   "training diverged: the loss is not finite in epoch %" PRId64
-                   ", batch %" PRId64 "; try a smaller --lr than %g",
-                   run->at.epoch + 1, run->at.batch, run->options->lr);
+                   "training diverged: the loss%s is not finite in epoch "
+                   "%" PRId64 ", batch %" PRId64 "; try a smaller --lr than %g",
+                   where, run->at.epoch + 1, run->at.batch, run->options->lr);
 }
 
-/* The rest of the epoch that is under way. An enum train_end or -1. */
+/* The rest of the epoch that is under way. 0, -1, or the signal with which a
+ * rank was told to stop. */
 static int train_epoch(struct run *run, struct err *err)
 {
-    const struct train_options *options = run->options;
-    size_t size = (size_t)options->batch;
-    uint64_t total_steps = (uint64_t)run->horizon * run->batches;
-
-    data_shuffle(run->order, run->train_count, (uint64_t)options->seed,
+    run_set_batch(run);
+    run->meter = (struct meter){.start_ms = stopwatch_ms()};
+    data_shuffle(run->order, run->train_count, (uint64_t)run->options->seed,
                  (uint64_t)run->at.epoch);
     while ((size_t)run->at.batch < run->batches) {
-        size_t start = (size_t)run->at.batch * size;
+        size_t start = (size_t)run->at.batch * run->batch;
         size_t left = run->train_count - start;
-        struct batch batch =
-            gather(run, run->order + start, left < size ? left : size);
-        double loss = run->job->kind->train(run->model, &batch);
-        double factor =
-            lr_schedule_factor(options->schedule, run->at.step, total_steps);
+        struct tally sum;
+        int bad;
 
+        if (run_step(run, start, left < run->batch ? left : run->batch, &sum,
+                     &bad, err) != 0)
+            return -1;
         run->at.batch++;
-        if (!isfinite(loss))
-            return diverged(run, err);
-        optim_step(&run->optim, &run->model->params, options->lr * factor,
-                   run->at.step);
+        if (bad >= 0)
+            return diverged(run, bad, err);
         run->at.step++;
-        run->at.loss_sum += loss;
-        if (*run->job->stop != 0)
-            return run_save(run, err) != 0 ? -1 : TRAIN_STOPPED;
+        run->at.loss_sum += sum.loss;
+        if (run_check_saver(run, err) != 0)
+            return -1;
+        if (sum.signal != 0)
+            return run_save(run, err) != 0 ? -1 : (int)sum.signal;
     }
-    return TRAIN_DONE;
+    return 0;
 }
 
-static void report_epoch(const struct run *run, double images_per_s)
+static void report_epoch(const struct run *run, double samples_per_s)
 {
     const struct position *at = &run->at;
-    struct train_report report = {at->epoch, at->train_loss, at->val_loss,
-                                  at->val_error, images_per_s};
+    struct train_report numbers = {at->epoch,     at->train_loss,
+                                   at->val_loss,  at->val_error,
+                                   samples_per_s, run->data->bytes_per_target};
 
-    run->job->on_epoch(run->job->user, &report);
+    report(run, &numbers);
 }
 
 /* Reports before it saves: a run that is killed between the two repeats an
  * epoch, and none goes unreported. */
-static int finish_epoch(struct run *run, double images_per_s, struct err *err)
+static int finish_epoch(struct run *run, double samples_per_s, struct err *err)
 {
     struct position *at = &run->at;
 
-    at->train_loss = at->loss_sum / (double)run->train_count;
-    measure(run, run->held_out, run->held_count, &at->val_loss, &at->val_error);
+    at->train_loss =
+        at->loss_sum / (double)(run->train_count * run->data->targets);
+    if (run_measure(run, run->data->held_out, &at->val_loss, &at->val_error,
+                    err) != 0)
+        return -1;
     if (!isfinite(at->val_loss))
-        return diverged(run, err);
+        return diverged(run, 0, err);
     at->epoch++;
     at->batch = 0;
     at->loss_sum = 0;
-    report_epoch(run, images_per_s);
+    report_epoch(run, samples_per_s);
     return run_save(run, err);
 }
 
-static double trained_images(const struct run *run, int64_t from_batch)
+static double trained_samples(const struct run *run, int64_t from_batch)
 {
-    size_t before = (size_t)(from_batch * run->options->batch);
+    size_t before = (size_t)from_batch * run->batch;
 
     return before < run->train_count ? (double)(run->train_count - before) : 0;
 }
@@ -305,15 +261,15 @@ static int run_epochs(struct run *run, struct err *err)
         int end = train_epoch(run, err);
         int64_t spent_ms = clock_monotonic_ms() - start_ms;
 
-        if (end != TRAIN_DONE)
+        if (end != 0)
             return end;
         if (finish_epoch(run,
-                         trained_images(run, from_batch) * 1000 /
+                         trained_samples(run, from_batch) * 1000 /
                              (double)(spent_ms > 0 ? spent_ms : 1),
                          err) != 0)
             return -1;
     }
-    return TRAIN_DONE;
+    return 0;
 }
 
 static void note_position(const struct run *run)
@@ -326,46 +282,42 @@ static void note_position(const struct run *run)
     else
         buf_printf(&text, "the checkpoint has %" PRId64 " epochs already\n",
                    run->at.epoch);
-    note(run, buf_text(&text));
+    run_note(run, buf_text(&text));
     buf_clear(&text);
+}
+
+static int run_prepare(struct run *run, struct err *err)
+{
+    const char *directory = run->options->checkpoint_dir;
+
+    if (directory != NULL && fs_make_directories(directory, err) != 0)
+        return -1;
+    if (run_open_checkpoint(run, err) != 0 || cut(run, err) != 0 ||
+        run_init(run, DATA_TRAIN, err) != 0)
+        return -1;
+    run_split(run);
+    if (run_set_schedule(run, err) != 0 || run_restore(run, err) != 0 ||
+        run_check(run, err) != 0)
+        return -1;
+    return run_begin_saving(run, err);
 }
 
 int train_run(const struct train_job *job, struct err *err)
 {
-    const char *directory = job->options->checkpoint_dir;
     struct run run = {0};
     int end = -1;
 
-    if (run_init(&run, job, "train", err) != 0 || run_split(&run, err) != 0 ||
-        run_set_horizon(&run, err) != 0)
-        goto out;
-    if (directory != NULL && (fs_make_directories(directory, err) != 0 ||
-                              run_restore(&run, err) != 0))
-        goto out;
-    if (run.at.step > 0)
-        note_position(&run);
-    end = run_epochs(&run, err);
-out:
+    if (run_meet(&run, job, err) == 0 && run_prepare(&run, err) == 0) {
+        if (run.at.step > 0)
+            note_position(&run);
+        end = run_epochs(&run, err);
+        if (end >= 0 && run_finish_saving(&run, err) != 0)
+            end = -1;
+    }
+    if (end < 0)
+        give_up(&run, err);
     run_clear(&run);
     return end;
-}
-
-char *train_saved_settings(const char *directory, struct err *err)
-{
-    struct checkpoint *checkpoint;
-    struct buf notes = BUF_INIT;
-    char *settings = NULL;
-
-    if (checkpoint_open(directory, &checkpoint, &notes, err) == 0) {
-        if (checkpoint != NULL)
-            settings = mem_copy_string(checkpoint_header(checkpoint));
-        else
-            err_set(err, ERR_NOT_FOUND, "there is no whole checkpoint in '%s'",
-                    directory);
-        checkpoint_destroy(checkpoint);
-    }
-    buf_clear(&notes);
-    return settings;
 }
 
 int train_test(const struct train_job *job, double *loss, double *error,
@@ -374,10 +326,14 @@ int train_test(const struct train_job *job, double *loss, double *error,
     struct run run = {0};
     int status = -1;
 
-    if (run_init(&run, job, "t10k", err) == 0 && run_restore(&run, err) == 0) {
-        measure(&run, 0, run.data.count, loss, error);
-        status = 0;
-    }
+    if (run_meet(&run, job, err) == 0 && run_open_checkpoint(&run, err) == 0 &&
+        cut(&run, err) == 0 && run_init(&run, DATA_TEST, err) == 0 &&
+        run_restore(&run, err) == 0)
+        status = run_measure(&run, 0, loss, error, err);
+    if (status == 0)
+        status = run.ranks.rank == 0;
+    else
+        give_up(&run, err);
     run_clear(&run);
     return status;
 }

@@ -12,6 +12,7 @@ import struct
 
 import pytest
 
+from checkpoints import newest, shard, state_of
 from conftest import ROOT
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
@@ -55,15 +56,11 @@ def smtrain(smtune, images):
 def lines_of(result, status=0):
     """What it printed, without the time it took."""
     assert result.returncode == status, result.stderr
-    return re.sub(r" images_per_s=\d+", "", result.stdout).splitlines()
+    return re.sub(r" samples_per_s=\d+", "", result.stdout).splitlines()
 
 
 def metric(line, name):
     return float(re.search(rf"\b{name}=(\S+)", line)[1])
-
-
-def newest(folder):
-    return sorted(folder.glob("checkpoint-*"))[-1]
 
 
 def test_learns_real_images(smtune):
@@ -91,7 +88,7 @@ def test_repeats_itself_bit_for_bit(smtrain, tmp_path):
                              "--checkpoint-dir", tmp_path / name, *seed))
             for name, seed in (("a", ()), ("b", ()), ("c", ("--seed", 2)))]
     assert runs[0] == runs[1] != runs[2]
-    states = [newest(tmp_path / name).read_bytes() for name in "abc"]
+    states = [state_of(newest(tmp_path / name)) for name in "abc"]
     assert states[0] == states[1] != states[2]
 
 
@@ -105,20 +102,20 @@ def test_goes_on_bit_for_bit(smtrain, tmp_path, optimizer):
     second = smtrain("--epochs", 5, *flags, env=env)
     assert "going on at epoch 3, batch 1" in second.stderr
     assert parts + lines_of(second) == whole
-    assert (newest(tmp_path / "parts").read_bytes()
-            == newest(tmp_path / "whole").read_bytes())
+    assert (state_of(newest(tmp_path / "parts"))
+            == state_of(newest(tmp_path / "whole")))
 
 
 def test_an_ended_run_says_its_result_again(smtrain, tmp_path):
     flags = ("--checkpoint-dir", tmp_path / "run", "--epochs", 2)
     first = lines_of(smtrain(*flags))
-    state = newest(tmp_path / "run").read_bytes()
+    state = state_of(newest(tmp_path / "run"))
     for epochs in (2, 1):
         result = smtrain("--checkpoint-dir", tmp_path / "run", "--epochs",
                          epochs)
         assert lines_of(result) == first[-1:]
         assert "has 2 epochs already" in result.stderr
-    assert newest(tmp_path / "run").read_bytes() == state
+    assert state_of(newest(tmp_path / "run")) == state
 
 
 SCHEDULES = {"constant": (), "cosine": ("--schedule", "cosine",
@@ -147,13 +144,13 @@ def test_rungs_come_to_what_one_run_does(smtune, smtrain, images, tmp_path,
     process.terminate()
     out += process.communicate(timeout=60)[0]
     assert process.returncode == 75
-    seen += re.sub(r" images_per_s=\d+", "", out).splitlines()
+    seen += re.sub(r" samples_per_s=\d+", "", out).splitlines()
     assert 10 <= len(seen) < 27
     last = smtrain(*flags, tmp_path / "rungs", "--epochs", 27)
     assert f"going on at epoch {len(seen) + 1}, " in last.stderr
     assert seen + lines_of(last) == whole
-    assert (newest(tmp_path / "rungs").read_bytes()
-            == newest(tmp_path / "whole").read_bytes())
+    assert (state_of(newest(tmp_path / "rungs"))
+            == state_of(newest(tmp_path / "whole")))
 
 
 def test_the_end_of_a_schedule_stays_where_it_is(smtrain, tmp_path):
@@ -235,8 +232,8 @@ def test_a_signal_saves_and_asks_for_a_retry(smtune, smtrain, images, tmp_path,
     parts += lines_of(smtrain(*flags, tmp_path / "parts", "--epochs", epochs))
     whole = lines_of(smtrain(*flags, tmp_path / "whole", "--epochs", epochs))
     assert parts == whole
-    assert (newest(tmp_path / "parts").read_bytes()
-            == newest(tmp_path / "whole").read_bytes())
+    assert (state_of(newest(tmp_path / "parts"))
+            == state_of(newest(tmp_path / "whole")))
 
 
 def test_without_a_folder_a_signal_ends_it(smtune, images):
@@ -266,8 +263,8 @@ def test_killed_at_any_moment_it_goes_on(smtune, smtrain, images, tmp_path):
     whole = lines_of(smtrain(*flags, tmp_path / "whole"))
     last.stdout = "".join(seen[epoch] for epoch in sorted(seen))
     assert lines_of(last) == whole
-    assert (newest(tmp_path / "parts").read_bytes()
-            == newest(tmp_path / "whole").read_bytes())
+    assert (state_of(newest(tmp_path / "parts"))
+            == state_of(newest(tmp_path / "whole")))
     assert len(list((tmp_path / "parts").iterdir())) == 2
 
 
@@ -275,20 +272,35 @@ def test_a_damaged_checkpoint_is_passed_over(smtrain, tmp_path):
     folder = tmp_path / "run"
     flags = ("--checkpoint-dir", folder, "--epochs")
     whole = lines_of(smtrain(*flags, 3))
-    good = newest(folder).read_bytes()
-    for damage in (good[:1000], good[:-1],
-                   good[:3000] + bytes([good[3000] ^ 1]) + good[3001:], b""):
-        newest(folder).write_bytes(damage)
-        result = smtrain(*flags, 3)
-        assert "passed over" in result.stderr
-        assert newest(folder).name in result.stderr
-        assert lines_of(result) == whole[2:]
-        assert newest(folder).read_bytes() == good
-    for file in folder.iterdir():
-        file.write_bytes(b"smtrain checkpoint 1\n")
+    good = state_of(newest(folder))
+    for find in (shard, lambda path: path / "manifest"):
+        file = find(newest(folder))
+        data = file.read_bytes()
+        for damage in (data[:300], data[:-1], b"",
+                       data[:200] + bytes([data[200] ^ 1]) + data[201:], None):
+            if damage is None:
+                file.unlink()
+            else:
+                file.write_bytes(damage)
+            result = smtrain(*flags, 3)
+            assert re.search(f"^smtrain: '{file}' .*: passed over$",
+                             result.stderr, re.M)
+            assert lines_of(result) == whole[2:]
+            assert state_of(newest(folder)) == good
+    for file in folder.glob("*/manifest"):
+        file.write_bytes(b"smtrain checkpoint 2\n")
     result = smtrain(*flags, 3)
     assert result.stderr.count("passed over") == 2
     assert lines_of(result) == whole
+
+
+def test_a_checkpoint_of_another_version_is_refused(smtrain, tmp_path):
+    old = tmp_path / "checkpoint-0000000000000032"
+    old.write_bytes(b"smtrain checkpoint 1\n")
+    result = smtrain("--checkpoint-dir", tmp_path)
+    assert lines_of(result, status=1) == []
+    assert f"'{old}' is of an earlier version of smtrain" in result.stderr
+    assert old.read_bytes() == b"smtrain checkpoint 1\n"
 
 
 def test_a_checkpoint_of_another_run_is_refused(smtrain, images, tmp_path):
@@ -306,7 +318,7 @@ def test_a_checkpoint_of_another_run_is_refused(smtrain, images, tmp_path):
     labels.write_bytes(labels.read_bytes()[:-1] + b"\x03")
     result = smtrain(*flags, data=tmp_path / "other")
     assert lines_of(result, status=1) == []
-    assert "labels_crc32" in result.stderr
+    assert "data_crc32" in result.stderr
 
 
 def test_the_test_set_is_measured_when_asked(smtrain, images, tmp_path):

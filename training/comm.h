@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_COMM_H
+#define SMTUNE_TRAINING_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "training/ranks.h"
+
+/*
+ * What ranks do together. Every rank calls the same functions in the same
+ * order with the same sizes; a call returns when this rank's part of the
+ * result is there. One thread at a time uses a communicator.
+ *
+ * Sums are the same bits on every rank, however they are computed and sent,
+ * because they run along one tree: the sum of n ranks is the sum of the first
+ * m, plus the sum of the others, m being the largest power of two below n. So
+ * 2 ranks that each have added up two shares by themselves come to what 4
+ * ranks come to, and a run may go on with another number of ranks, bit for bit.
+ *
+ * Where a rank has died, stands still for longer than the time limit, or has
+ * called something else, the call fails on all others: -1, with an error that
+ * names this rank and host, the rank that is missed and its host, the call,
+ * its number and its bucket. After that only comm_abort and comm_destroy may be
+ * called.
+ */
+struct comm;
+
+struct comm_options {
+    const char *name;   /* one of comm_names; NULL or "auto": what fits best */
+    int64_t timeout_ms; /* for one call; 0: a minute */
+    size_t small_bytes; /* up to here by recursive doubling; 0: the default */
+};
+
+/* The names there are, "auto" first, NULL-ended. */
+extern const char *const comm_names[];
+
+/* Waits for all ranks, which must agree on their number. The caller's to
+ * destroy. One rank needs no other and always works. NULL with ERR_USAGE (an
+ * unknown name: tells the nearest) or ERR_FAILED. */
+struct comm *comm_create(const struct ranks *ranks,
+                         const struct comm_options *options, struct err *err);
+void comm_destroy(struct comm *comm); /* takes NULL; waits for nobody */
+
+/* What it came to: a name, and which of this host's ranks this one is, as they
+ * found out by meeting. */
+const char *comm_name(const struct comm *comm);
+int comm_local_rank(const struct comm *comm);
+int comm_local_size(const struct comm *comm);
+
+/* Whether a call has failed, and the others know. */
+bool comm_has_failed(const struct comm *comm);
+
+/* What the next calls are for, in messages; -1: for nothing in particular. */
+void comm_set_bucket(struct comm *comm, int bucket);
+
+/* data[count] becomes the sum over all ranks. */
+int comm_all_reduce(struct comm *comm, float *data, size_t count,
+                    struct err *err);
+/* data[size * share]: this rank's share of it, data + rank * share, becomes
+ * the sum over all ranks; the rest has no meaning then. */
+int comm_reduce_scatter(struct comm *comm, float *data, size_t share,
+                        struct err *err);
+/* data[size * share_bytes]: all shares become those of their ranks. */
+int comm_all_gather(struct comm *comm, void *data, size_t share_bytes,
+                    struct err *err);
+/* data[bytes] becomes that of rank root. */
+int comm_broadcast(struct comm *comm, void *data, size_t bytes, int root,
+                   struct err *err);
+/* Returns when all ranks have called it. */
+int comm_barrier(struct comm *comm, struct err *err);
+
+/* Says why this rank gives up: the others' calls fail with it, within a
+ * second, whatever they do. */
+void comm_abort(struct comm *comm, const char *text);
+
+#endif

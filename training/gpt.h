@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_GPT_H
+#define SMTUNE_TRAINING_GPT_H
+
+#include <stdint.h>
+
+#include "training/data_text.h"
+#include "training/model.h"
+
+/* GPT-2 (Radford et al., "Language models are unsupervised multitask
+ * learners", 2019), at any size. */
+
+enum { GPT_MAX_LAYERS = 96 };
+
+struct gpt_options {
+    struct text_options text;
+    int64_t layers; /* 1 .. GPT_MAX_LAYERS */
+    int64_t heads;  /* divides width */
+    int64_t width;
+    double dropout;
+};
+
+extern const struct model_kind model_gpt;
+
+#endif

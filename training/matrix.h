@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_MATRIX_H
+#define SMTUNE_TRAINING_MATRIX_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "training/real.h"
+
+/* Numbers with their shape beside them; whose they are is said elsewhere. */
+struct matrix {
+    real *data; /* [rows][columns] */
+    size_t rows, columns;
+};
+
+enum { REAL_ALIGN_BYTES = 64 };
+
+/* `count` zeroed numbers at an address that suits SIMD, or NULL with
+ * ERR_FAILED. Released with free(). */
+real *real_array(size_t count, struct err *err);
+
+/* The first rows of one made for a full batch. */
+static inline struct matrix matrix_rows(struct matrix matrix, size_t rows)
+{
+    matrix.rows = rows;
+    return matrix;
+}
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "training/reducer.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "training/comm_thread.h"
+#include "training/comm_tree.h"
+
+/*
+ * Sums that wait for others of their size are on a stack, the largest at its
+ * bottom, as the ones of a binary counter. After share i as many of them are
+ * complete as i has ones at its end; after the last share all are, which is
+ * the tree's order for any number of shares. params->grads always points to a
+ * buffer of its own, into which the next share is computed.
+ *
+ * Memory that is not needed now is given back page by page, and stays where
+ * it is: reading it gives zeroes.
+ */
+
+enum { MAX_WAITING = 17 };
+
+enum job { JOB_REDUCE, JOB_PUBLISH, JOB_GATHER };
+
+/* Of a bucket in stage 3: who wants it, and the job that gets it; 0: it is not
+ * there. */
+struct presence {
+    int wants;
+    uint64_t job;
+};
+
+struct reducer {
+    struct params *params;
+    struct comm *comm;
+    struct comm_thread *thread;
+    struct params_hooks hooks;
+    struct buckets buckets;
+    int shares, stage;
+    bool is_last; /* of the shares, that under way */
+    int merges;   /* sums that it completes */
+    int waiting;
+    real *sums[MAX_WAITING]; /* those behind `waiting` are spare */
+    bool *is_known;          /* [unit_count]: gradients of the last share */
+    int next_unit;           /* whose gradients come next in the buffer */
+    int next_bucket;         /* to be reduced */
+    uint64_t last_job;
+    real *own_values, *own_grads; /* shards in stage 3, and from 2 on */
+    struct presence *present;     /* [buckets.count]; stage 3 */
+    int ahead;                    /* the unit that is had in advance, or -1 */
+    double *squares;              /* of each block of gradients */
+};
+
+static void give_back(real *numbers, size_t count)
+{
+    size_t lead = -(uintptr_t)numbers & 4095; /* to the next page */
+    size_t bytes = count * sizeof(*numbers);
+
+    if (bytes > lead)
+        madvise((char *)numbers + lead, (bytes - lead) & ~(size_t)4095,
+                MADV_DONTNEED);
+}
+
+/* All of a bucket, of an array that has the spare numbers behind it. */
+static void give_back_bucket(const struct reducer *reducer, real *array,
+                             int bucket)
+{
+    const struct buckets *it = &reducer->buckets;
+
+    give_back(array + bucket_begin(it, bucket),
+              bucket_share(it, bucket) * (size_t)it->ranks);
+}
+
+static int reduce(struct reducer *reducer, int bucket, struct err *err)
+{
+    const struct buckets *it = &reducer->buckets;
+    size_t share = bucket_share(it, bucket);
+    real *grads = reducer->params->grads + bucket_begin(it, bucket);
+
+    if (reducer->stage == 0)
+        return comm_all_reduce(reducer->comm, grads, bucket_length(it, bucket),
+                               err);
+    if (comm_reduce_scatter(reducer->comm, grads, share, err) != 0)
+        return -1;
+    if (reducer->stage >= 2) {
+        memcpy(reducer->own_grads + bucket_shard(it, bucket),
+               reducer->params->grads + bucket_own(it, bucket),
+               share * sizeof(real));
+        give_back_bucket(reducer, reducer->params->grads, bucket);
+    }
+    return 0;
+}
+
+static int do_job(void *user, int what, int bucket, struct err *err)
+{
+    struct reducer *reducer = user;
+    const struct buckets *it = &reducer->buckets;
+    size_t share = bucket_share(it, bucket);
+    real *values = reducer->params->values;
+
+    comm_set_bucket(reducer->comm, bucket);
+    if (what == JOB_REDUCE)
+        return reduce(reducer, bucket, err);
+    if (what == JOB_GATHER)
+        memcpy(values + bucket_own(it, bucket),
+               reducer->own_values + bucket_shard(it, bucket),
+               share * sizeof(real));
+    return comm_all_gather(reducer->comm, values + bucket_begin(it, bucket),
+                           share * sizeof(real), err);
+}
+
+static void give(struct reducer *reducer, enum job job, int bucket)
+{
+    reducer->last_job = comm_thread_give(reducer->thread, (int)job, bucket);
+}
+
+/* Those that hold numbers of the unit: first .. *last. */
+static int buckets_of(const struct reducer *reducer, int unit, int *last)
+{
+    const struct unit *it = &reducer->params->units[unit];
+    size_t size = reducer->buckets.size;
+
+    *last = (int)((it->offset + it->count - 1) / size);
+    return (int)(it->offset / size);
+}
+
+static void want(struct reducer *reducer, int unit)
+{
+    int last, bucket = buckets_of(reducer, unit, &last);
+
+    for (; bucket <= last; bucket++) {
+        if (reducer->present[bucket].job == 0) {
+            give(reducer, JOB_GATHER, bucket);
+            reducer->present[bucket].job = reducer->last_job;
+        }
+        reducer->present[bucket].wants++;
+    }
+}
+
+static void want_no_more(struct reducer *reducer, int unit)
+{
+    int last, bucket = buckets_of(reducer, unit, &last);
+
+    for (; bucket <= last; bucket++) {
+        struct presence *present = &reducer->present[bucket];
+
+        if (--present->wants > 0)
+            continue;
+        comm_thread_await(reducer->thread, present->job, NULL);
+        present->job = 0;
+        give_back_bucket(reducer, reducer->params->values, bucket);
+    }
+}
+
+/* An error is told by reducer_settle. */
+static void enter(void *user, int unit, enum pass pass)
+{
+    struct reducer *reducer = user;
+    int next = pass == PASS_FORWARD ? unit + 1 : unit - 1;
+    int last, bucket = 0;
+
+    if (reducer->present == NULL)
+        return;
+    want(reducer, unit);
+    if (reducer->ahead >= 0)
+        want_no_more(reducer, reducer->ahead);
+    reducer->ahead = next < (int)reducer->params->unit_count ? next : -1;
+    if (reducer->ahead >= 0)
+        want(reducer, reducer->ahead);
+    for (bucket = buckets_of(reducer, unit, &last); bucket <= last; bucket++)
+        comm_thread_await(reducer->thread, reducer->present[bucket].job, NULL);
+}
+
+/* Buckets all of whose gradients are known. */
+static void send_known(struct reducer *reducer)
+{
+    const struct params *params = reducer->params;
+    const struct buckets *it = &reducer->buckets;
+    size_t known = params->count;
+
+    while (reducer->next_unit >= 0 && reducer->is_known[reducer->next_unit])
+        reducer->next_unit--;
+    if (reducer->next_unit >= 0)
+        known = params->units[reducer->next_unit].offset;
+    while (reducer->next_bucket < it->count &&
+           bucket_begin(it, reducer->next_bucket) +
+                   bucket_length(it, reducer->next_bucket) <=
+               known)
+        give(reducer, JOB_REDUCE, reducer->next_bucket++);
+}
+
+static void leave(void *user, int index, enum pass pass)
+{
+    struct reducer *reducer = user;
+    const struct unit *unit = &reducer->params->units[index];
+    real *grads = reducer->params->grads + unit->offset;
+
+    if (pass == PASS_BACKWARD) {
+        for (int i = 1; i <= reducer->merges; i++)
+            comm_tree_add(grads,
+                          reducer->sums[reducer->waiting - i] + unit->offset,
+                          grads, unit->count);
+    }
+    if (reducer->present != NULL)
+        want_no_more(reducer, index);
+    if (pass == PASS_BACKWARD && reducer->is_last) {
+        reducer->is_known[index] = true;
+        send_known(reducer);
+    }
+}
+
+/* Stage 3: lets go of what is not this rank's. */
+static void take_values(struct reducer *reducer)
+{
+    struct params *params = reducer->params;
+    const struct buckets *it = &reducer->buckets;
+
+    for (int i = 0; i < it->count; i++)
+        memcpy(reducer->own_values + bucket_shard(it, i),
+               params->values + bucket_own(it, i),
+               bucket_share(it, i) * sizeof(real));
+    give_back(params->values, params->count + params->spare);
+}
+
+static int get_memory(struct reducer *reducer, struct err *err)
+{
+    const struct params *params = reducer->params;
+    size_t shard = buckets_shard_count(&reducer->buckets);
+
+    for (int i = 0; (1 << i) < reducer->shares; i++) {
+        reducer->sums[i] = real_array(params->count + params->spare, err);
+        if (reducer->sums[i] == NULL)
+            return -1;
+    }
+    if (reducer->stage >= 2) {
+        reducer->own_grads = real_array(shard, err);
+        if (reducer->own_grads == NULL)
+            return -1;
+    }
+    if (reducer->stage == 3) {
+        reducer->present = mem_array((size_t)reducer->buckets.count,
+                                     sizeof(*reducer->present));
+        reducer->own_values = real_array(shard, err);
+        if (reducer->own_values == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+struct reducer *reducer_create(struct params *params, struct comm *comm,
+                               const struct reducer_options *options,
+                               struct err *err)
+{
+    struct reducer *reducer = mem_zero(sizeof(*reducer));
+    const struct ranks *ranks = options->ranks;
+
+    reducer->params = params;
+    reducer->comm = comm;
+    reducer->shares = options->shares;
+    reducer->stage = options->stage;
+    reducer->ahead = -1;
+    reducer->hooks = (struct params_hooks){enter, leave, reducer};
+    buckets_init(&reducer->buckets, params->count, options->bucket_bytes,
+                 ranks->rank, ranks->size);
+    reducer->is_known =
+        mem_array(params->unit_count, sizeof(*reducer->is_known));
+    reducer->squares = mem_array(buckets_shard_count(&reducer->buckets) *
+                                     (size_t)ranks->size / BUCKETS_BLOCK,
+                                 sizeof(*reducer->squares));
+    reducer->thread = comm_thread_create(
+        do_job, reducer, ranks->size > 1 && reducer->buckets.count > 1, err);
+    if (reducer->thread == NULL || get_memory(reducer, err) != 0) {
+        reducer_destroy(reducer);
+        return NULL;
+    }
+    params->hooks = &reducer->hooks;
+    if (reducer->stage == 3)
+        take_values(reducer);
+    return reducer;
+}
+
+void reducer_destroy(struct reducer *reducer)
+{
+    if (reducer == NULL)
+        return;
+    comm_thread_destroy(reducer->thread);
+    reducer->params->hooks = NULL;
+    for (int i = 0; i < MAX_WAITING; i++)
+        free(reducer->sums[i]);
+    free(reducer->own_values);
+    free(reducer->own_grads);
+    free(reducer->present);
+    free(reducer->is_known);
+    free(reducer->squares);
+    free(reducer);
+}
+
+size_t reducer_shard_count(const struct reducer *reducer)
+{
+    return reducer->stage > 0 ? buckets_shard_count(&reducer->buckets)
+                              : reducer->params->count;
+}
+
+void reducer_begin_share(struct reducer *reducer, int share)
+{
+    struct params *params = reducer->params;
+
+    reducer->is_last = share + 1 == reducer->shares;
+    reducer->merges =
+        reducer->is_last ? reducer->waiting : __builtin_ctz(~(unsigned)share);
+    if (!reducer->is_last)
+        return;
+    memset(params->grads + params->count, 0, params->spare * sizeof(real));
+    memset(reducer->is_known, 0, params->unit_count * sizeof(bool));
+    reducer->next_unit = (int)params->unit_count - 1;
+    reducer->next_bucket = 0;
+}
+
+void reducer_end_share(struct reducer *reducer)
+{
+    struct params *params = reducer->params;
+    real *sum = params->grads;
+
+    reducer->waiting -= reducer->merges;
+    if (reducer->is_last)
+        return;
+    params->grads = reducer->sums[reducer->waiting];
+    reducer->sums[reducer->waiting++] = sum;
+}
+
+/* What was had for a unit that never came would be old after an update. */
+int reducer_settle(struct reducer *reducer, struct err *err)
+{
+    int status;
+
+    if (reducer->ahead >= 0)
+        want_no_more(reducer, reducer->ahead);
+    reducer->ahead = -1;
+    status = comm_thread_await(reducer->thread, reducer->last_job, err);
+
+    if (status == 0)
+        comm_set_bucket(reducer->comm, -1);
+    return status;
+}
+
+int reducer_span_count(const struct reducer *reducer)
+{
+    return reducer->stage > 0 ? reducer->buckets.count : 1;
+}
+
+struct optim_span reducer_span(const struct reducer *reducer, int index)
+{
+    const struct params *params = reducer->params;
+    const struct buckets *it = &reducer->buckets;
+    struct optim_span span = {params->values, params->grads, 0, 0,
+                              params->count};
+
+    if (reducer->stage == 0)
+        return span;
+    span.first = bucket_shard(it, index);
+    span.place = bucket_own(it, index);
+    span.count = bucket_share(it, index);
+    span.values = reducer->own_values != NULL
+                      ? reducer->own_values + span.first
+                      : params->values + bucket_own(it, index);
+    span.grads = reducer->own_grads != NULL
+                     ? reducer->own_grads + span.first
+                     : params->grads + bucket_own(it, index);
+    return span;
+}
+
+void reducer_publish(struct reducer *reducer, int index)
+{
+    if (reducer->stage == 1 || reducer->stage == 2)
+        give(reducer, JOB_PUBLISH, index);
+}
+
+/* In the order in which they lie, whoever has them. */
+SIMD_CLONES static double square_sum(const real *numbers)
+{
+    double lanes[8] = {0}, sum = 0;
+
+    for (size_t i = 0; i < BUCKETS_BLOCK; i += 8)
+        for (size_t lane = 0; lane < 8; lane++)
+            lanes[lane] +=
+                (double)numbers[i + lane] * (double)numbers[i + lane];
+    for (size_t lane = 0; lane < 8; lane++)
+        sum += lanes[lane];
+    return sum;
+}
+
+static int share_squares(struct reducer *reducer, int bucket, struct err *err)
+{
+    const struct buckets *it = &reducer->buckets;
+    size_t share = bucket_share(it, bucket) / BUCKETS_BLOCK;
+    double *squares =
+        reducer->squares + bucket_begin(it, bucket) / BUCKETS_BLOCK;
+    struct optim_span span = reducer_span(reducer, bucket);
+
+    for (size_t i = 0; i < share; i++)
+        squares[(size_t)it->rank * share + i] =
+            square_sum(span.grads + i * BUCKETS_BLOCK);
+    return comm_all_gather(reducer->comm, squares, share * sizeof(*squares),
+                           err);
+}
+
+int reducer_norm(struct reducer *reducer, double *norm, struct err *err)
+{
+    size_t blocks = reducer->params->count / BUCKETS_BLOCK;
+    double sum = 0;
+
+    for (int i = 0; reducer->stage > 0 && i < reducer->buckets.count; i++) {
+        if (share_squares(reducer, i, err) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < blocks; i++)
+        sum += reducer->stage > 0
+                   ? reducer->squares[i]
+                   : square_sum(reducer->params->grads + i * BUCKETS_BLOCK);
+    *norm = sqrt(sum);
+    return 0;
+}
+
+double reducer_take_waited_ms(struct reducer *reducer)
+{
+    return comm_thread_take_waited_ms(reducer->thread);
+}

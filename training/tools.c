@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "training/tools.h"
+
+const struct tool *const tools[] = {&tool_vocabulary, NULL};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "training/stopwatch.h"
+#include "training/train_run.h"
+
+struct batch run_gather(struct run *run, const uint32_t *samples, size_t count)
+{
+    double start_ms = stopwatch_ms();
+
+    run->data->kind->gather(run->data, samples, count, run->inputs,
+                            run->targets);
+    run->meter.input_ms += stopwatch_ms() - start_ms;
+    return (struct batch){.inputs = run->inputs,
+                          .targets = run->targets,
+                          .count = count,
+                          .step = run->at.step};
+}
+
+int run_sum_tallies(struct run *run, struct tally *sum, int *bad,
+                    struct err *err)
+{
+    const struct tally *tallies = run->tallies;
+    size_t bytes = (size_t)run->shares.own * sizeof(*tallies);
+
+    *sum = (struct tally){0};
+    *bad = -1;
+    if (reducer_settle(run->reducer, err) != 0 ||
+        comm_all_gather(run->comm, run->tallies, bytes, err) != 0)
+        return -1;
+    for (int i = 0; i < run->shares.count; i++) {
+        sum->loss += tallies[i].loss;
+        sum->errors += tallies[i].errors;
+        if (sum->signal == 0)
+            sum->signal = tallies[i].signal;
+        if (*bad < 0 && !isfinite(tallies[i].loss))
+            *bad = i / run->shares.own;
+    }
+    return 0;
+}
+
+/* In as many batches as the largest share: other ranks take part in them. */
+static struct totals measure_share(struct run *run, size_t begin, size_t end,
+                                   size_t most)
+{
+    struct totals totals = {0};
+
+    for (size_t done = 0; done < most; done += run->evaluate_samples) {
+        size_t left = end - begin;
+        size_t size =
+            left < run->evaluate_samples ? left : run->evaluate_samples;
+        struct totals unused = {0};
+        struct batch batch;
+
+        for (size_t i = 0; i < size; i++)
+            run->samples[i] = (uint32_t)(begin + i);
+        batch = run_gather(run, run->samples, size > 0 ? size : 1);
+        run->job->kind->evaluate(run->model, &batch,
+                                 size > 0 ? &totals : &unused);
+        begin += size;
+    }
+    return totals;
+}
+
+int run_measure(struct run *run, size_t first, double *loss, double *error,
+                struct err *err)
+{
+    const struct shares *shares = &run->shares;
+    size_t count = run->data->count - first;
+    double targets = (double)(count * run->data->targets);
+    struct tally sum;
+    int bad;
+
+    for (int i = shares->first; i < shares->first + shares->own; i++) {
+        struct totals totals =
+            measure_share(run, first + shares_begin(shares, i, count),
+                          first + shares_begin(shares, i + 1, count),
+                          shares_most(shares, count));
+
+        run->tallies[i] = (struct tally){totals.loss, totals.errors, 0};
+    }
+    if (run_sum_tallies(run, &sum, &bad, err) != 0)
+        return -1;
+    *loss = sum.loss / targets;
+    *error = (double)sum.errors / targets;
+    return 0;
+}
+
+/* Says which ranks have others than the first one. */
+static int compare(const struct run *run, const uint32_t *digests,
+                   struct err *err)
+{
+    struct buf names = BUF_INIT;
+    int status;
+
+    for (int i = 1; i < run->ranks.size; i++) {
+        if (digests[i] != digests[0])
+            buf_printf(&names, " %d", i);
+    }
+    if (names.length > 0)
+        err_set(err, ERR_FAILED,
+                "after %" PRIu64 " steps the parameters of these ranks are "
+                "not those of rank 0:%s",
+                run->at.step, buf_text(&names));
+    status = names.length > 0 ? -1 : 0;
+    buf_clear(&names);
+    return status;
+}
+
+/* In stage 3 of ZeRO each parameter is one rank's alone. */
+int run_check(struct run *run, struct err *err)
+{
+    const struct params *params = &run->model->params;
+    uint32_t *digests;
+    int status;
+
+    if (run->options->zero == 3)
+        return 0;
+    digests = mem_array((size_t)run->ranks.size, sizeof(*digests));
+    digests[run->ranks.rank] =
+        (uint32_t)crc32_z(0, (const Bytef *)params->values,
+                          params->count * sizeof(*params->values));
+    status = comm_all_gather(run->comm, digests, sizeof(*digests), err);
+    if (status == 0)
+        status = compare(run, digests, err);
+    free(digests);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "training/bpe.h"
+#include "training/data_text.h"
+#include "training/text_file.h"
+#include "training/tools.h"
+
+struct vocabulary_options {
+    int64_t size;
+    const char *data, *output;
+};
+
+static const struct flag vocabulary_flags[] = {
+    {.name = "size",
+     .type = FLAG_INT,
+     .offset = offsetof(struct vocabulary_options, size),
+     .argument = "N",
+     .initial = "1024",
+     .doc = "tokens, the 256 bytes among them",
+     .min = BPE_BYTES,
+     .max = BPE_SIZE_MAX},
+    {.name = "data",
+     .type = FLAG_TEXT,
+     .offset = offsetof(struct vocabulary_options, data),
+     .argument = "FILE",
+     .doc = "the text; if not said, Debian's dictionary"},
+    {.name = "output",
+     .type = FLAG_TEXT,
+     .offset = offsetof(struct vocabulary_options, output),
+     .argument = "FILE",
+     .doc = "where to write the vocabulary"},
+    {.name = NULL},
+};
+
+static int vocabulary_run(const void *options, struct buf *out, struct err *err)
+{
+    const struct vocabulary_options *how = options;
+    size_t length;
+    uint8_t *text;
+    struct bpe *bpe;
+    int status;
+
+    if (how->output == NULL)
+        return err_set(err, ERR_USAGE, "--output is missing");
+    text = text_file_read(
+        how->data != NULL ? how->data : data_text.default_path, &length, err);
+    if (text == NULL)
+        return -1;
+    length = text_learnable(length);
+    bpe = bpe_learn(text, length, (size_t)how->size);
+    status = bpe_save(bpe, how->output, err);
+    if (status == 0)
+        buf_printf(out, "tokens=%zu bytes=%zu\n", bpe_size(bpe), length);
+    bpe_destroy(bpe);
+    free(text);
+    return status;
+}
+
+const struct tool tool_vocabulary = {
+    .name = "vocabulary",
+    .summary = "learn the tokens of a text for gpt",
+    .about = "Learns from a text which runs of bytes are tokens (byte-pair "
+             "encoding), for\n"
+             "`smtrain gpt --vocabulary FILE`. What gpt measures on is left "
+             "out.\n",
+    .examples =
+        "  smtrain vocabulary --data text.txt --size 1024 --output vocabulary\n"
+        "  smtrain gpt --data text.txt --vocabulary vocabulary\n",
+    .flags = vocabulary_flags,
+    .options_size = sizeof(struct vocabulary_options),
+    .run = vocabulary_run,
+};
