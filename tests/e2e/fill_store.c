@@ -3,7 +3,7 @@
  * copies, DIRECTORY RUN workflow COPIES): adds a finished run to a store, as if
  * an engine had run it. Trial n's value falls from 1 towards 0; each tenth
  * trial failed at its first attempt, and again at its second, both on a node
- * that is to be avoided; the first one was seen at a rung. */
+ * that is to be avoided; the first one was seen at a rung, and has a tag. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static int observe(void *user, const struct trial_row *trial)
     return 0;
 }
 
-static int fill_observation(struct store *store, int64_t run, struct err *err)
+static int fill_first(struct store *store, int64_t run, struct err *err)
 {
     struct trial_query query = {.run = run, .number = 1};
     struct observation_new observation = {.run = run,
@@ -84,9 +84,17 @@ static int fill_observation(struct store *store, int64_t run, struct err *err)
                                           .reason = "rung 0: it is the first",
                                           .time_ms = fill_start_ms};
 
-    return store_each_trial(store, &query, observe, &observation, err) < 0
+    struct tag_change tag = {.run = run,
+                             .add = (const char *const[]){"baseline"},
+                             .add_count = 1,
+                             .time_ms = fill_start_ms};
+
+    if (store_each_trial(store, &query, observe, &observation, err) < 0)
+        return -1;
+    tag.job = observation.job;
+    return store_add_observation(store, &observation, err) < 0
                ? -1
-               : store_add_observation(store, &observation, err);
+               : store_change_tags(store, &tag, err);
 }
 
 static int fill_copy(struct store *store, int64_t run, int64_t copy,
@@ -156,7 +164,7 @@ static int fill(struct store *store, char **words, struct err *err)
             (n % BATCH == 0 && store_commit(store, err) < 0))
             return -1;
     }
-    if (store_begin(store, err) < 0 || fill_observation(store, run, err) < 0 ||
+    if (store_begin(store, err) < 0 || fill_first(store, run, err) < 0 ||
         store_avoid_node(store, "n3", "it is slow", 0, err) < 0 ||
         store_set_run_engine(store, run, 0, "", fill_start_ms, err) < 0 ||
         store_set_run_state(store, run, "succeeded", "budget used",

@@ -47,19 +47,20 @@ def test_table_is_whole_and_small():
 
 
 def test_table_can_be_made_again(tmp_path):
-    """Two rows of it; errors depend on the processor's arithmetic a little."""
-    subprocess.run([FOLDER / "curves.py", "--rows", "2", "--smtrain",
-                    ROOT / "build/smtrain", tmp_path / "two.csv"], check=True,
+    """Four rows of it, and of each the first epochs: where the learning rate is
+    high, later ones hang on the last bits of the arithmetic."""
+    subprocess.run([FOLDER / "curves.py", "--rows", "4", "--smtrain",
+                    ROOT / "build/smtrain", tmp_path / "four.csv"], check=True,
                    timeout=300)
     old = TABLE.read_text().splitlines()
-    new = (tmp_path / "two.csv").read_text().splitlines()
-    assert len(new) == len(old) - len(rows()) + 2
+    new = (tmp_path / "four.csv").read_text().splitlines()
+    assert len(new) == len(old) - len(rows()) + 4
     for line, other in zip(new, old):
         assert line.split(",")[:8] == other.split(",")[:8]
         if line[0].isdigit():
-            for a, b in zip(line.split(",")[9:], other.split(",")[9:],
+            for a, b in zip(line.split(",")[9:13], other.split(",")[9:13],
                             strict=True):
-                assert abs(int(a) - int(b)) <= 60
+                assert abs(int(a) - int(b)) <= 20
 
 
 def test_one_worker_alone_spends_what_it_does():

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`enqueue`: settings that are tried first."""
+"""`enqueue`: settings that are tried first, and `smtune enqueue`: next."""
+
+import os
+import signal
 
 import pytest
+
+from conftest import wait_until
+from dashboards import Dashboard
 
 FILE = """\
     version: 1
@@ -47,3 +53,206 @@ def test_set_can_enqueue(smtune, write):
     rows = smtune.json("trials", "exp")
     assert rows[0]["params"]["x"] == 0.75
     assert rows[1]["params"]["x"] != 0.5
+
+
+# ---- while a run goes on ----
+
+WAITS = FILE.replace("echo loss=${{ x }}", "./trial ${{ x }}")
+TRIAL = """\
+#!/bin/sh
+while [ ! -e go ]; do sleep 0.02; done
+echo loss=$1
+"""
+
+
+@pytest.fixture
+def waits(smtune, write):
+    """waits(method, ...): a run whose trials wait for a file goes on."""
+    def start(method="random", schedule="", **changes):
+        text = WAITS % method
+        for old, new in changes.get("replace", ()):
+            assert old in text
+            text = text.replace(old, new)
+        path = write("exp.yaml", text + schedule)
+        write("trial", TRIAL).chmod(0o755)
+        smtune.ok("run", path, "--detach")
+        wait_until(lambda: len(smtune.json("trials", "exp", "--state",
+                                           "running")) == 2)
+    return start
+
+
+def go(smtune):
+    (smtune.directory / "go").touch()
+    smtune("wait", "exp")
+    assert "are proved" in smtune.ok("replay", "exp")
+    smtune.ok("fsck")
+    return {row["id"]: row["params"] for row in smtune.json("trials", "exp")}
+
+
+@pytest.mark.parametrize("method", ["auto", "random", "sobol", "bayesian"])
+def test_a_setting_is_tried_next(smtune, waits, method):
+    waits(method, replace=[("- {x: 0.5}", "- {x: 0.5}\n      - {x: 0.625}")])
+    smtune.ok("enqueue", "exp", "x=0.75", "k=b", "y=3")
+    smtune.ok("enqueue", "exp", "x=0.875")
+    listed = smtune.json("enqueue", "exp")
+    assert [(row["id"], row["params"], row["trial"]) for row in listed] == [
+        (1, {"x": 0.75, "k": "b", "y": 3}, None), (2, {"x": 0.875}, None)]
+    tried = go(smtune)
+    # behind those of the file
+    assert tried[4]["x"] == 0.625
+    assert tried[5] == {"x": 0.75, "k": "b", "y": 3}
+    assert tried[6]["x"] == 0.875
+    assert [row["trial"] for row in smtune.json("enqueue", "exp")] == [5, 6]
+    assert smtune.json("why", "exp", 5)["method"] == "enqueue"
+    assert len(tried) == 8  # each takes one of the budget's
+
+
+@pytest.mark.parametrize("setting, says", [
+    (["z=1"], "unknown parameter 'z' (one of: x, k, y)"),
+    (["x=2"], "'2' is not a value of parameter 'x' (from 0 to 1)"),
+    (["x=nan"], "'nan' is not a value of parameter 'x'"),
+    (["y=2.5"], "'2.5' is not a value of parameter 'y' (from 1 to 9)"),
+    (["k=c"], "unknown value of parameter 'k': 'c'"),
+    (["x=0.05"], "satisfies the constraints"),
+    (["x"], "'x' is not NAME=VALUE"),
+    (["=1"], "'=1' is not NAME=VALUE"),
+])
+def test_what_cannot_be_tried_is_refused(smtune, waits, setting, says):
+    """With an engine, and without one."""
+    waits()
+    for _ in range(2):
+        result = smtune("enqueue", "exp", *setting)
+        assert result.returncode == 2 and says in result.stderr
+        if smtune.json("status", "exp")["state"] == "running":
+            smtune.ok("stop", "exp")
+    assert smtune.json("enqueue", "exp") == []
+
+
+def test_the_budget_has_to_have_room(smtune, waits):
+    waits()
+    for i in range(6):
+        smtune.ok("enqueue", "exp", f"x=0.{i + 2}")
+    result = smtune("enqueue", "exp", "x=0.9")
+    assert result.returncode == 5
+    assert "8 trials are used up, or will be by the 6" in result.stderr
+    tried = go(smtune)
+    # the file's third setting comes first, so that one has to wait in vain
+    assert [row["trial"] for row in smtune.json("enqueue", "exp")] == [
+        4, 5, 6, 7, 8, None]
+    assert len(tried) == 8
+    result = smtune("enqueue", "exp", "x=0.9")
+    assert result.returncode == 5 and "it is over" in result.stderr
+
+
+def test_the_last_trials_still_run(smtune, waits):
+    waits(replace=[("trials: 8", "trials: 2")])
+    result = smtune("enqueue", "exp", "x=0.9")
+    assert result.returncode == 5
+    assert "the budget's 2 trials are used up" in result.stderr
+    go(smtune)
+
+
+def test_what_was_all_tried_goes_on_with_it(smtune, waits):
+    """A grid has nothing more; what is enqueued is tried all the same."""
+    start, end = WAITS.index("    parameters:"), WAITS.index("    search:")
+    waits("grid", replace=[(
+        WAITS[start:end],
+        "    parameters: {x: {type: int, min: 1, max: 2}}\n")])
+    smtune.ok("enqueue", "exp", "x=2")
+    assert [params["x"] for params in go(smtune).values()] == [1, 2, 2]
+
+
+def test_a_run_without_an_engine_tries_it_later(smtune, waits):
+    waits()
+    smtune.ok("enqueue", "exp", "x=0.75")
+    smtune.ok("stop", "exp")
+    said = smtune("enqueue", "exp", "x=0.875")
+    assert said.returncode == 0 and "smtune resume exp" in said.stderr
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "exp")
+    tried = go(smtune)
+    assert [tried[n]["x"] for n in (4, 5)] == [0.75, 0.875]
+
+
+def test_an_engine_that_dies_loses_none(smtune, waits):
+    waits("bayesian")
+    smtune.ok("enqueue", "exp", "x=0.75")
+    os.kill(smtune.json("status", "exp")["engine_pid"], signal.SIGKILL)
+    wait_until(lambda: smtune.json("status", "exp")["state"] == "interrupted")
+    smtune.ok("enqueue", "exp", "x=0.875")
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "exp")
+    tried = go(smtune)
+    assert [tried[n]["x"] for n in (4, 5)] == [0.75, 0.875]
+
+
+def test_a_paused_run_takes_it(smtune, waits):
+    waits()
+    smtune.ok("pause", "exp")
+    smtune.ok("enqueue", "exp", "x=0.75")
+    smtune.ok("resume", "exp")
+    assert go(smtune)[4]["x"] == 0.75
+
+
+def test_a_schedule_begins_it_at_its_first_rung(smtune, waits):
+    waits(schedule="schedule: {method: asha, resource: epochs, min: 1,"
+                   " max: 4, eta: 2}\n",
+          replace=[("./trial ${{ x }}", "./trial ${{ x }} ${{ epochs }}")])
+    smtune.ok("enqueue", "exp", "x=0.75")
+    go(smtune)
+    trial, = smtune.json("enqueue", "exp")
+    row = smtune.json("trials", "exp")[trial["trial"] - 1]
+    assert row["params"]["x"] == 0.75 and row["resource"] >= 1
+
+
+def test_a_population_that_is_full_takes_none(smtune, waits):
+    waits(schedule="schedule: {method: pbt, resource: epochs, min: 1,"
+                   " max: 3, population: 3}\n",
+          replace=[("./trial ${{ x }}\"", "./trial ${{ x }} ${{ epochs }}\","
+                    " checkpoints: true")])
+    smtune.ok("enqueue", "exp", "x=0.75")
+    result = smtune("enqueue", "exp", "x=0.875")
+    assert result.returncode == 5
+    assert "makes new trials of earlier ones" in result.stderr
+    go(smtune)
+
+
+def test_the_dashboard_enqueues(smtune, waits):
+    waits()
+    with Dashboard(smtune) as dashboard:
+        def post(body):
+            answer = dashboard.post("/api/v1/runs/1/enqueue", body)
+            return answer.status, answer.json()
+        assert post({"params": {"x": 0.75, "k": "b", "y": 3}}) == (
+            200, {"ok": True, "enqueued": 1})
+        assert post({"params": {"x": "0.875"}})[1]["enqueued"] == 2
+        for body, says in (({}, "'params' is missing"),
+                           ({"params": 3}, "'params' is an object"),
+                           ({"params": {}}, "names one of the parameters"),
+                           ({"params": {"x": None}}, "'null' is not a value"),
+                           ({"params": {"x": [1]}}, "'[1]' is not a value"),
+                           ({"params": {"w": 1}}, "unknown parameter 'w'")):
+            status, reply = post(body)
+            assert status == 400 and says in reply["error"]["text"]
+        smtune.ok("stop", "exp")
+        assert post({"params": {"x": 0.625}})[1]["enqueued"] == 3
+        (smtune.directory / "go").touch()
+        smtune.ok("resume", "exp")
+        status, reply = post({"params": {"x": 0.5}})
+        assert status == 409 and "it is over" in reply["error"]["text"]
+    tried = go(smtune)
+    assert [tried[n]["x"] for n in (4, 5, 6)] == [0.75, 0.875, 0.625]
+
+
+def test_a_workflow_searches_for_nothing(smtune, write):
+    smtune.ok("run", write("flow.yaml", """\
+        version: 1
+        name: flow
+        steps:
+          a: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        """), "--detach")
+    result = smtune("enqueue", "flow", "x=1")
+    assert result.returncode == 2 and "a workflow's" in result.stderr
+    smtune.ok("stop", "flow")
+    result = smtune("enqueue", "flow", "x=1")
+    assert result.returncode == 2 and "a workflow's" in result.stderr

@@ -11,8 +11,8 @@ from conftest import ROOT
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FILES = sorted(path for path in (ROOT / "examples").glob("*.yaml")
                if "\nsteps:" not in path.read_text())
-SCHEDULED = {"asha.yaml", "bohb.yaml", "early-stopping.yaml",
-             "hyperband.yaml", "pbt.yaml"}
+SCHEDULED = {"asha.yaml", "bohb.yaml", "cnn.yaml", "early-stopping.yaml",
+             "gpt.yaml", "hyperband.yaml", "pbt.yaml"}
 
 pytestmark = pytest.mark.skipif(not FASHION.is_dir(),
                                 reason="dataset-fashion-mnist is missing")
@@ -27,8 +27,8 @@ def run(smtune, write):
     def run_example(name, trials, epochs="parameters.epochs={value: 1}",
                     *more):
         text = (ROOT / "examples" / name).read_text()
-        path = write(name, text.replace("smtrain mlp",
-                                        f"{smtune.directory}/smtrain mlp"))
+        path = write(name, re.sub(r"\bsmtrain (mlp|cnn|gpt)",
+                                  rf"{smtune.directory}/smtrain \1", text))
         result = smtune("run", path, "--name", "it",
                         "--set", f"budget.trials={trials}",
                         "--set", epochs, *more)
@@ -53,11 +53,13 @@ def epochs_of(smtune, trial):
     return [int(n) for n in re.findall(r"^epoch=(\d+) ", lines, re.M)]
 
 
-@pytest.mark.parametrize("name, trials, most", [
-    ("asha.yaml", 9, 3), ("hyperband.yaml", 8, 3), ("bohb.yaml", 12, 3)])
+@pytest.mark.parametrize("name, trials, most, more", [
+    ("asha.yaml", 9, 3, ()), ("hyperband.yaml", 8, 3, ()),
+    ("bohb.yaml", 12, 3, ()),
+    ("cnn.yaml", 4, 3, ("--set", "parameters.channels={value: 2}"))])
 def test_best_trials_go_on_from_their_checkpoints(smtune, run, name, trials,
-                                                  most):
-    result, made = run(name, trials, f"schedule.max={most}")
+                                                  most, more):
+    result, made = run(name, trials, f"schedule.max={most}", *more)
     assert result.returncode == 0, result.stderr
     assert len(made) == trials
     assert {trial["state"] for trial in made} == {"succeeded", "stopped"}
@@ -116,3 +118,17 @@ def test_small_enough_is_small_enough(smtune, run):
         assert trial["feasible"] == (trial["outcomes"]["weights"] <= 50000)
     assert not all(trial["feasible"] for trial in trials)
     assert smtune.json("best", "it")["outcomes"]["weights"] <= 50000
+
+
+def test_gpt_learns_text(smtune, run, write):
+    """The project's own documents, whatever the name says."""
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    text = "".join(page.read_text() for page in pages)
+    write("bible.txt", text[:100000])
+    result, made = run("gpt.yaml", 3, "schedule.max=3",
+                       "--set", "parameters.layers={value: 1}",
+                       "--set", "parameters.width={value: 16}",
+                       "--set", "parameters.context={value: 16}")
+    assert result.returncode == 0, result.stderr
+    assert len(made) == 3
+    assert 1 < smtune.json("best", "it")["value"] < 6

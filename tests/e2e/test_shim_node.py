@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -180,6 +181,17 @@ def test_sigterm_to_all_of_a_job_is_one_to_the_attempt(attempt):
     os.kill(attempt.claim()["pid"], signal.SIGTERM)
     shim.send_signal(signal.SIGTERM)
     os.kill(shim.pid, signal.SIGCONT)
+    assert shim.wait(30) == 128 + signal.SIGTERM
+    assert attempt.exit()["cause"] == "cancelled"
+
+
+def test_a_command_that_sigterm_ends_waits_for_the_shims_own(attempt):
+    """However short it was, and though the shim hears late."""
+    shim = attempt.order("sh", "-c", "echo go; exec sleep 100").start()
+    attempt.await_log("go")
+    os.kill(attempt.claim()["pid"], signal.SIGTERM)
+    time.sleep(0.2)
+    shim.send_signal(signal.SIGTERM)
     assert shim.wait(30) == 128 + signal.SIGTERM
     assert attempt.exit()["cause"] == "cancelled"
 

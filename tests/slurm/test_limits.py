@@ -114,3 +114,19 @@ def test_waiting_is_no_failure(smtune, experiment, cluster, mode):
         cluster.set_node(node, "resume")
     assert engine.wait(60) == 0
     assert causes(smtune) == ["ok"] * 4
+
+
+def test_a_person_is_told_what_slurm_holds_back(smtune, experiment, cluster,
+                                                mode):
+    engine = smtune.start("run", experiment(
+        trials=2, executor={"mode": mode, "extra": ["--hold"]}))
+    wait_until(lambda: "back: JobHeldUser" in
+               smtune("status", "run", "-o", "json").stdout, 40)
+
+    def is_over():
+        for job in cluster.jobs("PENDING"):
+            cluster.run("scontrol", "release", str(job["id"]))
+        return engine.poll() is not None
+    wait_until(is_over, 60)
+    assert engine.returncode == 0
+    assert causes(smtune) == ["ok"] * 2

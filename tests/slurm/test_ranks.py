@@ -3,10 +3,14 @@
 several nodes."""
 
 import json
+import pathlib
 import re
 
 import pytest
 
+from checkpoints import newest, state_of
+
+FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 SAY = ("echo rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE "
        "at $MASTER_ADDR:$MASTER_PORT threads=$OMP_NUM_THREADS "
        "gpus=$CUDA_VISIBLE_DEVICES on $SLURMD_NODENAME")
@@ -95,6 +99,25 @@ def test_says_what_it_cannot_do(in_job):
     assert "launch: 2 nodes need as many ranks, at least" in said
     lines = sorted(said.splitlines()[-4:])
     assert lines == ["0", "0", "[rank 1] 1", "[rank 1] 1"]
+
+
+@pytest.mark.skipif(not FASHION.is_dir(),
+                    reason="dataset-fashion-mnist is missing")
+def test_smtrain_over_the_nodes(in_job, tmp_path):
+    """Its ranks find each other by Slurm's environment, or by what smtune
+    launch says, and come to what one rank does."""
+    train = ("smtrain mlp --limit 500 --width 16 --epochs 2 --shares 4 "
+             "--checkpoint-dir ")
+    said = in_job("export MASTER_ADDR=127.0.0.1  # nodes have no names here\n"
+                  f"srun -n 4 {train} srun || echo failed srun\n"
+                  f"smtune launch -n 2 -N 2 -- {train} launch || echo failed\n"
+                  f"{train} alone --threads 1")
+    assert "failed" not in said, said
+    losses = re.findall(r"^epoch=2 train_loss=(\S+) ", said, re.M)
+    assert len(losses) == 3 and len(set(losses)) == 1, said
+    states = [state_of(newest(tmp_path / name))
+              for name in ("srun", "launch", "alone")]
+    assert states[0] == states[1] == states[2]
 
 
 def test_a_trial_of_several_nodes(smtune, experiment):

@@ -133,10 +133,20 @@ def test_controller_killed(drill, expected, mode, cluster, moment):
                          "sleep 5; exit 7").strip() for _ in range(6)]
     engine.wait(100)
     it.finish(expected(**SIZE), is_strict=False, patience=100)
-    # A controller hears late of what ended while it was away.
-    wait_until(lambda: not [
-        job for job in cluster.jobs()
-        if job["id"] in others or job["name"].startswith("smt-")], 60)
+    def left():
+        """A controller hears late of what ended while it was away; and it
+        holds a job of which a node has one with the same number already."""
+        jobs = [job for job in cluster.jobs()
+                if job["id"] in others or job["name"].startswith("smt-")]
+        for job in jobs:
+            if job["id"] in others and "held" in job["reason"].lower():
+                cluster.ok("scontrol", "release", job["id"])
+        return jobs
+
+    try:
+        wait_until(lambda: not left(), 60)
+    except AssertionError:
+        raise AssertionError(f"left in the queue: {left()}") from None
     ended = (cluster.directory / "log/ended").read_text()
     for job in others:  # nobody ended what is not ours
         assert any(f"JobId={job} " in line and "ExitCode=7:0" in line
@@ -193,13 +203,15 @@ def test_node_failed_and_the_old_process_lives(drill, expected, cluster,
 
 def test_silent_node(drill, expected, cluster):
     """All that runs there stands still: no pulse. Slurm has seen nothing yet.
-    What wakes up later ends by itself."""
-    it = drill("job", trials=1, parallel=1, pause=4, executor={
+    What wakes up later ends by itself, unless its command's time was over."""
+    pause = 15
+    it = drill("job", trials=1, parallel=1, pause=pause, executor={
         "silence": "3s", "heartbeat": "500ms"})
     engine = it.go_on()
     it.wait_for_trials(1)
     (node, attempt), = wait_until(lambda: nodes_of(it)).items()
     frozen = [pid for pid in it.processes() if pid != engine.pid]
+    since = time.monotonic()
     for pid in frozen:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -210,9 +222,10 @@ def test_silent_node(drill, expected, cluster):
                 os.kill(pid, signal.SIGCONT)
             except ProcessLookupError:
                 pass
+    frozen_s = time.monotonic() - since
     assert engine.wait(60) == 0, it.last_said()
     it.finish(expected(trials=1), is_strict=False)
-    assert len(ends(it)) == 1
+    assert len(ends(it)) == 1 or frozen_s > pause - 3
 
 
 def test_node_drained(drill, expected, cluster, mode):

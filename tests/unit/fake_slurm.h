@@ -10,7 +10,7 @@
  * A test includes it once.
  */
 
-enum { FAKE_SUBMITS_MAX = 16, FAKE_ENDS_MAX = 64 };
+enum { FAKE_SUBMITS_MAX = 16, FAKE_FLIGHTS_MAX = 256, FAKE_ENDS_MAX = 64 };
 
 struct fake_submit {
     char name[SLURM_NAME_SIZE];
@@ -27,8 +27,9 @@ struct slurm {
     struct slurm_site site;
     struct slurm_transport transport;
     char folder[256];
-    const char *avoided[4];       /* NULL-ended */
-    struct slurm_flight *flights; /* that have not ended, through `next` */
+    const char *avoided[4];                         /* NULL-ended */
+    struct slurm_flight *flights[FAKE_FLIGHTS_MAX]; /* that have not ended */
+    size_t flight_count;
     int parallel, numbers;
     struct fake_submit submits[FAKE_SUBMITS_MAX];
     int submit_count;
@@ -56,11 +57,11 @@ static const struct attempt_exit *fake_end(const struct slurm *slurm,
 static void fake_destroy_flight(struct slurm *slurm,
                                 struct slurm_flight *flight)
 {
-    struct slurm_flight **link = &slurm->flights;
+    size_t place = 0;
 
-    while (*link != flight)
-        link = &(*link)->next;
-    *link = flight->next;
+    while (slurm->flights[place] != flight)
+        place++;
+    slurm->flights[place] = slurm->flights[--slurm->flight_count];
     free(flight->request);
     free(flight);
 }

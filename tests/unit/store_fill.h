@@ -39,8 +39,9 @@ UNUSED static int fill_run(struct store *store, const char *name,
                          id, err);
 }
 
-UNUSED static int fill_job(struct store *store, int64_t run, int64_t number,
-                           int64_t *job, struct err *err)
+/* enqueued: the setting that it tries, 0: none */
+UNUSED static int fill_job_for(struct store *store, int64_t run, int64_t number,
+                               int64_t enqueued, int64_t *job, struct err *err)
 {
     struct value params[FILL_PARAMS] = {value_real(0.1 / (double)number),
                                         value_int(number % 512),
@@ -63,9 +64,16 @@ UNUSED static int fill_job(struct store *store, int64_t run, int64_t number,
                              .cursor = (uint64_t)number,
                              .params = params,
                              .param_count = FILL_PARAMS,
+                             .enqueued = enqueued,
                              .time_ms = fill_start_ms + number * 1000,
                          },
                          job, err);
+}
+
+UNUSED static int fill_job(struct store *store, int64_t run, int64_t number,
+                           int64_t *job, struct err *err)
+{
+    return fill_job_for(store, run, number, 0, job, err);
 }
 
 UNUSED static int fill_attempt(struct store *store, int64_t run, int64_t job,

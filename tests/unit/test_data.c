@@ -18,9 +18,9 @@
 static const char IMAGES[] = "train-images-idx3-ubyte";
 static const char LABELS[] = "train-labels-idx1-ubyte";
 
-/* Three images of 2 x 2. */
-#define IMAGES_HEADER "\0\0\10\3\0\0\0\3\0\0\0\2\0\0\0\2"
-#define LABELS_HEADER "\0\0\10\1\0\0\0\3"
+/* Six images of 2 x 2. */
+#define IMAGES_HEADER "\0\0\10\3\0\0\0\6\0\0\0\2\0\0\0\2"
+#define LABELS_HEADER "\0\0\10\1\0\0\0\6"
 
 static void put_bytes(const char *directory, const char *name,
                       const void *bytes, size_t length)
@@ -48,21 +48,28 @@ static void put_compressed(const char *directory, const char *name,
     free(path);
 }
 
-static const char good_images[] = IMAGES_HEADER "abcdefghijkl";
-static const char good_labels[] = LABELS_HEADER "\1\0\11";
+static const char good_images[] = IMAGES_HEADER "abcdefghijklmnopqrstuvwx";
+static const char good_labels[] = LABELS_HEADER "\1\0\11\2\3\4";
 
 static void assert_good(const char *directory)
 {
-    struct dataset data;
+    static const uint32_t samples[] = {2, 0};
+    uint8_t inputs[8];
+    uint16_t targets[2];
     struct err err;
+    struct data *data = data_images.open(directory, DATA_TRAIN, NULL, &err);
 
-    if (data_load(directory, "train", &data, &err) != 0)
+    if (data == NULL)
         fail_msg("%s", err.text);
-    assert_int_equal(data.count, 3);
-    assert_int_equal(data.inputs, 4);
-    assert_memory_equal(data.images, "abcdefghijkl", 12);
-    assert_memory_equal(data.labels, "\1\0\11", 3);
-    data_clear(&data);
+    assert_int_equal(data->count, 6);
+    assert_int_equal(data->held_out, 5);
+    assert_int_equal(data->input_bytes, 4);
+    assert_int_equal(data->targets, 1);
+    data->kind->gather(data, samples, 2, inputs, targets);
+    assert_memory_equal(inputs, "ijklabcd", 8);
+    assert_int_equal(targets[0], 9);
+    assert_int_equal(targets[1], 1);
+    data->kind->close(data);
 }
 
 static void test_data__reads_plain_and_compressed_files(void **state)
@@ -80,11 +87,9 @@ static void test_data__reads_plain_and_compressed_files(void **state)
 static void assert_bad(const char *directory, enum err_kind kind,
                        const char *why)
 {
-    struct dataset data;
     struct err err;
 
-    assert_int_equal(data_load(directory, "train", &data, &err), -1);
-    data_clear(&data);
+    assert_null(data_images.open(directory, DATA_TRAIN, NULL, &err));
     if (strstr(err.text, why) == NULL)
         fail_msg("'%s' does not say '%s'", err.text, why);
     assert_int_equal(err.kind, kind);
@@ -118,13 +123,15 @@ static void test_data__refuses_what_is_not_images_and_labels(void **state)
         {PIECE("\0\0\10\3\0\0\0\3\0\0\4\1\0\0\0\2"), PIECE(""), "over 1024"},
         {PIECE("\0\0\10\3\377\377\377\377\0\0\0\2\0\0\0\2"), PIECE(""),
          "over 10,000,000"},
-        {PIECE(IMAGES_HEADER "abcdefghijk"), PIECE(""), "cut short"},
-        {PIECE(IMAGES_HEADER "abcdefghijklm"), PIECE(""), "longer than"},
+        {PIECE(IMAGES_HEADER "abcdefghijklmnopqrstuvw"), PIECE(""),
+         "cut short"},
+        {PIECE(IMAGES_HEADER "abcdefghijklmnopqrstuvwxy"), PIECE(""),
+         "longer than"},
         {PIECE(good_images), PIECE(IMAGES_HEADER), "no IDX file of labels"},
         {PIECE(good_images), PIECE("\0\0\10\1\0\0\0\2\1\1"),
-         "2 labels for 3 images"},
+         "2 labels for 6 images"},
         {PIECE(good_images), PIECE(LABELS_HEADER "\1\1"), "cut short"},
-        {PIECE(good_images), PIECE(LABELS_HEADER "\1\12\1"), "label 10"},
+        {PIECE(good_images), PIECE(LABELS_HEADER "\1\12\1\1\1\1"), "label 10"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

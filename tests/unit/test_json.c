@@ -66,6 +66,18 @@ static void test_json__escapes_bytes_that_are_not_utf8(void **state)
     assert_prints(json_from_text("a\xff\xc3"), "\"a\\\\xff\\\\xc3\"");
 }
 
+static void test_json__what_stands_for_none_is_null(void **state)
+{
+    (void)state;
+    assert_prints(json_int_unless(7, 0), "7");
+    assert_prints(json_int_unless(0, 0), "null");
+    assert_prints(json_int_unless(0, -1), "0");
+    assert_prints(json_int_unless(-1, -1), "null");
+    assert_prints(json_text_unless_empty("a"), "\"a\"");
+    assert_prints(json_text_unless_empty(""), "null");
+    assert_prints(json_text_unless_empty(NULL), "null");
+}
+
 static void test_json__keeps_the_order_of_keys(void **state)
 {
     const char *text = "{\"z\":1,\"a\":[1.5,[],{}],\"m\":{\"k\":null}}";
@@ -168,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_json__prints_values_as_short_as_they_read_back),
         cmocka_unit_test(test_json__any_real_comes_back),
         cmocka_unit_test(test_json__escapes_bytes_that_are_not_utf8),
+        cmocka_unit_test(test_json__what_stands_for_none_is_null),
         cmocka_unit_test(test_json__keeps_the_order_of_keys),
         cmocka_unit_test(test_json__pretty_is_indented_and_ends_in_a_newline),
         cmocka_unit_test(test_json__error_has_a_place),

@@ -25,9 +25,11 @@ static int make_params(void **state)
     static struct params params;
 
     *state = &params;
-    return params_add(&params, "w", 1, 3, NULL) == 0
-               ? params_allocate(&params, NULL)
-               : -1;
+    params_begin_unit(&params);
+    if (params_add(&params, "w", 1, 3, NULL) != 0)
+        return -1;
+    params_place(&params);
+    return params_allocate(&params, NULL);
 }
 
 static int clear_params(void **state)
@@ -36,15 +38,18 @@ static int clear_params(void **state)
     return 0;
 }
 
-/* Steps from w = 1, 2, 3 with the gradient of w^2 / 2 times 1, 2, 3. */
+/* Steps from w = 1, 2, 3 with the gradient of w^2 / 2 times 1, 2, 3, which
+ * is halved and doubled again. */
 static void descend(struct optim *optim, struct params *params, int steps)
 {
+    const struct optim_span span = {params->values, params->grads, 0, 0, 3};
+
     for (int i = 0; i < 3; i++)
         params->values[i] = (real)(i + 1);
     for (int step = 0; step < steps; step++) {
         for (int i = 0; i < 3; i++)
-            params->grads[i] = params->values[i] * (real)(i + 1);
-        optim_step(optim, params, 0.1, (uint64_t)step);
+            params->grads[i] = params->values[i] * (real)(i + 1) / 2;
+        optim_step(optim, &span, 0.1, 2, (uint64_t)step);
     }
 }
 
@@ -54,7 +59,7 @@ static void test_optim__sgd_follows_its_formula(void **state)
     struct params *params = *state;
     struct optim optim;
 
-    assert_int_equal(optim_init(&optim, &settings, params, NULL), 0);
+    assert_int_equal(optim_init(&optim, &settings, 3, NULL), 0);
     assert_int_equal(optim.moment_count, 1);
     descend(&optim, params, 3);
     for (int i = 0; i < 3; i++) {
@@ -75,7 +80,7 @@ static void test_optim__adam_follows_its_formula(void **state)
     struct params *params = *state;
     struct optim optim;
 
-    assert_int_equal(optim_init(&optim, &settings, params, NULL), 0);
+    assert_int_equal(optim_init(&optim, &settings, 3, NULL), 0);
     assert_int_equal(optim.moment_count, 2);
     descend(&optim, params, 3);
     for (int i = 0; i < 3; i++) {
@@ -96,15 +101,74 @@ static void test_optim__adam_follows_its_formula(void **state)
     optim_clear(&optim);
 }
 
+enum { CONSTANT, COSINE, STEP, WSD };
+enum { NONE, LINEAR, SQRT };
+
+/* At an epoch of 10, with steps of a tenth. */
+static double factor(struct lr_schedule schedule, double epoch, double batch)
+{
+    schedule.end = 10;
+    if (schedule.base_batch == 0)
+        schedule.base_batch = 1;
+    return lr_schedule_factor(&schedule, epoch, 0.1, batch);
+}
+
 static void test_optim__schedules_scale_the_rate(void **state)
 {
+    const struct lr_schedule constant = {.schedule = CONSTANT};
+    const struct lr_schedule cosine = {.schedule = COSINE};
+    const struct lr_schedule step = {
+        .schedule = STEP, .decay_every = 3, .decay_factor = 0.1};
+    const struct lr_schedule wsd = {.schedule = WSD, .decay_share = 0.2};
+
     (void)state;
-    assert_string_equal(lr_schedule_names[0], "constant");
-    assert_string_equal(lr_schedule_names[1], "cosine");
-    assert_near(lr_schedule_factor(0, 7, 10), 1);
-    assert_near(lr_schedule_factor(1, 0, 10), 1);
-    assert_near(lr_schedule_factor(1, 5, 10), 0.5);
-    assert_near(lr_schedule_factor(1, 10, 10), 0);
+    assert_string_equal(lr_schedule_names[CONSTANT], "constant");
+    assert_string_equal(lr_schedule_names[COSINE], "cosine");
+    assert_string_equal(lr_schedule_names[STEP], "step");
+    assert_string_equal(lr_schedule_names[WSD], "wsd");
+    assert_near(factor(constant, 7, 1), 1);
+    assert_near(factor(cosine, 0, 1), 1);
+    assert_near(factor(cosine, 5, 1), 0.5);
+    assert_near(factor(cosine, 10, 1), 0);
+    assert_near(factor(step, 2.9, 1), 1);
+    assert_near(factor(step, 3, 1), 0.1);
+    assert_near(factor(step, 8.9, 1), 0.01);
+    assert_near(factor(wsd, 8, 1), 1);
+    assert_near(factor(wsd, 9, 1), 0.5);
+    assert_near(factor(wsd, 10, 1), 0);
+}
+
+static void test_optim__the_rate_warms_up(void **state)
+{
+    const struct lr_schedule alone = {.warmup = 2};
+    const struct lr_schedule scaled = {
+        .warmup = 2, .scaling = LINEAR, .base_batch = 64};
+    const struct lr_schedule cosine = {.schedule = COSINE, .warmup = 2};
+
+    (void)state;
+    assert_near(factor(alone, 0, 1), 0.05);
+    assert_near(factor(alone, 0.9, 1), 0.5);
+    assert_near(factor(alone, 1.9, 1), 1);
+    assert_near(factor(alone, 2, 1), 1);
+    /* From that of the base batch to four times as much. */
+    assert_near(factor(scaled, 0.9, 256), 2.5);
+    assert_near(factor(scaled, 5, 256), 4);
+    assert_near(factor(cosine, 1.9, 1), 1);
+    assert_near(factor(cosine, 6, 1), 0.5);
+}
+
+static void test_optim__the_rate_goes_with_the_batch(void **state)
+{
+    const struct lr_schedule by_rule[] = {
+        [NONE] = {.scaling = NONE, .base_batch = 64},
+        [LINEAR] = {.scaling = LINEAR, .base_batch = 64},
+        [SQRT] = {.scaling = SQRT, .base_batch = 64}};
+
+    (void)state;
+    assert_near(factor(by_rule[NONE], 1, 256), 1);
+    assert_near(factor(by_rule[LINEAR], 1, 256), 4);
+    assert_near(factor(by_rule[LINEAR], 1, 16), 0.25);
+    assert_near(factor(by_rule[SQRT], 1, 256), 2);
 }
 
 int main(void)
@@ -115,6 +179,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_optim__adam_follows_its_formula,
                                         make_params, clear_params),
         cmocka_unit_test(test_optim__schedules_scale_the_rate),
+        cmocka_unit_test(test_optim__the_rate_warms_up),
+        cmocka_unit_test(test_optim__the_rate_goes_with_the_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

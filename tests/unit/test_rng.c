@@ -51,6 +51,26 @@ static void test_rng__seed_and_trial_fill_key_and_counter(void **state)
     assert_int_equal(rng_u64(&rng), 0xe169c58d6627e8d5);
 }
 
+static void test_rng__skips_as_if_it_had_drawn(void **state)
+{
+    (void)state;
+    for (uint64_t before = 0; before < 6; before++) {
+        for (uint64_t words = 0; words < 11; words++) {
+            struct rng drawn, skipped;
+
+            rng_init(&drawn, 1, 2, 3);
+            for (uint64_t i = 0; i < before; i++)
+                rng_u32(&drawn);
+            skipped = drawn;
+            for (uint64_t i = 0; i < words; i++)
+                rng_u32(&drawn);
+            rng_skip(&skipped, words);
+            assert_int_equal(rng_u32(&skipped), rng_u32(&drawn));
+            assert_int_equal(rng_u64(&skipped), rng_u64(&drawn));
+        }
+    }
+}
+
 static void test_rng__a_copy_goes_on_alike(void **state)
 {
     struct rng rng, copy;
@@ -150,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rng__gives_the_known_answers),
         cmocka_unit_test(test_rng__seed_and_trial_fill_key_and_counter),
+        cmocka_unit_test(test_rng__skips_as_if_it_had_drawn),
         cmocka_unit_test(test_rng__a_copy_goes_on_alike),
         cmocka_unit_test(test_rng__keys_give_different_streams),
         cmocka_unit_test(test_rng__uniform_fills_the_unit_interval_evenly),

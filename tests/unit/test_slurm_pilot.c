@@ -79,8 +79,8 @@ static int tear_down(void **state)
     struct drill *drill = *state;
 
     close_mode(drill);
-    while (drill->slurm.flights != NULL)
-        fake_destroy_flight(&drill->slurm, drill->slurm.flights);
+    while (drill->slurm.flight_count > 0)
+        fake_destroy_flight(&drill->slurm, drill->slurm.flights[0]);
     uv_loop_close(&drill->slurm.loop);
     leave(drill);
     fs_remove_tree(drill->root, NULL);
@@ -134,8 +134,8 @@ static struct slurm_flight *make_flight(struct drill *drill, int64_t attempt,
         request->spec.envp = envp;
     }
     flight->request = request;
-    flight->next = drill->slurm.flights;
-    drill->slurm.flights = flight;
+    assert_true(drill->slurm.flight_count < FAKE_FLIGHTS_MAX);
+    drill->slurm.flights[drill->slurm.flight_count++] = flight;
     return flight;
 }
 

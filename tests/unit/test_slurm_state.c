@@ -110,6 +110,17 @@ static void test_slurm_state__reasons_that_stay(void **state)
         assert_false(slurm_reason_is_final(passing[i]));
 }
 
+static void test_slurm_state__reasons_that_a_person_should_know(void **state)
+{
+    (void)state;
+    assert_true(slurm_reason_is_worrying("PartitionConfig"));
+    assert_true(slurm_reason_is_worrying("ReqNodeNotAvail, UnavailableNodes:"));
+    assert_false(slurm_reason_is_worrying("Resources"));
+    assert_false(slurm_reason_is_worrying("Priority"));
+    assert_false(slurm_reason_is_worrying("None"));
+    assert_false(slurm_reason_is_worrying(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_slurm_state__what_lives_is_waited_for),
         cmocka_unit_test(test_slurm_state__an_unknown_word_survives),
         cmocka_unit_test(test_slurm_state__reasons_that_stay),
+        cmocka_unit_test(test_slurm_state__reasons_that_a_person_should_know),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -279,6 +279,29 @@ static void test_store__trials_come_in_the_order_asked_for(void **state)
     store_close(store);
 }
 
+static void test_store__a_job_is_found_by_its_number(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_fill(*state, 2);
+    int64_t run, job, other, number;
+
+    must(store_begin(store, &err));
+    must(fill_run(store, "other", "minimize", &run, &err));
+    must(fill_job(store, run, 2, &other, &err));
+    must(store_commit(store, &err));
+    must(store_find_job(store, run, 2, &job, &err));
+    assert_int_equal(job, other);
+    must(store_find_job_number(store, job, &number, &err));
+    assert_int_equal(number, 2);
+    must(store_find_job(store, 1, 2, &job, &err));
+    assert_true(job != 0 && job != other);
+    must(store_find_job(store, run, 1, &job, &err));
+    assert_int_equal(job, 0);
+    must(store_find_job_number(store, other + 1, &number, &err));
+    assert_int_equal(number, 0);
+    store_close(store);
+}
+
 static void test_store__only_what_succeeded_is_best(void **state)
 {
     struct err err = {0};
@@ -580,6 +603,7 @@ int main(void)
         STORE_TEST(test_store__runs_are_found),
         STORE_TEST(test_store__odd_names_and_values_survive),
         STORE_TEST(test_store__trials_come_in_the_order_asked_for),
+        STORE_TEST(test_store__a_job_is_found_by_its_number),
         STORE_TEST(test_store__only_what_succeeded_is_best),
         STORE_TEST(test_store__a_reading_can_be_ended),
         STORE_TEST(test_store__attempts_come_back),

@@ -375,6 +375,76 @@ static void test_learning__what_is_enqueued_comes_first(void **state)
     }
 }
 
+/* What it leaves out hangs on its id, not on when it is tried. */
+static void test_learning__a_wish_is_fulfilled_by_the_next_trial(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < ARRAY_LEN(methods); m++) {
+        struct space *space = spec_build(&specs[2], env); /* nested */
+        struct strategy *early = make(methods[m], space, 1);
+        struct strategy *late = make(methods[m], space, 1);
+        struct value wish[VALUES_MAX] = {{0}};
+        struct value point[VALUES_MAX], other[VALUES_MAX];
+        struct suggestion suggestion;
+
+        wish[1] = value_text("sgd");
+        wish[2] = value_real(0.75);
+        assert_int_equal(strategy_wish(early, 5, wish, NULL), 0);
+        ask(early, 1, point, &suggestion);
+        assert_int_equal(suggestion.wish, 5);
+        assert_string_equal(suggestion.reason.method, "enqueue");
+        assert_string_equal(point[1].text, "sgd");
+        assert_true(point[2].real == 0.75);
+        ask(early, 2, other, &suggestion);
+        assert_int_equal(suggestion.wish, 0);
+
+        ask(late, 1, other, NULL);
+        ask(late, 2, other, NULL);
+        assert_int_equal(strategy_wish(late, 5, wish, NULL), 0);
+        wish[2] = value_real(0.25);
+        assert_int_equal(strategy_wish(late, 6, wish, NULL), 0);
+        assert_int_equal(strategy_wish_count(late), 2);
+        ask(late, 3, other, &suggestion);
+        assert_int_equal(suggestion.wish, 5);
+        for (size_t k = 0; k < space_count(space); k++)
+            assert_true(value_equal(&point[k], &other[k]));
+        ask(late, 4, other, &suggestion);
+        assert_int_equal(suggestion.wish, 6);
+        assert_int_equal(other[3].type, VALUE_NULL); /* momentum <= 0.5 */
+        assert_int_equal(strategy_wish_count(late), 0);
+        strategy_destroy(early);
+        strategy_destroy(late);
+        space_destroy(space);
+    }
+}
+
+static void test_learning__a_wish_that_cannot_be_is_refused(void **state)
+{
+    struct space *disc = spec_build(&specs[3], env);
+    struct space *rare = spec_build(&specs[5], env);
+    struct strategy *strategy = make("random", disc, 1);
+    struct value wish[VALUES_MAX] = {{0}};
+    struct err err = {0};
+
+    (void)state;
+    wish[0] = wish[3] = value_real(0.9); /* outside of the disc */
+    assert_int_equal(strategy_wish(strategy, 1, wish, &err), -1);
+    assert_int_equal(err.kind, ERR_USAGE);
+    wish[0] = value_real(0.1);
+    wish[3] = value_null();
+    wish[1] = value_real(1.0); /* and b < c <= 0.999 */
+    assert_int_equal(strategy_wish(strategy, 1, wish, &err), -1);
+    assert_int_equal(strategy_wish_count(strategy), 0);
+    strategy_destroy(strategy);
+    strategy = make("random", rare, 1);
+    wish[0] = value_int(8);
+    wish[1] = value_null();
+    assert_int_equal(strategy_wish(strategy, 1, wish, &err), -1);
+    strategy_destroy(strategy);
+    space_destroy(disc);
+    space_destroy(rare);
+}
+
 static void test_learning__earlier_trials_that_bind_do_not_come_again(
     void **state)
 {
@@ -473,6 +543,8 @@ int main(void)
             test_learning__goes_on_the_same_when_trials_were_run_again),
         cmocka_unit_test(test_learning__the_last_result_of_a_trial_counts),
         cmocka_unit_test(test_learning__what_is_enqueued_comes_first),
+        cmocka_unit_test(test_learning__a_wish_is_fulfilled_by_the_next_trial),
+        cmocka_unit_test(test_learning__a_wish_that_cannot_be_is_refused),
         cmocka_unit_test(
             test_learning__earlier_trials_that_bind_do_not_come_again),
         cmocka_unit_test(test_learning__replicates_come_in_a_row),

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "dashboard/auth.h"
+
+static struct auth *must_create(int port, bool has_operator)
+{
+    struct err err = {0};
+    struct auth *auth = auth_create(port, has_operator, &err);
+
+    assert_non_null(auth);
+    return auth;
+}
+
+static void test_auth__tokens_are_long_and_never_the_same(void **state)
+{
+    struct auth *one = must_create(1, true), *other = must_create(1, true);
+    const char *token = auth_token(one, ROLE_OPERATOR);
+
+    (void)state;
+    assert_int_equal(strlen(token), 64);
+    assert_int_equal(strspn(token, "0123456789abcdef"), 64);
+    assert_string_not_equal(token, auth_token(one, ROLE_VIEWER));
+    assert_string_not_equal(token, auth_token(other, ROLE_OPERATOR));
+    assert_null(auth_token(one, ROLE_ANYONE));
+    assert_int_equal(auth_role_of_token(one, token), ROLE_OPERATOR);
+    assert_int_equal(auth_role_of_token(other, token), ROLE_ANYONE);
+    auth_destroy(one);
+    auth_destroy(other);
+}
+
+static void test_auth__read_only_has_no_operator(void **state)
+{
+    struct auth *auth = must_create(1, false);
+
+    (void)state;
+    assert_null(auth_token(auth, ROLE_OPERATOR));
+    assert_int_equal(auth_role_of_token(auth, ""), ROLE_ANYONE);
+    assert_int_equal(auth_role_of_token(auth, auth_token(auth, ROLE_VIEWER)),
+                     ROLE_VIEWER);
+    auth_destroy(auth);
+}
+
+/* The text with the viewer's token in place of '@'. */
+static char *with_token(const struct auth *auth, const char *text)
+{
+    const char *at = text != NULL ? strchr(text, '@') : NULL;
+
+    if (at == NULL)
+        return mem_copy_string(text);
+    return mem_printf("%.*s%s%s", (int)(at - text), text,
+                      auth_token(auth, ROLE_VIEWER), at + 1);
+}
+
+static void assert_role(const struct auth *auth, const char *cookie,
+                        const char *authorization, enum role role)
+{
+    char *with = with_token(auth, cookie);
+    char *as = with_token(auth, authorization);
+
+    if (auth_role(auth, with, as) != role)
+        fail_msg("cookie '%s', authorization '%s'", with, as);
+    free(with);
+    free(as);
+}
+
+static void test_auth__reads_cookies_and_bearers(void **state)
+{
+    struct auth *auth = must_create(8420, true);
+
+    (void)state;
+    assert_role(auth, NULL, NULL, ROLE_ANYONE);
+    assert_role(auth, "smtune-8420=@", NULL, ROLE_VIEWER);
+    assert_role(auth, "a=b; smtune-8420=@; c", NULL, ROLE_VIEWER);
+    assert_role(auth, "a=b;smtune-8420=@", NULL, ROLE_VIEWER);
+    assert_role(auth, "smtune-8421=@", NULL, ROLE_ANYONE);
+    assert_role(auth, "asmtune-8420=@", NULL, ROLE_ANYONE);
+    assert_role(auth, "smtune-8420=@a", NULL, ROLE_ANYONE);
+    assert_role(auth, "smtune-8420", NULL, ROLE_ANYONE);
+    assert_role(auth, ";;; ;=", NULL, ROLE_ANYONE);
+    assert_role(auth, NULL, "Bearer @", ROLE_VIEWER);
+    assert_role(auth, NULL, "bearer @", ROLE_VIEWER);
+    assert_role(auth, NULL, "Bearer @ ", ROLE_ANYONE);
+    assert_role(auth, NULL, "Basic @", ROLE_ANYONE);
+    assert_role(auth, "smtune-8420=@", "Bearer x", ROLE_ANYONE);
+    auth_destroy(auth);
+}
+
+static void test_auth__knows_its_own_names(void **state)
+{
+    static const char *const ours[] = {"127.0.0.1:8420", "localhost:8420",
+                                       "LOCALHOST:8420", "[::1]:8420"};
+    static const char *const others[] = {
+        "",           "127.0.0.1",       "localhost",         ":8420",
+        "[::1]",      "localhost:84200", "localhost:842",     "evil:8420",
+        "127.0.0.1x", "localhost.:8420", "127.0.0.1:8420:80", "::1:8420",
+    };
+    struct auth *auth = must_create(8420, true);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
+        char *origin = mem_printf("http://%s", ours[i]);
+
+        assert_true(auth_host_is_ours(auth, ours[i]));
+        assert_true(auth_origin_is_ours(auth, origin));
+        assert_false(auth_origin_is_ours(auth, ours[i]));
+        free(origin);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(auth_host_is_ours(auth, others[i]));
+    assert_false(auth_origin_is_ours(auth, "null"));
+    assert_false(auth_origin_is_ours(auth, "https://localhost:8420"));
+    auth_destroy(auth);
+}
+
+static void test_auth__a_socket_has_any_port(void **state)
+{
+    struct auth *auth = must_create(0, true);
+
+    (void)state;
+    assert_true(auth_host_is_ours(auth, "localhost"));
+    assert_true(auth_host_is_ours(auth, "localhost:9000"));
+    assert_false(auth_host_is_ours(auth, "localhost:"));
+    assert_false(auth_host_is_ours(auth, "localhost:9000x"));
+    assert_false(auth_host_is_ours(auth, "localhostx"));
+    assert_false(auth_host_is_ours(auth, "evil:9000"));
+    auth_destroy(auth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_auth__tokens_are_long_and_never_the_same),
+        cmocka_unit_test(test_auth__read_only_has_no_operator),
+        cmocka_unit_test(test_auth__reads_cookies_and_bearers),
+        cmocka_unit_test(test_auth__knows_its_own_names),
+        cmocka_unit_test(test_auth__a_socket_has_any_port),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

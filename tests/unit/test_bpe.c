@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "training/bpe.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/fs.h"
+#include "base/rng.h"
+#include "tests/unit/folder.h"
+
+static const char TEXT[] =
+    "low lower lowest newer newest widest 1999 1998 1997; low, lower: lowest\n";
+
+static struct bpe *learn(const char *text, size_t size)
+{
+    return bpe_learn((const uint8_t *)text, strlen(text), size);
+}
+
+static void assert_spells(const struct bpe *bpe, const uint8_t *bytes,
+                          size_t length)
+{
+    uint16_t *tokens = calloc(length + 1, sizeof(*tokens));
+    struct buf spelt = BUF_INIT;
+    size_t count;
+
+    assert_non_null(tokens);
+    count = bpe_encode(bpe, bytes, length, tokens);
+    assert_true(count <= length);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(tokens[i] < bpe_size(bpe));
+        bpe_decode(bpe, tokens[i], &spelt);
+    }
+    assert_int_equal(spelt.length, length);
+    assert_memory_equal(buf_text(&spelt), bytes, length);
+    buf_clear(&spelt);
+    free(tokens);
+}
+
+static void test_bpe__spells_any_bytes_again(void **state)
+{
+    static const char *const alphabets[] = {NULL, "abel ", "low erst,1"};
+    struct bpe *bpe = learn(TEXT, 300);
+    uint8_t bytes[200];
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 1, 0, 0);
+    assert_spells(bpe, (const uint8_t *)TEXT, strlen(TEXT));
+    for (int i = 0; i < 1000; i++) {
+        const char *letters = alphabets[i % 3];
+        size_t length = (size_t)rng_below(&rng, sizeof(bytes));
+
+        for (size_t at = 0; at < length; at++)
+            bytes[at] =
+                letters == NULL
+                    ? (uint8_t)rng_below(&rng, 256)
+                    : (uint8_t)letters[rng_below(&rng, strlen(letters))];
+        assert_spells(bpe, bytes, length);
+    }
+    bpe_destroy(bpe);
+}
+
+/* The text of the paper's section 3.2, by hand: l o (4), lo w (4), then of
+ * those that come twice the one whose tokens are older. */
+static void test_bpe__merges_the_most_frequent_pair_first(void **state)
+{
+    struct bpe *bpe = learn("low;low;low;low;ne;ne", 400);
+    uint16_t tokens[21];
+
+    (void)state;
+    assert_int_equal(bpe_size(bpe), 256 + 3);
+    assert_int_equal(bpe_encode(bpe, (const uint8_t *)"low;lo;ne", 9, tokens),
+                     5);
+    assert_int_equal(tokens[0], 257); /* low */
+    assert_int_equal(tokens[1], ';');
+    assert_int_equal(tokens[2], 256); /* lo */
+    assert_int_equal(tokens[4], 258); /* ne */
+    bpe_destroy(bpe);
+}
+
+static void test_bpe__cuts_text_into_words(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {
+        {"low er", 3},
+        {" low er", 4},
+        {"  low", 2},
+        {"12ab", 2},
+        {" ", 1},
+        {".,a", 2},
+        {"\n\nGe", 2},
+        {" .\n", 2},
+        {"\303\251t\303\251 x", 5},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", BPE_WORD_MAX},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(
+            bpe_word((const uint8_t *)cases[i].text, strlen(cases[i].text)),
+            cases[i].length);
+}
+
+static void test_bpe__is_the_same_from_its_file(void **state)
+{
+    char *path = fs_join(*state, "vocabulary");
+    struct bpe *bpe = learn(TEXT, 290), *loaded;
+    uint16_t one[sizeof(TEXT)], other[sizeof(TEXT)];
+    const uint8_t *text = (const uint8_t *)TEXT;
+    size_t count;
+
+    assert_int_equal(bpe_save(bpe, path, NULL), 0);
+    loaded = bpe_load(path, NULL);
+    assert_non_null(loaded);
+    assert_int_equal(bpe_size(loaded), bpe_size(bpe));
+    count = bpe_encode(bpe, text, strlen(TEXT), one);
+    assert_int_equal(bpe_encode(loaded, text, strlen(TEXT), other), count);
+    assert_memory_equal(one, other, count * sizeof(*one));
+    bpe_destroy(bpe);
+    bpe_destroy(loaded);
+    free(path);
+}
+
+static void test_bpe__refuses_other_files(void **state)
+{
+    static const char *const files[] = {
+        "",
+        "smtrain vocabulary 2\n",
+        "smtrain vocabulary 1\n97 256\n",       /* not there yet */
+        "smtrain vocabulary 1\n97 98\n97 98\n", /* twice */
+        "smtrain vocabulary 1\n97 98",
+        "smtrain vocabulary 1\n-1 98\n",
+        "smtrain vocabulary 1\n97\n",
+    };
+    char *path = fs_join(*state, "vocabulary");
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        assert_int_equal(
+            fs_write_atomic(path, files[i], strlen(files[i]), 0600, NULL), 0);
+        assert_null(bpe_load(path, &err));
+        assert_int_equal(err.kind, ERR_FILE);
+        assert_non_null(strstr(err.text, "vocabulary"));
+    }
+    free(path);
+}
+
+static void test_bpe__names_a_file_that_is_missing(void **state)
+{
+    struct err err;
+
+    (void)state;
+    assert_null(bpe_load("/nowhere/vocabulary", &err));
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bpe__spells_any_bytes_again),
+        cmocka_unit_test(test_bpe__merges_the_most_frequent_pair_first),
+        cmocka_unit_test(test_bpe__cuts_text_into_words),
+        cmocka_unit_test_setup_teardown(test_bpe__is_the_same_from_its_file,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_bpe__refuses_other_files,
+                                        make_folder, remove_folder),
+        cmocka_unit_test(test_bpe__names_a_file_that_is_missing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
