@@ -16,17 +16,18 @@ endif
 # What apt installs: to build and run; and to test besides.
 DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
         libgsl-dev libjansson-dev libpcre2-dev libopenblas-dev zlib1g-dev \
-        libcurl4-openssl-dev nettle-dev dataset-fashion-mnist
+        libcurl4-openssl-dev nettle-dev libmicrohttpd-dev dataset-fashion-mnist
 TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
         zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
-        python3-pytest-xdist python3-yaml
+        python3-pytest-xdist python3-yaml python3-jsonschema python3-selenium \
+        chromium chromium-driver
 # For a cluster below a directory (tests/slurm/lab); the tests do without.
 SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
         slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
         mariadb-client-core curl
 
-PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib nettle
+PKGS  := libuv yaml-0.1 sqlite3 gsl jansson libpcre2-8 zlib nettle libmicrohttpd
 WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
          -Wwrite-strings -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
          -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough \
@@ -57,6 +58,9 @@ SRC   := $(filter-out $(MAINS),$(wildcard $(DIRS:%=%/*.c)))
 PROGS := $(if $(filter cli/%,$(MAINS)),smtune) \
          $(if $(filter executors/%,$(MAINS)),smtune-shim) \
          $(if $(filter training/%,$(MAINS)),smtrain)
+# What smtrain loads where it is asked for; MPI where there is an mpicc.
+MPICC := $(shell command -v mpicc)
+PLUGINS := $(if $(MPICC),smtrain-mpi.so)
 MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
          $(wildcard man/*.[0-9])))
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
@@ -76,7 +80,7 @@ COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 Q   := $(if $(V),,@)
 say  = $(if $(V),@:,@printf '  %-4s %s\n' $1 $(@:build/%=%))
 
-all: $B/libsmtune.a $(PROGS:%=$B/%) $(MAN) $(COMPLETIONS) ## build programs and manual pages
+all: $B/libsmtune.a $(PROGS:%=$B/%) $(PLUGINS:%=$B/%) $(MAN) $(COMPLETIONS) ## build programs and manual pages
 
 help: ## say what each target does
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1\t/p' Makefile | \
@@ -125,11 +129,24 @@ $B/flags $S/flags: FORCE
 # The tables' SQL becomes a part of the program.
 $B/store/schema.o $S/store/schema.o: $(wildcard store/schema*.sql)
 
+$B/dashboard/api_openapi.o $S/dashboard/api_openapi.o: dashboard/schemas.json
+
+# And the page's files, compressed.
+PAGE := $(filter-out %.map,$(wildcard dashboard/web/dist/*))
+$B/dashboard/page_files.c $S/dashboard/page_files.c: dashboard/embed \
+ dashboard/web/dist $(PAGE)
+	@mkdir -p $(@D)
+	$Qdashboard/embed $(@D) $(PAGE) >$@
+$B/dashboard/page_files.o: $B/dashboard/page_files.c $B/flags
+	$(compile)
+$S/dashboard/page_files.o: $S/dashboard/page_files.c $S/flags
+	$(compile)
+
 %/libsmtune.a:
 	$(call say,AR)
-	$Qrm -f $@ && $(AR) rcs $@ $^
-$B/libsmtune.a: $(SRC:%.c=$B/%.o)
-$S/libsmtune.a: $(SRC:%.c=$S/%.o)
+	$Qrm -f $@ && $(AR) qcs $@ $^
+$B/libsmtune.a: $(SRC:%.c=$B/%.o) $B/dashboard/page_files.o
+$S/libsmtune.a: $(SRC:%.c=$S/%.o) $S/dashboard/page_files.o
 
 $B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
 $B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
@@ -137,10 +154,15 @@ $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
+ARITHMETIC := $(wildcard training/op_*.c) $(addprefix training/,ops_cpu.c \
+ matrix.c arena.c params.c model_memory.c mlp.c cnn.c \
+ gpt.c)
 # Gradients are checked with the trainer's arithmetic in double precision.
-$S/tests/unit/test_gradients: \
- $(addprefix $S/double/training/,mlp.o ops.o params.o)
+GRADIENTS := $(filter $S/tests/unit/test_gradients%,$(UNIT))
+$(GRADIENTS): \
+ $(patsubst training/%.c,$S/double/training/%.o,$(ARITHMETIC))
 $S/tests/unit/test_store_network: MORE += -Wl,--wrap=statfs
+$S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms
 $(FUZZ): MORE = -fsanitize=fuzzer
 # The same programs with fault points (tests/fault/points.h).
 $S/fault/smtune: $S/cli/main.o $S/tests/fault/store_points.o
@@ -153,6 +175,7 @@ WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
 $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
 $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
+$B/fill_many: $B/tests/bench/fill_many.o $B/libsmtune.a
 $B/cluster: $(CLUSTER:%.c=$B/%.o) $B/libsmtune.a
 $S/cluster: $(CLUSTER:%.c=$S/%.o) $S/libsmtune.a
 # What stands in for the clock, libuv and the executors comes before the
@@ -164,10 +187,15 @@ $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
 $(PROGS:%=$B/%) $(PROGS:%=$S/%) $(FAULT) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
-$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim:
+$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many:
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
+
+$B/smtrain-mpi.so $S/smtrain-mpi.so: training/mpi/mpi_calls.c training/mpi/mpi_calls.h
+	$(call say,MPI)
+	@mkdir -p $(@D)
+	$Q$(MPICC) $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
 
 # Manual pages and completions come from the program's own tables.
 $B/man/%: man/%
@@ -189,6 +217,16 @@ endef
 $B/completions/%: $B/smtune
 	@mkdir -p $(@D)
 	$Q$B/smtune completion $* >$@.tmp && mv $@.tmp $@
+
+# The page of the dashboard; what is built is committed (tests/lint/web).
+W := dashboard/web
+web: $W/node_modules/.package-lock.json ## build the dashboard's page anew, with npm
+	@cd $W && node_modules/.bin/tsc --noEmit && node build.mjs
+web-test: $W/node_modules/.package-lock.json ## test the page's parts that need no browser
+	@cd $W && node test.mjs
+$W/node_modules/.package-lock.json: $W/package-lock.json
+	@cd $W && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 # Packages ----------------------------------------------------------------
 
@@ -223,7 +261,7 @@ check-all:
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) $(FILL) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
+check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(FILL) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
@@ -232,6 +270,16 @@ check-slurm: $(PROGS:%=$S/%) $(FAULT) ## tests on a real cluster of Slurm (T=nam
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
 	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
+
+check-browser: $(PROGS:%=$S/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)
+	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+	 $(PYTHON) -m pytest -q -n 2 \
+	 $(if $T,tests/browser/test_$T.py,tests/browser)
+
+pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
+	@$(MAKE) --no-print-directory check-browser T=docs
+	cd build/pictures && for picture in docs-*.png; do \
+	 pngquant --force --output $(CURDIR)/docs/dashboard/$${picture#docs-} $$picture; done
 
 fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
@@ -277,6 +325,32 @@ coverage: ## which lines the tests reach: build/cov/index.html
 bench: all $(BENCH) ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
+# Collectives against Open MPI's, where that is installed (openmpi-bin,
+# libopenmpi-dev); root and more ranks than cores are fine for this.
+MPIRUN := mpirun --allow-run-as-root --oversubscribe
+bench-train: all $(if $(MPICC),$B/all_reduce) ## collectives against Open MPI's, steps against PyTorch's
+	@$(PYTHON) -c 'import torch' 2>/dev/null || \
+	 { echo 'bench-train: there is no PyTorch here: apt install python3-torch'; exit 0; }; \
+	for peer in $(sort $(wildcard tests/bench/train/torch_*.py)); do \
+	 $(PYTHON) $$peer $B || exit; done
+	@$(PYTHON) tests/bench/train/checkpoint.py $B/smtrain
+ifeq ($(MPICC),)
+	@echo 'bench-train: there is no mpicc here: apt install openmpi-bin libopenmpi-dev'
+else
+	@for n in 2 4; do $(MPIRUN) -n $$n $B/all_reduce; done
+$B/all_reduce: tests/bench/train/all_reduce.c $B/libsmtune.a
+	$(call say,LD)
+	$Q$(MPICC) $(BASE_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+endif
+
+bench-ranks: all ## two ranks against two processes that train apart
+	@$(PYTHON) tests/bench/train/ranks.py $B
+
+bench-dashboard: all $B/fill_many ## the dashboard's server and page at 100,000 trials (TRIALS CLIENTS)
+	@$(PYTHON) tests/bench/dashboard.py $(if $(TRIALS),--trials $(TRIALS)) \
+	 $(if $(CLIENTS),--clients $(CLIENTS)) $B
+	@$(PYTHON) tests/bench/dashboard_page.py $(if $(TRIALS),--trials $(TRIALS)) $B
+
 bench-slurm: all ## pilots, jobs and failing nodes against Slurm itself
 	@$(PYTHON) tests/bench/slurm.py
 
@@ -318,16 +392,17 @@ zsh_at  := zsh/site-functions/_smtune
 fish_at := fish/vendor_completions.d/smtune.fish
 
 install: all ## to PREFIX (DESTDIR for packagers)
-	install -d $(D)$(bindir) $(D)$(docdir)/examples
-	install $(PROGS:%=$B/%) $(D)$(bindir)
-	install -m 644 README.md CHANGES.md LICENSE $(wildcard docs/*.md docs/*.svg) \
+	install -d $(D)$(bindir) $(D)$(docdir)/examples $(D)$(docdir)/dashboard
+	install $(PROGS:%=$B/%) $(PLUGINS:%=$B/%) $(D)$(bindir)
+	install -m 644 README.md CHANGES.md LICENSE $W/LICENSES $(wildcard docs/*.md docs/*.svg) \
 	 $(D)$(docdir)
+	install -m 644 $(wildcard docs/dashboard/*) $(D)$(docdir)/dashboard
 	$(if $(wildcard examples/*),cp -r examples/. $(D)$(docdir)/examples)
 	$(foreach page,$(MAN),install -D -m 644 $(page) $(call man_at,$(page));)
 	$(foreach shell,$(COMPLETIONS),install -D -m 644 $(shell) \
 	 $(D)$(datadir)/$($(notdir $(shell))_at);)
 uninstall: ## remove what install put there
-	rm -f $(PROGS:%=$(D)$(bindir)/%) \
+	rm -f $(PROGS:%=$(D)$(bindir)/%) $(PLUGINS:%=$(D)$(bindir)/%) \
 	 $(foreach page,$(MAN),$(call man_at,$(page))) \
 	 $(foreach shell,$(SHELLS),$(D)$(datadir)/$($(shell)_at))
 	rm -rf $(D)$(docdir)
@@ -342,7 +417,7 @@ FORCE:
 -include $(shell find $B -name '*.d' 2>/dev/null)
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help quickstart deps deps-test check check-all check-unit check-e2e \
-        check-slurm fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
-        bench-schedulers bench-curves bench-slurm \
+.PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
+        check-e2e check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
+        bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-ranks \
         install uninstall dist clean FORCE
