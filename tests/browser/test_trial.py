@@ -269,3 +269,32 @@ def test_what_people_write_on_a_trial(smtune, tuned, serve, page):
     page.see("odd", ".trial-remarks .tag")
     assert "bold" in smtune.ok("note", "tune", "3")
     page.picture("trial-remarks")
+
+
+def test_a_link_right_after_a_key_is_followed(fill, serve, page):
+    """The address follows a key a moment later: a link, or the way back, that
+    is taken in that moment stays taken, and back leads to what was seen."""
+    fill("tune", "minimize", 20)
+    page.login(serve().operator)
+    page.see("tune")
+    page.go("/runs/1/table", trial=5)
+    page.see("Trial 5", ".trial-panel")
+    page.js("""
+        dispatchEvent(new KeyboardEvent("keydown", {key: "]", bubbles: true}));
+        scheduler.postTask(() => location.hash = "#/runs/1/trial?trial=6",
+                           {priority: "user-blocking"});
+        const end = performance.now() + 400;
+        while (performance.now() < end);""")
+    page.one(".trial-page")
+    page.at("/trial.trial=6$")
+
+    page.driver.execute_async_script("""
+        const done = arguments[0];
+        dispatchEvent(new KeyboardEvent("keydown", {key: "]", bubbles: true}));
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+            document.querySelector("nav.tabs a").click();
+            done();
+        }));""")
+    page.at("/overview.trial=7$")
+    page.js("history.back()")
+    page.at("/trial.trial=7$")

@@ -43,24 +43,28 @@ export function watchUrl(): void {
     place.value = parse(location.hash);
   });
   addEventListener("pagehide", write);
+  addEventListener("click", write, true); // what a link leaves behind is whole
 }
 
 // Browsers let an address be changed a few times a second only: it follows when
 // what moves has come to rest.
 const WRITE_PAUSE_MS = 150;
 let writing: ReturnType<typeof setTimeout> | undefined;
+let hashLeft = ""; // the address that is to be replaced
 
 function write(): void {
   if (writing === undefined) return;
   clearTimeout(writing);
   writing = undefined;
-  history.replaceState(null, "", print(place.peek()));
+  // A link or the back button may have been quicker: hashchange will say so.
+  if (location.hash === hashLeft) history.replaceState(null, "", print(place.peek()));
 }
 
 function go(next: Place, isStep: boolean): void {
   if (isStep) write();
   place.value = next;
   if (isStep) return history.pushState(null, "", print(next));
+  if (writing === undefined) hashLeft = location.hash;
   clearTimeout(writing);
   writing = setTimeout(write, WRITE_PAUSE_MS);
 }
