@@ -27,7 +27,7 @@ struct comm;
  * checkpoint_saver_create, then checkpoint_save at any step with
  * checkpoint_check after each, checkpoint_finish before the process ends, and
  * checkpoint_saver_destroy. Where a function fails on one rank that all ranks
- * call, this rank tells the others (comm_abort), which are or will be waiting
+ * call, this rank tells the others (comm_give_up), which are or will be waiting
  * for it.
  */
 

@@ -201,9 +201,9 @@ int comm_local_size(const struct comm *comm)
     return count_here(comm->rendezvous, comm->size);
 }
 
-bool comm_has_failed(const struct comm *comm)
+const char *comm_host(const struct comm *comm, int rank)
 {
-    return comm->is_broken;
+    return comm->rendezvous->peers[rank].host;
 }
 
 void comm_set_bucket(struct comm *comm, int bucket)
@@ -291,9 +291,15 @@ int comm_barrier(struct comm *comm, struct err *err)
     return end(comm, status, err);
 }
 
-void comm_abort(struct comm *comm, const char *text)
+int comm_give_up(struct comm *comm, struct err *err)
 {
-    if (comm->size > 1 && !comm->is_broken)
-        notice_spread(comm->rendezvous->whole, NOTICE_GAVE_UP, text);
+    char call[COMM_CALL_MAX];
+
+    if (comm->size == 1 || comm->is_broken)
+        return -1;
+    notice_spread(comm->rendezvous->whole, NOTICE_GAVE_UP, err->text);
     comm->is_broken = true;
+    comm_describe(&comm->call, call);
+    return err_prefix(err, "rank %d on host %s, after %s", comm->rank,
+                      comm_host(comm, comm->rank), call);
 }

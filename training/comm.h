@@ -2,7 +2,6 @@
 #ifndef SMTUNE_TRAINING_COMM_H
 #define SMTUNE_TRAINING_COMM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +22,8 @@
  * Where a rank has died, stands still for longer than the time limit, or has
  * called something else, the call fails on all others: -1, with an error that
  * names this rank and host, the rank that is missed and its host, the call,
- * its number and its bucket. After that only comm_abort and comm_destroy may be
- * called.
+ * its number and its bucket. After that only comm_give_up and comm_destroy may
+ * be called.
  */
 struct comm;
 
@@ -50,8 +49,8 @@ const char *comm_name(const struct comm *comm);
 int comm_local_rank(const struct comm *comm);
 int comm_local_size(const struct comm *comm);
 
-/* Whether a call has failed, and the others know. */
-bool comm_has_failed(const struct comm *comm);
+/* A rank's host, as that rank calls it. */
+const char *comm_host(const struct comm *comm, int rank);
 
 /* What the next calls are for, in messages; -1: for nothing in particular. */
 void comm_set_bucket(struct comm *comm, int bucket);
@@ -72,8 +71,10 @@ int comm_broadcast(struct comm *comm, void *data, size_t bytes, int root,
 /* Returns when all ranks have called it. */
 int comm_barrier(struct comm *comm, struct err *err);
 
-/* Says why this rank gives up: the others' calls fail with it, within a
- * second, whatever they do. */
-void comm_abort(struct comm *comm, const char *text);
+/* Where this rank ends for a reason of its own: the others' calls fail with it,
+ * within a second, whatever they do. Puts this rank, its host and its last call
+ * in front of the reason; a call that has failed has done all that. Always
+ * -1. */
+int comm_give_up(struct comm *comm, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <zlib.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
@@ -52,7 +53,9 @@ struct reducer {
     real *own_values, *own_grads; /* shards in stage 3, and from 2 on */
     struct presence *present;     /* [buckets.count]; stage 3 */
     int ahead;                    /* the unit that is had in advance, or -1 */
-    double *squares;              /* of each block of gradients */
+    bool is_digesting;
+    uint32_t digest;
+    double *squares; /* of each block of gradients */
 };
 
 static void give_back(real *numbers, size_t count)
@@ -141,6 +144,13 @@ static void want(struct reducer *reducer, int unit)
     }
 }
 
+static void digest_values(struct reducer *reducer, size_t first, size_t count)
+{
+    reducer->digest = (uint32_t)crc32_z(
+        reducer->digest, (const Bytef *)(reducer->params->values + first),
+        count * sizeof(real));
+}
+
 static void want_no_more(struct reducer *reducer, int unit)
 {
     int last, bucket = buckets_of(reducer, unit, &last);
@@ -152,6 +162,9 @@ static void want_no_more(struct reducer *reducer, int unit)
             continue;
         comm_thread_await(reducer->thread, present->job, NULL);
         present->job = 0;
+        if (reducer->is_digesting)
+            digest_values(reducer, bucket_begin(&reducer->buckets, bucket),
+                          bucket_length(&reducer->buckets, bucket));
         give_back_bucket(reducer, reducer->params->values, bucket);
     }
 }
@@ -423,6 +436,20 @@ int reducer_norm(struct reducer *reducer, double *norm, struct err *err)
                    : square_sum(reducer->params->grads + i * BUCKETS_BLOCK);
     *norm = sqrt(sum);
     return 0;
+}
+
+void reducer_begin_digest(struct reducer *reducer)
+{
+    reducer->is_digesting = true;
+    reducer->digest = 0;
+}
+
+uint32_t reducer_end_digest(struct reducer *reducer)
+{
+    if (reducer->stage < 3)
+        digest_values(reducer, 0, reducer->params->count);
+    reducer->is_digesting = false;
+    return reducer->digest;
 }
 
 double reducer_take_waited_ms(struct reducer *reducer)

@@ -2,6 +2,8 @@
 #ifndef SMTUNE_TRAINING_REDUCER_H
 #define SMTUNE_TRAINING_REDUCER_H
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "training/buckets.h"
 #include "training/comm.h"
@@ -58,6 +60,12 @@ int reducer_norm(struct reducer *reducer, double *norm, struct err *err);
 int reducer_span_count(const struct reducer *reducer);
 struct optim_span reducer_span(const struct reducer *reducer, int index);
 void reducer_publish(struct reducer *reducer, int index);
+
+/* A checksum of the parameters with which this rank computes between the two
+ * calls, before the update; in stage 3 of each bucket, whenever it lets go of
+ * it. It is the same on all ranks unless some number has changed by itself. */
+void reducer_begin_digest(struct reducer *reducer);
+uint32_t reducer_end_digest(struct reducer *reducer);
 
 /* How long computing has waited for communication since it was last asked. */
 double reducer_take_waited_ms(struct reducer *reducer);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -47,16 +48,6 @@ static int run_meet(struct run *run, const struct train_job *job,
         return -1;
     run->comm = comm_create(&run->ranks, &options, err);
     return run->comm != NULL ? 0 : -1;
-}
-
-/* Tells the other ranks, unless it was they who told. */
-static int give_up(struct run *run, struct err *err)
-{
-    if (run->ranks.size == 1 || run->comm == NULL || comm_has_failed(run->comm))
-        return -1;
-    comm_abort(run->comm, err->text);
-    return err_prefix(err, "rank %d on host %s", run->ranks.rank,
-                      run->ranks.host);
 }
 
 /* As many shares as the run began with. */
@@ -170,19 +161,24 @@ static void report(const struct run *run, const struct train_report *report)
         run->job->on_epoch(run->job->user, report);
 }
 
-/* rank: whose samples it was. */
+/* rank: whose samples it was, or -1. */
 static int diverged(struct run *run, int rank, struct err *err)
 {
     const struct train_report none = {run->at.epoch + 1, NAN, NAN, NAN, 0, 0};
-    char where[32] = "";
+    struct buf whose = BUF_INIT;
+    int status;
 
     report(run, &none);
-    if (run->ranks.size > 1)
-        snprintf(where, sizeof(where), " of rank %d", rank);
-    return err_set(err, ERR_FAILED,
-                   "training diverged: the loss%s is not finite in epoch "
-                   "%" PRId64 ", batch %" PRId64 "; try a smaller --lr than %g",
-                   where, run->at.epoch + 1, run->at.batch, run->options->lr);
+    if (rank >= 0 && run->ranks.size > 1)
+        buf_printf(&whose, " of rank %d on host %s", rank,
+                   comm_host(run->comm, rank));
+    status = err_set(
+        err, ERR_FAILED,
+        "training diverged: the loss%s is not finite in epoch %" PRId64
+        ", batch %" PRId64 "; try a smaller --lr than %g",
+        buf_text(&whose), run->at.epoch + 1, run->at.batch, run->options->lr);
+    buf_clear(&whose);
+    return status;
 }
 
 /* The rest of the epoch that is under way. 0, -1, or the signal with which a
@@ -237,7 +233,7 @@ static int finish_epoch(struct run *run, double samples_per_s, struct err *err)
                     err) != 0)
         return -1;
     if (!isfinite(at->val_loss))
-        return diverged(run, 0, err);
+        return diverged(run, -1, err);
     at->epoch++;
     at->batch = 0;
     at->loss_sum = 0;
@@ -286,6 +282,18 @@ static void note_position(const struct run *run)
     buf_clear(&text);
 }
 
+/* In stage 3 of ZeRO nobody has the parameters before they are used. */
+static int check_alike(struct run *run, struct err *err)
+{
+    uint32_t settings = (uint32_t)crc32_z(0, (const Bytef *)run->settings.data,
+                                          run->settings.length);
+
+    if (run_check(run, "flags or data", settings, err) != 0)
+        return -1;
+    reducer_begin_digest(run->reducer);
+    return run_check(run, "parameters", reducer_end_digest(run->reducer), err);
+}
+
 static int run_prepare(struct run *run, struct err *err)
 {
     const char *directory = run->options->checkpoint_dir;
@@ -297,7 +305,7 @@ static int run_prepare(struct run *run, struct err *err)
         return -1;
     run_split(run);
     if (run_set_schedule(run, err) != 0 || run_restore(run, err) != 0 ||
-        run_check(run, err) != 0)
+        check_alike(run, err) != 0)
         return -1;
     return run_begin_saving(run, err);
 }
@@ -314,8 +322,8 @@ int train_run(const struct train_job *job, struct err *err)
         if (end >= 0 && run_finish_saving(&run, err) != 0)
             end = -1;
     }
-    if (end < 0)
-        give_up(&run, err);
+    if (end < 0 && run.comm != NULL)
+        comm_give_up(run.comm, err);
     run_clear(&run);
     return end;
 }
@@ -332,8 +340,8 @@ int train_test(const struct train_job *job, double *loss, double *error,
         status = run_measure(&run, 0, loss, error, err);
     if (status == 0)
         status = run.ranks.rank == 0;
-    else
-        give_up(&run, err);
+    else if (run.comm != NULL)
+        comm_give_up(run.comm, err);
     run_clear(&run);
     return status;
 }

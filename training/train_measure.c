@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "base/mem.h"
 #include "training/stopwatch.h"
@@ -91,42 +90,37 @@ int run_measure(struct run *run, size_t first, double *loss, double *error,
 }
 
 /* Says which ranks have others than the first one. */
-static int compare(const struct run *run, const uint32_t *digests,
-                   struct err *err)
+static int compare(const struct run *run, const char *what,
+                   const uint32_t *digests, struct err *err)
 {
     struct buf names = BUF_INIT;
     int status;
 
     for (int i = 1; i < run->ranks.size; i++) {
         if (digests[i] != digests[0])
-            buf_printf(&names, " %d", i);
+            buf_printf(&names, "%s %d on host %s", names.length > 0 ? "," : "",
+                       i, comm_host(run->comm, i));
     }
     if (names.length > 0)
         err_set(err, ERR_FAILED,
-                "after %" PRIu64 " steps the parameters of these ranks are "
-                "not those of rank 0:%s",
-                run->at.step, buf_text(&names));
+                "after %" PRIu64 " steps the %s of these ranks are not those "
+                "of rank 0 on host %s:%s",
+                run->at.step, what, comm_host(run->comm, 0), buf_text(&names));
     status = names.length > 0 ? -1 : 0;
     buf_clear(&names);
     return status;
 }
 
-/* In stage 3 of ZeRO each parameter is one rank's alone. */
-int run_check(struct run *run, struct err *err)
+int run_check(struct run *run, const char *what, uint32_t digest,
+              struct err *err)
 {
-    const struct params *params = &run->model->params;
-    uint32_t *digests;
+    uint32_t *digests = mem_array((size_t)run->ranks.size, sizeof(*digests));
     int status;
 
-    if (run->options->zero == 3)
-        return 0;
-    digests = mem_array((size_t)run->ranks.size, sizeof(*digests));
-    digests[run->ranks.rank] =
-        (uint32_t)crc32_z(0, (const Bytef *)params->values,
-                          params->count * sizeof(*params->values));
+    digests[run->ranks.rank] = digest;
     status = comm_all_gather(run->comm, digests, sizeof(*digests), err);
     if (status == 0)
-        status = compare(run, digests, err);
+        status = compare(run, what, digests, err);
     free(digests);
     return status;
 }

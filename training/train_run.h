@@ -106,8 +106,10 @@ int run_measure(struct run *run, size_t first, double *loss, double *error,
 /* The batch of the epoch that is under way: run->batch and run->batches. */
 void run_set_batch(struct run *run);
 
-/* Compares the parameters of all ranks. ERR_FAILED names those that differ. */
-int run_check(struct run *run, struct err *err);
+/* Compares what all ranks must have alike. ERR_FAILED names those that
+ * differ. */
+int run_check(struct run *run, const char *what, uint32_t digest,
+              struct err *err);
 
 /* One step on these samples of the order: `sum` is what it came to. No step is
  * made where its loss is not finite: *bad is the rank, else -1. */

@@ -107,7 +107,10 @@ int run_step(struct run *run, size_t start, size_t count, struct tally *sum,
              int *bad, struct err *err)
 {
     const struct shares *shares = &run->shares;
+    bool is_checked = is_due(run->options->check_every, run->at.step);
 
+    if (is_checked)
+        reducer_begin_digest(run->reducer);
     for (int i = 0; i < shares->own; i++) {
         struct totals totals;
 
@@ -122,9 +125,9 @@ int run_step(struct run *run, size_t start, size_t count, struct tally *sum,
         return -1;
     if (*bad >= 0)
         return 0;
-    if (update(run, err) != 0 ||
-        (is_due(run->options->check_every, run->at.step) &&
-         run_check(run, err) != 0))
+    if ((is_checked && run_check(run, "parameters",
+                                 reducer_end_digest(run->reducer), err) != 0) ||
+        update(run, err) != 0)
         return -1;
     run->meter.exposed_comm_ms += reducer_take_waited_ms(run->reducer);
     run->meter.loss += sum->loss;

@@ -106,8 +106,8 @@ def test_ranks_that_differ_are_named(smtune, images):  # noqa: F811
                     f'exec {BUILD}/smtrain mlp --data {images} --width 16 '
                     '--seed $((RANK == 1))')
     assert lines_of(result, status=1) == []
-    assert ("the parameters of these ranks are not those of rank 0: 1\n"
-            in result.stderr)
+    assert re.search(r"the flags or data of these ranks are not those of "
+                     r"rank 0 on host (\S+): 1 on host \1\n", result.stderr)
 
 
 def test_ranks_compare_what_they_have(ranks):

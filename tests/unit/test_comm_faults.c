@@ -42,43 +42,6 @@ static void await_calls(const struct world *world)
         usleep(1000);
 }
 
-/* The rank's own words are first, and these are among the others. */
-static void assert_says(const struct world *world, int rank, const char *call,
-                        const char *words)
-{
-    const char *text = world->ends[rank].text;
-    char start[64];
-
-    snprintf(start, sizeof(start), "rank %d on host host%d: %s", rank, rank,
-             call);
-    if (!world->ends[rank].is_done || strstr(text, words) == NULL ||
-        strncmp(text, start, strlen(start)) != 0)
-        fail_msg("%s, %d a host: rank %d says '%s', not '%s ... %s'",
-                 world->kind, world->each, rank, text, start, words);
-}
-
-static void test_comm_faults__a_rank_that_dies_is_named(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
-        struct world world = {
-            .kind = ways[k].kind, .each = ways[k].each, .size = RANKS};
-
-        world_start(&world, reduce_for_ever);
-        await_calls(&world);
-        kill(world.pids[1], SIGKILL);
-        world_wait(&world);
-        for (int i = 0; i < RANKS; i++) {
-            if (i != 1)
-                assert_says(&world, i, "all-reduce ",
-                            "rank 1 on host host1 has died");
-            if (i != 1)
-                assert_says(&world, i, "all-reduce ", ", bucket 3: ");
-        }
-        world_clear(&world);
-    }
-}
-
 static void wait_but_for(struct world *world, int rank)
 {
     pid_t pid = world->pids[rank];
@@ -88,29 +51,96 @@ static void wait_but_for(struct world *world, int rank)
     world->pids[rank] = pid;
 }
 
+/* What ranks do, and the signal that one of them gets in the middle of it. */
+struct fault {
+    world_fn *run;
+    void (*check)(struct world *world); /* after all have ended */
+    int64_t timeout_ms;                 /* 0: as usual */
+    int signal, rank;                   /* 0: none */
+};
+
+/* In all ways at once, as most of it is waiting. */
+static void try_fault(const struct fault *fault)
+{
+    struct world worlds[ARRAY_LEN(ways)];
+
+    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
+        worlds[k] = (struct world){.kind = ways[k].kind,
+                                   .each = ways[k].each,
+                                   .size = RANKS,
+                                   .timeout_ms = fault->timeout_ms};
+        world_start(&worlds[k], fault->run);
+    }
+    for (size_t k = 0; k < ARRAY_LEN(ways) && fault->signal != 0; k++) {
+        await_calls(&worlds[k]);
+        kill(worlds[k].pids[fault->rank], fault->signal);
+    }
+    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
+        if (fault->signal == SIGSTOP) {
+            wait_but_for(&worlds[k], fault->rank);
+            kill(worlds[k].pids[fault->rank], SIGCONT);
+        }
+        world_wait(&worlds[k]);
+        fault->check(&worlds[k]);
+        world_clear(&worlds[k]);
+    }
+}
+
+/* The rank's own words are first, and these are among the others. */
+static void assert_says(const struct world *world, int rank, const char *call,
+                        const char *words)
+{
+    const char *text = world->ends[rank].text;
+    char start[64];
+
+    snprintf(start, sizeof(start), "rank %d on host host%d%s", rank, rank,
+             call);
+    if (!world->ends[rank].is_done || strstr(text, words) == NULL ||
+        strncmp(text, start, strlen(start)) != 0)
+        fail_msg("%s, %d a host: rank %d says '%s', not '%s ... %s'",
+                 world->kind, world->each, rank, text, start, words);
+}
+
+static void assert_others_say(const struct world *world, int rank,
+                              const char *call, const char *words)
+{
+    for (int i = 0; i < world->size; i++) {
+        if (i != rank)
+            assert_says(world, i, call, words);
+    }
+}
+
+static void check_killed(struct world *world)
+{
+    assert_others_say(world, 1, ": all-reduce ",
+                      "rank 1 on host host1 has died");
+    assert_others_say(world, 1, ": all-reduce ", ", bucket 3: ");
+}
+
+static void test_comm_faults__a_rank_that_dies_is_named(void **state)
+{
+    (void)state;
+    try_fault(&(struct fault){.run = reduce_for_ever,
+                              .check = check_killed,
+                              .signal = SIGKILL,
+                              .rank = 1});
+}
+
+static void check_stopped(struct world *world)
+{
+    assert_others_say(world, 2, ": all-reduce ",
+                      "rank 2 on host host2 has not come for 6 s");
+    assert_says(world, 2, ": all-reduce ", "");
+}
+
 static void test_comm_faults__a_rank_that_stands_still_is_named(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
-        struct world world = {.kind = ways[k].kind,
-                              .each = ways[k].each,
-                              .size = RANKS,
-                              .timeout_ms = STILL_MS};
-
-        world_start(&world, reduce_for_ever);
-        await_calls(&world);
-        kill(world.pids[2], SIGSTOP);
-        wait_but_for(&world, 2);
-        kill(world.pids[2], SIGCONT);
-        world_wait(&world);
-        for (int i = 0; i < RANKS; i++) {
-            if (i != 2)
-                assert_says(&world, i, "all-reduce ",
-                            "rank 2 on host host2 has not come for 6 s");
-        }
-        assert_says(&world, 2, "all-reduce ", "");
-        world_clear(&world);
-    }
+    try_fault(&(struct fault){.run = reduce_for_ever,
+                              .check = check_stopped,
+                              .timeout_ms = STILL_MS,
+                              .signal = SIGSTOP,
+                              .rank = 2});
 }
 
 static int call_differently(struct comm *comm, struct world *world,
@@ -147,59 +177,58 @@ static void assert_one_says(struct world *world, const char *words)
                  world->each, words, world->ends[0].text);
 }
 
+static void check_called_differently(struct world *world)
+{
+    assert_one_says(world, "has called something else: ");
+}
+
+static void check_called_with_another_size(struct world *world)
+{
+    assert_one_says(world, "rank 3 on host host3 has called something else: "
+                           "all-reduce 1, 396 bytes");
+}
+
 static void test_comm_faults__another_call_is_told(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
-        struct world world = {.kind = ways[k].kind,
-                              .each = ways[k].each,
-                              .size = RANKS,
-                              .timeout_ms = STILL_MS};
-
-        world_run(&world, call_differently);
-        assert_one_says(&world, "has called something else: ");
-        world_clear(&world);
-        world_run(&world, call_with_another_size);
-        assert_one_says(&world,
-                        "rank 3 on host host3 has called something else: "
-                        "all-reduce 1, 396 bytes");
-        world_clear(&world);
-    }
+    try_fault(&(struct fault){.run = call_differently,
+                              .check = check_called_differently,
+                              .timeout_ms = STILL_MS});
+    try_fault(&(struct fault){.run = call_with_another_size,
+                              .check = check_called_with_another_size,
+                              .timeout_ms = STILL_MS});
 }
 
-static int wait_for_last_words(struct comm *comm, struct world *world,
-                               struct err *err)
+static int give_up_in_the_middle(struct comm *comm, struct world *world,
+                                 struct err *err)
 {
     if (comm_barrier(comm, err) != 0)
         return -1;
     if (world->rank != 2)
         return comm_barrier(comm, err);
-    comm_abort(comm, "the loss is nan");
-    return 0;
+    err_set(err, ERR_FAILED, "the disk is full");
+    return comm_give_up(comm, err);
+}
+
+static void check_given_up(struct world *world)
+{
+    assert_others_say(world, 2, ": barrier 2",
+                      "rank 2 on host host2 gave up: the disk is full");
+    assert_says(world, 2, ", after barrier 1: the disk is full", "");
 }
 
 static void test_comm_faults__who_gives_up_says_why(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(ways); k++) {
-        struct world world = {
-            .kind = ways[k].kind, .each = ways[k].each, .size = RANKS};
-
-        world_run(&world, wait_for_last_words);
-        for (int i = 0; i < RANKS; i++) {
-            if (i != 2)
-                assert_says(&world, i, "barrier 2",
-                            "rank 2 on host host2 gave up: the loss is nan");
-        }
-        world_clear(&world);
-    }
+    try_fault(
+        &(struct fault){.run = give_up_in_the_middle, .check = check_given_up});
 }
 
 static int fail_again(struct comm *comm, struct world *world, struct err *err)
 {
     if (world->rank == 0) {
-        comm_abort(comm, "enough");
-        return 0;
+        err_set(err, ERR_FAILED, "enough");
+        return comm_give_up(comm, err);
     }
     if (comm_barrier(comm, err) == 0)
         return err_set(err, ERR_FAILED, "the barrier let rank 1 through");
@@ -212,7 +241,7 @@ static void test_comm_faults__after_a_failure_all_calls_fail(void **state)
 
     (void)state;
     world_run(&world, fail_again);
-    assert_says(&world, 1, "barrier 2", "an earlier call has failed");
+    assert_says(&world, 1, ": barrier 2", "an earlier call has failed");
     world_clear(&world);
 }
 

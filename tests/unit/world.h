@@ -38,13 +38,20 @@ struct world_shared {
     atomic_int calls; /* that ranks have come through */
 };
 
+struct world;
+
+/* What a rank does: -1 with an error. */
+typedef int world_fn(struct comm *comm, struct world *world, struct err *err);
+
 struct world {
     const char *kind;
     int size;
     int each;           /* ranks that share a host; 0: all */
     int64_t timeout_ms; /* 0: as usual */
     int told_size[WORLD_MAX], told_rank[WORLD_MAX]; /* plus 1; 0: the truth */
+    const void *user;                               /* of what the ranks do */
     /* Of what runs: */
+    world_fn *run;
     int rank;
     pid_t pids[WORLD_MAX];
     int held, port; /* a socket that keeps the port */
@@ -52,8 +59,8 @@ struct world {
     struct world_end *ends; /* [size], in shared */
 };
 
-/* What a rank does: -1 with an error. */
-typedef int world_fn(struct comm *comm, struct world *world, struct err *err);
+/* What a process does that is a rank, with no communicator yet. */
+typedef void world_process(struct world *world, struct err *err);
 
 /* Bound but not listening: nobody is given the port, and rank 0 may still
  * listen there. */
@@ -102,15 +109,12 @@ static inline struct comm *world_create(const struct world *world,
                               : comm_create_met(rendezvous, &options, err);
 }
 
-static inline void world_be_rank(struct world *world, world_fn *run)
+static inline void world_meet(struct world *world, struct err *err)
 {
     struct ranks ranks = {.rank = world->rank,
                           .size = world->size,
                           .address = "127.0.0.1",
                           .port = world->port};
-    struct world_end *end = &world->ends[world->rank];
-    int files = world_count_files();
-    struct err err = {.text = ""};
     struct comm *comm;
 
     if (world->told_size[world->rank] > 0)
@@ -118,10 +122,19 @@ static inline void world_be_rank(struct world *world, world_fn *run)
     if (world->told_rank[world->rank] > 0)
         ranks.rank = world->told_rank[world->rank] - 1;
     snprintf(ranks.host, sizeof(ranks.host), "host%d", world->rank);
-    comm = world_create(world, &ranks, &err);
+    comm = world_create(world, &ranks, err);
     if (comm != NULL)
-        run(comm, world, &err);
+        world->run(comm, world, err);
     comm_destroy(comm);
+}
+
+static inline void world_be_rank(struct world *world, world_process *be)
+{
+    struct world_end *end = &world->ends[world->rank];
+    int files = world_count_files();
+    struct err err = {.text = ""};
+
+    be(world, &err);
     if (world_count_files() != files)
         err_prefix(&err, "files left open");
     snprintf(end->text, sizeof(end->text), "%s", err.text);
@@ -129,7 +142,7 @@ static inline void world_be_rank(struct world *world, world_fn *run)
     _exit(0);
 }
 
-static inline void world_start(struct world *world, world_fn *run)
+static inline void world_fork(struct world *world, world_process *be)
 {
     world->shared = mmap(NULL, sizeof(*world->shared), PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -141,8 +154,14 @@ static inline void world_start(struct world *world, world_fn *run)
         world->pids[i] = fork();
         assert_true(world->pids[i] >= 0);
         if (world->pids[i] == 0)
-            world_be_rank(world, run);
+            world_be_rank(world, be);
     }
+}
+
+static inline void world_start(struct world *world, world_fn *run)
+{
+    world->run = run;
+    world_fork(world, world_meet);
 }
 
 /* Waits for all; who has not ended by then is killed, and seen as not done. */
