@@ -236,38 +236,33 @@ ptrdiff_t link_write_some(int fd, const void *bytes, size_t length)
     return is_only_not_now() ? 0 : -1;
 }
 
+/* All of it there or back: one of `from` and `to` is NULL. */
+static int transfer(int fd, const char *from, char *to, size_t length,
+                    int64_t deadline_ms, struct err *err)
+{
+    for (size_t done = 0; done < length;) {
+        ptrdiff_t some = from != NULL
+                             ? link_write_some(fd, from + done, length - done)
+                             : link_read_some(fd, to + done, length - done);
+
+        if (some < 0)
+            return err_set(err, ERR_FAILED, "the connection is closed");
+        if (some == 0 &&
+            !await(fd, from != NULL ? POLLOUT : POLLIN, deadline_ms))
+            return err_set(err, ERR_BUSY, "the time is over");
+        done += (size_t)some;
+    }
+    return 0;
+}
+
 int link_send(int fd, const void *bytes, size_t length, int64_t deadline_ms,
               struct err *err)
 {
-    const char *next = bytes;
-
-    while (length > 0) {
-        ptrdiff_t put = link_write_some(fd, next, length);
-
-        if (put < 0)
-            return err_set(err, ERR_FAILED, "the connection is closed");
-        next += put;
-        length -= (size_t)put;
-        if (put == 0 && !await(fd, POLLOUT, deadline_ms))
-            return err_set(err, ERR_BUSY, "the time is over");
-    }
-    return 0;
+    return transfer(fd, bytes, NULL, length, deadline_ms, err);
 }
 
 int link_receive(int fd, void *bytes, size_t length, int64_t deadline_ms,
                  struct err *err)
 {
-    char *next = bytes;
-
-    while (length > 0) {
-        ptrdiff_t got = link_read_some(fd, next, length);
-
-        if (got < 0)
-            return err_set(err, ERR_FAILED, "the connection is closed");
-        next += got;
-        length -= (size_t)got;
-        if (got == 0 && !await(fd, POLLIN, deadline_ms))
-            return err_set(err, ERR_BUSY, "the time is over");
-    }
-    return 0;
+    return transfer(fd, NULL, bytes, length, deadline_ms, err);
 }

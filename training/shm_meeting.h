@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_SHM_MEETING_H
+#define SMTUNE_TRAINING_SHM_MEETING_H
+
+#include <stddef.h>
+
+#include "training/comm_impl.h"
+
+/*
+ * Memory that ranks of one host share, and how they meet in it: a memory file
+ * of the first one's, which the others open by way of /proc, so that it is gone
+ * when they are. Nothing else in the system knows of it.
+ *
+ * Each rank has a board, where it says how many steps it has come to, and
+ * MEETING_BUFFERS buffers of a chunk each, which serve one step after the
+ * other. A step is: everybody puts something into its buffer of that step, says
+ * so, and waits until all have. What was put there can be read until one has
+ * come through the next step; the buffer is written again for the third one
+ * after.
+ */
+
+/* A chunk is what stays in a core's own cache. */
+enum { MEETING_BUFFERS = 3, MEETING_CHUNK_BYTES = 128 * 1024 };
+
+struct shm_board;
+
+struct shm_meeting {
+    struct comm *comm; /* of those who meet */
+    unsigned step;     /* how many this rank has come through */
+    unsigned calls;
+    int spins;
+    struct shm_board *boards; /* [size], in the shared memory */
+    char *buffers; /* [size][MEETING_BUFFERS][MEETING_CHUNK_BYTES] behind */
+    size_t map_bytes;
+    int *pidfds; /* [size]; -1: cannot be watched */
+};
+
+/* Collective, for ranks that have met. To be closed, also after -1 (with an
+ * error: no memory, or not one host). */
+int shm_meeting_open(struct shm_meeting *meeting, struct comm *comm,
+                     struct err *err);
+void shm_meeting_close(struct shm_meeting *meeting); /* waits for nobody */
+
+/* A rank's buffer for the step. */
+static inline char *shm_meeting_buffer(const struct shm_meeting *meeting,
+                                       int rank, unsigned step)
+{
+    return meeting->buffers +
+           ((size_t)rank * MEETING_BUFFERS + step % MEETING_BUFFERS) *
+               MEETING_CHUNK_BYTES;
+}
+
+/* Ends a step: what this rank puts is there; waits for what the others do. -1
+ * with an error that says who is missed. */
+int shm_meet(struct shm_meeting *meeting, struct err *err);
+/* The same for the first step of a call: all must have called the same. */
+int shm_meet_first(struct shm_meeting *meeting, struct err *err);
+
+#endif
