@@ -236,33 +236,40 @@ ptrdiff_t link_write_some(int fd, const void *bytes, size_t length)
     return is_only_not_now() ? 0 : -1;
 }
 
-/* All of it there or back: one of `from` and `to` is NULL. */
-static int transfer(int fd, const char *from, char *to, size_t length,
-                    int64_t deadline_ms, struct err *err)
+/* After a part of a transfer: that it goes on, before the deadline. */
+static int go_on(int fd, short events, ptrdiff_t moved, int64_t deadline_ms,
+                 struct err *err)
 {
-    for (size_t done = 0; done < length;) {
-        ptrdiff_t some = from != NULL
-                             ? link_write_some(fd, from + done, length - done)
-                             : link_read_some(fd, to + done, length - done);
-
-        if (some < 0)
-            return err_set(err, ERR_FAILED, "the connection is closed");
-        if (some == 0 &&
-            !await(fd, from != NULL ? POLLOUT : POLLIN, deadline_ms))
-            return err_set(err, ERR_BUSY, "the time is over");
-        done += (size_t)some;
-    }
+    if (moved < 0)
+        return err_set(err, ERR_FAILED, "the connection is closed");
+    if (moved == 0 && !await(fd, events, deadline_ms))
+        return err_set(err, ERR_BUSY, "the time is over");
     return 0;
 }
 
 int link_send(int fd, const void *bytes, size_t length, int64_t deadline_ms,
               struct err *err)
 {
-    return transfer(fd, bytes, NULL, length, deadline_ms, err);
+    for (size_t done = 0; done < length;) {
+        ptrdiff_t put =
+            link_write_some(fd, (const char *)bytes + done, length - done);
+
+        if (go_on(fd, POLLOUT, put, deadline_ms, err) != 0)
+            return -1;
+        done += (size_t)put;
+    }
+    return 0;
 }
 
 int link_receive(int fd, void *bytes, size_t length, int64_t deadline_ms,
                  struct err *err)
 {
-    return transfer(fd, NULL, bytes, length, deadline_ms, err);
+    for (size_t done = 0; done < length;) {
+        ptrdiff_t got = link_read_some(fd, (char *)bytes + done, length - done);
+
+        if (go_on(fd, POLLIN, got, deadline_ms, err) != 0)
+            return -1;
+        done += (size_t)got;
+    }
+    return 0;
 }
