@@ -86,6 +86,12 @@ static const struct flag cnn_flags[] = {
     {.name = NULL},
 };
 
+/* Comes to a validation error of 7.6 percent in 10 epochs. */
+static const struct flag_default cnn_defaults[] = {{"lr", "0.08"},
+                                                   {"weight-decay", "0.0005"},
+                                                   {"schedule", "cosine"},
+                                                   {NULL, NULL}};
+
 static size_t pixels_of(struct grid grid)
 {
     return grid.height * grid.width;
@@ -398,12 +404,13 @@ const struct model_kind model_cnn = {
              "trained on:\n\n"
              "epoch=1 train_loss=0.64406 val_loss=0.40288 val_error=0.1488 "
              "samples_per_s=4900\n",
-    .examples = "  smtrain cnn --schedule cosine --weight-decay 0.0005\n"
+    .examples = "  smtrain cnn\n"
                 "  smtrain cnn --channels 16 --optimizer adam --lr 0.001\n"
-                "  smtrain cnn --checkpoint-dir run1 --epochs 5\n"
+                "  smtrain cnn --checkpoint-dir run1 --epochs 5 --horizon 10\n"
                 "  smtrain cnn --checkpoint-dir run1 --test        # once, at "
                 "the end\n",
     .flags = cnn_flags,
+    .defaults = cnn_defaults,
     .options_size = sizeof(struct cnn_options),
     .size = sizeof(struct cnn),
     .data = &data_images,

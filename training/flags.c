@@ -123,12 +123,23 @@ static int assign(struct place place, const char *text, struct err *err)
     return -1;
 }
 
+static const char *initial_of(const struct flag_set *set,
+                              const struct flag *flag)
+{
+    const struct flag_default *other = set->defaults;
+
+    for (; other != NULL && other->name != NULL; other++)
+        if (strcmp(other->name, flag->name) == 0)
+            return other->initial;
+    return flag->initial;
+}
+
 void flags_reset(const struct flag_set *sets, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (const struct flag *flag = sets[i].flags; flag->name; flag++)
             assign((struct place){flag, (char *)sets[i].options + flag->offset},
-                   flag->initial, NULL);
+                   initial_of(&sets[i], flag), NULL);
 }
 
 static int unknown(const struct flag_set *sets, size_t count, const char *word,
@@ -293,6 +304,7 @@ void flags_print_help(const struct flag_set *sets, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         for (const struct flag *flag = sets[i].flags; flag->name; flag++) {
+            const char *initial = initial_of(&sets[i], flag);
             size_t start = out->length;
 
             buf_printf(out, "  --%s", flag->name);
@@ -304,8 +316,8 @@ void flags_print_help(const struct flag_set *sets, size_t count,
             buf_add_string(out, flag->doc);
             if (flag->environment != NULL)
                 buf_printf(out, " ($%s)", flag->environment);
-            if (flag->initial != NULL)
-                buf_printf(out, " (%s)", flag->initial);
+            if (initial != NULL)
+                buf_printf(out, " (%s)", initial);
             buf_add_char(out, '\n');
         }
     }

@@ -39,10 +39,18 @@ struct flag {
     bool adaptable; /* of those kept: may change in the course of a run */
 };
 
-/* A table, and the options that it fills. */
+/* Another default of a flag. */
+struct flag_default {
+    const char *name; /* NULL ends the table */
+    const char *initial;
+};
+
+/* A table, the options that it fills, and what their defaults are in place of
+ * those of the table, or NULL. */
 struct flag_set {
     const struct flag *flags;
     void *options;
+    const struct flag_default *defaults;
 };
 
 /* Gives every option its default. */

@@ -193,13 +193,22 @@ static int train(const struct train_job *job)
     return EXIT_RETRY;
 }
 
+static void print_test(const struct train_result *result)
+{
+    printf("test_loss=%.6f test_error=%.4f", result->loss, result->error);
+    if (result->bytes_per_target > 0)
+        printf(" test_nats_per_byte=%.6f",
+               result->loss / result->bytes_per_target);
+    putchar('\n');
+}
+
 static int test(struct train_job *job, const struct flag_set *sets)
 {
     const char *directory = job->options->checkpoint_dir;
     struct buf kept = BUF_INIT;
     char *settings;
+    struct train_result result = {0};
     struct err err;
-    double loss = 0, error = 0;
     int status;
 
     if (directory == NULL) {
@@ -214,12 +223,12 @@ static int test(struct train_job *job, const struct flag_set *sets)
     flags_print_kept(sets, 2, &kept);
     job->settings = job->required = buf_text(&kept);
     if (status == 0)
-        status = train_test(job, &loss, &error, &err);
+        status = train_test(job, &result, &err);
     buf_clear(&kept);
     if (status < 0)
         return fail(&err);
     if (status > 0)
-        printf("test_loss=%.6f test_error=%.4f\n", loss, error);
+        print_test(&result);
     return EXIT_SUCCESS;
 }
 
@@ -235,8 +244,8 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
 {
     struct train_options options = {0};
     void *model_options = mem_zero(kind->options_size);
-    const struct flag_set sets[] = {{kind->flags, model_options},
-                                    {train_flags, &options}};
+    const struct flag_set sets[] = {{kind->flags, model_options, NULL},
+                                    {train_flags, &options, kind->defaults}};
     struct buf kept = BUF_INIT, fixed = BUF_INIT;
     struct train_job job = {.kind = kind,
                             .model_options = model_options,
@@ -283,7 +292,7 @@ static void print_tool_help(const struct tool *tool, const struct flag_set *set)
 static int run_tool(const struct tool *tool, int argc, char **argv)
 {
     void *options = mem_zero(tool->options_size);
-    const struct flag_set set = {tool->flags, options};
+    const struct flag_set set = {tool->flags, options, NULL};
     struct buf out = BUF_INIT;
     struct err err;
     int status = EXIT_SUCCESS;
@@ -343,9 +352,9 @@ static int run_plan(int argc, char **argv)
     struct train_options options = {0};
     void *model_options = mem_zero(kind != NULL ? kind->options_size : 1);
     const struct flag_set sets[] = {
-        {train_plan_flags, &how},
-        {train_flags, &options},
-        {kind != NULL ? kind->flags : train_plan_flags, model_options}};
+        {train_plan_flags, &how, NULL},
+        {train_flags, &options, kind != NULL ? kind->defaults : NULL},
+        {kind != NULL ? kind->flags : train_plan_flags, model_options, NULL}};
     size_t count = kind != NULL ? ARRAY_LEN(sets) : 1;
     struct train_job job = {
         .kind = kind, .model_options = model_options, .options = &options};

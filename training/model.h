@@ -45,8 +45,9 @@ struct model_kind {
     const char *about;   /* a paragraph for --help */
     const char *examples;
     const struct flag *flags; /* its own; those of the loop come besides */
-    size_t options_size;      /* of the struct that they fill */
-    size_t size;              /* of its own struct, zeroed before `plan` */
+    const struct flag_default *defaults; /* for those, or NULL */
+    size_t options_size;                 /* of the struct that they fill */
+    size_t size; /* of its own struct, zeroed before `plan` */
     const struct data_kind *data;
 
     /* Adds the tensors of model->params, unit by unit. -1 with ERR_USAGE: too

@@ -328,7 +328,7 @@ int train_run(const struct train_job *job, struct err *err)
     return end;
 }
 
-int train_test(const struct train_job *job, double *loss, double *error,
+int train_test(const struct train_job *job, struct train_result *result,
                struct err *err)
 {
     struct run run = {0};
@@ -337,11 +337,13 @@ int train_test(const struct train_job *job, double *loss, double *error,
     if (run_meet(&run, job, err) == 0 && run_open_checkpoint(&run, err) == 0 &&
         cut(&run, err) == 0 && run_init(&run, DATA_TEST, err) == 0 &&
         run_restore(&run, err) == 0)
-        status = run_measure(&run, 0, loss, error, err);
-    if (status == 0)
+        status = run_measure(&run, 0, &result->loss, &result->error, err);
+    if (status == 0) {
+        result->bytes_per_target = run.data->bytes_per_target;
         status = run.ranks.rank == 0;
-    else if (run.comm != NULL)
+    } else if (run.comm != NULL) {
         comm_give_up(run.comm, err);
+    }
     run_clear(&run);
     return status;
 }

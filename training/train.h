@@ -39,6 +39,12 @@ struct train_step {
     double compute_ms, exposed_comm_ms, input_ms; /* of a step */
 };
 
+/* On the test data. */
+struct train_result {
+    double loss, error;      /* the mean; the share classified wrong */
+    double bytes_per_target; /* as of struct data */
+};
+
 struct train_job {
     const struct model_kind *kind;
     const void *model_options;
@@ -73,10 +79,9 @@ int train_run(const struct train_job *job, struct err *err);
  * when there is none. */
 char *train_saved_settings(const char *directory, struct err *err);
 
-/* Measures the newest checkpoint on the test data: the mean loss, and the
- * share classified wrong. 1 on the first rank, 0 on others; errors as of
- * train_run. */
-int train_test(const struct train_job *job, double *loss, double *error,
+/* Measures the newest checkpoint on the test data. 1 on the first rank, 0 on
+ * others; errors as of train_run. */
+int train_test(const struct train_job *job, struct train_result *result,
                struct err *err);
 
 #endif

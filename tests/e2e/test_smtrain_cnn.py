@@ -11,7 +11,7 @@ from conftest import BUILD, ROOT
 from test_smtrain import images, lines_of, metric  # noqa: F401
 
 SMALL = ("--channels", 2, "--depth", 2, "--width", 16, "--batch", 20,
-         "--limit", 400)
+         "--limit", 400, "--schedule", "constant")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ documents."""
 
 import gzip
 import math
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ from conftest import ROOT
 from test_smtrain import lines_of, metric
 
 SMALL = ("--layers", 1, "--heads", 2, "--width", 16, "--context", 16,
-         "--optimizer", "adam", "--lr", "0.01", "--batch", 16)
+         "--lr", "0.01", "--batch", 16, "--schedule", "constant")
 
 
 @pytest.fixture(scope="session")
@@ -99,6 +100,29 @@ def test_wrong_words_of_vocabulary_are_named(smtune, words, message):
     result = smtune(*words, program="smtrain")
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_a_test_is_told_by_the_byte_too(gpt, smtune, text, tmp_path):
+    file = tmp_path / "vocabulary"
+    smtune.ok("vocabulary", "--data", text, "--size", 600, "--output", file,
+              program="smtrain")
+    flags = ("--vocabulary", file, "--checkpoint-dir", tmp_path / "run")
+    lines_of(gpt(*flags, "--epochs", 1, "--limit", 100))
+    (line,) = lines_of(gpt(*flags, "--test"))
+    ratio = metric(line, "test_loss") / metric(line, "test_nats_per_byte")
+    assert 1.5 < ratio < 5
+
+
+@pytest.mark.parametrize("model, defaults", [
+    ("mlp", {"lr": "0.05", "optimizer": "sgd", "epochs": "10"}),
+    ("cnn", {"lr": "0.08", "weight-decay": "0.0005", "schedule": "cosine"}),
+    ("gpt", {"lr": "0.003", "optimizer": "adam", "batch": "32",
+             "epochs": "1", "schedule": "cosine"}),
+])
+def test_a_model_has_defaults_of_its_own(smtune, model, defaults):
+    text = smtune.ok(model, "--help", program="smtrain")
+    for flag, value in defaults.items():
+        assert re.search(rf"^  --{flag} .* \({value}\)$", text, re.M), flag
 
 
 @pytest.mark.parametrize("name", ["gpt", "vocabulary"])

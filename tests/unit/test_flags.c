@@ -74,8 +74,8 @@ enum { MAX_WORDS = 8 };
 static int parse(struct options *options, const char *const *words,
                  struct err *err)
 {
-    const struct flag_set sets[] = {{model_flags, options},
-                                    {other_flags, options}};
+    const struct flag_set sets[] = {{model_flags, options, NULL},
+                                    {other_flags, options, NULL}};
     char copies[MAX_WORDS][64];
     char *argv[MAX_WORDS];
     int argc = 0;
@@ -159,10 +159,10 @@ static void test_flags__kept_ones_survive_a_round_trip(void **state)
     static const char *const words[] = {"--width", "7", "--rate",
                                         "0.123456789012345678", NULL};
     struct options options, again;
-    const struct flag_set sets[] = {{model_flags, &options},
-                                    {other_flags, &options}};
-    const struct flag_set others[] = {{model_flags, &again},
-                                      {other_flags, &again}};
+    const struct flag_set sets[] = {{model_flags, &options, NULL},
+                                    {other_flags, &options, NULL}};
+    const struct flag_set others[] = {{model_flags, &again, NULL},
+                                      {other_flags, &again, NULL}};
     struct buf kept = BUF_INIT;
     struct err err;
 
@@ -185,6 +185,26 @@ static void test_flags__kept_ones_survive_a_round_trip(void **state)
     flags_print_fixed(sets, 2, &kept);
     assert_string_equal(buf_text(&kept), "width=7\ncolour=green\n");
     buf_clear(&kept);
+}
+
+static void test_flags__have_other_defaults_in_another_set(void **state)
+{
+    static const struct flag_default others[] = {
+        {"rate", "0.75"}, {"colour", "red"}, {NULL, NULL}};
+    struct options options;
+    const struct flag_set sets[] = {{model_flags, &options, others},
+                                    {other_flags, &options, NULL}};
+    struct buf help = BUF_INIT;
+
+    (void)state;
+    flags_reset(sets, 2);
+    assert_int_equal(options.width, 3);
+    assert_memory_equal(&options.rate, &(double){0.75}, sizeof(double));
+    assert_int_equal(options.colour, 1);
+    flags_print_help(sets, 2, &help);
+    assert_non_null(strstr(buf_text(&help), "($TEST_FLAGS_RATE) (0.75)\n"));
+    assert_non_null(strstr(buf_text(&help), "red or green (green)\n"));
+    buf_clear(&help);
 }
 
 static void test_flags__are_taken_from_the_environment(void **state)
@@ -218,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_flags__reads_both_ways_to_write_a_value),
         cmocka_unit_test(test_flags__says_what_is_wrong),
         cmocka_unit_test(test_flags__kept_ones_survive_a_round_trip),
+        cmocka_unit_test(test_flags__have_other_defaults_in_another_set),
         cmocka_unit_test(test_flags__are_taken_from_the_environment),
     };
 
