@@ -115,12 +115,12 @@ int store_each_job(struct store *store, int64_t run, int64_t since,
 {
     const struct value key[] = {value_int(run), value_int(since)};
     sqlite3_stmt *statement =
-        store_query(store,
-                    since == 0 ? SELECT_JOBS "run_id = ?1 ORDER BY number"
-                               : SELECT_JOBS
-                        "id IN (SELECT job_id FROM event WHERE run_id = ?1"
-                        " AND seq > ?2) ORDER BY number",
-                    key, since == 0 ? 1 : 2, err);
+        store_query_kept(store,
+                         since == 0 ? SELECT_JOBS "run_id = ?1 ORDER BY number"
+                                    : SELECT_JOBS
+                             "id IN (SELECT job_id FROM event WHERE run_id = ?1"
+                             " AND seq > ?2) ORDER BY number",
+                         key, since == 0 ? 1 : 2, err);
     struct job_row job;
     int result;
 
@@ -132,7 +132,7 @@ int store_each_job(struct store *store, int64_t run, int64_t since,
         if (result != 0)
             break;
     }
-    sqlite3_finalize(statement);
+    store_query_end(store, statement);
     return result;
 }
 

@@ -110,7 +110,7 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->tags = store_column_text(statement, column++);
 }
 
-/* Destroys the query. *count is the number of rows handed out. */
+/* Ends the query. *count is the number of rows handed out. */
 static int each_run(struct store *store, sqlite3_stmt *statement,
                     int (*row)(void *user, const struct run_row *run),
                     void *user, int64_t *count, struct err *err)
@@ -127,7 +127,7 @@ static int each_run(struct store *store, sqlite3_stmt *statement,
         if (result != 0)
             break;
     }
-    sqlite3_finalize(statement);
+    store_query_end(store, statement);
     return result;
 }
 
@@ -161,8 +161,8 @@ static int get_run(struct store *store, const struct value key[2],
     int64_t count = 0;
     int result = each_run(
         store,
-        store_query(store, SELECT_RUNS " WHERE run.id = ?1", key, 2, err), row,
-        user, &count, err);
+        store_query_kept(store, SELECT_RUNS " WHERE run.id = ?1", key, 2, err),
+        row, user, &count, err);
 
     if (result == 0 && count == 0)
         return err_set(err, ERR_NOT_FOUND, "no run %" PRId64, key[0].integer);
@@ -276,7 +276,7 @@ static char **select_names(struct store *store, const char *sql, int64_t run,
                            struct err *err)
 {
     struct value id = value_int(run);
-    sqlite3_stmt *statement = store_query(store, sql, &id, 1, err);
+    sqlite3_stmt *statement = store_query_kept(store, sql, &id, 1, err);
     char **names = NULL;
     size_t count = 0, capacity = 0;
     int row;
@@ -287,7 +287,7 @@ static char **select_names(struct store *store, const char *sql, int64_t run,
         names = mem_grow(names, count, &capacity, sizeof(*names));
         names[count++] = mem_copy_string(store_column_text(statement, 0));
     }
-    sqlite3_finalize(statement);
+    store_query_end(store, statement);
     names = mem_grow(names, count, &capacity, sizeof(*names));
     names[count] = NULL;
     if (row == 0)

@@ -240,6 +240,55 @@ sqlite3_stmt *store_query(struct store *store, const char *sql,
     return statement;
 }
 
+/* The literal's, compiled where there is none yet and room for one; NULL: it is
+ * not kept, or in use. */
+static sqlite3_stmt *find_kept(struct store *store, const char *sql)
+{
+    struct kept_query *kept = store->kept;
+    size_t place = 0;
+
+    while (place < store->kept_count && kept[place].sql != sql)
+        place++;
+    if (place == KEPT_QUERIES_MAX)
+        return NULL;
+    if (place == store->kept_count) {
+        kept[place] = (struct kept_query){.sql = sql};
+        if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                               &kept[place].statement, NULL) != SQLITE_OK)
+            return NULL;
+        store->kept_count++;
+    }
+    return sqlite3_stmt_busy(kept[place].statement) ? NULL
+                                                    : kept[place].statement;
+}
+
+sqlite3_stmt *store_query_kept(struct store *store, const char *sql,
+                               const struct value *values, size_t count,
+                               struct err *err)
+{
+    sqlite3_stmt *statement = find_kept(store, sql);
+
+    if (statement == NULL)
+        return store_query(store, sql, values, count, err);
+    if (store_bind(statement, values, count) == SQLITE_OK)
+        return statement;
+    store_fail(store, err);
+    store_query_end(store, statement);
+    return NULL;
+}
+
+void store_query_end(struct store *store, sqlite3_stmt *statement)
+{
+    for (size_t i = 0; i < store->kept_count; i++) {
+        if (store->kept[i].statement == statement) {
+            sqlite3_reset(statement);
+            sqlite3_clear_bindings(statement);
+            return;
+        }
+    }
+    sqlite3_finalize(statement);
+}
+
 int store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
 {
     switch (sqlite3_step(statement)) {

@@ -91,6 +91,17 @@ sqlite3_stmt *store_query(struct store *store, const char *sql,
                           const struct value *values, size_t count,
                           struct err *err);
 
+/*
+ * Likewise, for a query that is made for each of very many runs, of which
+ * compiling would be most: it is kept in the store. `sql` is a literal. It is
+ * ended by store_query_end, and may be made again meanwhile.
+ */
+sqlite3_stmt *store_query_kept(struct store *store, const char *sql,
+                               const struct value *values, size_t count,
+                               struct err *err);
+/* Ends one of either kind; NULL is allowed. */
+void store_query_end(struct store *store, sqlite3_stmt *statement);
+
 /* The first column of the first row, 0 when there is none; ?1 is *value, which
  * may be NULL where there is no ?1. */
 int store_query_integer(struct store *store, const char *sql,

@@ -340,6 +340,8 @@ void store_close(struct store *store)
         store_rollback(store);
     for (size_t i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
+    for (size_t i = 0; i < store->kept_count; i++)
+        sqlite3_finalize(store->kept[i].statement);
     if (store->lock_fd >= 0) {
         if (store->db != NULL && lock_take(store->lock_fd, 0, NULL) == 0) {
             sqlite3_busy_timeout(store->db, 0);

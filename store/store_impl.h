@@ -12,6 +12,14 @@
 
 /* What the files of store/ share; nobody else includes it. */
 
+enum { KEPT_QUERIES_MAX = 8 };
+
+/* A query that is not compiled anew each time. */
+struct kept_query {
+    const char *sql;
+    sqlite3_stmt *statement;
+};
+
 struct store {
     sqlite3 *db;
     char *directory;     /* absolute */
@@ -20,7 +28,9 @@ struct store {
     bool is_without_log; /* of what is to be written */
     bool in_transaction;
     sqlite3_stmt *statements[STATEMENT_COUNT]; /* compiled at first use */
-    struct buf scratch;                        /* an event's detail */
+    struct kept_query kept[KEPT_QUERIES_MAX];  /* [kept_count] likewise */
+    size_t kept_count;
+    struct buf scratch; /* an event's detail */
 };
 
 /* Whether what is written goes to a log first, beside which reading goes on. */

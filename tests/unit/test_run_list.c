@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dashboard/run_list.h"
 
+#include <sqlite3.h>
+
 #include "base/buf.h"
 #include "dashboard/source.h"
 #include "tests/unit/store_test.h"
@@ -13,6 +15,46 @@ int64_t __wrap_clock_monotonic_ms(void);
 int64_t __wrap_clock_monotonic_ms(void)
 {
     return now_ms;
+}
+
+/* What SQLite is asked to do: likewise. */
+static int64_t compiled, operations;
+
+int __real_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
+                              sqlite3_stmt **statement, const char **rest);
+int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
+                              sqlite3_stmt **statement, const char **rest);
+int __real_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int length,
+                              unsigned flags, sqlite3_stmt **statement,
+                              const char **rest);
+int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int length,
+                              unsigned flags, sqlite3_stmt **statement,
+                              const char **rest);
+int __real_sqlite3_step(sqlite3_stmt *statement);
+int __wrap_sqlite3_step(sqlite3_stmt *statement);
+
+int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
+                              sqlite3_stmt **statement, const char **rest)
+{
+    compiled++;
+    return __real_sqlite3_prepare_v2(db, sql, length, statement, rest);
+}
+
+int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int length,
+                              unsigned flags, sqlite3_stmt **statement,
+                              const char **rest)
+{
+    compiled++;
+    return __real_sqlite3_prepare_v3(db, sql, length, flags, statement, rest);
+}
+
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    int code = __real_sqlite3_step(statement);
+
+    operations +=
+        sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, true);
+    return code;
 }
 
 static const char *row_state(void *user, const struct store *store,
@@ -111,11 +153,58 @@ static void test_run_list__what_is_gone_is_forgotten(void **state)
     store_close(fixture.store);
 }
 
+/* Runs number `from` to `to`, with three trials each. */
+static void add_runs(struct store *store, int from, int to)
+{
+    struct err err = {0};
+    char name[16];
+    int64_t run;
+
+    must(store_begin(store, &err));
+    for (int i = from; i <= to; i++) {
+        snprintf(name, sizeof(name), "run-%d", i);
+        must(fill_run(store, name, "minimize", &run, &err));
+        for (int trial = 1; trial <= 3; trial++)
+            must(fill_trial(store, run, trial, 0.5 / trial, &err));
+    }
+    must(store_commit(store, &err));
+}
+
+/* With a connection that was not used before, as the first who asks has. */
+static void list_first(const char *directory)
+{
+    struct store *store = must_open(directory, STORE_READ);
+    struct run_list *list = run_list_create(&source);
+    struct err err = {0};
+
+    compiled = operations = 0;
+    must(run_list_update(list, store, &err));
+    run_list_destroy(list);
+    store_close(store);
+}
+
+static void test_run_list__takes_little_more_for_each_run(void **state)
+{
+    struct store *store = must_open(*state, STORE_CREATE);
+    int64_t compiled_before, operations_before;
+
+    add_runs(store, 1, 20);
+    list_first(*state);
+    compiled_before = compiled;
+    operations_before = operations;
+    add_runs(store, 21, 200);
+    list_first(*state);
+    assert_int_equal(compiled, compiled_before);
+    assert_in_range(operations, 5 * operations_before, 11 * operations_before);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_run_list__says_what_is_new_and_what_is_gone),
         STORE_TEST(test_run_list__what_is_gone_is_forgotten),
+        STORE_TEST(test_run_list__takes_little_more_for_each_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
