@@ -84,7 +84,7 @@ all: $B/libsmtune.a $(PROGS:%=$B/%) $(PLUGINS:%=$B/%) $(MAN) $(COMPLETIONS) ## b
 
 help: ## say what each target does
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1\t/p' Makefile | \
-	 awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	 awk -F '\t' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 	@echo
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
 	@echo '  PREFIX DESTDIR; T=name (one file of tests)'

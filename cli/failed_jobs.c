@@ -2,6 +2,7 @@
 #include "cli/failed_jobs.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ enum { TAIL_BYTES = 4096, TAIL_LINES = 5 };
 
 struct printing {
     const struct run_view *view;
-    const struct step_list *list;
+    const struct step_list *list; /* NULL: of an experiment */
     char **first;
     struct err *err;
 };
@@ -109,6 +110,16 @@ static void print_attempt(const struct printing *printing, const char *name,
     free(log);
 }
 
+/* "train[3]", or "trial 3". */
+static void print_name(const struct printing *printing,
+                       const struct trial_row *job, struct buf *name)
+{
+    if (printing->list != NULL)
+        run_jobs_print_name(printing->list, job, name);
+    else
+        buf_printf(name, "trial %" PRId64, job->number);
+}
+
 static int print_job(void *user, const struct trial_row *job)
 {
     const struct printing *printing = user;
@@ -119,7 +130,7 @@ static int print_job(void *user, const struct trial_row *job)
                                     keep_attempt, &last, printing->err);
 
     if (result == 0) {
-        run_jobs_print_name(printing->list, job, &name);
+        print_name(printing, job, &name);
         print_attempt(printing, buf_text(&name), &last);
         if (*printing->first == NULL)
             *printing->first = mem_copy_string(buf_text(&name));

@@ -9,9 +9,10 @@
 #include "cli/step_list.h"
 
 /*
- * Says on stderr which jobs of a workflow's run have failed, at most `limit`:
- * why, and what they wrote last. *first is the name of the first of them, which
- * the caller frees, or NULL.
+ * Says on stderr which jobs of a run have failed, at most `limit`: why, and
+ * what they wrote last. list: a workflow's steps; NULL for an experiment.
+ * *first is the name of the first of them, which the caller frees, or NULL. 0,
+ * or -1 when the store cannot be read.
  */
 int failed_jobs_print(const struct run_view *view, const struct step_list *list,
                       int64_t limit, char **first, struct err *err);

@@ -108,21 +108,39 @@ static int report(const struct cli *cli, const struct err *err)
     return err_exit_status(err->kind);
 }
 
+/* The operand that a command still wants after `count` of them: "RUN" of
+ * "RUN [JOB]". */
+static void print_missing(const struct cmd *cmd, int count, struct buf *out)
+{
+    const char *word = cmd->operands;
+
+    for (; count > 0; count--)
+        word += strcspn(word, " ") + 1;
+    if (strncmp(word, "-- ", 3) == 0)
+        word += 3;
+    buf_add(out, word, strcspn(word, " ."));
+    if (strcmp(buf_text(out), "RUN") == 0)
+        buf_add_string(out, ", a name, a number or 'last',");
+}
+
 static int check_operands(const struct cmd *cmd, char **operands, int count,
                           struct err *err)
 {
-    struct buf usage = BUF_INIT;
+    struct buf usage = BUF_INIT, missing = BUF_INIT;
 
     if (count >= cmd->min_operands &&
         (cmd->max_operands < 0 || count <= cmd->max_operands))
         return 0;
     help_usage(cmd, &usage);
-    if (count < cmd->min_operands)
+    if (count < cmd->min_operands) {
+        print_missing(cmd, count, &missing);
         err_set(err, ERR_USAGE, "%s: %s is missing (usage: %s)", cmd->name,
-                cmd->operands, buf_text(&usage));
-    else
+                buf_text(&missing), buf_text(&usage));
+    } else {
         err_set(err, ERR_USAGE, "%s: unexpected '%s' (usage: %s)", cmd->name,
                 operands[cmd->max_operands], buf_text(&usage));
+    }
+    buf_clear(&missing);
     buf_clear(&usage);
     return -1;
 }

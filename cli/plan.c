@@ -94,9 +94,9 @@ static void print_resources(const struct experiment *experiment)
     if (resources->nodes > 1)
         printf(", %d nodes", resources->nodes);
     if (resources->cpus > 0)
-        printf(", %d CPUs", resources->cpus);
+        printf(", %d CPU%s", resources->cpus, resources->cpus == 1 ? "" : "s");
     if (resources->gpus > 0)
-        printf(", %d GPUs", resources->gpus);
+        printf(", %d GPU%s", resources->gpus, resources->gpus == 1 ? "" : "s");
     if (resources->tasks > 1)
         printf(", %d ranks", resources->tasks);
     if (resources->memory_bytes > 0) {

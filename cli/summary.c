@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/failed_jobs.h"
 #include "cli/front_view.h"
 #include "cli/hint.h"
 #include "cli/output.h"
@@ -331,6 +332,22 @@ static int print_front(const struct summary *summary, struct err *err)
     return result;
 }
 
+/* ---- none succeeded ---- */
+
+static int print_failed(const struct summary *summary, struct err *err)
+{
+    struct run_view view;
+    char *first = NULL;
+    int result = run_view_open(&view, summary->cli, summary->name, err);
+
+    fflush(stdout);
+    if (result == 0)
+        result = failed_jobs_print(&view, NULL, 1, &first, err);
+    free(first);
+    run_view_close(&view);
+    return result;
+}
+
 /* ---- what to do next ---- */
 
 static void print_hint(const struct summary *summary, const char *verb,
@@ -386,6 +403,8 @@ int summary_print(const struct cli *cli, struct store *store, int64_t run,
         print_head(&summary);
     if (result == 0 && summary.succeeded > 0)
         result = print_results(&summary, err);
+    else if (result == 0 && summary.failed > 0)
+        result = print_failed(&summary, err);
     if (result == 0 && !cli->quiet)
         print_next(&summary);
     clear(&summary);

@@ -12,8 +12,9 @@ struct store;
 
 /*
  * What a run came to, for people: how it ended, its best trials as a table and
- * the best so far as a plot, to stdout; and the commands to try next, to
- * stderr (not with -q). Everything is read from the record. 0, or -1.
+ * the best so far as a plot, to stdout; why the first trial failed, where none
+ * succeeded, and the commands to try next, to stderr (not with -q). Everything
+ * is read from the record. 0, or -1.
  */
 int summary_print(const struct cli *cli, struct store *store, int64_t run,
                   struct err *err);

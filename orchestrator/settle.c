@@ -262,18 +262,37 @@ static void put_off(struct engine *engine, const struct err *err)
         engine_break(engine, err);
 }
 
+/* It ended well, but without a metric of the file: perhaps under another
+ * name. */
+static void tell_missing_metric(struct trial *trial, const char *metric)
+{
+    struct attempt_exit *end = &trial->end;
+    struct buf text = BUF_INIT;
+
+    end->cause = CAUSE_NO_METRIC;
+    buf_printf(&text, "it never said '%s'", metric);
+    for (size_t i = 0; i < trial->curve_count; i++)
+        buf_printf(&text, "%s'%s'", i == 0 ? ", but " : ", ",
+                   trial->curves[i].name);
+    snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
+             buf_text(&text));
+    buf_clear(&text);
+}
+
 /* Whether it ended well, by what it said and made; false where what it made is
  * hashed first. */
 static bool judge_ended(struct engine *engine, struct trial *trial)
 {
     struct reader reader = {engine, trial};
-    struct attempt_exit *end = &trial->end;
+    const struct attempt_exit *end = &trial->end;
+    const char *missing;
 
     watch_finish(trial->watch, on_metric, &reader);
     if (engine->steps != NULL)
         steps_judge(engine->steps, trial);
-    if (end->cause == CAUSE_OK && !trial_has_results(trial, engine->experiment))
-        end->cause = CAUSE_NO_METRIC;
+    missing = trial_missing_metric(trial, engine->experiment);
+    if (end->cause == CAUSE_OK && missing != NULL)
+        tell_missing_metric(trial, missing);
     if (end->cause == CAUSE_OK && engine->steps != NULL)
         engine_steps_finish(engine, trial);
     return end->cause != CAUSE_OK || !engine_cache_seal(engine, trial);

@@ -142,26 +142,28 @@ double *trial_objectives(const struct trial *trial,
     return values;
 }
 
-static bool all(const bool *said, size_t count)
+bool trial_has_objectives(const struct trial *trial,
+                          const struct experiment *experiment)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!said[i])
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        if (!trial->said[i])
             return false;
     }
     return true;
 }
 
-bool trial_has_objectives(const struct trial *trial,
-                          const struct experiment *experiment)
+const char *trial_missing_metric(const struct trial *trial,
+                                 const struct experiment *experiment)
 {
-    return all(trial->said, experiment->objective_count);
-}
-
-bool trial_has_results(const struct trial *trial,
-                       const struct experiment *experiment)
-{
-    return trial_has_objectives(trial, experiment) &&
-           all(trial->outcomes_said, experiment->outcome_count);
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        if (!trial->said[i])
+            return experiment->objectives[i].metric;
+    }
+    for (size_t i = 0; i < experiment->outcome_count; i++) {
+        if (!trial->outcomes_said[i])
+            return experiment->outcomes[i].metric;
+    }
+    return NULL;
 }
 
 void trial_avoid(struct trial *trial, const char *node)

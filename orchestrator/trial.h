@@ -129,9 +129,10 @@ double *trial_objectives(const struct trial *trial,
 /* Whether every objective's metric was said. */
 bool trial_has_objectives(const struct trial *trial,
                           const struct experiment *experiment);
-/* And that of every constraint on outcomes. */
-bool trial_has_results(const struct trial *trial,
-                       const struct experiment *experiment);
+/* The first metric, of an objective or of a constraint on outcomes, that was
+ * not said yet; of the experiment. NULL: all were. */
+const char *trial_missing_metric(const struct trial *trial,
+                                 const struct experiment *experiment);
 
 /* Its later attempts keep away from a node. */
 void trial_avoid(struct trial *trial, const char *node);

@@ -93,7 +93,16 @@ def test_the_manual_page_is_sound(smtune, tmp_path, root):
     (["wait", "x", "--timeuot", "1"],
      "unknown option '--timeuot' (did you mean '--timeout'?)"),
     (["wait"],
-     "wait: RUN is missing (usage: smtune wait [OPTION...] RUN)"),
+     "wait: RUN, a name, a number or 'last', is missing "
+     "(usage: smtune wait [OPTION...] RUN)"),
+    (["why", "last"],
+     "why: JOB is missing (usage: smtune why [OPTION...] RUN JOB)"),
+    (["tag"],
+     "tag: RUN, a name, a number or 'last', is missing "
+     "(usage: smtune tag [OPTION...] RUN [JOB...])"),
+    (["launch"],
+     "launch: COMMAND is missing "
+     "(usage: smtune launch [OPTION...] -- COMMAND [ARGUMENT]...)"),
     (["version", "x"],
      "version: unexpected 'x' (usage: smtune version [OPTION...])"),
     (["version", "-o", "jsno"],

@@ -127,7 +127,18 @@ def test_failures_are_told_apart(smtune, experiment):
 
 
 def test_all_failed_is_status_6(smtune, experiment):
-    assert smtune("run", experiment("  command: 'false'")).returncode == 6
+    result = smtune("run", experiment("  command: sh -c 'echo bad; exit 3'"))
+    assert result.returncode == 6
+    assert "\ntrial 1 failed (exit)\n    bad\n" in result.stderr
+
+
+def test_a_metric_of_another_name_is_told(smtune, experiment):
+    path = experiment("  command: echo error=1 size=${{ x }}")
+    result = smtune("run", path)
+    assert result.returncode == 6
+    text = "it never said 'loss', but 'error', 'size'"
+    assert f"\ntrial 1 failed (no_metric): {text}\n    error=1" in result.stderr
+    assert text in smtune.ok("show", "exp", "1")
 
 
 def test_a_missing_program_ends_the_run_at_once(smtune, experiment):

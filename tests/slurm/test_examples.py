@@ -34,7 +34,7 @@ def run(smtune):
 def test_tuning_chooses_its_mode(smtune, run):
     path = EXAMPLES / "slurm-tune.yaml"
     plan = smtune.ok("plan", path)
-    assert "slurm executor, mode auto, 1 CPUs" in plan
+    assert "slurm executor, mode auto, 1 CPU" in plan
     assert "32 trials, 8 at a time" in plan
     run(path, "budget.trials=6", "parameters.epochs.value=1")
     rows = smtune.json("trials", "last")

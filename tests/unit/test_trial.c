@@ -67,18 +67,18 @@ static void test_trial__values_follow_their_rules(void **state)
     const struct experiment *experiment = *state;
     struct trial *trial = trial_create(experiment, &experiment->task, 1);
 
-    assert_false(trial_has_results(trial, experiment));
+    assert_string_equal(trial_missing_metric(trial, experiment), "loss");
     trial_add_metric(trial, experiment, "loss", 0.5);
-    assert_false(trial_has_results(trial, experiment));
+    assert_string_equal(trial_missing_metric(trial, experiment), "gain");
     trial_add_metric(trial, experiment, "gain", 2.0);
     trial_add_metric(trial, experiment, "gain", (double)INFINITY);
     trial_add_metric(trial, experiment, "gain", 1.0);
     trial_add_metric(trial, experiment, "loss", 0.75);
-    assert_false(trial_has_results(trial, experiment));
+    assert_string_equal(trial_missing_metric(trial, experiment), "size");
     assert_true(isnan(trial->outcomes[0]));
     trial_add_metric(trial, experiment, "size", 2.0);
     trial_add_metric(trial, experiment, "size", 4.0);
-    assert_true(trial_has_results(trial, experiment));
+    assert_null(trial_missing_metric(trial, experiment));
     assert_true(trial->outcomes[0] == 4.0);
     assert_true(trial_objective(trial, experiment, 0) == 0.75);
     assert_true(trial_objective(trial, experiment, 1) == 2.0);
@@ -93,7 +93,7 @@ static void test_trial__nan_counts_as_said(void **state)
     trial_add_metric(trial, experiment, "loss", (double)NAN);
     trial_add_metric(trial, experiment, "gain", (double)NAN);
     trial_add_metric(trial, experiment, "size", (double)NAN);
-    assert_true(trial_has_results(trial, experiment));
+    assert_null(trial_missing_metric(trial, experiment));
     assert_true(isnan(trial_objective(trial, experiment, 0)));
     assert_true(isnan(trial_objective(trial, experiment, 1)));
     trial_destroy(trial);
