@@ -19,6 +19,7 @@ from programs import ROOT, wait_until
 
 PICTURES = ROOT / "build/pictures"
 AXE = ROOT / "dashboard/web/node_modules/axe-core/axe.min.js"
+PATIENCE_S = 45  # of waiting for the page, on a machine that has much to do
 FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic
     --no-first-run --disable-background-networking --disable-component-update
     --disable-sync --hide-scrollbars --force-device-scale-factor=1
@@ -71,7 +72,7 @@ class Page:
         self.driver.get(f"{self.address}/#{path}" + (f"?{text}" if text else ""))
         return self
 
-    def at(self, pattern, timeout=15):
+    def at(self, pattern, timeout=PATIENCE_S):
         """Waits until the address (behind the #, decoded) is like that."""
         wait_until(lambda: re.search(pattern, self.js(
             "return decodeURIComponent(location.hash)")), timeout,
@@ -99,7 +100,7 @@ class Page:
     def all(self, css):
         return self.driver.find_elements(By.CSS_SELECTOR, css)
 
-    def one(self, css, timeout=15):
+    def one(self, css, timeout=PATIENCE_S):
         """The first that is shown; waits for it."""
         def found():
             return next((one for one in self.all(css) if one.is_displayed()),
@@ -114,9 +115,10 @@ class Page:
             return ""
 
     def texts(self, css):
-        return [one.text for one in self.all(css)]
+        return wait_until(self.patiently(
+            lambda: ([one.text for one in self.all(css)],)), PATIENCE_S, css)[0]
 
-    def see(self, pattern, css="main", timeout=15):
+    def see(self, pattern, css="main", timeout=PATIENCE_S):
         """Waits until a pattern is to be read there."""
         try:
             wait_until(lambda: re.search(pattern, self.text(css)), timeout)
@@ -125,7 +127,7 @@ class Page:
                                  f"{self.text(css)[:2000]!r}") from None
         return self
 
-    def gone(self, css, timeout=15):
+    def gone(self, css, timeout=PATIENCE_S):
         wait_until(lambda: not self.all(css), timeout, f"the end of {css}")
         return self
 
@@ -144,22 +146,31 @@ class Page:
 
     # ---- what is done ----
 
-    def click(self, css, timeout=15):
-        def clicked():
-            one = self.one(css, timeout)
+    def do(self, function, css, timeout=PATIENCE_S):
+        """function(element) with the first that is shown; again where the page
+        puts another in its place meanwhile."""
+        def done():
+            function(self.one(css, timeout))
+            return True
+        wait_until(self.patiently(done), timeout, css)
+        return self
+
+    def click(self, css, timeout=PATIENCE_S):
+        def click(one):
             self.js("arguments[0].scrollIntoView({block: 'center'})", one)
             one.click()
-            return True
-        wait_until(self.patiently(clicked), timeout, css)
-        return self
+        return self.do(click, css, timeout)
 
     def click_text(self, text, css="button, a"):
         """The one with that text, as it is read."""
-        def found():
-            return next((one for one in self.all(css)
-                         if one.is_displayed() and one.text.strip() == text),
-                        None)
-        wait_until(self.patiently(found), 15, f"{css} {text!r}").click()
+        def clicked():
+            one = next((one for one in self.all(css)
+                        if one.is_displayed() and one.text.strip() == text),
+                       None)
+            if one is not None:
+                one.click()
+            return one is not None
+        wait_until(self.patiently(clicked), PATIENCE_S, f"{css} {text!r}")
         return self
 
     def press(self, *keys):
@@ -171,14 +182,14 @@ class Page:
         return self
 
     def fill(self, css, text):
-        one = self.one(css)
-        one.clear()
-        one.send_keys(text)
-        return self
+        def fill(one):
+            one.clear()
+            one.send_keys(text)
+        return self.do(fill, css)
 
     def choose(self, css, text):
-        Select(self.one(css)).select_by_visible_text(text)
-        return self
+        return self.do(lambda one: Select(one).select_by_visible_text(text),
+                       css)
 
     def drag(self, css, start, end):
         """With the pointer from one point to another, each as parts of the
@@ -198,7 +209,7 @@ class Page:
 
     def swipe(self, css, start, end, nth=0):
         """With a finger from one point to another, as drag() says."""
-        wait_until(lambda: len(self.all(css)) > nth, 15)
+        wait_until(lambda: len(self.all(css)) > nth, PATIENCE_S)
         left, top, width, height = self.js(
             "arguments[0].scrollIntoView({block: 'center', inline: 'center'});"
             "const b = arguments[0].getBoundingClientRect();"
@@ -222,7 +233,7 @@ class Page:
         return self.js("const e = document.activeElement;"
                        "return e.getAttribute('aria-label') ?? e.innerText")
 
-    def downloads(self, pattern, timeout=15):
+    def downloads(self, pattern, timeout=PATIENCE_S):
         """A file that was saved, whole; its path."""
         def found():
             return next((path for path in self.driver.downloads.glob(pattern)
@@ -243,7 +254,7 @@ class Page:
         width = self.js("return innerWidth")
         height = self.js("return document.body.scrollHeight")
         self.size(width, height)
-        wait_until(lambda: self.js("return innerHeight") == height, 5)
+        wait_until(lambda: self.js("return innerHeight") == height, PATIENCE_S)
         self.js("return new Promise(done => requestAnimationFrame("
                 "() => requestAnimationFrame(done)))")
         return self.picture(name)
@@ -263,7 +274,7 @@ class Page:
         """Nothing of the page is beside the window, once it is drawn anew."""
         wide = "return document.documentElement.scrollWidth <= innerWidth"
         try:
-            wait_until(lambda: self.js(wide), 5)
+            wait_until(lambda: self.js(wide), PATIENCE_S)
         except AssertionError:
             raise AssertionError(self.js(
                 "return 'wider than the window: ' + "

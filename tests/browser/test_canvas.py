@@ -149,10 +149,10 @@ def brushed_lr(smtune, page):
 def test_brushes_select_what_sql_says(smtune, tuned):
     tuned.go("/runs/1/parallel")
     wait_until(lambda: painted(tuned)["count"] == TRIALS)
-    wait_until(lambda: drawn_pixels(tuned, ".pc-lines") > 1000, 15)
+    wait_until(lambda: drawn_pixels(tuned, ".pc-lines") > 1000)
     brush(tuned, "param:lr", 0.2, 0.6)
     low, high, wanted = brushed_lr(smtune, tuned)
-    wait_until(lambda: painted(tuned)["count"] == wanted, 10)
+    wait_until(lambda: painted(tuned)["count"] == wanted)
     # Another one by keys: both together.
     tuned.js("document.querySelector('[data-axis=\"param:width\"]').focus()")
     tuned.press("Up")
@@ -227,20 +227,20 @@ def test_contour_says_where_nothing_is_known(tuned):
 def test_a_finger_brushes_as_the_pointer_does(smtune, tuned):
     tuned.go("/runs/1/parallel")
     wait_until(lambda: painted(tuned)["count"] == TRIALS)
-    wait_until(lambda: drawn_pixels(tuned, ".pc-lines") > 1000, 15)
+    wait_until(lambda: drawn_pixels(tuned, ".pc-lines") > 1000)
     axis = tuned.js("return [...document.querySelectorAll('.pc-name')]"
                     ".findIndex((head) => head.dataset.axis === 'param:lr')")
     tuned.swipe(".pc-hit", (0.5, 0.2), (0.5, 0.6), axis)
     brushed_lr(smtune, tuned)
     tuned.go("/runs/1/history")
-    wait_until(lambda: drawn_pixels(tuned, ".chart-canvas") > 1000, 15)
+    wait_until(lambda: drawn_pixels(tuned, ".chart-canvas") > 1000)
     tuned.swipe(".chart-over", (0.3, 0.5), (0.7, 0.52))
     tuned.at(r"f\.number=")
     low, high = filters(tuned)["number"]
     tuned.see(rf"\b{math.floor(high) - math.ceil(low) + 1} of {TRIALS} trials")
     tuned.go("/runs/1/timeline", **{"timeline.drag": "filter"})
     tuned.see("attempts in")
-    wait_until(lambda: drawn_pixels(tuned, ".timeline canvas") > 1000, 15)
+    wait_until(lambda: drawn_pixels(tuned, ".timeline canvas") > 1000)
     tuned.swipe(".timeline", (0.1, 0.5), (0.45, 0.5))
     tuned.at(r"f\.started=")
 
@@ -379,7 +379,7 @@ def test_resources(tuned):
     tuned.see(r"Time: median [\d.]+ m?s")
     tuned.see(r"This machine")
     tuned.see(r"\d+ CPUs, load")
-    wait_until(lambda: len(tuned.all(".chart-spot")) >= 6, 20)
+    wait_until(lambda: len(tuned.all(".chart-spot")) >= 6)
     tuned.pictures("resources")
     tuned.axe()
 

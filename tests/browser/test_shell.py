@@ -50,6 +50,7 @@ def test_list_says_state_counts_and_best(shown):
 RUNS = 5000
 
 
+@pytest.mark.timeout(600)  # where much else is going on
 def test_list_of_thousands_of_runs(smtune, runs, serve, page):
     with sqlite3.connect(smtune.store / "smtune.db") as database:
         database.execute(f"""
@@ -132,6 +133,7 @@ def test_workflow_says_its_steps(shown):
     shown.axe()
 
 
+@pytest.mark.timeout(600)  # where much else is going on
 def test_every_view_opens_and_fits_a_phone(shown):
     for run in (1, 3):
         shown.go(f"/runs/{run}")

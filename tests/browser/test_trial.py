@@ -64,7 +64,7 @@ def log_of(smtune, run, job, attempt=1):
     return smtune.store / "runs" / run / "attempts" / f"{job}-{attempt}" / "log"
 
 
-def see_lines(page, wanted, timeout=20):
+def see_lines(page, wanted, timeout=45):
     wait_until(lambda: wanted in page.js(LINES), timeout, wanted)
 
 
