@@ -166,8 +166,10 @@ static int answer_attempts(const struct request *request, struct store *store,
         header =
             json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run, "since",
                       (json_int_t)wanted.changed_since, "seq", (json_int_t)seq);
-        if (result > 0)
+        if (result > 0) {
+            answer->next = page.last;
             json_object_set_new(header, "next", json_integer(page.last));
+        }
         blob = column_encode(header, page.columns, COLUMN_COUNT,
                              &(struct column_rows){NULL, page.table.rows});
     }

@@ -86,7 +86,8 @@ struct page {
     struct column columns[COLUMN_COUNT];
     struct column_table table;
     size_t limit;
-    int64_t last; /* number */
+    int64_t last;      /* number */
+    int64_t seq, next; /* of the run; of the page, 0: it is the last one */
     struct err *err;
 };
 
@@ -126,14 +127,13 @@ static int read_points(struct page *page, struct store *store,
     return result;
 }
 
-static struct blob *encode(const struct page *page, int64_t run, int64_t seq,
-                           bool has_more)
+static struct blob *encode(const struct page *page, int64_t run)
 {
     json_t *header = json_pack("{s:I, s:i, s:I}", "run", (json_int_t)run,
-                               "since", 0, "seq", (json_int_t)seq);
+                               "since", 0, "seq", (json_int_t)page->seq);
 
-    if (has_more)
-        json_object_set_new(header, "next", json_integer(page->last));
+    if (page->next > 0)
+        json_object_set_new(header, "next", json_integer(page->next));
     return column_encode(header, page->columns, COLUMN_COUNT,
                          &(struct column_rows){NULL, page->table.rows});
 }
@@ -141,7 +141,7 @@ static struct blob *encode(const struct page *page, int64_t run, int64_t seq,
 /* NULL on error. */
 static struct blob *make_page(struct page *page, struct store *store,
                               struct point_query *query,
-                              const struct ranges *ranges, int64_t seq)
+                              const struct ranges *ranges)
 {
     struct blob *blob = NULL;
     int result;
@@ -152,8 +152,9 @@ static struct blob *make_page(struct page *page, struct store *store,
     column_init(&page->columns[TIME], "time", COLUMN_F64, NULL);
     page->table = (struct column_table){page->columns, COLUMN_COUNT, 0};
     result = read_points(page, store, query, ranges);
+    page->next = result > 0 ? page->last : 0;
     if (result >= 0)
-        blob = encode(page, query->run, seq, result > 0);
+        blob = encode(page, query->run);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         column_clear(&page->columns[i]);
     return blob;
@@ -177,12 +178,12 @@ static int answer_metrics(const struct request *request, struct store *store,
     struct page page = {.limit = (size_t)request_int(request, "limit"),
                         .err = err};
     struct blob *blob = NULL;
-    int64_t seq;
 
-    if (store_last_event(store, query.run, &seq, err) == 0 &&
+    if (store_last_event(store, query.run, &page.seq, err) == 0 &&
         check_metric(query.metric, err) == 0 &&
         read_ranges(request_text(request, "trials"), &ranges, err) == 0)
-        blob = make_page(&page, store, &query, &ranges, seq);
+        blob = make_page(&page, store, &query, &ranges);
+    answer->next = page.next;
     free(ranges.ranges);
     return answer_block(answer, blob);
 }

@@ -65,12 +65,13 @@ static int answer_rungs(const struct request *request, struct store *store,
         json_decref(page.observations);
         return -1;
     }
-    return answer_json(
-        answer,
-        json_pack("{s:I, s:o, s:o, s:o}", "run", (json_int_t)run, "planned",
-                  planned, "observations", page.observations, "next",
-                  result > 0 ? json_integer(page.last) : json_null()),
-        err);
+    answer->next = result > 0 ? page.last : 0;
+    return answer_json(answer,
+                       json_pack("{s:I, s:o, s:o, s:o}", "run", (json_int_t)run,
+                                 "planned", planned, "observations",
+                                 page.observations, "next",
+                                 json_int_unless(answer->next, 0)),
+                       err);
 }
 
 const struct route rung_routes[] = {

@@ -88,66 +88,6 @@ static int add_list(struct archive *archive, struct err *err)
     return 0;
 }
 
-/* ---- what comes in pages ---- */
-
-/* The pages of an answer, each under the path that the one before leads to.
- * *bytes_max is how much more room there is; 0 where it was not enough. */
-static int add_pages(struct archive *archive, const char *path,
-                     size_t *bytes_max, struct err *err)
-{
-    char join = strchr(path, '?') != NULL ? '&' : '?';
-    char *next = mem_copy_string(path);
-    int status = 0;
-
-    while (next != NULL && status == 0) {
-        int64_t after = 0;
-        size_t bytes = 0;
-
-        status = archive_add_page(archive, next, &after, &bytes, err);
-        free(next);
-        next = status == 0 && after > 0
-                   ? mem_printf("%s%cafter=%" PRId64, path, join, after)
-                   : NULL;
-        *bytes_max = bytes < *bytes_max ? *bytes_max - bytes : 0;
-        if (*bytes_max == 0)
-            break;
-    }
-    free(next);
-    return status;
-}
-
-static int add_curves(struct archive *archive, const struct archive_run *run,
-                      struct err *err)
-{
-    char *path = mem_printf("/api/v1/runs/%" PRId64 "/metric_names", run->id);
-    json_t *names = archive_ask_json(archive, path, err);
-    size_t bytes_max = ARCHIVE_METRICS_BYTES, i = 0;
-    int status = names == NULL ? -1 : 0;
-
-    if (names != NULL)
-        archive_put_json(archive, path, names);
-    free(path);
-    for (; i < json_array_size(names) && status == 0 && bytes_max > 0; i++) {
-        char *name =
-            archive_escape(json_string_value(json_array_get(names, i)));
-
-        path = mem_printf("/api/v1/runs/%" PRId64 "/metrics?name=%s", run->id,
-                          name);
-        status = add_pages(archive, path, &bytes_max, err);
-        free(path);
-        free(name);
-    }
-    if (status == 0 && bytes_max == 0)
-        archive_leave_out(archive, run->id, "metrics",
-                          "the learning curves are more than %d MiB: those of "
-                          "%zu of %zu metrics are in this file, and not all of "
-                          "the last one",
-                          ARCHIVE_METRICS_BYTES >> 20, i,
-                          json_array_size(names));
-    json_decref(names);
-    return status;
-}
-
 /* ---- a run ---- */
 
 static int add_of_run(struct archive *archive, const struct archive_run *run,
@@ -166,7 +106,7 @@ static int add_paged_of_run(struct archive *archive,
 {
     char *path = mem_printf("/api/v1/runs/%" PRId64 "%s", run->id, part);
     size_t bytes_max = SIZE_MAX;
-    int status = add_pages(archive, path, &bytes_max, err);
+    int status = archive_add_pages(archive, path, &bytes_max, err);
 
     free(path);
     return status;
@@ -181,7 +121,7 @@ static int add_run(struct archive *archive, const struct archive_run *run,
                    err) != 0 ||
         add_paged_of_run(archive, run, "/attempts", err) != 0 ||
         add_paged_of_run(archive, run, "/rungs", err) != 0 ||
-        add_curves(archive, run, err) != 0)
+        archive_add_curves(archive, run, ARCHIVE_METRICS_BYTES, err) != 0)
         return -1;
     return archive_add_jobs(archive, run, err);
 }

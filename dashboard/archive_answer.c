@@ -148,28 +148,6 @@ int archive_add(struct archive *archive, const char *path, const char *target,
     return status;
 }
 
-/* "next" of a JSON answer, or of the header of columns. */
-static int64_t next_of(const struct answer *answer)
-{
-    const char *bytes = answer->bytes->data;
-    size_t length = answer->bytes->length;
-    json_t *json;
-    int64_t next;
-
-    if (length > 12 && memcmp(bytes, "SMTC", 4) == 0) {
-        const unsigned char *size = (const unsigned char *)bytes + 8;
-        size_t header = (size_t)size[0] | (size_t)size[1] << 8 |
-                        (size_t)size[2] << 16 | (size_t)size[3] << 24;
-
-        bytes += 12;
-        length = header < length - 12 ? header : length - 12;
-    }
-    json = json_parse_up_to(bytes, length, JSON_BYTES_MAX, NULL);
-    next = json_integer_value(json_object_get(json, "next"));
-    json_decref(json);
-    return next;
-}
-
 int archive_add_page(struct archive *archive, const char *path, int64_t *next,
                      size_t *bytes, struct err *err)
 {
@@ -178,7 +156,7 @@ int archive_add_page(struct archive *archive, const char *path, int64_t *next,
 
     if (status == 0) {
         put(archive, path, &request.answer);
-        *next = next_of(&request.answer);
+        *next = request.answer.next;
         *bytes = request.answer.bytes->length;
     }
     done(&request);

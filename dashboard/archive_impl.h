@@ -62,6 +62,17 @@ void archive_put_json(struct archive *archive, const char *path,
 /* For a query; the caller's to free. */
 char *archive_escape(const char *text);
 
+/* ---- archive_pages.c: what comes in pages ---- */
+
+/* All pages of an answer, as long as *bytes_max is over 0, which becomes less
+ * by what they take; so the last one may be longer. 0, 1: pages are left out,
+ * -1: error. */
+int archive_add_pages(struct archive *archive, const char *path,
+                      size_t *bytes_max, struct err *err);
+/* The curves of a run's metrics likewise; what is left out is noted. */
+int archive_add_curves(struct archive *archive, const struct archive_run *run,
+                       size_t bytes_max, struct err *err);
+
 /* ---- archive_jobs.c: a run's jobs ---- */
 
 int archive_add_jobs(struct archive *archive, const struct archive_run *run,

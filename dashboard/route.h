@@ -64,6 +64,7 @@ struct answer {
      * into the headers X-Smtune-From and X-Smtune-Size. */
     bool is_piece;
     int64_t from_byte, size_bytes;
+    int64_t next; /* the "next" of a page; 0: it is the last one */
     struct {
         const char *name;
         char value[ANSWER_HEADER_SIZE];
