@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "orchestrator/rank_group.h"
 #include "orchestrator/rank_seat.h"
 #include "orchestrator/rank_step.h"
-#include "orchestrator/ranks.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 
@@ -121,9 +121,9 @@ static int check(const struct options *given, int64_t *grace_ms,
     if (given->tasks == 0 && given->in_step == NULL)
         return err_set(err, ERR_USAGE,
                        "launch: --tasks says how many ranks to start");
-    if (given->tasks > RANKS_MAX)
+    if (given->tasks > RANK_GROUP_MAX)
         return err_set(err, ERR_USAGE, "--tasks: %" PRId64 " is more than %d",
-                       given->tasks, RANKS_MAX);
+                       given->tasks, RANK_GROUP_MAX);
     if (given->grace != NULL &&
         units_parse_duration(given->grace, grace_ms) != 0)
         return err_set(err, ERR_USAGE,
@@ -153,7 +153,8 @@ static int find_nodes(const struct options *given, struct err *err)
 }
 
 static int run_here(const struct cli *cli, const struct options *given,
-                    struct ranks_options *ranks, int *status, struct err *err)
+                    struct rank_group_options *ranks, int *status,
+                    struct err *err)
 {
     ranks->environment = environ;
     ranks->split_gpus = given->split_gpus;
@@ -162,16 +163,16 @@ static int run_here(const struct cli *cli, const struct options *given,
     ranks->failed = on_failed;
     ranks->log_lost = on_log_lost;
     ranks->user = (void *)(uintptr_t)cli;
-    return ranks_run(ranks, status, err);
+    return rank_group_run(ranks, status, err);
 }
 
 /* As one rank of a step. */
 static int run_in_step(const struct cli *cli, const struct options *given,
-                       const struct ranks_options *ranks, int *status,
+                       const struct rank_group_options *ranks, int *status,
                        struct err *err)
 {
     const char *colon = strrchr(given->in_step, ':');
-    struct ranks_options one = *ranks;
+    struct rank_group_options one = *ranks;
     struct rank_meeting meeting = {.split_gpus = given->split_gpus};
     size_t length = colon != NULL ? (size_t)(colon - given->in_step) : 0;
 
@@ -217,7 +218,7 @@ static char **create_task(const struct options *given, const char *place,
 }
 
 static int run_step(const struct options *given, int nodes,
-                    const struct ranks_options *ranks, int *status,
+                    const struct rank_group_options *ranks, int *status,
                     struct err *err)
 {
     struct rank_step_options step = {
@@ -247,7 +248,7 @@ static int exec_launch(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
     const struct options *given = options;
-    struct ranks_options ranks = {.tasks = (int)given->tasks};
+    struct rank_group_options ranks = {.tasks = (int)given->tasks};
     int status = 0, nodes = 1, result = 0;
     char **argv;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/executor.h"
 #include "orchestrator/experiment_impl.h"
-#include "orchestrator/ranks.h"
+#include "orchestrator/rank_group.h"
 
 /* The keys `executor` of both kinds of file, and `resources` of what it is to
  * run; some are keys of both. */
@@ -190,7 +190,7 @@ const struct schema_key experiment_executor_keys[] = {
         .name = "tasks",
         .type = SCHEMA_INT,
         .min = 1,
-        .max = RANKS_MAX,
+        .max = RANK_GROUP_MAX,
         .doc = "For slurm: ranks of each trial that does not say it itself.",
         .fallback = "1 a node",
         .example = "8",
@@ -331,7 +331,7 @@ const struct schema_key experiment_resource_keys[] = {
         .name = "tasks",
         .type = SCHEMA_INT,
         .min = 1,
-        .max = RANKS_MAX,
+        .max = RANK_GROUP_MAX,
         .doc = "Ranks that a trial's command is started as, all at once, with "
                "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT in "
                "their environment, as by smtune launch. They share what the "

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "orchestrator/ranks.h"
+#include "orchestrator/rank_group.h"
 
 /* Steps from this number on are Slurm's own, such as salloc's shell. */
 #define OWN_STEPS 0xfffffff0UL
@@ -106,7 +106,7 @@ int rank_seat_take(struct rank_meeting *meeting, struct err *err)
     const char *shares = getenv("SLURM_STEP_TASKS_PER_NODE");
     const char *starter = getenv("SLURM_LAUNCH_NODE_IPADDR");
 
-    meeting->tasks = read_variable("SLURM_NTASKS", RANKS_MAX);
+    meeting->tasks = read_variable("SLURM_NTASKS", RANK_GROUP_MAX);
     meeting->first = read_variable("SLURM_PROCID", meeting->tasks - 1);
     meeting->first_local = read_variable("SLURM_LOCALID", meeting->tasks - 1);
     meeting->nodes = read_variable("SLURM_STEP_NUM_NODES", NODES_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks.h"
+#include "orchestrator/rank_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,8 +46,8 @@ struct rank {
     struct env_list environment;
 };
 
-struct ranks {
-    const struct ranks_options *options;
+struct rank_group {
+    const struct rank_group_options *options;
     struct rank_meeting meeting;
     struct rank_outputs *outputs;
     struct rank *items; /* [tasks] */
@@ -73,12 +73,12 @@ struct ranks {
     bool has_waited; /* for an order that it may have ended of */
 };
 
-static void go_on(struct ranks *ranks);
+static void go_on(struct rank_group *ranks);
 
 /* ---- ending ---- */
 
 /* To the ranks with all of their group, as a terminal does it. */
-static void signal_groups(struct ranks *ranks, int signal_number)
+static void signal_groups(struct rank_group *ranks, int signal_number)
 {
     for (int i = 0; i < ranks->options->tasks; i++) {
         if (ranks->items[i].pid != 0)
@@ -87,7 +87,7 @@ static void signal_groups(struct ranks *ranks, int signal_number)
 }
 
 /* To the ranks alone: what they started may die of it. */
-static void signal_ranks(struct ranks *ranks, int signal_number)
+static void signal_ranks(struct rank_group *ranks, int signal_number)
 {
     for (int i = 0; i < ranks->options->tasks; i++) {
         if (ranks->items[i].pid != 0)
@@ -95,7 +95,7 @@ static void signal_ranks(struct ranks *ranks, int signal_number)
     }
 }
 
-static void begin_ending(struct ranks *ranks)
+static void begin_ending(struct rank_group *ranks)
 {
     signal_groups(ranks, SIGCONT); /* one that is stopped ends only then */
     if (ranks->is_ending)
@@ -105,7 +105,7 @@ static void begin_ending(struct ranks *ranks)
 }
 
 /* The first that fails decides; those after it mostly fail because of it. */
-static void fail(struct ranks *ranks, const struct rank_failure *failure,
+static void fail(struct rank_group *ranks, const struct rank_failure *failure,
                  int status)
 {
     if (ranks->has_failed)
@@ -124,7 +124,7 @@ static void fail(struct ranks *ranks, const struct rank_failure *failure,
     begin_ending(ranks);
 }
 
-static int status_of(const struct ranks *ranks, int wait_status)
+static int status_of(const struct rank_group *ranks, int wait_status)
 {
     int signal_number;
 
@@ -136,7 +136,7 @@ static int status_of(const struct ranks *ranks, int wait_status)
     return STATUS_SIGNAL + signal_number;
 }
 
-static void on_rank_end(struct ranks *ranks, int rank, int wait_status)
+static void on_rank_end(struct rank_group *ranks, int rank, int wait_status)
 {
     struct rank_failure failure = {
         .rank = ranks->meeting.first + rank,
@@ -153,7 +153,7 @@ static void on_rank_end(struct ranks *ranks, int rank, int wait_status)
 }
 
 /* Ranks, and orphans that have become our children. */
-static void reap(struct ranks *ranks)
+static void reap(struct rank_group *ranks)
 {
     int status;
     pid_t pid;
@@ -175,7 +175,7 @@ static void on_timer(uv_timer_t *timer)
     go_on(timer->data);
 }
 
-static void sweep(struct ranks *ranks)
+static void sweep(struct rank_group *ranks)
 {
     size_t left = process_signal_descendants(getpid(), SIGKILL);
 
@@ -186,7 +186,7 @@ static void sweep(struct ranks *ranks)
         uv_timer_start(&ranks->timer, on_timer, SWEEP_MS, 0);
 }
 
-static void wait_for_ranks(struct ranks *ranks)
+static void wait_for_ranks(struct rank_group *ranks)
 {
     int64_t now_ms = clock_monotonic_ms();
 
@@ -211,7 +211,7 @@ static void hear_no_more(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static void close_all(struct ranks *ranks)
+static void close_all(struct rank_group *ranks)
 {
     if (uv_is_closing((uv_handle_t *)&ranks->timer))
         return;
@@ -228,7 +228,7 @@ static void close_all(struct ranks *ranks)
 
 /* Where one of many failed, all are told to end by Slurm, each process of each
  * rank; so one may end of it before this process hears of it. */
-static bool wait_for_order(struct ranks *ranks)
+static bool wait_for_order(struct rank_group *ranks)
 {
     if (ranks->options->meeting == NULL || !ranks->has_failed ||
         ranks->signal != 0 || ranks->has_waited)
@@ -243,7 +243,7 @@ static void on_reader_late(uv_timer_t *timer)
     close_all(timer->data);
 }
 
-static void go_on(struct ranks *ranks)
+static void go_on(struct rank_group *ranks)
 {
     if (ranks->living > 0)
         wait_for_ranks(ranks);
@@ -259,7 +259,7 @@ static void go_on(struct ranks *ranks)
 
 static void on_child(uv_signal_t *handle, int signal_number)
 {
-    struct ranks *ranks = handle->data;
+    struct rank_group *ranks = handle->data;
 
     (void)signal_number;
     reap(ranks);
@@ -271,7 +271,7 @@ static void on_output_done(void *user)
     go_on(user);
 }
 
-static void pass_on(struct ranks *ranks, int signal_number)
+static void pass_on(struct rank_group *ranks, int signal_number)
 {
     if (signal_number == SIGUSR1 || signal_number == SIGUSR2) {
         signal_ranks(ranks, signal_number);
@@ -297,7 +297,7 @@ static void on_signal(uv_signal_t *handle, int signal_number)
 /* Whoever tells one rank of many what the others are told. */
 static void on_order(uv_poll_t *poll, int status, int events)
 {
-    struct ranks *ranks = poll->data;
+    struct rank_group *ranks = poll->data;
     unsigned char order = SIGTERM;
     ssize_t count = read(STDIN_FILENO, &order, 1);
 
@@ -323,7 +323,8 @@ static bool is_background_terminal(int fd)
     return front > 0 && front != getpgrp();
 }
 
-static int spawn(struct ranks *ranks, int rank, int null_fd, struct err *err)
+static int spawn(struct rank_group *ranks, int rank, int null_fd,
+                 struct err *err)
 {
     struct rank *item = &ranks->items[rank];
     struct rank_spec spec = {.argv = ranks->options->argv, .in_fd = null_fd};
@@ -348,7 +349,7 @@ static int spawn(struct ranks *ranks, int rank, int null_fd, struct err *err)
     return result < 0 ? -1 : 0;
 }
 
-static void spawn_all(struct ranks *ranks)
+static void spawn_all(struct rank_group *ranks)
 {
     int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct err *err = &ranks->start_error;
@@ -367,7 +368,7 @@ static void spawn_all(struct ranks *ranks)
     close(null_fd);
 }
 
-static void start_handles(struct ranks *ranks)
+static void start_handles(struct rank_group *ranks)
 {
     uv_timer_init(&ranks->loop, &ranks->timer);
     ranks->timer.data = ranks;
@@ -388,9 +389,9 @@ static void start_handles(struct ranks *ranks)
 }
 
 /* Who ended them by a signal knows why they ended. */
-static void tell(struct ranks *ranks)
+static void tell(struct rank_group *ranks)
 {
-    const struct ranks_options *options = ranks->options;
+    const struct rank_group_options *options = ranks->options;
     const struct err *lost = rank_outputs_error(ranks->outputs);
 
     if (ranks->has_failed && ranks->signal == 0) {
@@ -403,9 +404,10 @@ static void tell(struct ranks *ranks)
         options->log_lost(options->user, lost);
 }
 
-int ranks_run(const struct ranks_options *options, int *status, struct err *err)
+int rank_group_run(const struct rank_group_options *options, int *status,
+                   struct err *err)
 {
-    struct ranks ranks = {.options = options};
+    struct rank_group ranks = {.options = options};
     struct rank_output_options output = {
         .loop = &ranks.loop,
         .tasks = options->tasks,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RANKS_H
-#define SMTUNE_ORCHESTRATOR_RANKS_H
+#ifndef SMTUNE_ORCHESTRATOR_RANK_GROUP_H
+#define SMTUNE_ORCHESTRATOR_RANK_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
  * outlives them.
  */
 
-enum { RANKS_MAX = 1024 };
+enum { RANK_GROUP_MAX = 1024 };
 
 /* The rank that failed first: by itself, not because it was told to end. */
 struct rank_failure {
@@ -28,10 +28,10 @@ struct rank_failure {
 
 struct rank_meeting; /* rank_env.h */
 
-struct ranks_options {
+struct rank_group_options {
     char *const *argv;        /* NULL-ended; found on the PATH */
     char *const *environment; /* NULL-ended */
-    int tasks;                /* 1 to RANKS_MAX */
+    int tasks;                /* 1 to RANK_GROUP_MAX */
     /* There are more of them elsewhere: `tasks` is 1, and standard input tells
      * of signals that are meant for it, a byte each, SIGTERM at its end. NULL:
      * they are all here. */
@@ -58,7 +58,7 @@ struct ranks_options {
  * where that came by standard input, else 1: what another one failed with is
  * more. -1: there is no way to start any.
  */
-int ranks_run(const struct ranks_options *options, int *status,
-              struct err *err);
+int rank_group_run(const struct rank_group_options *options, int *status,
+                   struct err *err);
 
 #endif
