@@ -87,6 +87,30 @@ int document_fields(struct document *document, const char *name,
     return print_part(document, name, columns, cells, count, err);
 }
 
+int document_known_fields(struct document *document,
+                          const struct column *columns,
+                          const struct value *cells, size_t count,
+                          struct err *err)
+{
+    bool is_for_people =
+        document->json == NULL && document->cli->output == OUTPUT_TABLE;
+    struct column *known = mem_array(count, sizeof(*known));
+    struct value *told = mem_array(count, sizeof(*told));
+    size_t known_count = 0;
+    int result;
+
+    for (size_t i = 0; i < count; i++) {
+        if (is_for_people && cells[i].type == VALUE_NULL)
+            continue;
+        known[known_count] = columns[i];
+        told[known_count++] = cells[i];
+    }
+    result = document_fields(document, NULL, known, told, known_count, err);
+    free(known);
+    free(told);
+    return result;
+}
+
 void document_begin_list(struct document *document, const char *name,
                          const struct column *columns, size_t count)
 {

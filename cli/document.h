@@ -24,6 +24,11 @@ void document_destroy(struct document *document);
 int document_fields(struct document *document, const char *name,
                     const struct column *columns, const struct value *cells,
                     size_t count, struct err *err);
+/* The same of the thing itself, but for people only those that are known. */
+int document_known_fields(struct document *document,
+                          const struct column *columns,
+                          const struct value *cells, size_t count,
+                          struct err *err);
 /* A list of rows: begin, its rows, end. */
 void document_begin_list(struct document *document, const char *name,
                          const struct column *columns, size_t count);

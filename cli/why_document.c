@@ -15,7 +15,7 @@
 static const struct column columns[] = {
     {"id", "trial", COLUMN_NUMBER, NULL},
     {"method", NULL, COLUMN_TEXT, NULL},
-    {"method_reason", "chosen since", COLUMN_TEXT, NULL},
+    {"method_reason", "chosen because", COLUMN_TEXT, NULL},
     {"step", NULL, COLUMN_TEXT, NULL},
     {"acquisition", NULL, COLUMN_NUMBER, NULL},
     {"mean", "expected", COLUMN_NUMBER, NULL},
@@ -23,10 +23,10 @@ static const struct column columns[] = {
     {"value", "came to", COLUMN_NUMBER, NULL},
     {"incumbent", "best then", COLUMN_NUMBER, NULL},
     {"incumbent_value", "its value", COLUMN_NUMBER, NULL},
-    {"known", NULL, COLUMN_NUMBER, NULL},
-    {"pending", NULL, COLUMN_NUMBER, NULL},
-    {"same_as", NULL, COLUMN_NUMBER, NULL},
-    {"parent", NULL, COLUMN_NUMBER, NULL},
+    {"known", "results known", COLUMN_NUMBER, NULL},
+    {"pending", "trials pending", COLUMN_NUMBER, NULL},
+    {"same_as", "same setting as", COLUMN_NUMBER, NULL},
+    {"parent", "clone of", COLUMN_NUMBER, NULL},
     {"note", NULL, COLUMN_TEXT, NULL},
 };
 
@@ -114,8 +114,8 @@ static int show(struct why *why, const struct trial_row *row,
     if (find_value(why, incumbent, &incumbent_value) < 0 ||
         count_known(why, row, &known) < 0)
         return -1;
-    return document_fields(
-        why->document, NULL, columns,
+    return document_known_fields(
+        why->document, columns,
         (const struct value[ARRAY_LEN(columns)]){
             value_int(row->number),
             chosen.type == VALUE_TEXT ? chosen : value_text(method),

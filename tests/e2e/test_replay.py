@@ -149,7 +149,9 @@ def test_why(smtune, experiment):
         assert why["known"] + why["pending"] == number - 1
         assert 0 <= why["pending"] < 3 * 65
     assert why["value"] == smtune.json("show", "exp", 12)["value"]
-    assert "sobol" in smtune.ok("why", "last", 3)
+    text = smtune.ok("why", "last", 3)
+    assert "chosen because:  asked for by name" in text
+    assert "acquisition" not in text  # which it has not: a model's
     assert smtune("why", "exp", 13).returncode == 4
     assert smtune("why", "exp", "x").returncode == 2
     assert smtune("why", "none", 1).returncode == 4
