@@ -22,7 +22,7 @@ struct place_list {
 /*
  * The columns for attempts of a job, or (job 0) of all that have not ended:
  * `own` of count, at most PLACE_LIST_MAX - PLACE_COLUMNS, and the places where
- * they have some.
+ * they have some. All here return 0, or -1.
  */
 int place_list_init(struct place_list *list, const struct column *own,
                     size_t count, const struct run_row *run,

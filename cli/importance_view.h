@@ -12,7 +12,7 @@ struct run_view;
  * How much each parameter matters to each objective, the most important one
  * first: for programs the list "importance" of a document, for people bars, of
  * which they see the largest, or why there are none. Nothing where the run's
- * file no longer passes the checks.
+ * file no longer passes the checks. 0, or -1.
  */
 int importance_view_add(struct document *document, const struct cli *cli,
                         const struct run_view *view, struct err *err);

@@ -19,7 +19,7 @@ int64_t replicates_of_run(const struct run_view *view);
 /* Writes the best setting as an object (count 0), or the `count` best as rows:
  * a trial's columns, with the mean as its value and the id of its first trial,
  * and `deviation` (of a single value; null for one) and `replicates`. Settings
- * with all their replicates come before those that lack some. */
+ * with all their replicates come before those that lack some. 0, or -1. */
 int replicates_show_best(const struct cli *cli, const struct run_view *view,
                          int64_t replicates, int64_t count, struct err *err);
 

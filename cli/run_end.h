@@ -24,7 +24,7 @@ struct run_end {
  * What came of it: the summary, or with -o json one object, to stdout; why it
  * ended, where it did not reach what was asked, to stderr. The exit status: 0
  * done, 1 the run failed, 6 ended without reaching what was asked (its target,
- * or any result at all), 130 or 143 stopped by a signal.
+ * or any result at all), 130 or 143 stopped by a signal; -1 with err.
  */
 int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err);

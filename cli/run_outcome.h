@@ -17,7 +17,7 @@ struct run_outcome {
     bool has_target; /* asked for by its file, or --set */
 };
 
-/* Replaces what is there; to be started from zeroes. */
+/* Replaces what is there; to be started from zeroes. 0, or -1. */
 int run_outcome_read(struct run_outcome *outcome, struct store *store,
                      int64_t run, struct err *err);
 void run_outcome_clear(struct run_outcome *outcome);

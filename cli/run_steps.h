@@ -14,6 +14,7 @@ struct run_steps {
     struct spec spec; /* empty where its file no longer passes */
 };
 
+/* 0, or -1; to be cleared in either case. */
 int run_steps_load(struct run_steps *steps, struct store *store, int64_t run,
                    struct err *err);
 /* Reads anew what may have changed since. Where that fails, nothing has. */

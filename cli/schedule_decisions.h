@@ -11,7 +11,7 @@ struct run_view;
 
 /* The list "rungs" of one job: each time that its schedule looked at it, what
  * it had reached, what was decided and why; and where it paused, what came of
- * that. Nothing for a run without a schedule. */
+ * that. Nothing for a run without a schedule. 0, or -1. */
 int schedule_decisions_add(struct document *document,
                            const struct run_view *view, int64_t job,
                            struct err *err);

@@ -12,6 +12,7 @@ struct run_view;
 /*
  * What a run's schedule has made of its trials. Nothing for a run without one;
  * where the run's file no longer passes the checks, what the record alone says.
+ * 0, or -1.
  */
 
 /* The part "schedule": its method and options, how much of the resource was

@@ -46,10 +46,11 @@ void trial_table_fit_columns(struct trial_table *table);
 
 /* Writes it as a row. For store_each_trial, with the table as user. */
 int trial_table_row(void *user, const struct trial_row *trial);
-/* Ends the output, also where there was no row. */
+/* Ends the output, also where there was no row. 0, or -1. */
 int trial_table_finish(struct trial_table *table, struct err *err);
 
-/* Trials with all that is known of them, from the first row to the last. */
+/* Trials with all that is known of them, from the first row to the last. 0, or
+ * -1. */
 int trial_table_print(const struct cli *cli, const struct run_view *view,
                       const struct trial_query *query, struct err *err);
 

@@ -8,7 +8,8 @@
 /* One attempt in the foreground: this process ends when it does. SIGTERM to it
  * ends the attempt, with its grace period. */
 
-/* Returns the status to exit with. */
+/* Returns the status to exit with; err says why where it could not be started.
+ */
 int order_run_command(const struct attempt_spec *spec, bool without_cgroups,
                       struct err *err);
 

@@ -11,7 +11,7 @@
  * Sends the messages of an open run that wait for their receivers, where no
  * engine does; each is tried at least once, and for half a minute at most. With
  * `test`, a message more goes to every receiver. What came of it is in the
- * record.
+ * record: 0, also where nobody answered; -1 where the record cannot be written.
  */
 int deliver_run(struct run *run, bool test, struct err *err);
 

@@ -18,7 +18,8 @@ struct experiment;
 struct front;
 struct store;
 
-/* maximize[objective_count]: whether more is better. */
+/* Both are the caller's to destroy. maximize[objective_count], copied: whether
+ * more is better. */
 struct front *front_create(const bool *maximize, size_t objective_count);
 struct front *front_of_experiment(const struct experiment *experiment);
 void front_destroy(struct front *front);
@@ -26,7 +27,7 @@ void front_destroy(struct front *front);
 /* values[objective_count] of a feasible trial, as said. Whether it is on the
  * front now; not where one of them is not finite. */
 bool front_add(struct front *front, int64_t number, const double *values);
-/* Adds all of a run's trials that may be on it. */
+/* Adds all of a run's trials that may be on it. 0, or -1. */
 int front_load(struct front *front, struct store *store, int64_t run,
                struct err *err);
 

@@ -5,7 +5,8 @@
 #include "orchestrator/launch.h"
 #include "orchestrator/trial.h"
 
-/* A trial's next attempt, with its setting: as launch_create(). */
+/* A trial's next attempt, with its setting: as launch_create(): NULL
+ * where the trial cannot start so. */
 struct launch *launch_trial(const struct launch_site *site,
                             const struct experiment *experiment,
                             const struct trial *trial, struct err *err);

@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 /* What came of a workflow's steps as the record of a run has it, into results
- * that are empty. */
+ * that are empty. 0, or -1. */
 int results_load(struct results *results, const struct workflow *workflow,
                  struct store *store, int64_t run, struct err *err);
 

@@ -27,7 +27,8 @@
  */
 struct workspaces;
 
-/* Makes `trials` and `attempts`, where they are missing. */
+/* Makes `trials` and `attempts`, where they are missing. NULL, and -1 below:
+ * what could not be made or read, with its path. The caller destroys. */
 struct workspaces *workspaces_create(const char *run_directory,
                                      struct err *err);
 /* Removes what is spare. */

@@ -17,6 +17,7 @@ struct event {
     const char *event, *detail;
 };
 
+/* Writes it. 0, or -1. */
 int event_add(struct store *store, const struct event *event, struct err *err);
 
 /*

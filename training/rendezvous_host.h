@@ -24,7 +24,8 @@ struct rendezvous_verdict {
 };
 
 /* Receives the others until the deadline. `own` is what this rank would have
- * said. Fills it->peers. */
+ * said. Fills it->peers. 0; -1 where one did not come, or wants something
+ * else: err says which, and so do the others. */
 int rendezvous_be_host(struct rendezvous *it, const struct ranks *ranks,
                        struct rendezvous_hello *own, int64_t deadline_ms,
                        struct err *err);
