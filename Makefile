@@ -326,26 +326,28 @@ coverage: ## which lines the tests reach: build/cov/index.html
 bench: all $(BENCH) ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
-# Collectives against Open MPI's, where that is installed (openmpi-bin,
-# libopenmpi-dev); root and more ranks than cores are fine for this.
-MPIRUN := mpirun --allow-run-as-root --oversubscribe
-bench-train: all $(if $(MPICC),$B/all_reduce) ## collectives against Open MPI's, steps against PyTorch's
+bench-train: all ## the trainer's steps against PyTorch's, input, checkpoints, then bench-ranks
 	@$(PYTHON) -c 'import torch' 2>/dev/null || \
 	 { echo 'bench-train: there is no PyTorch here: apt install python3-torch'; exit 0; }; \
 	for peer in $(sort $(wildcard tests/bench/train/torch_*.py)); do \
 	 $(PYTHON) $$peer $B || exit; done
-	@$(PYTHON) tests/bench/train/checkpoint.py $B/smtrain
+	@$(PYTHON) tests/bench/train/input.py $B
+	@$(PYTHON) tests/bench/train/checkpoint.py $B
+	@$(MAKE) --no-print-directory bench-ranks
+
+# Collectives against Open MPI's, where that is installed (openmpi-bin,
+# libopenmpi-dev); root and more ranks than cores are fine for this.
+MPIRUN := mpirun --allow-run-as-root --oversubscribe
+bench-ranks: all $(if $(MPICC),$B/all_reduce) ## two ranks against two processes that train apart, collectives against Open MPI's
+	@$(PYTHON) tests/bench/train/ranks.py $B
 ifeq ($(MPICC),)
-	@echo 'bench-train: there is no mpicc here: apt install openmpi-bin libopenmpi-dev'
+	@echo 'bench-ranks: there is no mpicc here: apt install openmpi-bin libopenmpi-dev'
 else
 	@for n in 2 4; do $(MPIRUN) -n $$n $B/all_reduce; done
 $B/all_reduce: tests/bench/train/all_reduce.c $B/libsmtune.a
 	$(call say,LD)
 	$Q$(MPICC) $(BASE_FLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 endif
-
-bench-ranks: all ## two ranks against two processes that train apart
-	@$(PYTHON) tests/bench/train/ranks.py $B
 
 bench-dashboard: all $B/fill_many ## the dashboard's server and page at 100,000 trials (TRIALS CLIENTS)
 	@$(PYTHON) tests/bench/dashboard.py $(if $(TRIALS),--trials $(TRIALS)) \
