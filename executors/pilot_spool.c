@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/mem.h"
 
 /*
@@ -243,11 +244,7 @@ void spool_reader_clear(struct spool_reader *reader)
 
 int64_t spool_wait_ms(int64_t *wait_ms, bool came)
 {
-    if (came || *wait_ms == 0)
-        *wait_ms = SPOOL_POLL_MIN_MS;
-    else if (*wait_ms < SPOOL_POLL_MAX_MS / 2)
-        *wait_ms *= 2;
-    else
-        *wait_ms = SPOOL_POLL_MAX_MS;
-    return *wait_ms;
+    if (came)
+        *wait_ms = 0;
+    return backoff_next_ms(wait_ms, SPOOL_POLL_MIN_MS, SPOOL_POLL_MAX_MS);
 }

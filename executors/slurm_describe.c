@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executors/slurm_core.h"
@@ -22,12 +23,9 @@ static void copy_site(struct slurm_site *site, const struct slurm_site *from)
 /* Less and less often, as whatever is asked of a controller that is mute. */
 static void ask_again(struct slurm *slurm)
 {
-    slurm->describe_wait_ms *= 2;
-    if (slurm->describe_wait_ms < AGAIN_MIN_MS)
-        slurm->describe_wait_ms = AGAIN_MIN_MS;
-    if (slurm->describe_wait_ms > AGAIN_MAX_MS)
-        slurm->describe_wait_ms = AGAIN_MAX_MS;
-    slurm->describe_ms = clock_monotonic_ms() + slurm->describe_wait_ms;
+    slurm->describe_ms =
+        clock_monotonic_ms() +
+        backoff_next_ms(&slurm->describe_wait_ms, AGAIN_MIN_MS, AGAIN_MAX_MS);
 }
 
 static void on_site(void *user, const struct slurm_reply *reply,

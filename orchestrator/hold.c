@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "orchestrator/engine_impl.h"
 
@@ -21,12 +22,9 @@ enum { SHORTEST_MS = 1000, LONGEST_MS = 30000, TICK_MS = 500 };
 
 static void extend(struct engine *engine, const char *why)
 {
-    int64_t ms = 2 * engine->hold_ms;
-
-    engine->hold_ms = ms < SHORTEST_MS  ? SHORTEST_MS
-                      : ms > LONGEST_MS ? LONGEST_MS
-                                        : ms;
-    engine->held_until_ms = clock_monotonic_ms() + engine->hold_ms;
+    engine->held_until_ms =
+        clock_monotonic_ms() +
+        backoff_next_ms(&engine->hold_ms, SHORTEST_MS, LONGEST_MS);
     snprintf(engine->hold_text, sizeof(engine->hold_text),
              "no trials are started for now: %.400s", why);
 }
