@@ -35,10 +35,11 @@ struct command {
     int fds[WATCHED];
     struct stream streams[EXIT];
     size_t output_max;
+    char *stop_at;
     pid_t pid; /* 0: has ended */
     int open_handles;
     int status; /* as waitpid() has it */
-    bool is_late;
+    bool is_late, is_stopped;
     command_fn *done;
     void *user;
 };
@@ -154,7 +155,8 @@ static void on_closed(uv_handle_t *handle)
     struct command *command = handle->data;
     struct stream *output = &command->streams[OUTPUT];
     struct stream *errors = &command->streams[ERRORS];
-    struct command_result result = {.is_late = command->is_late};
+    struct command_result result = {.is_late = command->is_late,
+                                    .is_stopped = command->is_stopped};
 
     if (--command->open_handles > 0)
         return;
@@ -169,6 +171,7 @@ static void on_closed(uv_handle_t *handle)
     command->done(command->user, &result);
     buf_clear(&output->text);
     buf_clear(&errors->text);
+    free(command->stop_at);
     free(command);
 }
 
@@ -205,6 +208,17 @@ static void send_signal(struct command *command, int signal)
     kill(-command->pid, signal);
 }
 
+static void stop_if_said(struct command *command)
+{
+    const struct stream *errors = &command->streams[ERRORS];
+
+    if (command->stop_at == NULL || command->is_stopped || command->pid == 0 ||
+        strstr(buf_text(&errors->text), command->stop_at) == NULL)
+        return;
+    command->is_stopped = true;
+    kill(-command->pid, SIGTERM);
+}
+
 static void on_output(uv_poll_t *poll, int status, int events)
 {
     struct command *command = poll->data;
@@ -216,6 +230,7 @@ static void on_output(uv_poll_t *poll, int status, int events)
     read_some(command, which, &is_over);
     if (is_over)
         uv_poll_stop(poll);
+    stop_if_said(command);
     if (command->streams[which].is_cut)
         command_kill(command);
 }
@@ -251,6 +266,8 @@ struct command *command_start(uv_loop_t *loop,
         return NULL;
     }
     command->output_max = options->output_max;
+    if (options->stop_at != NULL)
+        command->stop_at = mem_copy_string(options->stop_at);
     command->done = done;
     command->user = user;
     command->open_handles = WATCHED + 1;

@@ -21,13 +21,15 @@ struct command_options {
     const char *input;   /* its standard input; NULL: empty */
     size_t output_max;   /* bytes of each of its two outputs, at most */
     int64_t limit_ms;    /* then it gets SIGTERM, and SIGKILL 2 s later */
+    const char *stop_at; /* ended once its errors say this; NULL: never */
 };
 
 struct command_result {
-    int exit_code; /* -1 when a signal ended it */
-    bool is_late;  /* its time was over, or it was told to end */
-    bool is_cut;   /* it wrote more than output_max, and was ended */
-    char *output;  /* [output_length], and a NUL behind; may be changed */
+    int exit_code;   /* -1 when a signal ended it */
+    bool is_late;    /* its time was over, or it was told to end */
+    bool is_cut;     /* it wrote more than output_max, and was ended */
+    bool is_stopped; /* it said stop_at, and was ended */
+    char *output;    /* [output_length], and a NUL behind; may be changed */
     size_t output_length;
     const char *errors; /* what it wrote to its standard error output */
 };

@@ -41,6 +41,7 @@ static const struct {
     {"MaxSubmit", SLURM_LATER},
     {"MaxJobs", SLURM_LATER},
     {"temporarily unable to accept job", SLURM_LATER},
+    {"job queue full", SLURM_LATER},
     {"Resource temporarily unavailable", SLURM_LATER},
     {"partition not available (inactive or drain)", SLURM_LATER},
     {"node not available (down", SLURM_LATER},

@@ -18,12 +18,15 @@
  */
 
 enum {
-    LIMIT_MS = 60000, /* sbatch tries again by itself for a while */
+    LIMIT_MS = 60000,
     OUTPUT_MAX_BYTES = 128 << 20,
     CANCEL_BATCH = 500, /* jobs that one scancel is told of */
     ACCOUNT_MAX = 8192, /* jobs that one sacct is asked for by their ids */
     SKEW_S = 7200       /* of two clocks, and an hour that comes twice */
 };
+
+/* sbatch tries again by itself for minutes, while others might be let in. */
+static const char full[] = "sleeping and retrying";
 
 enum program { SBATCH, SQUEUE, SACCT, SCANCEL, SCONTROL, SINFO, PROGRAMS };
 
@@ -156,6 +159,7 @@ static void request_start(struct request *request, enum program program,
         .input = input,
         .output_max = OUTPUT_MAX_BYTES,
         .limit_ms = LIMIT_MS,
+        .stop_at = full,
     };
 
     commands->base.requests++;

@@ -59,9 +59,10 @@ void slurm_reply_take(struct slurm_reply *reply,
     memset(reply, 0, sizeof(*reply));
     if (result->exit_code == 0 && !result->is_cut && !result->is_late)
         return;
-    reply->answer = result->exit_code > 0 && !result->is_late
-                        ? slurm_answer_of(result->errors)
-                        : SLURM_SILENT;
+    reply->answer =
+        (result->exit_code > 0 || result->is_stopped) && !result->is_late
+            ? slurm_answer_of(result->errors)
+            : SLURM_SILENT;
     set_text(reply, result->errors);
     if (reply->text[0] == '\0')
         set_text(reply, result->is_cut    ? "its answer has no end"

@@ -61,6 +61,8 @@ void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
             f->job = 0;
     }
     pilot_withdraw(pilot);
+    if (pilot->was_heard)
+        pilots_note_freed(pilot->pilots);
     slurm_look_soon(pilot->pilots->slurm);
     pilots_turn_soon(pilot->pilots);
 }

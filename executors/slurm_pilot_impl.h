@@ -122,7 +122,8 @@ struct pilots {
     int64_t watched_ms;        /* when pulses were looked at */
     int64_t again_ms;          /* no submission before; 0: at once */
     int64_t idle_since_ms;     /* nothing waits since; 0: something does */
-    int failures, unheard;     /* pilots in a row that came to nothing */
+    int64_t hold_ms; /* that was waited after the last that came to nothing */
+    int unheard;     /* in a row whose agents never spoke */
     char text[SLURM_TEXT_MAX]; /* of the last failure, told already */
 };
 
@@ -171,6 +172,8 @@ enum pilot_failure {
     PILOT_REFUSED  /* it can never be: those who wait for it end */
 };
 
+/* One that ran has ended: a limit may let the next in soon. */
+void pilots_note_freed(struct pilots *pilots);
 /* One came to nothing: the next comes later. */
 void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
                          enum pilot_failure failure, const char *text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -296,17 +297,22 @@ static void refuse_kind(struct pilots *pilots, const char *kind,
     buf_clear(&its);
 }
 
+void pilots_note_freed(struct pilots *pilots)
+{
+    int64_t soon_ms = clock_monotonic_ms() + AGAIN_MIN_MS;
+
+    pilots->hold_ms = 0;
+    if (pilots->again_ms > soon_ms)
+        pilots->again_ms = soon_ms;
+}
+
 void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
                          enum pilot_failure failure, const char *text)
 {
-    int64_t wait_ms = AGAIN_MIN_MS;
-
-    for (int i = 0; i < pilots->failures && wait_ms < AGAIN_MAX_MS; i++)
-        wait_ms *= 2;
-    pilots->failures++;
     pilots->unheard += failure == PILOT_UNHEARD;
-    pilots->again_ms = clock_monotonic_ms() +
-                       (wait_ms < AGAIN_MAX_MS ? wait_ms : AGAIN_MAX_MS);
+    pilots->again_ms =
+        clock_monotonic_ms() +
+        backoff_next_ms(&pilots->hold_ms, AGAIN_MIN_MS, AGAIN_MAX_MS);
     if (strcmp(pilots->text, text) != 0)
         slurm_note(pilots->slurm, "a pilot: %s", text);
     snprintf(pilots->text, sizeof(pilots->text), "%s", text);

@@ -44,6 +44,7 @@ struct wave_task {
     int64_t told_ms;                 /* when its flight was cancelled */
     int64_t cancelled_ms; /* when Slurm was last told to; 0: not yet */
     int64_t exit_ms;      /* when an `exit` was seen that Slurm is to explain */
+    const char *mark;     /* in place of Slurm's signals; NULL: none yet */
     bool has_reserves;
     bool was_told; /* its owner, that it is queued */
     bool is_claimed;
@@ -85,9 +86,9 @@ struct waves {
     void *by_name; /* tsearch tree */
     /* To be looked at, the first first. */
     struct wave_task_list waiting, running;
-    int on_way;            /* submissions */
-    int64_t hold_ms;       /* that it is waited after a limit, 0: none */
-    int64_t hold_until_ms; /* clock_monotonic_ms() */
+    int on_way;      /* submissions */
+    int64_t hold_ms; /* that it is waited after a limit, 0: none */
+    int64_t held_ms; /* when that was reached; clock_monotonic_ms() */
     bool was_hold_noted;
     size_t array_limit; /* tasks that limits let through; 0: not known */
 };
@@ -132,6 +133,8 @@ struct wave_job {
 /* Writes its script, and submits it. */
 int wave_submit_job(struct waves *waves, const struct wave_job *job,
                     slurm_submit_fn *done, void *user, struct err *err);
+/* One of them has ended: a limit may let the next in soon. */
+void waves_note_freed(struct waves *waves);
 /* Submits what is ready. */
 void waves_pump(struct waves *waves, int64_t now_ms);
 

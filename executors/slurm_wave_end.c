@@ -33,6 +33,7 @@ static void release(struct wave_task *task)
                  link);
     task->flight = NULL;
     task->wave->left--;
+    waves_note_freed(waves);
     wave_release_if_done(task->wave);
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -15,7 +16,8 @@
 
 enum {
     MARGIN_MS = 60000, /* of Slurm's time limit, beyond the shim's */
-    HOLD_MAX_MS = 60000
+    HOLD_MAX_MS = 60000,
+    HOLD_FREED_MS = 1000 /* after a limit, when a job of ours has ended since */
 };
 
 /* -- Which attempts may be of one array -----------------------------------*/
@@ -169,11 +171,15 @@ static void hold(struct wave *wave, const char *text)
     if (!waves->was_hold_noted)
         slurm_note(waves->slurm, "slurm takes no more jobs for now: %s", text);
     waves->was_hold_noted = true;
-    waves->hold_ms = waves->hold_ms == 0 ? slurm_options(waves->slurm)->poll_ms
-                                         : 2 * waves->hold_ms;
-    if (waves->hold_ms > HOLD_MAX_MS)
-        waves->hold_ms = HOLD_MAX_MS;
-    waves->hold_until_ms = clock_monotonic_ms() + waves->hold_ms;
+    backoff_next_ms(&waves->hold_ms, slurm_options(waves->slurm)->poll_ms,
+                    HOLD_MAX_MS);
+    waves->held_ms = clock_monotonic_ms();
+}
+
+void waves_note_freed(struct waves *waves)
+{
+    if (waves->hold_ms > HOLD_FREED_MS)
+        waves->hold_ms = HOLD_FREED_MS;
 }
 
 /* Nodes that are kept away from may be all that could have done it. */
@@ -330,7 +336,7 @@ void waves_pump(struct waves *waves, int64_t now_ms)
         struct wave *wave = TAILQ_FIRST(&waves->ready);
 
         if (waves->hold_ms != 0 &&
-            (waves->on_way > 0 || now_ms < waves->hold_until_ms))
+            (waves->on_way > 0 || now_ms - waves->held_ms < waves->hold_ms))
             return;
         TAILQ_REMOVE(&waves->ready, wave, queue);
         submit(wave);

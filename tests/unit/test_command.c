@@ -25,6 +25,8 @@ static void on_done(void *user, const struct command_result *result)
 
 static char shell[] = "/bin/sh", option[] = "-c";
 
+static const char stop_at[] = "trying again";
+
 /* Until it has ended, by its limit at the latest. */
 static struct seen run(char *script, const char *input, int64_t limit_ms)
 {
@@ -36,7 +38,8 @@ static struct seen run(char *script, const char *input, int64_t limit_ms)
                                             .envp = envp,
                                             .input = input,
                                             .output_max = 100000,
-                                            .limit_ms = limit_ms};
+                                            .limit_ms = limit_ms,
+                                            .stop_at = stop_at};
     struct seen seen = {.count = 0};
     uv_loop_t loop;
 
@@ -46,6 +49,20 @@ static struct seen run(char *script, const char *input, int64_t limit_ms)
     assert_int_equal(uv_loop_close(&loop), 0);
     assert_int_equal(seen.count, 1);
     return seen;
+}
+
+static void test_command__is_ended_at_what_it_says(void **state)
+{
+    char script[] = "echo busy; printf 'full, trying ' >&2; sleep 0.1; "
+                    "echo again >&2; sleep 100";
+    struct seen seen = run(script, NULL, 60000);
+
+    (void)state;
+    assert_true(seen.result.is_stopped);
+    assert_false(seen.result.is_late);
+    assert_int_equal(seen.result.exit_code, -1);
+    assert_string_equal(seen.output, "busy\n");
+    assert_string_equal(seen.errors, "full, trying again\n");
 }
 
 static void test_command__tells_both_outputs_and_the_status(void **state)
@@ -173,6 +190,7 @@ static void test_command__can_be_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_command__is_ended_at_what_it_says),
         cmocka_unit_test(test_command__tells_both_outputs_and_the_status),
         cmocka_unit_test(test_command__has_nothing_of_ours),
         cmocka_unit_test(test_command__large_texts_go_both_ways),
