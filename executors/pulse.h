@@ -11,12 +11,15 @@
  * Signs of life across machines, in files of a shared directory, where neither
  * a lock nor a pid says anything. Needs no library but libc, for the shim.
  *
- *     pulse    touched every so often by what runs: its modification time
- *              changes; what it is does not matter, clocks differ
- *     revoked  made by whoever holds it for dead: what runs after all ends at
- *              its next pulse, killed, and writes no `exit` but one with the
- *              cause node_fail
- *     go       made by an engine for what waits until it may begin (a reserve)
+ *     pulse      touched every so often by what runs: its modification time
+ *                changes; what it is does not matter, clocks differ
+ *     revoked    made by whoever holds it for dead: what runs after all ends at
+ *                its next pulse, killed, and writes no `exit` but one with the
+ *                cause node_fail
+ *     cancelled  made by an engine to which Slurm does not answer: what runs
+ *                ends at its next pulse as by SIGTERM
+ *     go         made by an engine for what waits until it may begin (a
+ *                reserve)
  */
 
 /* Makes or touches `pulse` in the directory; -1 where that cannot be done now.
@@ -27,12 +30,14 @@ int pulse_beat(const char *directory, struct err *err);
  * it cannot be seen now. */
 int64_t pulse_read(const char *directory);
 
-/* Marks [revoked, go]: made, if they are not there; and whether they are. */
+/* Marks [revoked, cancelled, go]: made, if they are not there; and whether they
+ * are. */
 int pulse_mark(const char *directory, const char *mark, struct err *err);
 bool pulse_is_marked(const char *directory, const char *mark);
 
-#define PULSE_REVOKED "revoked"
-#define PULSE_GO      "go"
+#define PULSE_REVOKED   "revoked"
+#define PULSE_CANCELLED "cancelled"
+#define PULSE_GO        "go"
 
 /*
  * One that watches: has `silence_ms` gone by, on its own clock, without a

@@ -24,7 +24,12 @@
 
 enum { LATE_MS = 1000 };
 
-enum word { WORD_BEAT = 'b', WORD_FAILED = 'f', WORD_REVOKED = 'r' };
+enum word {
+    WORD_BEAT = 'b',
+    WORD_CANCELLED = 'c', /* a beat, too */
+    WORD_FAILED = 'f',
+    WORD_REVOKED = 'r'
+};
 
 static int wait_of(int64_t wait_ms)
 {
@@ -84,7 +89,10 @@ static char look(const char *directory)
 {
     if (pulse_beat(directory, NULL) != 0)
         return WORD_FAILED;
-    return pulse_is_marked(directory, PULSE_REVOKED) ? WORD_REVOKED : WORD_BEAT;
+    if (pulse_is_marked(directory, PULSE_REVOKED))
+        return WORD_REVOKED;
+    return pulse_is_marked(directory, PULSE_CANCELLED) ? WORD_CANCELLED
+                                                       : WORD_BEAT;
 }
 
 static void touch(int fd, const struct beat *beat)
@@ -110,7 +118,7 @@ static void pass_on(int fd, const struct beat *beat)
     if (beat->is_revoked)
         say(fd, WORD_REVOKED);
     else if (beat->quiet_ms == 0)
-        say(fd, WORD_BEAT);
+        say(fd, beat->is_cancelled ? WORD_CANCELLED : WORD_BEAT);
 }
 
 static void guard(int shim_fd, const struct beat *beat)
@@ -166,8 +174,9 @@ static void hear(struct beat *beat)
     while (beat->fd >= 0 && (length = recv(beat->fd, words, sizeof(words),
                                            MSG_DONTWAIT)) != -1) {
         for (ssize_t i = 0; i < length; i++) {
-            if (words[i] == WORD_BEAT)
+            if (words[i] == WORD_BEAT || words[i] == WORD_CANCELLED)
                 beat->quiet_ms = 0;
+            beat->is_cancelled |= words[i] == WORD_CANCELLED;
             beat->is_revoked |= words[i] == WORD_REVOKED;
         }
         if (length == 0)
@@ -187,7 +196,9 @@ enum beat_state beat_listen(struct beat *beat, int64_t now_ms)
     hear(beat);
     if (beat->is_revoked)
         return BEAT_REVOKED;
-    return beat->quiet_ms >= beat->silence_ms ? BEAT_SILENT : BEAT_FINE;
+    if (beat->quiet_ms >= beat->silence_ms)
+        return BEAT_SILENT;
+    return beat->is_cancelled ? BEAT_CANCELLED : BEAT_FINE;
 }
 
 int64_t beat_due_ms(const struct beat *beat)

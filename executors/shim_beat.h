@@ -18,8 +18,9 @@
 
 enum beat_state {
     BEAT_FINE,
-    BEAT_REVOKED, /* somebody holds us for dead */
-    BEAT_SILENT   /* no pulse for too long: somebody may */
+    BEAT_CANCELLED, /* we are to end, as by SIGTERM */
+    BEAT_REVOKED,   /* somebody holds us for dead */
+    BEAT_SILENT     /* no pulse for too long: somebody may */
 };
 
 struct beat {
@@ -29,7 +30,7 @@ struct beat {
     int64_t heartbeat_ms, silence_ms;
     int64_t quiet_ms;  /* without a beat, of the time that we ran ourselves */
     int64_t looked_ms; /* clock_monotonic_ms() of the last look */
-    bool is_revoked;
+    bool is_revoked, is_cancelled;
 };
 
 /*

@@ -26,7 +26,8 @@ struct foreground {
     struct attempt_exit end;
     struct beat beat;
     bool has_beat;
-    bool was_killed; /* for want of a pulse */
+    bool was_cancelled; /* by a mark */
+    bool was_killed;    /* for want of a pulse */
 };
 
 static void on_ended(void *user, const struct attempt_exit *end)
@@ -89,8 +90,11 @@ static void turn(struct foreground *foreground)
     supervisor_turn(foreground->supervisor, beat->fd, POLLIN,
                     beat_due_ms(beat));
     state = beat_listen(beat, clock_monotonic_ms());
-    if (state != BEAT_FINE && !foreground->was_killed)
+    if (state == BEAT_CANCELLED && !foreground->was_cancelled)
+        on_signal(foreground, SIGTERM);
+    else if (state > BEAT_CANCELLED && !foreground->was_killed)
         kill_unseen(foreground, state);
+    foreground->was_cancelled |= state == BEAT_CANCELLED;
 }
 
 /* -- Running --------------------------------------------------------------*/

@@ -9,14 +9,20 @@
  * The last that is done: jobs that wait in the queue for nobody, and those that
  * were to be cancelled anyway, are taken out of it. A transport of its own asks
  * and says so, as what was on its way in the other was for parts that are gone.
- * Without an answer the jobs stay: they find out by themselves when they start.
+ * Without an answer, soon, the jobs stay: they find out by themselves when they
+ * start.
  */
 
-enum { TARGETS_MAX = 1000 };
+enum {
+    TARGETS_MAX = 1000,
+    LIMIT_MS = 5000 /* somebody waits for the end */
+};
 
 struct leftovers {
     struct slurm *slurm;
     struct slurm_transport *transport;
+    uv_timer_t timer;
+    int open_parts;
     void (*done)(struct slurm *slurm);
 };
 
@@ -24,14 +30,28 @@ static void on_closed(void *user)
 {
     struct leftovers *leftovers = user;
 
+    if (--leftovers->open_parts > 0)
+        return;
     leftovers->done(leftovers->slurm);
     free(leftovers);
 }
 
+static void on_timer_closed(uv_handle_t *handle)
+{
+    on_closed(handle->data);
+}
+
 static void finish(struct leftovers *leftovers)
 {
+    leftovers->open_parts = 2;
+    uv_close((uv_handle_t *)&leftovers->timer, on_timer_closed);
     leftovers->transport->type->destroy(leftovers->transport, on_closed,
                                         leftovers);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    finish(timer->data);
 }
 
 static void on_cancelled(void *user, const struct slurm_reply *reply)
@@ -91,6 +111,9 @@ void slurm_withdraw_leftovers(struct slurm *slurm,
         done(slurm);
         return;
     }
+    uv_timer_init(slurm->loop, &leftovers->timer);
+    leftovers->timer.data = leftovers;
+    uv_timer_start(&leftovers->timer, on_limit, LIMIT_MS, 0);
     leftovers->transport->type->list(leftovers->transport, slurm->names.prefix,
                                      on_list, leftovers);
 }

@@ -115,10 +115,11 @@ struct slurm_watch {
     int64_t asked_ms;    /* clock_monotonic_ms(), the last time */
     int64_t interval_ms; /* from then to the next */
     uint64_t digest;     /* of what was seen then */
+    int64_t heard_ms;    /* when it answered last */
     int silent_count;    /* times without an answer, in a row */
     int64_t allowance;   /* thousandths of a request that may be made at once */
     int64_t allowed_ms;  /* when that was counted */
-    bool is_asking, is_urgent, was_noted;
+    bool is_asking, is_urgent, was_noted, was_left_noted;
 };
 
 void slurm_watch_start(struct slurm *slurm);

@@ -153,6 +153,13 @@ void slurm_ask_account(struct slurm *slurm, const struct slurm_target *target,
 void slurm_cancel_job(struct slurm *slurm, const struct slurm_target *target,
                       int signal);
 
+/* Whether the controller does not answer, or has not since then, which is a
+ * while ago. */
+bool slurm_is_mute(const struct slurm *slurm, int64_t since_ms);
+/* Tells people, once a silence, that jobs stay in a queue of which nothing is
+ * heard. */
+void slurm_note_left(struct slurm *slurm);
+
 /* Tells the owner; the place's node and handle are the flight's. */
 void slurm_flight_queued(struct slurm *slurm, struct slurm_flight *flight);
 void slurm_flight_started(struct slurm *slurm, struct slurm_flight *flight,

@@ -243,12 +243,24 @@ static enum start_result mode_start(void *self, struct slurm_flight *flight,
     return START_OK;
 }
 
+static void note_left(const struct pilots *pilots)
+{
+    const struct pilot *pilot = pilots->first;
+
+    while (pilot != NULL && pilot->phase != PILOT_PENDING)
+        pilot = pilot->next;
+    if (pilot != NULL && slurm_is_mute(pilots->slurm, clock_monotonic_ms()))
+        slurm_note_left(pilots->slurm);
+}
+
 static void mode_cancel(void *self, struct slurm_flight *flight)
 {
-    if (flight->carrier == NULL)
-        pilots_refuse(self, flight, CAUSE_CANCELLED, "");
-    else
+    if (flight->carrier != NULL) {
         pilot_cancel(flight->carrier, flight);
+        return;
+    }
+    note_left(self);
+    pilots_refuse(self, flight, CAUSE_CANCELLED, "");
 }
 
 static struct pilot *take_over(struct pilots *pilots, const char *name,

@@ -389,11 +389,13 @@ void reserves_release(struct waves *waves, const char *directory, bool at_limit)
         drop_chain(reserve);
 }
 
-void reserves_listed(struct waves *waves, const struct slurm_job *job)
+bool reserves_listed(struct waves *waves, const struct slurm_job *job)
 {
     const struct slurm_target target = {job->id, -1};
     struct reserve *reserve;
 
+    if (letter_of(job->name) != 'r')
+        return false;
     TAILQ_FOREACH(reserve, &waves->reserves, link)
     {
         if (strcmp(reserve->name, job->name) != 0)
@@ -403,10 +405,11 @@ void reserves_listed(struct waves *waves, const struct slurm_job *job)
             reserve->stage = RESERVE_QUEUED;
             reserves_queue(waves, reserve->directory, job->id);
         }
-        return;
+        return true;
     }
-    if (letter_of(job->name) == 'r' && job->state->phase != SLURM_ENDED)
+    if (job->state->phase != SLURM_ENDED)
         slurm_cancel_job(waves->slurm, &target, 0);
+    return true;
 }
 
 /* One that nobody has wanted for a while; NULL. */

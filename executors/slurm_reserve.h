@@ -35,8 +35,8 @@ bool reserves_follow(struct waves *waves, const char *directory);
 /* It ended; at its time limit those behind it may be wanted soon. */
 void reserves_release(struct waves *waves, const char *directory,
                       bool at_limit);
-/* A row with the letter r that is no wave's. */
-void reserves_listed(struct waves *waves, const struct slurm_job *job);
+/* A row that is no wave's; false where it is no reserve's either. */
+bool reserves_listed(struct waves *waves, const struct slurm_job *job);
 /* Drops what nobody wanted. */
 void reserves_tick(struct waves *waves, int64_t now_ms);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "executors/slurm_core.h"
 
@@ -18,6 +19,7 @@ enum {
     RUNNING_MAX_MS = 5000, /* where something runs */
     ROWS_A_MS = 2,         /* as much longer as it takes to send the rows */
     URGENT_MS = 1000,      /* between two urgent looks */
+    MUTE_MS = 5000, /* that an answer which somebody waits for may take */
     REQUESTS_A_MINUTE = 50,
     ALLOWANCE_MAX = 20, /* requests that may be made in a row */
     SILENT_NOTE = 2     /* answers that are missing before people are told */
@@ -73,6 +75,25 @@ void slurm_look_now(struct slurm *slurm)
     plan(slurm);
 }
 
+bool slurm_is_mute(const struct slurm *slurm, int64_t since_ms)
+{
+    const struct slurm_watch *watch = &slurm->watch;
+
+    return watch->silent_count > 0 ||
+           (watch->heard_ms < since_ms &&
+            clock_monotonic_ms() - since_ms >= MUTE_MS);
+}
+
+void slurm_note_left(struct slurm *slurm)
+{
+    if (slurm->watch.was_left_noted)
+        return;
+    slurm->watch.was_left_noted = true;
+    slurm_note(slurm, "slurm does not answer: what waits in its queue cannot "
+                      "be taken out, and will start nothing; resume takes it "
+                      "out, or it ends when its turn comes");
+}
+
 void slurm_route(struct slurm *slurm, const struct slurm_job *job)
 {
     size_t length = strlen(slurm->names.prefix);
@@ -108,13 +129,6 @@ static uint64_t digest_of(const struct slurm_job *jobs, size_t count)
     return digest;
 }
 
-static void back_off(struct slurm_watch *watch, int64_t max_ms)
-{
-    watch->interval_ms *= 2;
-    if (watch->interval_ms > max_ms)
-        watch->interval_ms = max_ms;
-}
-
 /* The longest interval after these rows. */
 static int64_t patience_ms(const struct slurm *slurm,
                            const struct slurm_job *jobs, size_t count)
@@ -133,7 +147,8 @@ static void note_silence(struct slurm *slurm, const char *text)
 {
     struct slurm_watch *watch = &slurm->watch;
 
-    back_off(watch, INTERVAL_MAX_MS);
+    backoff_next_ms(&watch->interval_ms, slurm->options.poll_ms,
+                    INTERVAL_MAX_MS);
     if (++watch->silent_count < SILENT_NOTE || watch->was_noted)
         return;
     watch->was_noted = true;
@@ -150,6 +165,8 @@ static void note_answer(struct slurm *slurm)
     if (watch->silent_count > 0)
         watch->interval_ms = slurm->options.poll_ms;
     watch->silent_count = 0;
+    watch->was_left_noted = false;
+    watch->heard_ms = clock_monotonic_ms();
     if (!watch->was_noted)
         return;
     watch->was_noted = false;
@@ -171,7 +188,8 @@ static void on_list(void *user, const struct slurm_reply *reply,
     }
     note_answer(slurm);
     if (digest == watch->digest)
-        back_off(watch, patience_ms(slurm, jobs, count));
+        backoff_next_ms(&watch->interval_ms, slurm->options.poll_ms,
+                        patience_ms(slurm, jobs, count));
     else
         watch->interval_ms = slurm->options.poll_ms;
     watch->digest = digest;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "executors/attempt_file.h"
+#include "executors/pulse.h"
 #include "executors/slurm_wave.h"
 
 /*
@@ -36,11 +37,27 @@ static void note_claim(struct wave_task *task, const struct claim *claim)
     slurm_flight_started(task->wave->waves->slurm, flight, claim->pid);
 }
 
+/* What Slurm would say to it, were there an answer. */
+static void mark_cancelled(struct wave_task *task)
+{
+    const struct slurm_flight *flight = task->flight;
+    const char *mark =
+        flight->cancel_mode == CANCEL_TERM ? PULSE_CANCELLED : PULSE_REVOKED;
+
+    if (task->mark == mark ||
+        !slurm_is_mute(task->wave->waves->slurm, task->told_ms))
+        return;
+    if (pulse_mark(flight->request->spec.directory, mark, NULL) == 0)
+        task->mark = mark;
+}
+
 /* One that was told to end, and does not. */
 static void press(struct wave_task *task, int64_t now_ms)
 {
     int64_t grace_ms = task->flight->request->spec.grace_ms;
 
+    if (task->flight->is_cancelled)
+        mark_cancelled(task);
     if (task->cancelled_ms != 0 &&
         now_ms - task->cancelled_ms > grace_ms + STUBBORN_MS)
         wave_task_cancel(task);
@@ -63,12 +80,16 @@ static void check_pulse(struct wave_task *task, int64_t now_ms)
 static bool give_up(struct wave_task *task, int64_t now_ms)
 {
     const struct attempt_spec *spec = &task->flight->request->spec;
+    struct slurm *slurm = task->wave->waves->slurm;
     struct claim claim;
 
     if (!task->flight->is_cancelled || task->is_claimed ||
-        now_ms - task->told_ms < GIVE_UP_MS ||
+        (now_ms - task->told_ms < GIVE_UP_MS &&
+         !slurm_is_mute(slurm, task->told_ms)) ||
         claim_judge(spec->directory, spec->attempt, &claim, NULL) != CLAIM_VOID)
         return false;
+    if (slurm_is_mute(slurm, task->told_ms))
+        slurm_note_left(slurm);
     wave_task_end_as(task, CAUSE_CANCELLED,
                      "slurm did not say whether its job is gone; it will start "
                      "nothing");

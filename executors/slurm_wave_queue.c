@@ -8,6 +8,16 @@
 
 /* -- What the queue says --------------------------------------------------*/
 
+/* A job that nobody waits for: it could not be taken out of the queue when that
+ * was tried, or is the copy of one that has ended. */
+static void drop_unwanted(struct waves *waves, const struct slurm_job *job)
+{
+    const struct slurm_target target = {slurm_job_submitted(job), -1};
+
+    if (job->state->phase == SLURM_PENDING || job->state->phase == SLURM_HELD)
+        slurm_cancel_job(waves->slurm, &target, 0);
+}
+
 /* Whether the row is of the job that counts: the one that has claimed it, or
  * else the first that was seen. Another of the name was submitted twice. */
 static bool is_the_one(const struct wave_task *task,
@@ -126,7 +136,8 @@ void waves_listed(void *self, const struct slurm_job *job)
     struct wave_task *task;
 
     if (wave == NULL) {
-        reserves_listed(waves, job);
+        if (!reserves_listed(waves, job))
+            drop_unwanted(waves, job);
         return;
     }
     find_unsure(wave, job);

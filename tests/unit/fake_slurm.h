@@ -147,6 +147,17 @@ void slurm_look_soon(struct slurm *slurm)
     (void)slurm;
 }
 
+bool slurm_is_mute(const struct slurm *slurm, int64_t since_ms)
+{
+    (void)slurm, (void)since_ms;
+    return false;
+}
+
+void slurm_note_left(struct slurm *slurm)
+{
+    (void)slurm;
+}
+
 void slurm_ask_account(struct slurm *slurm, const struct slurm_target *target,
                        void (*answered)(void *user, bool is_known), void *user)
 {

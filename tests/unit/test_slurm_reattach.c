@@ -121,6 +121,20 @@ static void test_slurm_reattach__one_that_vanished(void **state)
     close_cluster(&bench);
 }
 
+/* Where the engine before could not take it out of the queue. */
+static void test_slurm_reattach__one_that_nobody_wants(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    queue_one(&bench);
+    bench_disconnect(&bench);
+    bench_connect(&bench, &slurm_executor_options);
+    BENCH_RUN_UNTIL(&bench, cluster.jobs[0].cancels > 0);
+    assert_int_equal(bench.end_count, 0);
+    close_cluster(&bench);
+}
+
 static void test_slurm_reattach__tasks_of_an_array(void **state)
 {
     struct executor_options options = slurm_executor_options;
@@ -152,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_slurm_reattach__one_that_waits),
         cmocka_unit_test(test_slurm_reattach__one_that_ended_meanwhile),
         cmocka_unit_test(test_slurm_reattach__one_that_vanished),
+        cmocka_unit_test(test_slurm_reattach__one_that_nobody_wants),
         cmocka_unit_test(test_slurm_reattach__tasks_of_an_array),
     };
 

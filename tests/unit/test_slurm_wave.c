@@ -123,6 +123,28 @@ static void test_slurm_wave__a_limit_is_waited_for(void **state)
     close_cluster(&bench);
 }
 
+static void test_slurm_wave__what_ends_makes_room_at_a_limit(void **state)
+{
+    struct slurm_options options = slurm_test_options;
+    struct executor_options executor = slurm_executor_options;
+    struct bench bench;
+
+    (void)state;
+    options.poll_ms = 60000;
+    executor.slurm = &options;
+    open_cluster_of(&bench, &executor);
+    start_job(&bench, 1);
+    BENCH_RUN_UNTIL(&bench, bench.queue_count == 1);
+    cluster.submit_answer = SLURM_LATER;
+    start_job(&bench, 2);
+    BENCH_RUN_UNTIL(&bench, strstr(bench.note, "as the test says") != NULL);
+    cluster.submit_answer = SLURM_DONE;
+    claim_in(&bench, 1, 101, "n1");
+    exit_in(&bench, 1, CAUSE_OK);
+    BENCH_RUN_UNTIL(&bench, bench.queue_count == 2);
+    close_cluster(&bench);
+}
+
 static void test_slurm_wave__a_lost_answer_is_found_by_name(void **state)
 {
     struct bench bench;
@@ -373,6 +395,39 @@ static void test_slurm_wave__what_runs_gets_a_signal(void **state)
     close_cluster(&bench);
 }
 
+/* It is not waited for what Slurm may say some day. */
+static void test_slurm_wave__a_mute_controller_holds_nobody_up(void **state)
+{
+    char *first, *second;
+    struct bench bench;
+    struct claim claim;
+
+    (void)state;
+    open_cluster(&bench);
+    start_job(&bench, 1);
+    start_job(&bench, 2);
+    BENCH_RUN_UNTIL(&bench, bench.queue_count == 2);
+    first = bench_path(&bench, 1, NULL);
+    second = bench_path(&bench, 2, NULL);
+    claim_in(&bench, 2, 102, "n1");
+    BENCH_RUN_UNTIL(&bench, bench.start_count == 1);
+    cluster.list_answer = cluster.cancel_answer = SLURM_SILENT;
+    executor_cancel(bench.executor, 1, CANCEL_TERM);
+    executor_cancel(bench.executor, 2, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench_end_of(&bench, 1)->cause, CAUSE_CANCELLED);
+    assert_int_equal(claim_read(first, &claim), 1);
+    assert_int_equal(claim.pid, 0); /* its job will start nothing */
+    BENCH_RUN_UNTIL(&bench, pulse_is_marked(second, PULSE_CANCELLED));
+    executor_cancel(bench.executor, 2, CANCEL_KILL);
+    BENCH_RUN_UNTIL(&bench, pulse_is_marked(second, PULSE_REVOKED));
+    exit_in(&bench, 2, CAUSE_CANCELLED);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 2);
+    free(first);
+    free(second);
+    close_cluster(&bench);
+}
+
 static void test_slurm_wave__cancelled_before_the_answer(void **state)
 {
     struct bench bench;
@@ -487,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_slurm_wave__one_task_of_an_array_is_cancelled),
         cmocka_unit_test(test_slurm_wave__a_refusal_says_why),
         cmocka_unit_test(test_slurm_wave__a_limit_is_waited_for),
+        cmocka_unit_test(test_slurm_wave__what_ends_makes_room_at_a_limit),
         cmocka_unit_test(test_slurm_wave__a_lost_answer_is_found_by_name),
         cmocka_unit_test(
             test_slurm_wave__what_never_arrived_is_submitted_again),
@@ -503,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_slurm_wave__a_script_that_fails_early_says_so),
         cmocka_unit_test(test_slurm_wave__a_cancellation_is_verified),
         cmocka_unit_test(test_slurm_wave__what_runs_gets_a_signal),
+        cmocka_unit_test(test_slurm_wave__a_mute_controller_holds_nobody_up),
         cmocka_unit_test(test_slurm_wave__cancelled_before_the_answer),
         cmocka_unit_test(test_slurm_wave__a_silent_node_is_held_for_dead),
         cmocka_unit_test(test_slurm_wave__what_slurm_put_back_is_fenced),
