@@ -22,14 +22,19 @@ static void note(struct links *links, const struct link_end *end, bool by_time)
 
     if (exit->started_ms > 0 && exit->ended_ms > exit->started_ms)
         links->used_ms += exit->ended_ms - exit->started_ms;
+    if (end->checkpoint != NULL && strcmp(end->checkpoint, LINKS_UNSEEN) == 0) {
+        links->unseen += by_time;
+        return;
+    }
     if (end->checkpoint != NULL &&
         strcmp(end->checkpoint, links->checkpoint) != 0) {
         snprintf(links->checkpoint, sizeof(links->checkpoint), "%s",
                  end->checkpoint);
         links->idle = 0;
     } else {
-        links->idle += by_time;
+        links->idle += links->unseen + by_time;
     }
+    links->unseen = 0;
 }
 
 enum link_verdict links_end(struct links *links, const struct link_rule *rule,

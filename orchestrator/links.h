@@ -26,10 +26,15 @@ struct links {
     int64_t count;   /* links that followed the first attempt */
     int64_t used_ms; /* by all its attempts */
     int idle;        /* links in a row that left the checkpoint as it was */
+    int unseen;      /* those since whose checkpoint nobody has seen */
     char checkpoint[DIGEST_HEX_SIZE]; /* the last; "": there was none yet */
 };
 
 enum { LINKS_IDLE_MAX = 2, LINKS_TEXT_MAX = 64 };
+
+/* The checkpoint of a link where the next one had begun before an engine came:
+ * what a later one left tells of both. */
+#define LINKS_UNSEEN "not seen"
 
 enum link_verdict {
     LINK_NONE, /* its time was not the reason: it ended as any attempt does */
@@ -40,7 +45,8 @@ enum link_verdict {
 struct link_end {
     const struct attempt_exit *exit;
     int64_t time_ms;        /* the limit that it had */
-    const char *checkpoint; /* what checkpoint_hash() found; NULL: nothing */
+    const char *checkpoint; /* what checkpoint_hash() found, or LINKS_UNSEEN;
+                               NULL: nothing */
 };
 
 /* Whether its time was the reason for the end. */

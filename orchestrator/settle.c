@@ -162,8 +162,8 @@ static void note_beginning(struct trial *trial)
                  "it began again from nothing: no checkpoint was left");
 }
 
-/* What a link's end has among its checkpoints; the caller frees. Where the next
- * link has written to them meanwhile, nobody knows: that counts as a change. */
+/* What a link's end has among its checkpoints, which the next link may have
+ * written to meanwhile; the caller frees. */
 static char *hash_checkpoint(const struct engine *engine,
                              const struct trial *trial)
 {
@@ -172,7 +172,7 @@ static char *hash_checkpoint(const struct engine *engine,
     if (trial->link_rule == NULL || trial->end.started_ms == 0)
         return NULL;
     if (engine_is_overtaken(engine, trial))
-        return mem_printf("not seen: %" PRId64, trial->attempt);
+        return mem_copy_string(LINKS_UNSEEN);
     directory =
         workspace_checkpoint_directory(engine->run->directory, trial->number);
     hash = checkpoint_hash(directory);

@@ -82,6 +82,29 @@ static void test_links__a_lost_checkpoint_is_no_progress(void **state)
     assert_int_equal(time_out(&links, &rule, "a"), LINK_DENIED);
 }
 
+/* A chain that went on without an engine: each link but its last was overtaken
+ * by the next, and what that left tells of them all. */
+static void test_links__what_nobody_saw_is_told_by_what_follows(void **state)
+{
+    struct links links = {.count = 0};
+
+    (void)state;
+    assert_int_equal(time_out(&links, &rule, "a"), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, LINKS_UNSEEN), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, "b"), LINK_FOLLOWS);
+    assert_int_equal(links.idle, 0);
+    memset(&links, 0, sizeof(links));
+    assert_int_equal(time_out(&links, &rule, "a"), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, LINKS_UNSEEN), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, "a"), LINK_DENIED);
+    assert_string_equal(text, "two links in a row left the checkpoint as it "
+                              "was");
+    memset(&links, 0, sizeof(links));
+    assert_int_equal(time_out(&links, &rule, LINKS_UNSEEN), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, NULL), LINK_DENIED);
+    assert_string_equal(text, "two links in a row left no checkpoint");
+}
+
 static void test_links__other_ends_are_none(void **state)
 {
     struct links links = {.count = 0};
@@ -136,6 +159,7 @@ int main(void)
         cmocka_unit_test(test_links__follow_while_the_checkpoint_moves_on),
         cmocka_unit_test(test_links__two_in_a_row_without_progress_are_the_end),
         cmocka_unit_test(test_links__a_lost_checkpoint_is_no_progress),
+        cmocka_unit_test(test_links__what_nobody_saw_is_told_by_what_follows),
         cmocka_unit_test(test_links__other_ends_are_none),
         cmocka_unit_test(test_links__a_bad_end_after_the_warning_is_one),
         cmocka_unit_test(test_links__end_when_their_time_is_used),
