@@ -98,7 +98,7 @@ static void cancel_all(struct asked *asked)
     }
     json_object_set_new(body, "jobs", jobs);
     if (asked->signal != 0) {
-        json_object_set_new(body, "signal", json_integer(asked->signal));
+        json_object_set_new(body, "signal", json_sprintf("%d", asked->signal));
         json_object_set_new(body, "flags", json_pack("[s]", "BATCH_JOB"));
     }
     rest_link_send(asked->rest->link,

@@ -165,6 +165,17 @@ static json_t *pairs_of(json_t *map)
     return list;
 }
 
+/* In place of a number. */
+static void set_no_val(json_t *job, const char *key)
+{
+    json_t *number = json_object_get(job, key);
+
+    if (number != NULL)
+        json_object_set_new(job, key,
+                            json_pack("{s:b,s:b,s:O}", "set", 1, "infinite", 0,
+                                      "number", number));
+}
+
 /* Words of sbatch's options up to version 38, of the controller's own request
  * from then on. */
 json_t *slurm_rest_job_adapt(json_t *body, int version)
@@ -178,6 +189,8 @@ json_t *slurm_rest_job_adapt(json_t *body, int version)
         return body;
     json_object_set_new(job, "environment",
                         pairs_of(json_object_get(job, "environment")));
+    set_no_val(job, "memory_per_node");
+    set_no_val(job, "time_limit");
     json_object_set_new(job, "requeue", json_false());
     json_object_del(job, "no_requeue");
     json_object_set_new(job, "open_mode", json_pack("[s]", "APPEND"));

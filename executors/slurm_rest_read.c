@@ -232,6 +232,11 @@ static int version_of(const char *path)
     return 0;
 }
 
+static const char known_texts[] =
+#define X(number) ", v0.0." #number
+    REST_VERSIONS(X);
+#undef X
+
 int slurm_rest_version(const struct fetch_answer *answer, struct err *err)
 {
     json_t *spec = json_parse_up_to(answer->body, answer->body_bytes,
@@ -256,7 +261,8 @@ int slurm_rest_version(const struct fetch_answer *answer, struct err *err)
     } else if (version == 0) {
         err_set(err, ERR_FAILED,
                 "slurmrestd speaks no version of its interface that smtune "
-                "knows: v0.0.36, v0.0.37, v0.0.38, v0.0.41");
+                "knows: %s",
+                known_texts + 2);
     }
     json_decref(spec);
     return version;

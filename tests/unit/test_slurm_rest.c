@@ -118,8 +118,8 @@ static void test_slurm_rest__takes_the_newest_version_it_knows(void **state)
         "\"\\/slurmdb\\/v0.0.41\\/jobs\": {}}}";
     static const char later[] =
         "{\"paths\": {\"/slurm/v0.0.40/jobs/\": {}, \"/slurm/v0.0.41/jobs/\": "
-        "{}, \"/slurm/v0.0.42/jobs/\": {}}}";
-    static const char unknown[] = "{\"paths\": {\"/slurm/v0.0.45/jobs/\": {}}}";
+        "{}, \"/slurm/v0.0.99/jobs/\": {}}}";
+    static const char unknown[] = "{\"paths\": {\"/slurm/v0.0.40/jobs/\": {}}}";
     struct fetch_answer answer;
     struct err err;
 
@@ -130,7 +130,8 @@ static void test_slurm_rest__takes_the_newest_version_it_knows(void **state)
     assert_int_equal(slurm_rest_version(&answer, &err), 41);
     answer = said(200, unknown);
     assert_int_equal(slurm_rest_version(&answer, &err), 0);
-    assert_non_null(strstr(err.text, "v0.0.41"));
+    assert_non_null(
+        strstr(err.text, "knows: v0.0.36, v0.0.37, v0.0.38, v0.0.41"));
     answer = said(401, "Authentication failure");
     assert_int_equal(slurm_rest_version(&answer, &err), 0);
     assert_non_null(strstr(err.text, "SLURM_JWT"));
@@ -501,6 +502,7 @@ static void test_slurm_rest__writes_it_for_later_versions(void **state)
     json_t *body = slurm_rest_job_adapt(slurm_rest_job(&it), 41);
     const json_t *job = json_object_get(body, "job");
     const json_t *avoided = json_object_get(job, "excluded_nodes");
+    const json_t *limit = json_object_get(job, "time_limit");
 
     (void)state;
     assert_true(json_is_array(json_object_get(job, "environment")));
@@ -508,6 +510,10 @@ static void test_slurm_rest__writes_it_for_later_versions(void **state)
     assert_null(json_object_get(job, "no_requeue"));
     assert_text(job, "nodes", "2");
     assert_text(job, "tres_per_node", "gres/gpu:2");
+    assert_true(json_is_true(json_object_get(limit, "set")));
+    assert_number(limit, "number", 2);
+    assert_int_equal(slurm_rest_number(json_object_get(job, "memory_per_node")),
+                     101);
     assert_null(json_object_get(job, "gres"));
     assert_int_equal(json_array_size(avoided), 2);
     assert_string_equal(json_string_value(json_array_get(avoided, 1)), "n7");
