@@ -10,8 +10,9 @@ worker. Each test has to leave its own as it found it: no job, no process. What
 it did to daemons and nodes is put right for it.
 
 A test with the fixture `transport` runs by Slurm's commands and through
-slurmrestd; @pytest.mark.cluster("accounting", "age=2") asks for a cluster that
-was made with these words.
+slurmrestd; @both("job") by the commands in all modes, and through slurmrestd in
+these. @pytest.mark.cluster("accounting", "age=2") asks for a cluster that was
+made with these words.
 """
 
 import json
@@ -28,6 +29,7 @@ from drill import Drill
 from programs import BUILD, ROOT, Smtune, wait_until, write_below
 
 LAB = ROOT / "tests/slurm/lab"
+MODES = ("job", "array", "pilot")
 NODES = ("n1", "n2", "n3", "n4")
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "slurmdbd",
@@ -184,6 +186,13 @@ def clusters():
 @pytest.fixture(params=["commands", "rest"])
 def transport(request):
     return request.param
+
+
+def both(*rest):
+    """A decorator: all modes by Slurm's commands, these through slurmrestd."""
+    ways = [("commands", mode) for mode in MODES]
+    return pytest.mark.parametrize("transport, mode", ways + [
+        ("rest", mode) for mode in rest])
 
 
 @pytest.fixture

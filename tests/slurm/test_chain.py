@@ -91,17 +91,19 @@ def check_whole(smtune, count, cause="timeout"):
     smtune.ok("replay", "w")
 
 
-@pytest.mark.parametrize("ahead", [0, 2])
-def test_links_follow_each_other(smtune, chain, cluster, ahead):
+@pytest.mark.parametrize("transport, ahead", [
+    ("commands", 0), ("commands", 2), ("rest", 2)])
+def test_links_follow_each_other(smtune, chain, cluster, ahead, transport):
     smtune.ok("run", chain(18, ahead), timeout=120)
     check_whole(smtune, 18)
     assert len(ends(smtune)) >= 2
 
 
-@pytest.mark.parametrize("ahead, cause", [(1, "timeout"), (3, "timeout"),
-                                          (2, "exit")])
+@pytest.mark.parametrize("transport, ahead, cause", [
+    ("commands", 1, "timeout"), ("commands", 3, "timeout"),
+    ("commands", 2, "exit"), ("rest", 2, "timeout")])
 def test_a_chain_goes_on_without_an_engine(smtune, chain, cluster, ahead,
-                                           cause):
+                                           cause, transport):
     """Until its time is over, or until it is warned of that and heeds it."""
     link = {"signal": "USR2@2s"} if cause == "exit" else {}
     engine = smtune.start("run", chain(45, ahead, time="7s", **link))
@@ -116,14 +118,16 @@ def test_a_chain_goes_on_without_an_engine(smtune, chain, cluster, ahead,
     check_whole(smtune, 45, cause)
 
 
-def test_a_chain_that_ends_leaves_no_link_behind(smtune, chain, cluster):
+def test_a_chain_that_ends_leaves_no_link_behind(smtune, chain, cluster,
+                                                 transport):
     smtune.ok("run", chain(4, 3, time="60s"), timeout=90)
     assert ends(smtune) == ["ok"]
     wait_until(lambda: not cluster.jobs(), 20)
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
-def test_who_stops_a_chain_stops_its_links(smtune, chain, cluster, which):
+def test_who_stops_a_chain_stops_its_links(smtune, chain, cluster, which,
+                                           transport):
     """SIGINT lets the link end, at its time limit, and no other begins."""
     engine = smtune.start("run", chain(40, 2))
     wait_until(lambda: rows(smtune, "SELECT state FROM attempt")

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Slurm's commands do not tell the truth: every trial ends, once."""
+"""Slurm's commands, or slurmrestd, do not tell the truth: every trial ends,
+once."""
 
 import os
 import shutil
 
 import pytest
 
-from conftest import PATH
+import rest_liar
+from conftest import MODES, PATH
 from drill import undisturbed
 from programs import wait_until
 
@@ -98,26 +100,29 @@ esac"""
 
 # Of what is told to end jobs.
 CANCELS = {
-    "scancel does it and fails": 'real "$@"; first 2 && '
-                                 f'fail 140 "{TIMED_OUT}"; exit 0',
-    "scancel does nothing": "first 2 && exit 0",
-    "scancel fails": f'first 2 && fail 8 "{UNREACHABLE}"',
-    "scancel is slow": "sleep 3",
+    "scancel does it and fails": {
+        "scancel": f'real "$@"; first 2 && fail 140 "{TIMED_OUT}"; exit 0'},
+    "scancel does nothing": {"scancel": "first 2 && exit 0"},
+    "scancel fails": {"scancel": f'first 2 && fail 8 "{UNREACHABLE}"'},
+    "scancel is slow": {"scancel": "sleep 3"},
 }
 
 
-MODES = ("job", "array", "pilot")
+LIARS = {"commands": {**LIES, **CANCELS},
+         "rest": {**rest_liar.LIES, **rest_liar.CANCELS}}
 # A pilot that a lie hid until the run's end goes by itself, soon.
 EXECUTOR = {"heartbeat": "1s", "pilot": {"idle": "4s"}}
 # Those that have found mistakes in one mode or another.
 WORST = ("sbatch accepts and times out", "squeue has an empty queue",
          "squeue leaves rows out", "sacct knows nothing",
-         "scancel does nothing")
+         "scancel does nothing", *rest_liar.WORST)
 
 
-def in_turn(lies):
-    """[(lie, mode), ...]: the worst in all modes, the others in one each."""
-    return [(lie, mode) for i, lie in enumerate(lies) for mode in
+def in_turn(**lies):
+    """[(transport, lie, mode), ...]: the worst in all modes, the others in one
+    each."""
+    return [(transport, lie, mode) for transport, names in lies.items()
+            for i, lie in enumerate(names) for mode in
             (MODES if lie in WORST else [MODES[i % len(MODES)]])]
 
 
@@ -126,11 +131,11 @@ def expected(tmp_path_factory):
     return undisturbed(tmp_path_factory.mktemp("undisturbed"), trials=TRIALS)
 
 
-@pytest.fixture
-def lying(tmp_path):
-    """lying({program: lie}): PATH, with liars first."""
-    def make(lies):
-        folder = tmp_path / "liars"
+class LyingCommands:
+    """PATH, with liars first."""
+
+    def __init__(self, folder, lies):
+        self.folder = folder
         folder.mkdir()
         for name, lie in lies.items():
             program = folder / name
@@ -138,49 +143,96 @@ def lying(tmp_path):
                 name=name, lie=lie, calls=folder / f"{name}.calls",
                 real=shutil.which(name, path=PATH)))
             program.chmod(0o755)
-        return f"{folder}:{os.environ['PATH']}"
+        self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+        self.executor = EXECUTOR
+
+    def count(self, name):
+        """How often it was asked."""
+        path = self.folder / f"{name}.calls"
+        return len(path.read_text()) if path.exists() else 0
+
+    def close(self):
+        """Nothing of it runs."""
+
+
+class LyingRest(rest_liar.Liar):
+    environment = {}
+
+    def __init__(self, url, lies):
+        super().__init__(url, lies)
+        self.executor = {**EXECUTOR, "url": self.url}
+
+
+@pytest.fixture
+def lied_to(tmp_path, cluster, transport):
+    """lied_to(lies): a liar, with what one needs in its executor and its
+    environment who is to believe it."""
+    made = []
+
+    def make(lies):
+        made.append(LyingCommands(tmp_path / "liars", lies)
+                    if transport == "commands" else
+                    LyingRest(cluster.options["url"], lies))
+        return made[-1]
+
+    yield make
+    for it in made:
+        it.close()
+
+
+@pytest.fixture
+def lied_to_drill(drill, lied_to):
+    """lied_to_drill(mode, lies): a drill, and the liar."""
+    def make(mode, lies):
+        liar = lied_to(lies)
+        it = drill(mode=mode, trials=TRIALS, parallel=4,
+                   executor=liar.executor)
+        it.environment.update(liar.environment)
+        return it, liar
     return make
 
 
-def was_called(folder, program):
-    """How often a liar was asked."""
-    path = folder / "liars" / f"{program}.calls"
-    return len(path.read_text()) if path.exists() else 0
-
-
-@pytest.mark.parametrize("lie, mode", in_turn(LIES))
-def test_every_trial_ends_once(drill, cluster, lying, expected, lie, mode):
-    it = drill(mode=mode, trials=TRIALS, parallel=4, executor=EXECUTOR)
-    it.environment["PATH"] = lying(LIES[lie])
+@pytest.mark.parametrize("transport, lie, mode", in_turn(
+    commands=LIES, rest=rest_liar.LIES))
+def test_every_trial_ends_once(lied_to_drill, cluster, expected, transport,
+                               lie, mode):
+    it, _ = lied_to_drill(mode, LIARS[transport][lie])
     it.finish(expected, patience=150)
     wait_until(lambda: not cluster.jobs(), 30, "an empty queue")
 
 
+def whims(seed):
+    return {name: WHIM.format(seed=seed, count=len(lies), cases="\n".join(
+        f"{i}) {lie or ':'} ;;" for i, lie in enumerate(lies)))
+        for name, lies in WHIMS.items()}
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", [1, 3])
-def test_they_have_whims(drill, cluster, lying, expected, mode, seed):
-    it = drill(mode=mode, trials=TRIALS, parallel=4, executor=EXECUTOR)
-    it.environment["PATH"] = lying({
-        name: WHIM.format(seed=seed, count=len(lies), cases="\n".join(
-            f"{i}) {lie or ':'} ;;" for i, lie in enumerate(lies)))
-        for name, lies in WHIMS.items()})
+@pytest.mark.parametrize("transport, seed", [
+    ("commands", 1), ("commands", 3), ("rest", 2)])
+def test_they_have_whims(lied_to_drill, cluster, expected, transport, mode,
+                         seed):
+    it, _ = lied_to_drill(mode, whims(seed) if transport == "commands" else
+                          rest_liar.whims(seed))
     it.finish(expected, patience=150)
     wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
 
 
-@pytest.mark.parametrize("lie, mode", in_turn([
-    "sbatch accepts and times out", "sbatch accepts and is cut short",
-    "sbatch submits twice", "sbatch is slow"]))
-def test_an_engine_dies_of_it(drill, cluster, lying, expected, tmp_path, lie,
+@pytest.mark.parametrize("transport, lie, mode", in_turn(
+    commands=["sbatch accepts and times out",
+              "sbatch accepts and is cut short", "sbatch submits twice",
+              "sbatch is slow"],
+    rest=["submit accepts and times out"]))
+def test_an_engine_dies_of_it(lied_to_drill, cluster, expected, transport, lie,
                               mode):
     """It is killed in the middle, twice, and another takes up what it left."""
-    it = drill(mode=mode, trials=TRIALS, parallel=4, executor=EXECUTOR)
-    it.environment["PATH"] = lying(LIES[lie])
-    program, = LIES[lie]
+    lies = LIARS[transport][lie]
+    it, liar = lied_to_drill(mode, lies)
+    name, = lies
     for calls in (1, 2):
         engine = it.go_on()
         wait_until(lambda calls=calls: engine.poll() is not None or
-                   was_called(tmp_path, program) >= calls, 60)
+                   liar.count(name) >= calls, 60)
         engine.kill()
         engine.wait()
         it.check_record()
@@ -188,12 +240,14 @@ def test_an_engine_dies_of_it(drill, cluster, lying, expected, tmp_path, lie,
     wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
 
 
-@pytest.mark.parametrize("lie, mode", in_turn(CANCELS))
+@pytest.mark.parametrize("transport, lie, mode", in_turn(
+    commands=CANCELS, rest=rest_liar.CANCELS))
 def test_nothing_is_left_of_what_was_stopped(smtune, experiment, cluster,
-                                             lying, lie, mode):
-    path = experiment(trials=3, executor={"mode": mode},
+                                             lied_to, transport, lie, mode):
+    liar = lied_to(LIARS[transport][lie])
+    path = experiment(trials=3, executor={**liar.executor, "mode": mode},
                       trial={"command": ["sleep", "1000"]})
-    smtune.env["PATH"] = lying({"scancel": CANCELS[lie]})
+    smtune.env.update(liar.environment)
     engine = smtune.start("run", path)
     wait_until(lambda: len(cluster.jobs("RUNNING")) >= 1, 60)
     smtune.ok("stop", "run", timeout=100)

@@ -3,15 +3,8 @@
 
 import pytest
 
+from conftest import MODES, both
 from programs import wait_until
-
-MODES = ("job", "array", "pilot")
-
-
-@pytest.fixture(params=MODES)
-def mode(request):
-    return request.param
-
 
 def causes(smtune):
     return [row["cause"] for row in smtune.json("trials", "run")]
@@ -21,6 +14,7 @@ def states(smtune):
     return {row["state"] for row in smtune.json("trials", "run")}
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_time_limits_are_kept_to_the_moment(smtune, experiment, mode):
     """Though Slurm's own are minutes: signalled before, ended, killed."""
     smtune.ok("run", experiment(trials=3, executor={"mode": mode}, trial={
@@ -46,7 +40,8 @@ def test_a_job_may_run_for_longer_than_its_trial(smtune, experiment, cluster):
     assert causes(smtune) == ["ok"]
 
 
-def test_memory_limits(smtune, experiment, mode):
+@both("job")
+def test_memory_limits(smtune, experiment, transport, mode):
     smtune.ok("run", experiment(trials=2, executor={"mode": mode}, trial={
         "shell": "[ $SMTUNE_JOB = 1 ] && exec python3 -c "
                  "'import time; b = b\"x\" * 300000000; time.sleep(20)'\n"
@@ -65,14 +60,22 @@ def test_arrays_keep_below_the_clusters_size(smtune, experiment, cluster):
 @pytest.mark.cluster("accounting", "rest")
 @pytest.mark.parametrize("ask", [{"qos": "few"}, {"account": "tight"}],
                          ids=["qos", "account"])
+@both("job", "pilot")
 def test_limits_of_submission_are_waited_out(smtune, experiment, transport,
                                              mode, ask):
     """Three, or two, at a time in the queue: the others come after them."""
-    if transport == "rest" and mode == "array":
-        pytest.skip("as by commands")
     smtune.ok("run", experiment(trials=6, executor={"mode": mode, **ask}),
               timeout=120)
     assert causes(smtune) == ["ok"] * 6
+
+
+@pytest.mark.cluster("jobs=4", "age=2")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_full_controller_is_waited_out(smtune, experiment, mode):
+    """sbatch itself would try again for minutes, each of them by itself."""
+    smtune.ok("run", experiment(trials=10, executor={
+        "mode": mode, "pilot": {"cpus": 1}}), timeout=120)
+    assert causes(smtune) == ["ok"] * 10
 
 
 @pytest.mark.parametrize("ask, said", [
@@ -80,10 +83,9 @@ def test_limits_of_submission_are_waited_out(smtune, experiment, transport,
     ({"constraint": "impossible"}, "feature"),
     ({"reservation": "none-such"}, "reservation"),
 ], ids=["partition", "constraint", "reservation"])
+@both("job")
 def test_what_there_is_not_ends_the_run(smtune, experiment, transport, mode,
                                         ask, said):
-    if transport == "rest" and mode != "job":
-        pytest.skip("as a job")
     result = smtune("run", experiment(executor={"mode": mode, **ask}))
     assert result.returncode not in (0, 139)
     assert said in result.stderr.lower()
@@ -104,7 +106,8 @@ def test_a_job_that_can_never_start(smtune, experiment, cluster, transport,
     assert result.stderr.count("\n") < 40
 
 
-def test_waiting_is_no_failure(smtune, experiment, cluster, mode):
+@both("job", "pilot")
+def test_waiting_is_no_failure(smtune, experiment, cluster, transport, mode):
     """Drained nodes, all of them; a while later they are back."""
     for node in ("n1", "n2", "n3", "n4"):
         cluster.set_node(node, "drain")
@@ -116,6 +119,7 @@ def test_waiting_is_no_failure(smtune, experiment, cluster, mode):
     assert causes(smtune) == ["ok"] * 4
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_a_person_is_told_what_slurm_holds_back(smtune, experiment, cluster,
                                                 mode):
     engine = smtune.start("run", experiment(

@@ -5,16 +5,11 @@ import json
 
 import pytest
 
-from conftest import NODES
+from conftest import MODES, NODES, both
 from programs import wait_until
 
 NASTY = ["a b", "$(touch pwned)", "`touch pwned`", "'; touch pwned; '",
          '"; touch pwned; "', "*", "\\", "--wrap=touch pwned", "%j %A", "ä\tö"]
-
-
-@pytest.fixture(params=["job", "array", "pilot"])
-def mode(request):
-    return request.param
 
 
 def trials(smtune, run="run"):
@@ -36,6 +31,7 @@ def test_results_are_those_of_any_executor(smtune, experiment, mode,
             smtune.ok("logs", "here", row["id"])
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_metrics_and_files(smtune, experiment, mode):
     smtune.ok("run", experiment(
         executor={"mode": mode}, trial={
@@ -52,7 +48,8 @@ def test_metrics_and_files(smtune, experiment, mode):
         assert json.load(file) == smtune.json("best", "run")["params"]
 
 
-def test_failures_are_told_apart(smtune, experiment, mode):
+@both("job", "array")
+def test_failures_are_told_apart(smtune, experiment, transport, mode):
     smtune.ok("run", experiment(trials=5, executor={"mode": mode}, trial={
         "resources": {"time": "20s"},
         "shell": "case $SMTUNE_JOB in 1) exit 3 ;; 2) kill -9 $$ ;;\n"
@@ -62,6 +59,7 @@ def test_failures_are_told_apart(smtune, experiment, mode):
         "exit", "signal", "no_metric", "exit", "ok"]
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_a_missing_program(smtune, experiment, mode):
     result = smtune("run", experiment(executor={"mode": mode}, trial={
         "command": ["/nowhere/program"]}))
@@ -70,6 +68,7 @@ def test_a_missing_program(smtune, experiment, mode):
     assert {row["cause"] for row in trials(smtune)} == {"launch_error"}
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_values_reach_no_shell(smtune, experiment, mode):
     smtune.ok("run", experiment(
         trials=len(NASTY), executor={"mode": mode},
@@ -89,7 +88,8 @@ def test_values_reach_no_shell(smtune, experiment, mode):
 
 @pytest.mark.parametrize("folder", [
     "it's \"here\" $(touch pwned) b", "%j-%A \\ %% ä;*?[x]"])
-def test_paths_of_any_characters(smtune, experiment, mode, folder):
+@both("job")
+def test_paths_of_any_characters(smtune, experiment, transport, mode, folder):
     where = smtune.directory / folder
     where.mkdir()
     smtune.ok("--store", where / "st ore", "run",
@@ -106,7 +106,8 @@ def test_paths_of_any_characters(smtune, experiment, mode, folder):
 
 
 @pytest.mark.parametrize("inherits", [True, False])
-def test_environment(smtune, experiment, mode, inherits):
+@both("job")
+def test_environment(smtune, experiment, transport, mode, inherits):
     """What is set for a trial, for all jobs, and what smtune itself had."""
     value = "it's; $HOME \"x\"\ny"
     smtune.ok("run", experiment(
@@ -122,7 +123,8 @@ def test_environment(smtune, experiment, mode, inherits):
         assert smtune.ok("logs", "run", n) == f"{value}|a  b|{had}||loss=1\n"
 
 
-def test_setup_that_fails(smtune, experiment, mode):
+@both("job", "pilot")
+def test_setup_that_fails(smtune, experiment, transport, mode):
     """Nothing of the trial runs, and what was said is to be found."""
     result = smtune("run", experiment(
         trials=2, trial={"resources": {"time": "20s"}},
@@ -134,7 +136,8 @@ def test_setup_that_fails(smtune, experiment, mode):
     assert "no such module" in result.stderr + smtune.ok("why", "run", 1)
 
 
-def test_gpus_are_not_shared(smtune, experiment, mode):
+@both("array", "pilot")
+def test_gpus_are_not_shared(smtune, experiment, transport, mode):
     """Two nodes of four: what runs at once there has different ones."""
     held = smtune.directory / "held"
     held.mkdir()
@@ -150,6 +153,7 @@ def test_gpus_are_not_shared(smtune, experiment, mode):
             for n in range(1, 13)} <= set("0123")
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_trials_are_spread_and_packed(smtune, experiment, mode, cluster):
     """Four times as many as there are CPUs for at once: all of them run, no
     node has more of them than its CPUs hold."""

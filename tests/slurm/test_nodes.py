@@ -61,7 +61,8 @@ def test_a_live_engine_heeds_what_is_said(smtune, experiment, cluster):
     engine.wait(timeout=60)
 
 
-def test_a_trial_keeps_away_from_where_it_failed(smtune, experiment, cluster):
+def test_a_trial_keeps_away_from_where_it_failed(smtune, experiment, cluster,
+                                                 transport):
     smtune.ok("run", experiment(trials=1, executor=KEYS, trial={
         "command": ["sh", "-c", 'test "$SMTUNE_ATTEMPT_NUMBER" -gt 3 || exit 9;'
                                 " echo loss=1"],
@@ -72,7 +73,8 @@ def test_a_trial_keeps_away_from_where_it_failed(smtune, experiment, cluster):
     assert smtune.json("nodes") == []
 
 
-def test_all_keep_away_from_a_node_that_dies(smtune, experiment, cluster):
+def test_all_keep_away_from_a_node_that_dies(smtune, experiment, cluster,
+                                             transport):
     engine = smtune.start("run", experiment(
         trials=1, executor=KEYS, trial={"command": ["sh", "-c", """
             [ "$SMTUNE_ATTEMPT_NUMBER" = 1 ] && sleep 600
@@ -91,7 +93,8 @@ def test_all_keep_away_from_a_node_that_dies(smtune, experiment, cluster):
     smtune.ok("replay", "run")
 
 
-def test_a_partition_that_is_none_fails_the_run(smtune, experiment, cluster):
+def test_a_partition_that_is_none_fails_the_run(smtune, experiment, cluster,
+                                                transport):
     """After three trials: nothing can be started at all."""
     result = smtune("run", experiment(
         trials=9, executor={**KEYS, "partition": "bogus"}), timeout=120)

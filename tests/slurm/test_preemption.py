@@ -4,6 +4,7 @@ on from where it was."""
 
 import pytest
 
+from conftest import both
 from programs import wait_until
 
 # Goes on from its checkpoint; every epoch that it runs is a line of a file.
@@ -22,9 +23,10 @@ done
 """
 
 
-@pytest.mark.parametrize("mode", ["job", "array", "pilot"])
+@both("job", "pilot")
 @pytest.mark.parametrize("partition", ["batch", "scav"])
-def test_preempted_trials_go_on(smtune, experiment, cluster, partition, mode):
+def test_preempted_trials_go_on(smtune, experiment, cluster, partition,
+                                transport, mode):
     """`batch` has its jobs put back, `scav` has them ended."""
     engine = smtune.start("run", experiment(
         trials=2, executor={"mode": mode, "partition": partition,

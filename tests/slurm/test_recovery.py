@@ -12,16 +12,11 @@ import time
 import pytest
 
 import checker
+from conftest import MODES, both
 from drill import undisturbed
 from programs import wait_until
 
-MODES = ("job", "array", "pilot")
 SIZE = {"trials": 4, "parallel": 4}
-
-
-@pytest.fixture(params=MODES)
-def mode(request):
-    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +41,10 @@ def nodes_of(it):
 
 # -- Engines ------------------------------------------------------------------
 
+@both("job")
 @pytest.mark.parametrize("part", range(3))
-def test_engine_killed_while_it_submits(drill, expected, mode, part):
+def test_engine_killed_while_it_submits(drill, expected, transport, mode,
+                                        part):
     """At changes to the world from the first to the last of a run."""
     chance = random.Random(f"{mode}{part}")
     for _ in range(4):
@@ -58,6 +55,7 @@ def test_engine_killed_while_it_submits(drill, expected, mode, part):
         it.finish(expected(**SIZE))
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_engine_killed_again_and_again(drill, expected, mode):
     chance = random.Random(mode)
     it = drill(mode, **SIZE, pause=1)
@@ -66,8 +64,10 @@ def test_engine_killed_again_and_again(drill, expected, mode):
     it.finish(expected(**SIZE))
 
 
-def test_resume_takes_up_what_waits_runs_and_has_ended(
-        drill, expected, mode, cluster):
+@both("job", "pilot")
+def test_resume_takes_up_what_waits_runs_and_has_ended(drill, expected,
+                                                       transport, mode,
+                                                       cluster):
     """62 of 64 CPUs are taken: two run, two wait; then all of them end while
     nobody looks."""
     filler = cluster.ok("sbatch", "--parsable", "-p", "high", "-n", 62, "-o",
@@ -86,6 +86,7 @@ def test_resume_takes_up_what_waits_runs_and_has_ended(
     it.finish(expected(**SIZE))
 
 
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["smtune-shim"])
 @pytest.mark.parametrize("part", range(2))
 def test_shims_killed(drill, expected, mode, name, part):
@@ -99,7 +100,7 @@ def test_shims_killed(drill, expected, mode, name, part):
         it.finish(expected(**SIZE), is_strict=False, patience=90)
 
 
-def test_a_doubled_submission(drill, expected, cluster):
+def test_a_doubled_submission(drill, expected, cluster, transport):
     """The same script once more, by hand: the claim is taken."""
     it = drill("job", **SIZE, pause=2)
     engine = it.go_on()
@@ -116,8 +117,9 @@ def test_a_doubled_submission(drill, expected, cluster):
 
 # -- Controllers --------------------------------------------------------------
 
+@both(*MODES)
 @pytest.mark.parametrize("moment", ["submitting", "running"])
-def test_controller_killed(drill, expected, mode, cluster, moment):
+def test_controller_killed(drill, expected, transport, mode, cluster, moment):
     """In the seconds after it took jobs, so that it forgets them and gives
     their numbers to others; or when it has written them down."""
     it = drill(mode, **SIZE, pause=3)
@@ -153,7 +155,9 @@ def test_controller_killed(drill, expected, mode, cluster, moment):
                    for line in ended.splitlines()), job
 
 
-def test_controller_is_away_for_a_while(drill, expected, mode, cluster):
+@both(*MODES)
+def test_controller_is_away_for_a_while(drill, expected, transport, mode,
+                                        cluster):
     it = drill(mode, trials=8, parallel=4, pause=1)
     engine = it.go_on()
     it.wait_for_trials(2)
@@ -165,7 +169,8 @@ def test_controller_is_away_for_a_while(drill, expected, mode, cluster):
     wait_until(lambda: not cluster.jobs(), 60)
 
 
-def test_controller_frozen(drill, expected, mode, cluster):
+@both(*MODES)
+def test_controller_frozen(drill, expected, transport, mode, cluster):
     """What it was told meanwhile it does later, though nobody heard."""
     it = drill(mode, **SIZE, pause=1)
     cluster.lab("freeze", "slurmctld")
@@ -179,8 +184,9 @@ def test_controller_frozen(drill, expected, mode, cluster):
 
 # -- Nodes --------------------------------------------------------------------
 
+@both("job", "pilot")
 def test_node_failed_and_the_old_process_lives(drill, expected, cluster,
-                                               mode):
+                                               transport, mode):
     """The daemon of the node is gone, and Slurm gave its jobs up; the trial
     runs on there, until it is told. Another node has it again in seconds."""
     it = drill(mode, trials=1, parallel=1, pause=6, executor={
@@ -201,7 +207,7 @@ def test_node_failed_and_the_old_process_lives(drill, expected, cluster,
     assert node in it.last_said()
 
 
-def test_silent_node(drill, expected, cluster):
+def test_silent_node(drill, expected, cluster, transport):
     """All that runs there stands still: no pulse. Slurm has seen nothing yet.
     What wakes up later ends by itself, unless its command's time was over."""
     pause = 15
@@ -228,7 +234,8 @@ def test_silent_node(drill, expected, cluster):
     assert len(ends(it)) == 1 or frozen_s > pause - 3
 
 
-def test_node_drained(drill, expected, cluster, mode):
+@both("pilot")
+def test_node_drained(drill, expected, cluster, transport, mode):
     """What runs there ends there; what comes goes elsewhere."""
     it = drill(mode, **SIZE, pause=1)
     engine = it.go_on()
@@ -239,7 +246,8 @@ def test_node_drained(drill, expected, cluster, mode):
     it.finish(expected(**SIZE), is_strict=mode != "pilot")
 
 
-def test_job_requeued_by_hand(drill, expected, cluster, mode):
+@both("job", "pilot")
+def test_job_requeued_by_hand(drill, expected, cluster, transport, mode):
     """Slurm starts it a second time; that copy finds the claim."""
     it = drill(mode, trials=1, parallel=1, pause=2)
     engine = it.go_on()
@@ -252,7 +260,8 @@ def test_job_requeued_by_hand(drill, expected, cluster, mode):
     wait_until(lambda: not cluster.jobs(), 30)
 
 
-def test_job_cancelled_by_hand(drill, expected, cluster, mode):
+@both("array")
+def test_job_cancelled_by_hand(drill, expected, cluster, transport, mode):
     """By an administrator, who is not smtune: the trial runs again or fails,
     and the run ends."""
     it = drill(mode, trials=1, parallel=1, pause=2)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from conftest import MODES, both
 from programs import wait_until
 
 # Says that it runs, and ends when it may.
@@ -25,11 +26,6 @@ for n in 1 2 3; do echo epoch=$n loss=$base; done
 date +%s%N >$SMTUNE_JOB.line
 [ $SMTUNE_JOB -le 3 ] || { sleep 30 & wait; }
 """}
-
-
-@pytest.fixture(params=["job", "array", "pilot"])
-def mode(request):
-    return request.param
 
 
 def ran(smtune):
@@ -68,11 +64,10 @@ def fill_but_two(cluster):
     return job
 
 
-def test_ctrl_c_takes_the_waiting_out_of_the_queue(smtune, experiment,
-                                                   cluster, transport, mode):
+@both(*MODES)
+def test_ctrl_c_takes_the_waiting_out_of_the_queue(smtune, experiment, cluster,
+                                                   transport, mode):
     """What runs goes on to its end; the rest starts when the run goes on."""
-    if mode == "pilot" and transport == "rest":
-        pytest.skip("as by commands")
     filler = fill_but_two(cluster)
     engine = smtune.start("run", experiment(
         trials=6, executor={"mode": mode, "pilot": {"cpus": 2}}, trial=SLOW))
@@ -91,7 +86,8 @@ def test_ctrl_c_takes_the_waiting_out_of_the_queue(smtune, experiment,
     assert sorted(ran(smtune)) == list("123456")
 
 
-def test_ctrl_c_twice_ends_all(smtune, experiment, cluster, mode):
+@both("array")
+def test_ctrl_c_twice_ends_all(smtune, experiment, cluster, transport, mode):
     engine = smtune.start("run", experiment(
         trials=6, executor={"mode": mode}, trial=SLOW))
     running(smtune, 3)
@@ -106,10 +102,39 @@ def test_ctrl_c_twice_ends_all(smtune, experiment, cluster, mode):
     assert states(smtune) == ["succeeded"] * 6
 
 
+@both("job", "pilot")
+def test_ctrl_c_without_a_controller(smtune, experiment, cluster, transport,
+                                     mode):
+    """Who waits for its end is not held up, and told what stays."""
+    filler = fill_but_two(cluster)
+    engine = smtune.start("run", experiment(
+        trials=6, executor={"mode": mode, "pilot": {"cpus": 2},
+                            "heartbeat": "1s"}, trial=SLOW))
+    running(smtune, 2)
+    cluster.lab("stop", "slurmctld")  # it knows them all when it is back
+    engine.send_signal(signal.SIGINT)
+    while "waiting for running trials" not in engine.stderr.readline():
+        assert engine.poll() is None
+    if mode != "pilot":  # whose jobs are of no use but while they run
+        wait_until(lambda: "will start nothing" in
+                   smtune("status", "run", "-o", "json").stdout, 20)
+    engine.send_signal(signal.SIGINT)
+    assert engine.wait(25) == 130
+    cluster.lab("start", "slurmctld")
+    go(smtune)
+    smtune.ok("resume", "run")
+    cluster.ok("scancel", filler)
+    assert states(smtune) == ["succeeded"] * 6
+    assert sorted(set(ran(smtune))) == list("123456")
+    assert len(ran(smtune)) == 8
+    empty_within(cluster, 20)
+
+
 @pytest.mark.parametrize("trap", ["", "trap '' TERM\n"])
+@both(*MODES)
 def test_stop(smtune, experiment, cluster, transport, mode, trap):
     """Also one that does not listen, which is killed after its grace."""
-    if transport == "rest" and (trap or mode == "array"):
+    if transport == "rest" and trap:
         pytest.skip("as by commands")
     smtune.ok("run", "--detach", experiment(
         trials=20, executor={"mode": mode}, budget={
@@ -125,7 +150,8 @@ def test_stop(smtune, experiment, cluster, transport, mode, trap):
     assert states(smtune) == ["succeeded"] * 20
 
 
-def test_pause_and_go_on(smtune, experiment, mode):
+@both("job")
+def test_pause_and_go_on(smtune, experiment, transport, mode):
     smtune.ok("run", "--detach", experiment(
         trials=6, executor={"mode": mode}, trial=SLOW,
         budget={"trials": 6, "parallel": 3}))
@@ -140,6 +166,7 @@ def test_pause_and_go_on(smtune, experiment, mode):
     smtune.ok("replay", "run")
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_retry_of_what_failed(smtune, experiment, mode):
     smtune.ok("run", experiment(trials=4, executor={"mode": mode}, trial={
         "shell": "[ -e go ] || [ $SMTUNE_JOB -ne 2 ] || exit 3\n"
@@ -155,6 +182,7 @@ def test_retry_of_what_failed(smtune, experiment, mode):
     {"method": "median", "min": 1, "min_trials": 3},
     {"method": "asha", "min": 1, "max": 9, "eta": 3}],
     ids=lambda schedule: schedule["method"])
+@pytest.mark.parametrize("mode", MODES)
 def test_schedules_stop_trials_soon(smtune, experiment, mode, schedule):
     """Within five seconds of the line, and at once on pilots."""
     smtune.ok("run", experiment(
@@ -169,6 +197,7 @@ def test_schedules_stop_trials_soon(smtune, experiment, mode, schedule):
         assert (term - line) / 1e9 < (1 if mode == "pilot" else 5)
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_killed_engine_leaves_the_queue_alone(smtune, experiment, cluster,
                                               mode):
     engine = smtune.start("run", experiment(

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Versions of slurmrestd's interface that Debian has not: rest_later.py speaks
+them."""
+
+import pytest
+
+import rest_liar
+from conftest import MODES
+from programs import wait_until
+from rest_later import Later
+
+RUNS = {"shell": "echo $SMTUNE_JOB >>ran; sleep 1000 & wait"}
+
+
+@pytest.fixture
+def transport():
+    return "rest"
+
+
+@pytest.fixture
+def later(transport, cluster):
+    it = Later(cluster.options["url"], 41)
+    cluster.options["url"] = it.url
+    yield it
+    it.close()
+
+
+def causes(smtune):
+    return [row["cause"] for row in smtune.json("trials", "run")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_trials_end_as_they_do(smtune, experiment, later, mode):
+    path = experiment(trials=5, executor={"mode": mode}, trial={
+        "resources": {"cpus": 2, "memory": "200MB", "time": "20s"},
+        "shell": "case $SMTUNE_JOB in 1) exit 3 ;; 2) kill -9 $$ ;;\n"
+                 "*) echo loss=$SMTUNE_CPUS ;; esac\n"})
+    smtune.ok("run", path)
+    assert causes(smtune) == ["exit", "signal", "ok", "ok", "ok"]
+    assert {row["value"] for row in smtune.json("trials", "run")[2:]} == {2}
+    assert later.count("submit") >= 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_stopped_leaves_nothing(smtune, experiment, cluster, later,
+                                        mode):
+    smtune.ok("run", "--detach", experiment(
+        trials=3, executor={"mode": mode}, trial=RUNS))
+    ran = smtune.directory / "ran"
+    wait_until(lambda: ran.exists() and len(ran.read_text().split()) == 3, 60)
+    smtune.ok("stop", "run")
+    assert causes(smtune) == ["cancelled"] * 3
+    wait_until(lambda: not cluster.jobs(), 30, "an empty queue")
+
+
+def test_gpus_and_nodes_to_keep_away_from(smtune, experiment, later):
+    smtune.ok("nodes", "--avoid", "n1")
+    smtune.ok("run", experiment(trials=2, executor={"mode": "job"}, trial={
+        "resources": {"gpus": 2},
+        "shell": "echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES; echo loss=1"}))
+    said = {tuple(smtune.ok("logs", "run", n).split()[:2]) for n in (1, 2)}
+    assert said <= {("n2", "0,1"), ("n2", "2,3")}
+
+
+@pytest.mark.cluster("accounting", "rest")
+def test_the_accounting_tells_of_what_vanished(smtune, experiment, cluster,
+                                               later):
+    """The queue has nothing of it any more, and its process left no word."""
+    second = smtune.store / "runs/run/attempts/1-2"
+    engine = smtune.start("run", experiment(
+        trials=1, executor={"mode": "job"}, trial={
+            "shell": "echo loss=1; [ $SMTUNE_ATTEMPT_NUMBER = 1 ] || exit 0\n"
+                     "echo >ran; sleep 1000",
+            "retry": [{"match": ["lost"], "max": 1}]}))
+    wait_until((smtune.directory / "ran").exists, 60)
+    job, = cluster.jobs("RUNNING")
+    later.lies["jobs"] = lambda ask, n: (
+        ask() if second.exists() else rest_liar.EMPTY(ask))
+    cluster.ok("scancel", "-s", "KILL", "-f", job["id"])
+    assert engine.wait(100) == 0
+    first, _ = smtune.json("show", "run", 1)["attempts"]
+    assert later.count("account") >= 1, first
+
+
+def test_a_refusal_says_why(smtune, experiment, later):
+    result = smtune("run", experiment(executor={"partition": "nowhere"}))
+    assert result.returncode == 1
+    assert "artition" in result.stderr
+
+
+def test_doctor_tells_of_the_cluster(smtune, later):
+    rows = smtune.json("doctor", "--url", later.url)
+    slurm, = (row for row in rows if row["check"] == "Slurm")
+    assert slurm["state"] == "ok" and "22.05" in slurm["found"]
+    partitions = {row["found"].split()[0].strip(":") for row in rows
+                  if row["check"] == "partition"}
+    assert partitions == {"batch", "high", "scav", "short"}
