@@ -25,6 +25,8 @@ static const struct {
     {"Zero Bytes were transmitted", SLURM_SILENT},
     {"nsane message length", SLURM_SILENT},
     {"receive failure", SLURM_SILENT},
+    {"send failure", SLURM_SILENT},
+    {"socket error", SLURM_SILENT},
     {"standby mode", SLURM_SILENT},
     {"authentication error", SLURM_SILENT},
     {"authentication credential", SLURM_SILENT},

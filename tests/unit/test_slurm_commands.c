@@ -321,6 +321,12 @@ static void test_slurm_commands__only_a_clear_word_is_believed(void **state)
         {"echo 'sbatch: error: Batch job submission failed: Unable to contact "
          "slurm controller (connect failure)' >&2; exit 1",
          SLURM_SILENT},
+        {"echo 'sbatch: error: Batch job submission failed: Unexpected missing "
+         "socket error' >&2; exit 1",
+         SLURM_SILENT},
+        {"echo 'sbatch: error: Slurm temporarily unable to accept job, "
+         "sleeping and retrying' >&2; sleep 100; echo 7",
+         SLURM_LATER},
         {"echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2\n"
          "echo 'sbatch: error: Batch job submission failed: Job violates "
          "accounting/QOS policy (job submit limit, user'\\''s size and/or time "
