@@ -140,34 +140,39 @@ void bpe_decode(const struct bpe *bpe, uint16_t token, struct buf *out)
     bpe_decode(bpe, merge->right, out);
 }
 
+void bpe_print(const struct bpe *bpe, char separator, struct buf *out)
+{
+    for (size_t i = 0; i < bpe->merge_count; i++)
+        buf_printf(out, "%d %d%c", bpe->merges[i].left, bpe->merges[i].right,
+                   separator);
+}
+
 int bpe_save(const struct bpe *bpe, const char *path, struct err *err)
 {
     struct buf out = BUF_INIT;
     int status;
 
     buf_add_string(&out, HEADER);
-    for (size_t i = 0; i < bpe->merge_count; i++)
-        buf_printf(&out, "%d %d\n", bpe->merges[i].left, bpe->merges[i].right);
+    bpe_print(bpe, '\n', &out);
     status = fs_write_atomic(path, buf_text(&out), out.length, 0666, err);
     buf_clear(&out);
     return status;
 }
 
-/* A line "LEFT RIGHT", of two tokens that there are and were never merged;
- * behind it, or NULL. */
-static const char *read_merge(struct bpe *bpe, const char *line)
+/* Of two tokens that there are and were never merged; behind it, or NULL. */
+static const char *read_merge(struct bpe *bpe, const char *text, char separator)
 {
     unsigned long pair[2];
 
     for (int i = 0; i < 2; i++) {
         char *end;
 
-        if (!isdigit((unsigned char)*line))
+        if (!isdigit((unsigned char)*text))
             return NULL;
-        pair[i] = strtoul(line, &end, 10);
-        if (pair[i] >= bpe_size(bpe) || *end != (i == 0 ? ' ' : '\n'))
+        pair[i] = strtoul(text, &end, 10);
+        if (pair[i] >= bpe_size(bpe) || *end != (i == 0 ? ' ' : separator))
             return NULL;
-        line = end + 1;
+        text = end + 1;
     }
     if (bpe_size(bpe) == BPE_SIZE_MAX ||
         pair_map_get(&bpe->tokens,
@@ -175,32 +180,37 @@ static const char *read_merge(struct bpe *bpe, const char *line)
             PAIR_MAP_NONE)
         return NULL;
     bpe_add(bpe, (uint16_t)pair[0], (uint16_t)pair[1]);
-    return line;
+    return text;
+}
+
+struct bpe *bpe_parse(const char *text, const char *end, char separator)
+{
+    struct bpe *bpe = bpe_create();
+
+    while (text != NULL && text < end)
+        text = read_merge(bpe, text, separator);
+    if (text != NULL)
+        return bpe;
+    bpe_destroy(bpe);
+    return NULL;
 }
 
 struct bpe *bpe_load(const char *path, struct err *err)
 {
-    struct bpe *bpe = bpe_create();
     struct buf file = BUF_INIT;
-    const char *line = NULL, *end;
+    struct bpe *bpe = NULL;
 
     if (fs_read_regular(path, FILE_MAX_BYTES, &file, err) != 0) {
         buf_clear(&file);
-        bpe_destroy(bpe);
         return NULL;
     }
-    end = buf_text(&file) + file.length;
     if (strncmp(buf_text(&file), HEADER, strlen(HEADER)) == 0)
-        line = buf_text(&file) + strlen(HEADER);
-    while (line != NULL && line < end)
-        line = read_merge(bpe, line);
-    if (line == NULL) {
+        bpe = bpe_parse(file.data + strlen(HEADER), file.data + file.length,
+                        '\n');
+    if (bpe == NULL)
         err_set(err, ERR_FILE,
                 "'%s' is no vocabulary as `smtrain vocabulary` makes them",
                 path);
-        bpe_destroy(bpe);
-        bpe = NULL;
-    }
     buf_clear(&file);
     return bpe;
 }

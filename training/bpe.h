@@ -29,9 +29,14 @@ struct bpe *bpe_create(void);
 /* Learns from a text so many tokens, those of bytes included; fewer where no
  * pair comes twice. A function of both alone. size: at most BPE_SIZE_MAX. */
 struct bpe *bpe_learn(const uint8_t *text, size_t length, size_t size);
-/* ERR_NOT_FOUND, or ERR_FILE for what bpe_save did not write. */
+/* The same of a file: ERR_NOT_FOUND, or ERR_FILE for what bpe_save did not
+ * write. */
 struct bpe *bpe_load(const char *path, struct err *err);
 int bpe_save(const struct bpe *bpe, const char *path, struct err *err);
+/* Its merges as "LEFT RIGHT", each with a separator behind it. */
+void bpe_print(const struct bpe *bpe, char separator, struct buf *out);
+/* Of what bpe_print appended, up to `end`; NULL where it is something else. */
+struct bpe *bpe_parse(const char *text, const char *end, char separator);
 void bpe_destroy(struct bpe *bpe);
 
 size_t bpe_size(const struct bpe *bpe);

@@ -145,6 +145,17 @@ const char *checkpoint_header(const struct checkpoint *checkpoint)
     return checkpoint->header;
 }
 
+const char *checkpoint_value(const struct checkpoint *checkpoint,
+                             const char *name, size_t *length)
+{
+    const char *value =
+        checkpoint_find_line(checkpoint->header, name, strlen(name));
+
+    if (value != NULL)
+        *length = strcspn(value, "\n");
+    return value;
+}
+
 uint64_t checkpoint_number(const struct checkpoint *checkpoint,
                            const char *name)
 {

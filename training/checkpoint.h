@@ -100,7 +100,11 @@ void checkpoint_destroy(struct checkpoint *checkpoint); /* takes NULL */
 
 /* Its "name=value\n" lines, settings among them; as long as it lives. */
 const char *checkpoint_header(const struct checkpoint *checkpoint);
-/* The number behind "name=" in them; 0 where there is none. */
+/* What stands behind "name=" in them, and how long it is; NULL: no such line,
+ * and *length stays. */
+const char *checkpoint_value(const struct checkpoint *checkpoint,
+                             const char *name, size_t *length);
+/* The number there; 0 where there is none. */
 uint64_t checkpoint_number(const struct checkpoint *checkpoint,
                            const char *name);
 

@@ -27,6 +27,7 @@ struct data {
     uint32_t digest;    /* of what is to be learnt: other data, another one */
     double bytes_per_target; /* of text: held out ones in the mean, or those of
                                 a test; 0: what is learnt is no text */
+    char *merges;            /* of text: bpe_print's, with commas; else NULL */
 };
 
 /* A format. A new one is one file with one of these. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "training/bpe.h"
 #include "training/text_file.h"
@@ -73,6 +74,7 @@ static void text_close(struct data *data)
     struct text *text = (struct text *)data;
 
     free(text->tokens);
+    free(text->data.merges);
     free(text);
 }
 
@@ -100,6 +102,14 @@ static int load(struct text *text, const char *path, enum data_part part,
     return status;
 }
 
+static char *merges_of(const struct bpe *bpe)
+{
+    struct buf out = BUF_INIT;
+
+    bpe_print(bpe, ',', &out);
+    return buf_take(&out);
+}
+
 static struct data *text_open(const char *path, enum data_part part,
                               const void *model_options, struct err *err)
 {
@@ -117,6 +127,7 @@ static struct data *text_open(const char *path, enum data_part part,
         .input_bytes = text->context * sizeof(*text->tokens),
         .targets = text->context,
         .classes = bpe_size(bpe),
+        .merges = merges_of(bpe),
     };
     status = load(text, path, part, bpe, err);
     if (part == DATA_TEST)

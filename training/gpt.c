@@ -543,12 +543,17 @@ static void gpt_train(struct model *model, const struct batch *batch,
     backward(&work, logits);
 }
 
-static void gpt_evaluate(struct model *model, const struct batch *batch,
-                         struct totals *totals)
+struct matrix gpt_logits(struct model *model, const struct batch *batch)
 {
     const struct work work = work_of(model, batch);
 
-    model->ops->softmax_loss(forward(&work), batch->targets, totals);
+    return forward(&work);
+}
+
+static void gpt_evaluate(struct model *model, const struct batch *batch,
+                         struct totals *totals)
+{
+    model->ops->softmax_loss(gpt_logits(model, batch), batch->targets, totals);
 }
 
 const struct model_kind model_gpt = {
@@ -564,7 +569,9 @@ const struct model_kind model_gpt = {
     .examples = "  bible -f gen1:1-rev22:21 >bible.txt\n"
                 "  smtrain gpt --data bible.txt\n"
                 "  smtrain vocabulary --data bible.txt --output vocabulary\n"
-                "  smtrain gpt --data bible.txt --vocabulary vocabulary\n",
+                "  smtrain gpt --data bible.txt --vocabulary vocabulary\n"
+                "  smtrain gpt --data bible.txt --checkpoint-dir run1\n"
+                "  smtrain sample --checkpoint-dir run1\n",
     .flags = gpt_flags,
     .defaults = gpt_defaults,
     .options_size = sizeof(struct gpt_options),

@@ -8,9 +8,10 @@
  * every number can be drawn again after a restart without being stored.
  */
 enum {
-    STREAM_INIT,   /* by tensor */
-    STREAM_ORDER,  /* by epoch */
-    STREAM_DROPOUT /* by step; layer i takes STREAM_DROPOUT + i */
+    STREAM_INIT,            /* by tensor */
+    STREAM_ORDER,           /* by epoch */
+    STREAM_DROPOUT,         /* by step; layer i takes STREAM_DROPOUT + i */
+    STREAM_SAMPLE = 1 << 16 /* of text */
 };
 
 #endif

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/tools.h"
 
-const struct tool *const tools[] = {&tool_vocabulary, NULL};
+const struct tool *const tools[] = {&tool_vocabulary, &tool_sample, NULL};

@@ -70,6 +70,23 @@ static void add_settings(struct run *run, const char *lines)
     buf_add_string(&run->required, lines);
 }
 
+/* Which tokens a text is cut into: who goes on needs the same ones, and who
+ * samples has them from here. */
+static void add_vocabulary(struct run *run)
+{
+    const struct data *data = run->data;
+    char *line;
+
+    if (data->merges == NULL)
+        return;
+    line = mem_printf(
+        "vocabulary=%zu tokens (%08lx)\n", data->classes,
+        crc32_z(0, (const Bytef *)data->merges, strlen(data->merges)));
+    add_settings(run, line);
+    free(line);
+    buf_printf(&run->settings, "merges=%s\n", data->merges);
+}
+
 /* The model and its optimizer, for samples as those of the data. */
 static int run_init(struct run *run, enum data_part part, struct err *err)
 {
@@ -98,6 +115,7 @@ static int run_init(struct run *run, enum data_part part, struct err *err)
         return -1;
     buf_printf(&run->settings, "model=%s\n%s", job->kind->name, job->settings);
     buf_printf(&run->required, "model=%s\n%s", job->kind->name, job->required);
+    add_vocabulary(run);
     return optim_init(&run->optim, &settings, reducer_shard_count(run->reducer),
                       err);
 }

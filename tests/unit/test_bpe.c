@@ -131,6 +131,26 @@ static void test_bpe__is_the_same_from_its_file(void **state)
     free(path);
 }
 
+static void test_bpe__is_the_same_from_a_line(void **state)
+{
+    struct bpe *bpe = learn(TEXT, 270), *again;
+    struct buf line = BUF_INIT, other = BUF_INIT;
+    const char *end;
+
+    (void)state;
+    bpe_print(bpe, ',', &line);
+    end = buf_text(&line) + line.length;
+    again = bpe_parse(buf_text(&line), end, ',');
+    assert_non_null(again);
+    bpe_print(again, ',', &other);
+    assert_string_equal(buf_text(&other), buf_text(&line));
+    assert_null(bpe_parse(buf_text(&line), end, '\n'));
+    bpe_destroy(again);
+    bpe_destroy(bpe);
+    buf_clear(&other);
+    buf_clear(&line);
+}
+
 static void test_bpe__refuses_other_files(void **state)
 {
     static const char *const files[] = {
@@ -172,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_bpe__cuts_text_into_words),
         cmocka_unit_test_setup_teardown(test_bpe__is_the_same_from_its_file,
                                         make_folder, remove_folder),
+        cmocka_unit_test(test_bpe__is_the_same_from_a_line),
         cmocka_unit_test_setup_teardown(test_bpe__refuses_other_files,
                                         make_folder, remove_folder),
         cmocka_unit_test(test_bpe__names_a_file_that_is_missing),

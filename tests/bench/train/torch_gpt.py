@@ -34,8 +34,9 @@ def train_in_torch(layers, heads, width, context):
             self.out = nn.Linear(width, width)
             self.wide = nn.Linear(width, 4 * width)
             self.narrow = nn.Linear(4 * width, width)
-            self.register_buffer("unseen", torch.ones(
-                context, context, dtype=torch.bool).triu(1))
+            # No buffer of the module: gloo does not send bool.
+            self.unseen = torch.ones(context, context,
+                                     dtype=torch.bool).triu(1)
 
         def attend(self, x):
             q, k, v = (part.view(count, context, heads, -1).transpose(1, 2)

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <cblas.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "training/bpe.h"
+#include "training/checkpoint.h"
+#include "training/gpt.h"
+#include "training/ops_cpu.h"
+#include "training/streams.h"
+#include "training/tools.h"
+
+struct sample_options {
+    const char *checkpoint_dir, *prompt;
+    int64_t max_bytes, top_k, seed;
+    double temperature;
+};
+
+static const struct flag sample_flags[] = {
+    {.name = "checkpoint-dir",
+     .type = FLAG_TEXT,
+     .offset = offsetof(struct sample_options, checkpoint_dir),
+     .argument = "DIR",
+     .doc = "of the training",
+     .environment = "SMTUNE_CHECKPOINT_DIR"},
+    {.name = "prompt",
+     .type = FLAG_TEXT,
+     .offset = offsetof(struct sample_options, prompt),
+     .argument = "TEXT",
+     .doc = "what it goes on from; if not said, a new line"},
+    {.name = "max-bytes",
+     .type = FLAG_INT,
+     .offset = offsetof(struct sample_options, max_bytes),
+     .argument = "N",
+     .initial = "500",
+     .doc = "how long what follows is",
+     .min = 0,
+     .max = 1e6},
+    {.name = "temperature",
+     .type = FLAG_REAL,
+     .offset = offsetof(struct sample_options, temperature),
+     .argument = "X",
+     .initial = "0.8",
+     .doc = "the less, the likelier its tokens; 0: no chance",
+     .min = 0,
+     .max = 100},
+    {.name = "top-k",
+     .type = FLAG_INT,
+     .offset = offsetof(struct sample_options, top_k),
+     .argument = "N",
+     .initial = "0",
+     .doc = "of the N likeliest tokens alone; 0: of all",
+     .min = 0,
+     .max = BPE_SIZE_MAX},
+    {.name = "seed",
+     .type = FLAG_INT,
+     .offset = offsetof(struct sample_options, seed),
+     .argument = "N",
+     .initial = "1",
+     .doc = "another one, another text",
+     .min = 0,
+     .max = 9007199254740992.0},
+    {.name = NULL},
+};
+
+/* The tokens that the model was trained with. */
+static struct bpe *saved_vocabulary(const struct checkpoint *checkpoint,
+                                    const char *directory, struct err *err)
+{
+    size_t length = 0;
+    const char *text = checkpoint_value(checkpoint, "model", &length);
+    struct bpe *bpe = NULL;
+
+    if (length != strlen(model_gpt.name) ||
+        memcmp(text, model_gpt.name, length) != 0) {
+        err_set(err, ERR_FAILED, "'%s' is of a model '%.*s'; text comes of gpt",
+                directory, (int)length, text != NULL ? text : "");
+        return NULL;
+    }
+    text = checkpoint_value(checkpoint, "merges", &length);
+    if (text != NULL)
+        bpe = bpe_parse(text, text + length, ',');
+    if (bpe == NULL)
+        err_set(err, ERR_FAILED, "the checkpoint in '%s' has no vocabulary",
+                directory);
+    return bpe;
+}
+
+static int restore(const struct checkpoint *checkpoint, struct model *model,
+                   struct err *err)
+{
+    const struct checkpoint_piece all = {0, 0, model->params.count,
+                                         model->params.values};
+    struct position at;
+    const struct checkpoint_parts parts = {
+        .settings = "",
+        .required = "model=gpt\n",
+        .params = &model->params,
+        .moment_count = (int)checkpoint_number(checkpoint, "moments"),
+        .pieces = &all,
+        .piece_count = 1,
+        .position = &at};
+
+    return checkpoint_restore(checkpoint, &parts, err);
+}
+
+/* The trained model, for one sample at a time. */
+static struct model *restored_model(const struct checkpoint *checkpoint,
+                                    const struct bpe *bpe, struct err *err)
+{
+    struct gpt_options options = {0};
+    const struct flag_set set = {model_gpt.flags, &options, NULL};
+    struct model_shape shape = {.classes = bpe_size(bpe), .max_samples = 1};
+    struct model *model;
+
+    flags_reset(&set, 1);
+    if (flags_restore_kept(&set, 1, checkpoint_header(checkpoint), err) != 0)
+        return NULL;
+    shape.targets = (size_t)options.text.context;
+    shape.inputs = shape.targets * sizeof(uint16_t);
+    model = model_plan(&model_gpt, &ops_cpu, &shape, &options, err);
+    if (model != NULL && model_allocate(model, err) == 0 &&
+        restore(checkpoint, model, err) == 0)
+        return model;
+    model_release(model);
+    return NULL;
+}
+
+struct candidate {
+    real logit;
+    uint16_t token;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct candidate *one = a, *other = b;
+
+    if (one->logit != other->logit)
+        return one->logit > other->logit ? -1 : 1;
+    return (one->token > other->token) - (one->token < other->token);
+}
+
+/* The last tokens of a text, and what is needed to draw the next. */
+struct sampler {
+    const struct sample_options *options;
+    struct model *model;
+    const struct bpe *bpe;
+    struct rng rng;
+    size_t context, count;        /* tokens: at most, and how many */
+    uint16_t *tokens;             /* [context], zeroes behind those there are */
+    struct candidate *candidates; /* [classes] */
+};
+
+static void add_token(struct sampler *sampler, uint16_t token)
+{
+    if (sampler->count == sampler->context) {
+        sampler->count--;
+        memmove(sampler->tokens, sampler->tokens + 1,
+                sampler->count * sizeof(token));
+    }
+    sampler->tokens[sampler->count++] = token;
+}
+
+/* Of the k likeliest: Fan, Lewis and Dauphin, "Hierarchical neural story
+ * generation", ACL 2018, section 5.2. */
+static uint16_t draw(struct sampler *sampler, const real *logits)
+{
+    const struct sample_options *options = sampler->options;
+    struct candidate *candidates = sampler->candidates;
+    size_t count = bpe_size(sampler->bpe), last = 0;
+    double sum = 0, left;
+
+    for (size_t i = 0; i < count; i++)
+        candidates[i] = (struct candidate){logits[i], (uint16_t)i};
+    qsort(candidates, count, sizeof(*candidates), compare);
+    if (options->temperature == 0)
+        return candidates[0].token;
+    if (options->top_k > 0 && (size_t)options->top_k < count)
+        count = (size_t)options->top_k;
+    for (size_t i = 0; i < count; i++)
+        sum += exp((double)(candidates[i].logit - candidates[0].logit) /
+                   options->temperature);
+    left = rng_uniform(&sampler->rng) * sum;
+    for (size_t i = 0; i < count && left >= 0; i++) {
+        left -= exp((double)(candidates[i].logit - candidates[0].logit) /
+                    options->temperature);
+        last = i;
+    }
+    return candidates[last].token;
+}
+
+static uint16_t next_token(struct sampler *sampler)
+{
+    const struct batch batch = {.inputs = sampler->tokens, .count = 1};
+    struct matrix logits = gpt_logits(sampler->model, &batch);
+
+    return draw(sampler, logits.data + (sampler->count - 1) * logits.columns);
+}
+
+static void begin(struct sampler *sampler, const char *prompt)
+{
+    size_t length = strlen(prompt), count;
+    uint16_t *tokens = mem_array(length, sizeof(*tokens));
+
+    count = bpe_encode(sampler->bpe, (const uint8_t *)prompt, length, tokens);
+    for (size_t i = 0; i < count; i++)
+        add_token(sampler, tokens[i]);
+    free(tokens);
+}
+
+static void write_text(struct sampler *sampler, struct buf *out)
+{
+    const struct sample_options *options = sampler->options;
+    bool has_prompt = options->prompt != NULL && *options->prompt != '\0';
+    size_t end;
+
+    begin(sampler, has_prompt ? options->prompt : "\n");
+    if (has_prompt)
+        buf_add_string(out, options->prompt);
+    end = out->length + (size_t)options->max_bytes;
+    while (out->length < end) {
+        uint16_t token = next_token(sampler);
+
+        bpe_decode(sampler->bpe, token, out);
+        add_token(sampler, token);
+    }
+    buf_truncate(out, end);
+    buf_add_char(out, '\n');
+}
+
+static int sample(const struct sample_options *options,
+                  const struct checkpoint *checkpoint, struct buf *out,
+                  struct err *err)
+{
+    struct bpe *bpe =
+        saved_vocabulary(checkpoint, options->checkpoint_dir, err);
+    struct model *model =
+        bpe != NULL ? restored_model(checkpoint, bpe, err) : NULL;
+    struct sampler sampler = {options, model, bpe, .count = 0};
+
+    if (model != NULL) {
+        openblas_set_num_threads(1);
+        rng_init(&sampler.rng, (uint64_t)options->seed, 0, STREAM_SAMPLE);
+        sampler.context = model->shape.targets;
+        sampler.tokens = mem_zero(sampler.context * sizeof(*sampler.tokens));
+        sampler.candidates =
+            mem_array(bpe_size(bpe), sizeof(*sampler.candidates));
+        write_text(&sampler, out);
+    }
+    free(sampler.tokens);
+    free(sampler.candidates);
+    model_release(model);
+    bpe_destroy(bpe);
+    return model != NULL ? 0 : -1;
+}
+
+static int sample_run(const void *options, struct buf *out, struct err *err)
+{
+    const struct sample_options *how = options;
+    const struct checkpoint_place place = {.directory = how->checkpoint_dir,
+                                           .size = 1};
+    struct checkpoint *checkpoint = NULL;
+    struct buf notes = BUF_INIT;
+    int status;
+
+    if (how->checkpoint_dir == NULL)
+        return err_set(err, ERR_USAGE, "--checkpoint-dir is missing");
+    status = checkpoint_open(&place, &checkpoint, &notes, err);
+    buf_clear(&notes);
+    if (status == 0 && checkpoint == NULL)
+        status =
+            err_set(err, ERR_NOT_FOUND, "there is no whole checkpoint in '%s'",
+                    how->checkpoint_dir);
+    if (status == 0)
+        status = sample(how, checkpoint, out, err);
+    checkpoint_destroy(checkpoint);
+    return status;
+}
+
+const struct tool tool_sample = {
+    .name = "sample",
+    .summary = "text from a trained gpt",
+    .about = "Prints text as the newest checkpoint of a training of gpt goes "
+             "on with it.\n"
+             "The same flags and checkpoint give the same text.\n",
+    .examples = "  smtrain sample --checkpoint-dir run1\n"
+                "  smtrain sample --checkpoint-dir run1 --prompt 'And God "
+                "said' --top-k 20\n"
+                "  smtrain sample --checkpoint-dir run1 --temperature 0 "
+                "--max-bytes 100\n",
+    .flags = sample_flags,
+    .options_size = sizeof(struct sample_options),
+    .run = sample_run,
+};
