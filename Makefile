@@ -323,6 +323,15 @@ coverage: ## which lines the tests reach: build/cov/index.html
 	gcovr --root . --exclude tests --html-details build/cov/report/index.html \
 	 --print-summary build/cov
 
+branches: ## which branches of states, recovery and parsers are reached, and fail for fewer
+	@$(MAKE) --no-print-directory S=build/cov SAN='-O0 -g --coverage' branches-run
+branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim
+	@find $S -name '*.gcda' -delete
+	@tests/unit/run $(UNIT)
+	@$S/sim --jobs $$(nproc)
+	@gcovr --root . --exclude tests --branches --json $S/branches.json $S
+	@tests/branches $S/branches.json
+
 bench: all $(BENCH) ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
@@ -421,6 +430,6 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
-        check-e2e check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage bench bench-regret \
+        check-e2e check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-ranks \
         install uninstall dist clean FORCE

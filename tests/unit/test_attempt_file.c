@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/fs.h"
 #include "executors/attempt_file.h"
 #include "tests/unit/folder.h"
@@ -155,6 +158,11 @@ static void test_judge__knows_a_node_by_its_boot(void **state)
     close(fd);
     assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_ELSEWHERE);
     assert_string_equal(read.node, "n3");
+    claim_identify(&claim);
+    fd = open_claim(*state);
+    write_claim(fd, &claim);
+    close(fd);
+    assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_FREE);
 }
 
 /* Void is void, whoever made it so. */
@@ -348,16 +356,219 @@ static void test_exit__half_a_file_is_none(void **state)
     }
 }
 
-/* No file can be opened until the limit is what it was. */
-static struct rlimit deny_descriptors(void)
+/* None is left of something until the limit is what it was. */
+static struct rlimit deny(int resource)
 {
     struct rlimit limit, none;
 
-    getrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit((enum __rlimit_resource)resource, &limit);
     none = limit;
     none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
+    setrlimit((enum __rlimit_resource)resource, &none);
     return limit;
+}
+
+/* A line without one of the keys says nothing; nor does one with a value that
+ * is none. */
+static void each_spoilt(const char *line, const char *const *keys,
+                        void (*check)(const char *folder, const char *line),
+                        const char *folder)
+{
+    static const char *const values[] = {"x", "99999999999999999999", "\"a"};
+    char spoilt[CLAIM_LINE_MAX];
+
+    for (; *keys != NULL; keys++) {
+        const char *key = strstr(line, *keys);
+        int before = (int)(key - line);
+
+        snprintf(spoilt, sizeof(spoilt), "%.*s?%s", before, line, key + 1);
+        check(folder, spoilt);
+        for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+            const char *value = strchr(key, ':') + 2;
+
+            snprintf(spoilt, sizeof(spoilt), "%.*s%s\n", (int)(value - line),
+                     line, values[i]);
+            check(folder, spoilt);
+        }
+    }
+}
+
+static void must_be_no_exit(const char *folder, const char *line)
+{
+    struct attempt_exit read;
+
+    write_file(folder, "exit", line);
+    assert_int_equal(exit_read_any(folder, &read), 0);
+}
+
+static void must_be_no_claim(const char *folder, const char *line)
+{
+    struct claim read;
+
+    write_file(folder, "claim", line);
+    assert_int_equal(claim_read(folder, &read), 0);
+}
+
+static void test_exit__needs_each_of_its_keys(void **state)
+{
+    static const char *const keys[] = {
+        "attempt\"",  "cause\"",  "exit_code\"",     "signal\"", "started_ms\"",
+        "ended_ms\"", "cpu_ms\"", "max_rss_bytes\"", "text\"",   NULL};
+
+    each_spoilt("{\"attempt\": 3, \"cause\": \"ok\", \"exit_code\": 0, "
+                "\"signal\": 0, \"started_ms\": 1, \"ended_ms\": 2, "
+                "\"cpu_ms\": 1, \"max_rss_bytes\": 9, \"text\": \"\"}\n",
+                keys, must_be_no_exit, *state);
+}
+
+static void test_claim__needs_each_of_its_keys(void **state)
+{
+    static const char *const keys[] = {
+        "attempt\"", "pid\"",     "pid_start\"", "shim_pid\"", "shim_start\"",
+        "time_ms\"", "boot_id\"", "host\"",      NULL};
+    static const char line[] =
+        "{\"attempt\": 7, \"pid\": 123, \"pid_start\": 45, "
+        "\"shim_pid\": 99, \"shim_start\": 42, \"time_ms\": 1, "
+        "\"boot_id\": \"b\", \"host\": \"h\"}\n";
+
+    each_spoilt(line, keys, must_be_no_claim, *state);
+    must_be_no_claim(*state, "{\"attempt\": 7, \"pid\": 1, "
+                             "\"pid_start\": -1, \"shim_pid\": 9}\n");
+}
+
+/* Whoever wrote them. */
+static void test_exit__escapes_are_read(void **state)
+{
+    static const struct {
+        const char *written, *read;
+    } texts[] = {
+        {"a\\nb\\tc\\u0041\\/", "a\nb\tcA/"},
+        {"\303\244", "\303\244"},
+    };
+    char line[EXIT_LINE_MAX];
+    struct attempt_exit read;
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        snprintf(line, sizeof(line),
+                 "{\"attempt\": 3, \"cause\": \"ok\", \"exit_code\": 0, "
+                 "\"signal\": 0, \"started_ms\": 1, \"ended_ms\": 2, "
+                 "\"cpu_ms\": 1, \"max_rss_bytes\": 9, "
+                 "\"node\": \"n\", \"text\": \"%s\"}\n",
+                 texts[i].written);
+        write_file(*state, "exit", line);
+        assert_int_equal(exit_read_any(*state, &read), 1);
+        assert_string_equal(read.text, texts[i].read);
+    }
+}
+
+static void test_exit__that_ends_in_an_escape_is_none(void **state)
+{
+    static const char *const ends[] = {"a\\", "a\\u0", "a\\u0041"};
+    char line[EXIT_LINE_MAX];
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        snprintf(line, sizeof(line),
+                 "{\"attempt\": 3, \"cause\": \"ok\", \"exit_code\": 0, "
+                 "\"signal\": 0, \"started_ms\": 1, \"ended_ms\": 2, "
+                 "\"cpu_ms\": 1, \"max_rss_bytes\": 9, \"node\": \"n\"}\n"
+                 "\"text\": \"%s",
+                 ends[i]);
+        must_be_no_exit(*state, line);
+    }
+}
+
+static void test_exit__text_is_ascii_and_bounded(void **state)
+{
+    struct attempt_exit end = {.attempt = 3, .text = "\303\244\177"}, read;
+
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    assert_int_equal(exit_read(*state, 3, &read), 1);
+    assert_string_equal(read.text, "???");
+    memset(end.text, 1, sizeof(end.text) - 1);
+    assert_int_equal(exit_write(*state, &end, NULL), 0);
+    assert_int_equal(exit_read(*state, 3, &read), 1);
+    assert_true(strlen(read.text) > 0);
+    write_file(*state, "exit",
+               "{\"attempt\": 3, \"cause\": \"what no cause is as long as "
+               "to be\"}\n");
+    assert_int_equal(exit_read(*state, 3, &read), 0);
+}
+
+static void test_paths__that_are_too_long_lead_nowhere(void **state)
+{
+    char directory[5000];
+    const struct attempt_exit end = {.attempt = 3};
+    struct attempt_exit read;
+    struct claim claim;
+    struct err err;
+
+    (void)state;
+    memset(directory, 'd', sizeof(directory));
+    directory[sizeof(directory) - 1] = '\0';
+    assert_int_equal(claim_create(directory, &err), -1);
+    assert_non_null(strstr(err.text, "dddd..."));
+    assert_int_equal(claim_judge(directory, 3, &claim, &err), -1);
+    assert_int_equal(claim_read(directory, &claim), 0);
+    assert_false(claim_exists(directory));
+    assert_true(claim_is_free(directory));
+    assert_int_equal(exit_read_any(directory, &read), 0);
+    assert_int_equal(exit_write(directory, &end, &err), -1);
+    directory[PATH_MAX - 8] = '\0'; /* room for exit, and not for exit.tmp */
+    assert_int_equal(exit_write(directory, &end, &err), -1);
+    assert_false(attempt_disk_is_full("/nowhere/at/all"));
+    assert_false(attempt_disk_is_full("/"));
+}
+
+/* No byte more goes into any file. */
+static void test_files__that_cannot_be_written_are_an_error(void **state)
+{
+    const struct attempt_exit end = {.attempt = 3};
+    struct rlimit limit;
+    struct claim claim;
+    struct err write_err, judge_err, rename_err;
+    char *path = fs_join(*state, "exit");
+    int written, judged;
+
+    signal(SIGXFSZ, SIG_IGN);
+    limit = deny(RLIMIT_FSIZE);
+    written = exit_write(*state, &end, &write_err);
+    judged = claim_judge(*state, 3, &claim, &judge_err);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(written, -1);
+    assert_non_null(strstr(write_err.text, "cannot write"));
+    assert_int_equal(judged, -1);
+    assert_non_null(strstr(judge_err.text, "claim of attempt 3"));
+    assert_int_equal(fs_make_directories(path, NULL), 0);
+    assert_int_equal(exit_write(*state, &end, &rename_err), -1);
+    assert_non_null(strstr(rename_err.text, path));
+    free(path);
+}
+
+static void test_exit__by_time_is_one_after_the_warning(void **state)
+{
+    const struct attempt_spec warned = {
+        .time_ms = 1000, .warn_signal = 10, .warn_before_ms = 300};
+    const struct attempt_spec unlimited = {.warn_signal = 10};
+    const struct attempt_spec silent = {.time_ms = 1000};
+    const struct attempt_exit late = {
+        .cause = CAUSE_EXIT, .started_ms = 5000, .ended_ms = 5700};
+    struct attempt_exit end = late;
+
+    (void)state;
+    assert_true(exit_is_by_time(&end, &warned));
+    assert_false(exit_is_by_time(&end, &silent));
+    assert_false(exit_is_by_time(&end, &unlimited));
+    end.ended_ms = 5500;
+    assert_false(exit_is_by_time(&end, &warned));
+    end = late;
+    end.started_ms = 0;
+    assert_false(exit_is_by_time(&end, &warned));
+    end = late;
+    end.cause = CAUSE_NODE_FAIL;
+    assert_false(exit_is_by_time(&end, &warned));
+    end.cause = CAUSE_TIMEOUT;
+    assert_true(exit_is_by_time(&end, &silent));
 }
 
 static void test_exit__unseen_is_not_none(void **state)
@@ -369,10 +580,13 @@ static void test_exit__unseen_is_not_none(void **state)
     struct err err;
 
     assert_int_equal(exit_write(*state, &end, NULL), 0);
-    limit = deny_descriptors();
+    limit = deny(RLIMIT_NOFILE);
     assert_int_equal(exit_read(*state, 3, &read), -1);
     assert_int_equal(claim_judge(*state, 3, &claim, &err), -1);
     assert_int_equal(err.kind, ERR_SHORTAGE);
+    claim_identify(&claim);
+    assert_string_equal(claim.boot_id, "");
+    assert_true(claim_is_free(*state));
     setrlimit(RLIMIT_NOFILE, &limit);
     assert_int_equal(exit_read(*state, 3, &read), 1);
 }
@@ -428,6 +642,14 @@ int main(void)
         IN_FOLDER(test_exit__unseen_is_not_none),
         IN_FOLDER(test_exit__that_is_no_file_is_none),
         IN_FOLDER(test_exit__of_a_missing_directory_is_not_found),
+        IN_FOLDER(test_exit__needs_each_of_its_keys),
+        IN_FOLDER(test_claim__needs_each_of_its_keys),
+        IN_FOLDER(test_exit__escapes_are_read),
+        IN_FOLDER(test_exit__that_ends_in_an_escape_is_none),
+        IN_FOLDER(test_exit__text_is_ascii_and_bounded),
+        IN_FOLDER(test_paths__that_are_too_long_lead_nowhere),
+        IN_FOLDER(test_files__that_cannot_be_written_are_an_error),
+        IN_FOLDER(test_exit__by_time_is_one_after_the_warning),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,18 @@ static void test_conf__refusals_say_what_and_where(void **state)
                          "with LF or CR LF)"},
         {"a: \xe2\x80\xa8\n", "1:4 the line separator U+2028 (end lines with "
                               "LF or CR LF)"},
+        {"a: \xe2\x80\xa9\n", "1:4 the line separator U+2029 (end lines with "
+                              "LF or CR LF)"},
+        {"a: \xc2\x85\n", "1:4 the line separator U+0085 (end lines with LF "
+                          "or CR LF)"},
+        {"a: \xef\xbb\xbf\n", "1:4 the control character U+FEFF"},
+        {"a: \xef\xbf\xbf\n", "1:4 the control character U+FFFF"},
+        {"a: \x7f\n", "1:4 the control character U+007F"},
+        {"a: 1\r", "1:5 a carriage return that ends no line (end lines with "
+                   "LF or CR LF)"},
+        {"\xfe\xff"
+         "a",
+         "0:0 the file is UTF-16 (save it as UTF-8)"},
         {"%YAML 1.9\n---\na: 1\n", "1:1 found incompatible YAML document"},
     };
 

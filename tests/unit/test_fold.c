@@ -165,6 +165,20 @@ static const struct {
      {4, 9, "attempt_running", ""},
      "1/1 the attempt runs, and was ended"},
     {true, {4, 9, "attempt_ended", ""}, "1/1 the attempt ended a second time"},
+    {true,
+     {4, 9, "attempt_queued", ""},
+     "1/1 the attempt is in a queue, and was ended"},
+    {false, {4, 8, "attempt_queued", ""}, "1/0 the attempt was never made"},
+    {false, {4, 8, "attempt_ended", ""}, "1/0 the attempt was never made"},
+    {false, {5, 0, "commented", ""}, "0/0 there is no such trial"},
+    {false, {5, 0, "tagged", ""}, "0/0 there is no such trial"},
+    {false,
+     {0, 0, "enqueued", "{\"idx\":2}"},
+     "0/0 it is setting 2, and should be 1"},
+    {true,
+     {5, 0, "suggested",
+      "{\"state\":\"ready\",\"number\":2,\"seen\":1,\"enqueued\":1}"},
+     "2/0 setting 1 was never enqueued"},
     {false, {4, 0, "danced", ""}, "1/0 nothing is known of an event 'danced'"},
     {false, {4, 0, "due", "{"}, "1/0 its detail cannot be read"},
     {false, {4, 0, "due", "[]"}, "1/0 its detail cannot be read"},
@@ -364,6 +378,67 @@ static void test_fold__a_run_is_paused_and_goes_on(void **state)
     add(fold, &resumed, 1);
     must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "NULL");
     assert_int_equal(said.count, 0);
+    fold_destroy(fold);
+}
+
+static void test_fold__an_attempt_waits_in_a_queue(void **state)
+{
+    static const struct line queued = {4, 9, "attempt_queued",
+                                       "{\"handle\":\"31\"}"};
+    static const struct line again = {4, 9, "attempt_queued",
+                                      "{\"handle\":\"32\"}"};
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, &queued, 1);
+    add(fold, &again, 1);
+    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    must_be(row, ATTEMPT_CELL_HANDLE, "32");
+    must_be(row, ATTEMPT_CELL_QUEUED_MS, "100");
+    add(fold, finish, ARRAY_LEN(finish));
+    assert_int_equal(said.count, 0);
+    fold_destroy(fold);
+}
+
+static void test_fold__people_add_to_a_run(void **state)
+{
+    static const struct line added[] = {
+        {0, 0, "commented", "{\"comment\":\"of the run\"}"},
+        {4, 0, "tagged", "{\"tags\":[\"a\"]}"},
+        {4, 0, "commented", "{\"comment\":\"of the trial\"}"},
+        {4, 0, "commented", ""},
+        {0, 0, "enqueued", "{\"idx\":1,\"params\":{\"x\":2}}"},
+    };
+    static const struct line tries = {
+        5, 0, "suggested",
+        "{\"state\":\"ready\",\"number\":2,\"seen\":1,\"enqueued\":1}"};
+    static const struct line tries_again = {
+        6, 0, "suggested",
+        "{\"state\":\"ready\",\"number\":3,\"seen\":1,\"enqueued\":1}"};
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, finish, ARRAY_LEN(finish));
+    add(fold, added, ARRAY_LEN(added));
+    assert_int_equal(said.count, 0);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_COMMENT, "of the run");
+    row = fold_find(fold, IMAGE_JOB, 4);
+    must_be(row, JOB_CELL_TAGS, "[\"a\"]");
+    must_be(row, JOB_CELL_COMMENT, "NULL");
+    row = fold_find(fold, IMAGE_ENQUEUED, 1);
+    must_be(row, ENQUEUED_CELL_CREATED_MS, "104");
+    must_be(row, ENQUEUED_CELL_TRIAL, "NULL");
+    add(fold, &tries, 1);
+    assert_int_equal(said.count, 0);
+    must_be(row, ENQUEUED_CELL_TRIAL, "2");
+    add(fold, &tries_again, 1);
+    assert_string_equal(said.last, "3/0 setting 1 was tried before");
     fold_destroy(fold);
 }
 
@@ -595,6 +670,8 @@ int main(void)
         cmocka_unit_test(test_fold__a_trial_pauses_and_goes_on),
         cmocka_unit_test(test_fold__a_schedule_gives_what_it_can),
         cmocka_unit_test(test_fold__a_run_is_paused_and_goes_on),
+        cmocka_unit_test(test_fold__an_attempt_waits_in_a_queue),
+        cmocka_unit_test(test_fold__people_add_to_a_run),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
         cmocka_unit_test(test_fold__rows_are_found_by_id),

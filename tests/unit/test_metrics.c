@@ -89,6 +89,8 @@ static void test_metrics__finds_names_and_numbers(void **state)
         {"done=3/10", "done@1=3"},
         {"a=1=2", "a@1=1"},
         {"x=1\ty=2", "x@1=1 y@1=2"},
+        {"loss\t=\t1", "loss@1=1"},
+        {"\"loss=1 \"a\"=2", "loss@1=1 a@1=2"},
         {"\xc3\xa9 loss=1\xc2\xb5", "loss@1=1"},
     };
 
@@ -180,6 +182,14 @@ static void test_metrics__reads_json_lines(void **state)
         {"{\"loss\":0.5,}", "loss@1=0.5"},
         {"{\"loss\":[1,2", ""},
         {"{\"loss\":\"a\\", ""},
+        {"{", ""},
+        {"{\"a\"", ""},
+        {"{\"a\" \"b\"}", ""},
+        {"{\"a\":", ""},
+        {"{\"a\":[\"b", ""},
+        {"{\"a\":\"\",\"b\":\"nano\",\"c\":3}", "c@1=3"},
+        {"{\"a\":1 \"b\":2}", "a@1=1 b@1=2"},
+        {"{a:1}", "a@1=1"},
         {"INFO {\"loss\": 0.5}", "loss@1=0.5"},
         {"[{\"loss\": 0.5}]", "loss@1=0.5"},
     };

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What may be put back, and what comes of it for a workflow's steps. */
+#include "orchestrator/reopen.h"
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "orchestrator/reopen_steps.h"
+#include "tests/unit/store_test.h"
+
+/* ---- trials ---- */
+
+static void must_end(struct store *store, int64_t job, const char *state)
+{
+    struct err err = {0};
+
+    must(store_change_job(store,
+                          &(struct job_change){.run = 1,
+                                               .job = job,
+                                               .state = state,
+                                               .event = state,
+                                               .time_ms = 5,
+                                               .ended_ms = 5},
+                          &err));
+}
+
+/* Trials 1 and 2 succeeded, 3 and 4 failed, 5 is ready. */
+static struct store *some_trials(const char *folder)
+{
+    struct store *store = must_fill(folder, 2);
+    struct err err = {0};
+    int64_t job;
+
+    must(store_begin(store, &err));
+    for (int64_t number = 3; number <= 5; number++) {
+        must(fill_job(store, 1, number, &job, &err));
+        if (number < 5)
+            must_end(store, job, "failed");
+    }
+    must(store_commit(store, &err));
+    return store;
+}
+
+static void must_not_find(struct store *store,
+                          const struct reopen_request *request,
+                          enum err_kind kind, const char *text)
+{
+    struct reopening *found;
+    struct err err;
+    size_t count;
+
+    assert_int_equal(reopen_find(store, 1, request, &found, &count, &err), -1);
+    assert_int_equal(err.kind, kind);
+    assert_string_equal(err.text, text);
+}
+
+static void test_reopen__refuses_what_is_not_over(void **state)
+{
+    static const int64_t ready[] = {3, 5}, done[] = {2}, none[] = {1, 6};
+    struct store *store = some_trials(*state);
+
+    must_not_find(store, &(struct reopen_request){.numbers = ready, .count = 2},
+                  ERR_USAGE, "trial 5 is ready: it is not over yet");
+    must_not_find(store, &(struct reopen_request){.numbers = done, .count = 1},
+                  ERR_USAGE, "trial 2 succeeded (--force runs it again)");
+    must_not_find(store,
+                  &(struct reopen_request){
+                      .numbers = none, .count = 2, .even_succeeded = true},
+                  ERR_NOT_FOUND, "there is no trial 6");
+    store_close(store);
+}
+
+static void test_reopen__finds_each_once(void **state)
+{
+    static const int64_t numbers[] = {4, 1, 4};
+    struct store *store = some_trials(*state);
+    const struct reopen_request request = {.numbers = numbers,
+                                           .count = 3,
+                                           .all_failed = true,
+                                           .even_succeeded = true};
+    struct reopening *found;
+    struct err err = {0};
+    size_t count;
+
+    must(reopen_find(store, 1, &request, &found, &count, &err));
+    assert_int_equal(count, 3);
+    assert_int_equal(found[0].number, 1);
+    assert_int_equal(found[0].state, JOB_SUCCEEDED);
+    assert_int_equal(found[1].number, 3);
+    assert_int_equal(found[2].number, 4);
+    assert_int_equal(found[2].state, JOB_FAILED);
+    free(found);
+    store_close(store);
+}
+
+static int keep_run_state(void *user, const struct run_row *row)
+{
+    snprintf(user, 16, "%s", row->state);
+    return 0;
+}
+
+static void must_be(struct store *store, int64_t run, const char *state)
+{
+    struct err err = {0};
+    char found[16];
+
+    must(store_get_run_uncounted(store, run, keep_run_state, found, &err));
+    assert_string_equal(found, state);
+}
+
+static void test_reopen__makes_a_run_go_on(void **state)
+{
+    const struct reopen_request failed = {.all_failed = true};
+    struct store *store = some_trials(*state);
+    struct err err = {0};
+    size_t count;
+
+    must(store_begin(store, &err));
+    must(store_set_run_state(store, 1, "failed", "", 9, &err));
+    must(store_commit(store, &err));
+    must(reopen_trials(store, 1, NULL, &failed, &count, &err));
+    assert_int_equal(count, 2);
+    must_be(store, 1, "running");
+    assert_int_equal(reopen_trials(store, 1, NULL, &failed, &count, &err), -1);
+    assert_string_equal(err.text, "nothing has failed");
+    store_close(store);
+}
+
+static void test_reopen__tells_of_a_record_that_cannot_be_read(void **state)
+{
+    const struct reopen_request failed = {.all_failed = true};
+    struct store *store = some_trials(*state);
+    struct err err = {0};
+    size_t count;
+
+    must(store_begin(store, &err)); /* so a second one cannot be */
+    assert_int_equal(reopen_trials(store, 9, NULL, &failed, &count, &err), -1);
+    store_close(store);
+}
+
+/* ---- a workflow's steps ---- */
+
+/* a, then b of two copies, then c; d has nothing to do with them. */
+static const char text[] = "version: 1\n"
+                           "steps:\n"
+                           "  a: {command: x}\n"
+                           "  b: {needs: a, matrix: {p: [0, 1]}, command: x}\n"
+                           "  c: {needs: b, command: x}\n"
+                           "  d: {command: x}\n";
+
+enum { A, B, C, D, STEPS };
+
+struct steps_test {
+    struct store *store;
+    struct workflow *workflow;
+    int64_t jobs;
+};
+
+static void must_step(const struct steps_test *test, int64_t step,
+                      const char *state, const char *event)
+{
+    struct err err = {0};
+
+    must(store_change_step(test->store,
+                           &(struct step_change){.run = 1,
+                                                 .step = step,
+                                                 .state = state,
+                                                 .event = event,
+                                                 .first_job = test->jobs + 1,
+                                                 .copies = 2,
+                                                 .time_ms = 5},
+                           &err));
+}
+
+/* state NULL: it goes on. */
+static void must_job(struct steps_test *test, int64_t step, int64_t copy,
+                     const char *state)
+{
+    struct err err = {0};
+    int64_t job;
+
+    must(store_add_job(test->store,
+                       &(struct job_new){.run = 1,
+                                         .number = ++test->jobs,
+                                         .state = "ready",
+                                         .step = step,
+                                         .copy = copy,
+                                         .time_ms = 2},
+                       &job, &err));
+    if (state != NULL)
+        must_end(test->store, job, state);
+}
+
+static void steps_begin(struct steps_test *test, const char *folder)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    const struct experiment_source source = {
+        .text = text, .length = sizeof(text) - 1, .path = ""};
+    struct diags *diags = diags_create("w.yaml");
+    struct err err = {0};
+    int64_t run;
+
+    *test = (struct steps_test){.store = must_open(folder, STORE_CREATE)};
+    test->workflow = workflow_parse(&source, diags, &err);
+    assert_non_null(test->workflow);
+    diags_destroy(diags);
+    must(store_begin(test->store, &err));
+    must(store_add_run(test->store,
+                       &(struct run_new){.name = "w",
+                                         .kind = "workflow",
+                                         .spec = text,
+                                         .overrides = "[]",
+                                         .spec_path = "",
+                                         .work_directory = "/tmp",
+                                         .steps = names,
+                                         .step_count = STEPS,
+                                         .time_ms = 1},
+                       &run, &err));
+    must_step(test, A, "active", "step_began");
+    must_job(test, A, 0, "succeeded");
+    must_step(test, A, "succeeded", "step_ended");
+    must_step(test, B, "active", "step_began");
+}
+
+static void steps_end(struct steps_test *test)
+{
+    store_close(test->store);
+    workflow_destroy(test->workflow);
+}
+
+static void commit(const struct steps_test *test)
+{
+    struct err err = {0};
+
+    must(store_commit(test->store, &err));
+}
+
+static int reopen(const struct steps_test *test, const int64_t *numbers,
+                  size_t count, size_t *found, struct err *err)
+{
+    const struct reopen_request request = {.numbers = numbers,
+                                           .count = count,
+                                           .all_failed = count == 0,
+                                           .even_succeeded = true};
+
+    return reopen_trials(test->store, 1, test->workflow, &request, found, err);
+}
+
+static int append_state(void *user, const struct step_row *row)
+{
+    buf_printf(user, "%s ", row->state);
+    return 0;
+}
+
+static void must_be_steps(const struct steps_test *test, const char *states)
+{
+    struct buf found = BUF_INIT;
+    struct err err = {0};
+
+    must(store_each_step(test->store, 1, append_state, &found, &err));
+    assert_string_equal(buf_text(&found), states);
+    buf_clear(&found);
+}
+
+static void test_reopen_steps__of_one_that_goes_on_stays(void **state)
+{
+    static const int64_t second[] = {2};
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    must_job(&test, B, 0, "failed");
+    must_job(&test, B, 1, NULL);
+    commit(&test);
+    must(reopen(&test, second, 1, &count, &err));
+    assert_int_equal(count, 1);
+    must_be_steps(&test, "succeeded active waiting waiting ");
+    steps_end(&test);
+}
+
+static void test_reopen_steps__those_that_need_it_wait_again(void **state)
+{
+    static const int64_t first[] = {1};
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    must_job(&test, B, 0, "failed");
+    must_job(&test, B, 1, "succeeded");
+    must_step(&test, B, "failed", "step_ended");
+    must_step(&test, C, "skipped", "step_ended");
+    must_step(&test, D, "active", "step_began");
+    commit(&test);
+    must(reopen(&test, NULL, 0, &count, &err)); /* what has failed */
+    assert_int_equal(count, 1);
+    must_be_steps(&test, "succeeded active waiting active ");
+    assert_int_equal(reopen(&test, first, 1, &count, &err), -1);
+    assert_string_equal(err.text,
+                        "step 'b' runs, and would have to wait again");
+    steps_end(&test);
+}
+
+static void test_reopen_steps__takes_the_last_job_of_a_place(void **state)
+{
+    static const int64_t numbers[] = {2}, both[] = {1, 3};
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    must_job(&test, B, 0, "failed");
+    must_step(&test, B, "waiting", "step_reopened");
+    must_step(&test, B, "active", "step_began");
+    must_job(&test, B, 0, "failed");
+    must_step(&test, B, "failed", "step_ended");
+    commit(&test);
+    assert_int_equal(reopen(&test, numbers, 1, &count, &err), -1);
+    assert_string_equal(err.text, "job 3 came after job 2 in its place: put "
+                                  "that one back");
+    /* b waits for a again, so that its own job is none that is put back */
+    must(reopen(&test, both, 2, &count, &err));
+    assert_int_equal(count, 1);
+    must_be_steps(&test, "active waiting waiting waiting ");
+    steps_end(&test);
+}
+
+/* Its matrix could not be read, say. */
+static void test_reopen_steps__without_jobs_begins_anew(void **state)
+{
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    must_step(&test, B, "failed", "step_ended");
+    must_step(&test, C, "skipped", "step_ended");
+    commit(&test);
+    must(reopen(&test, NULL, 0, &count, &err));
+    assert_int_equal(count, 0);
+    must_be_steps(&test, "succeeded waiting waiting waiting ");
+    assert_int_equal(reopen(&test, NULL, 0, &count, &err), -1);
+    assert_string_equal(err.text, "nothing has failed");
+    steps_end(&test);
+}
+
+static void test_reopen_steps__of_another_file_are_refused(void **state)
+{
+    static const int64_t second[] = {2};
+    struct steps_test test;
+    struct err err = {0};
+    size_t count, steps;
+
+    steps_begin(&test, *state);
+    must_job(&test, B, 0, "failed");
+    commit(&test);
+    steps = test.workflow->step_count;
+    test.workflow->step_count = D;
+    assert_int_equal(reopen(&test, second, 1, &count, &err), -1);
+    assert_string_equal(err.text,
+                        "the record has step 'd', and its file has not");
+    test.workflow->step_count = steps;
+    steps_end(&test);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(test_reopen__refuses_what_is_not_over),
+        STORE_TEST(test_reopen__finds_each_once),
+        STORE_TEST(test_reopen__makes_a_run_go_on),
+        STORE_TEST(test_reopen__tells_of_a_record_that_cannot_be_read),
+        STORE_TEST(test_reopen_steps__of_one_that_goes_on_stays),
+        STORE_TEST(test_reopen_steps__those_that_need_it_wait_again),
+        STORE_TEST(test_reopen_steps__takes_the_last_job_of_a_place),
+        STORE_TEST(test_reopen_steps__without_jobs_begins_anew),
+        STORE_TEST(test_reopen_steps__of_another_file_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
