@@ -171,8 +171,8 @@ static void train_until_it_happens(struct world *world, struct err *err)
     struct model_kind kind = model_mlp;
     struct mlp_options model_options;
     struct train_options options;
-    const struct flag_set sets[] = {{kind.flags, &model_options},
-                                    {train_flags, &options}};
+    const struct flag_set sets[] = {{kind.flags, &model_options, NULL},
+                                    {train_flags, &options, NULL}};
     const struct train_job job = {.kind = &kind,
                                   .model_options = &model_options,
                                   .options = &options,
