@@ -138,7 +138,7 @@ static int run_top(struct watching *watching, struct err *err)
         status = -1;
     if (status == 0 && watching->only == 0 && watching->top.count == 0 &&
         !cli->quiet)
-        fprintf(stderr, "smtune: no run goes on now (smtune ls lists them)\n");
+        fprintf(stderr, "smtune: no run goes on now (smtune ls lists all)\n");
     return status;
 }
 

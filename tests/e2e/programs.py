@@ -183,7 +183,7 @@ class Smtune:
 
     def end(self):
         """Ends what it started; a test fails that leaves a process."""
-        patience = 10 if all(p.poll() is not None for p in self.started) else 0
+        patience = 30 if all(p.poll() is not None for p in self.started) else 0
         try:
             wait_until(lambda: not self.left_behind(), patience)
         except AssertionError:

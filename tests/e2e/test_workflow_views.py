@@ -296,7 +296,7 @@ def test_top_prints_a_line_where_a_step_changes(smtune, night):
 
 def test_top_shows_all_that_goes_on(smtune, night):
     assert smtune("top").stderr == (
-        "smtune: no run goes on now (smtune ls lists them)\n")
+        "smtune: no run goes on now (smtune ls lists all)\n")
     with engine_of(smtune, night):
         top = smtune.start("top")
         read_until(top, ["night", "running"])
