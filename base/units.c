@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 
 struct unit {
@@ -140,4 +141,20 @@ void units_format_bytes(int64_t bytes, char *text, size_t size)
     for (; amount >= 1023.95 && i + 1 < ARRAY_LEN(names); i++)
         amount /= 1024;
     snprintf(text, size, "%.1f %s", amount, names[i]);
+}
+
+void units_add_duration(int64_t ms, struct buf *out)
+{
+    char text[32];
+
+    units_format_duration(ms, text, sizeof(text));
+    buf_add_string(out, text);
+}
+
+void units_add_bytes(int64_t bytes, struct buf *out)
+{
+    char text[32];
+
+    units_format_bytes(bytes, text, sizeof(text));
+    buf_add_string(out, text);
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
+
 /*
  * "90", "90s", "500ms", "10m", "2h", "28d", "1h30m" to milliseconds; a bare
  * number is seconds. -1 when it is none of these, negative or too large.
@@ -19,5 +21,9 @@ void units_format_duration(int64_t ms, char *text, size_t size);
 
 /* "512 B", "1.5 GiB"; size >= 32. */
 void units_format_bytes(int64_t bytes, char *text, size_t size);
+
+/* The same, appended. */
+void units_add_duration(int64_t ms, struct buf *out);
+void units_add_bytes(int64_t bytes, struct buf *out);
 
 #endif

@@ -25,14 +25,6 @@ static const int64_t memory_wanted_bytes = INT64_C(512) << 20;
 static const int64_t space_wanted_bytes = INT64_C(1) << 30;
 static const int64_t space_needed_bytes = INT64_C(64) << 20;
 
-static void add_bytes(int64_t bytes, struct buf *out)
-{
-    char text[32];
-
-    units_format_bytes(bytes, text, sizeof(text));
-    buf_add_string(out, text);
-}
-
 static void advise(struct finding *finding, enum health health, const char *fix)
 {
     finding->health = health;
@@ -169,7 +161,7 @@ static void look_at_space(const struct cli *cli, struct finding *finding)
     if (statvfs(nearest, &info) == 0) {
         int64_t free_bytes = (int64_t)info.f_bavail * (int64_t)info.f_frsize;
 
-        add_bytes(free_bytes, &finding->found);
+        units_add_bytes(free_bytes, &finding->found);
         buf_printf(&finding->found, " free in %s", nearest);
         if (free_bytes < space_wanted_bytes)
             advise(finding,
@@ -201,9 +193,9 @@ static void look_at_memory(const struct cli *cli, struct finding *finding)
 
     (void)cli;
     machine_probe(&machine);
-    add_bytes(machine.memory_available_bytes, &finding->found);
+    units_add_bytes(machine.memory_available_bytes, &finding->found);
     buf_add_string(&finding->found, " free of ");
-    add_bytes(machine.memory_bytes, &finding->found);
+    units_add_bytes(machine.memory_bytes, &finding->found);
     if (machine.memory_available_bytes < memory_wanted_bytes)
         advise(finding, HEALTH_WARN,
                "few trials will fit: lower budget.parallel, or set "

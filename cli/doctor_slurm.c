@@ -27,22 +27,6 @@ static void tell(const struct telling *telling, const char *name,
     finding->health = HEALTH_OK;
 }
 
-static void add_time(int64_t ms, struct buf *out)
-{
-    char text[32];
-
-    units_format_duration(ms, text, sizeof(text));
-    buf_add_string(out, text);
-}
-
-static void add_bytes(int64_t bytes, struct buf *out)
-{
-    char text[32];
-
-    units_format_bytes(bytes, text, sizeof(text));
-    buf_add_string(out, text);
-}
-
 static void advise(struct finding *finding, enum health health, const char *fix)
 {
     finding->health = health;
@@ -78,7 +62,7 @@ static void tell_site(const struct telling *telling,
         buf_printf(&finding.found, ", cluster %s", site->cluster);
     buf_printf(&finding.found, ", %s; it answers in ",
                site->has_accounting ? "with accounting" : "no accounting");
-    add_time(answer_ms, &finding.found);
+    units_add_duration(answer_ms, &finding.found);
     tell(telling, "Slurm", &finding);
 }
 
@@ -94,7 +78,7 @@ static void tell_limits(const struct telling *telling,
                "arrays of %d tasks at most, %d jobs of all users together; "
                "what has ended is known for ",
                site->array_max > 0 ? site->array_max - 1 : 0, site->jobs_max);
-    add_time(site->job_age_ms, &finding.found);
+    units_add_duration(site->job_age_ms, &finding.found);
     if (!site->has_accounting && site->job_age_ms < AGE_WANTED_MS)
         advise(&finding, HEALTH_WARN,
                "where an attempt leaves no word, nobody can tell how it ended: "
@@ -111,18 +95,18 @@ static void tell_partition(const struct telling *telling,
     buf_printf(found, "%s%s: %d node%s of %d CPUs, ", partition->name,
                partition->is_default ? " (default)" : "", partition->nodes,
                partition->nodes == 1 ? "" : "s", partition->node_cpus);
-    add_bytes(partition->node_memory_bytes, found);
+    units_add_bytes(partition->node_memory_bytes, found);
     if (partition->node_gpus > 0)
         buf_printf(found, ", up to %d GPUs", partition->node_gpus);
     if (partition->max_time_ms > 0) {
         buf_add_string(found, "; jobs of at most ");
-        add_time(partition->max_time_ms, found);
+        units_add_duration(partition->max_time_ms, found);
     } else {
         buf_add_string(found, "; jobs of any length");
     }
     if (partition->default_time_ms > 0) {
         buf_add_string(found, ", of ");
-        add_time(partition->default_time_ms, found);
+        units_add_duration(partition->default_time_ms, found);
         buf_add_string(found, " if not said");
     }
     if (!partition->is_up) {
@@ -173,9 +157,9 @@ static void tell_clocks(const struct telling *telling,
 
     if (apart_ms <= trial->clock_error_ms) {
         buf_add_string(&finding.found, "the same time, to ");
-        add_time(trial->clock_error_ms, &finding.found);
+        units_add_duration(trial->clock_error_ms, &finding.found);
     } else {
-        add_time(apart_ms, &finding.found);
+        units_add_duration(apart_ms, &finding.found);
         buf_printf(&finding.found, " %s ours",
                    trial->clock_ahead_ms > 0 ? "ahead of" : "behind");
     }
@@ -213,14 +197,14 @@ static void tell_trial(const struct telling *telling,
     struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     buf_printf(&finding.found, "smtune-shim started on %s, ", trial->node);
-    add_time(trial->wait_ms, &finding.found);
+    units_add_duration(trial->wait_ms, &finding.found);
     buf_add_string(&finding.found, " after the job was submitted");
     tell(telling, "probe start", &finding);
 
     buf_printf(&finding.found, "%s: a file was answered in ", folder);
-    add_time(trial->round_ms, &finding.found);
+    units_add_duration(trial->round_ms, &finding.found);
     buf_add_string(&finding.found, ", the end of the command seen after ");
-    add_time(trial->exit_ms, &finding.found);
+    units_add_duration(trial->exit_ms, &finding.found);
     tell(telling, "probe files", &finding);
     tell_clocks(telling, trial);
     tell_locks(telling, trial);

@@ -89,14 +89,6 @@ static void add_styled(const struct progress *progress, enum style style,
     buf_add_string(out, term_style(STYLE_PLAIN, colour));
 }
 
-static void add_duration(int64_t ms, struct buf *out)
-{
-    char text[32];
-
-    units_format_duration(ms, text, sizeof(text));
-    buf_add_string(out, text);
-}
-
 static void add_count(const struct progress_snapshot *now, struct buf *out)
 {
     buf_printf(out, "%" PRId64, now->done);
@@ -200,7 +192,7 @@ static void add_took(const struct progress_trial *trial, struct buf *out)
     if (trial->duration_ms == 0) /* no attempt of it has ended */
         return;
     buf_add_string(out, "  ");
-    add_duration(trial->duration_ms, out);
+    units_add_duration(trial->duration_ms, out);
 }
 
 static void add_trial_line(const struct progress *progress,
@@ -291,10 +283,10 @@ static void add_head(const struct progress *progress,
     }
     add_count(now, out);
     buf_add_string(out, now->metric == NULL ? " steps  " : "  ");
-    add_duration(now->elapsed_ms, out);
+    units_add_duration(now->elapsed_ms, out);
     if (now->eta_ms >= 0 && now->done != now->total) {
         buf_add_string(out, ", about ");
-        add_duration(now->eta_ms, out);
+        units_add_duration(now->eta_ms, out);
         buf_add_string(out, " left");
     }
 }

@@ -138,12 +138,10 @@ static void add_styled(const struct cli *cli, enum style style,
 
 static void add_duration(int64_t ms, struct buf *out)
 {
-    char text[32];
-
     if (ms < 0)
         return;
-    units_format_duration(ms, text, sizeof(text));
-    buf_printf(out, "  %s", text);
+    buf_add_string(out, "  ");
+    units_add_duration(ms, out);
 }
 
 /* "night  active  ████░░░ 12/60 steps  4m 05s" */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 
@@ -125,6 +126,18 @@ static void test_units__format_bytes(void **state)
     }
 }
 
+static void test_units__are_appended(void **state)
+{
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    units_add_bytes(512, &text);
+    buf_add_string(&text, " in ");
+    units_add_duration(1000, &text);
+    assert_string_equal(buf_text(&text), "512 B in 1.0 s");
+    buf_clear(&text);
+}
+
 static void test_clock__format_iso(void **state)
 {
     char text[32];
@@ -163,6 +176,7 @@ int main(void)
         cmocka_unit_test(test_units__parse_bytes),
         cmocka_unit_test(test_units__format_duration),
         cmocka_unit_test(test_units__format_bytes),
+        cmocka_unit_test(test_units__are_appended),
         cmocka_unit_test(test_clock__format_iso),
         cmocka_unit_test(test_clock__format_stamp),
         cmocka_unit_test(test_clock__monotonic_does_not_go_back),
