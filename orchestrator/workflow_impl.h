@@ -44,6 +44,7 @@ struct step_source {
     const struct conf_node *map;  /* with those of `defaults` */
     const size_t *after;          /* by its place in a list: [after_count] */
     size_t after_count;
+    size_t named_count; /* of `needs`, each once */
     enum section section;
     char *what; /* "step 'train'" */
 };

@@ -11,7 +11,8 @@
  * list each item starts when the one before is over. Where all of one group
  * would have to wait for all of another, they wait for a step in between, which
  * does nothing: so n + m arrows do for n * m. A step with a rule of its own
- * (`when`) waits for the others themselves, whose ends it asks for.
+ * (`when`) waits for the others themselves, whose ends it asks for; and what
+ * comes behind it waits for these as well, since it excuses no failure.
  */
 
 /* The steps that what comes next waits for. */
@@ -71,16 +72,22 @@ static size_t add_source(struct workflow_build *w, struct step_source source)
     return index;
 }
 
+static bool has_rule(const struct conf_node *map)
+{
+    const char *when = experiment_text(map, "when", "all_success");
+
+    return strcmp(when, "all_success") != 0;
+}
+
 /* What a step waits for by its place. */
 static void set_after(struct workflow_build *w, struct step_source *source,
                       const struct step_set *before)
 {
-    const char *when = experiment_text(source->own, "when", "all_success");
     size_t *join;
 
     source->after = before->steps;
     source->after_count = before->count;
-    if (before->join == NO_STEP || strcmp(when, "all_success") != 0)
+    if (before->join == NO_STEP || has_rule(source->own))
         return;
     join = experiment_take(w->build.file, mem_alloc(sizeof(*join)));
     *join = before->join;
@@ -102,13 +109,14 @@ static size_t add_step(struct workflow_build *w, const struct conf_node *name,
     return add_source(w, source);
 }
 
-static struct step_set one_step(struct workflow_build *w, size_t step)
+/* The sets of all items as one. */
+static void append(struct step_set *all, size_t *capacity,
+                   const struct step_set *set)
 {
-    struct step_set set = {mem_alloc(sizeof(*set.steps)), 1, NO_STEP};
-
-    experiment_take(w->build.file, set.steps);
-    set.steps[0] = step;
-    return set;
+    for (size_t i = 0; i < set->count; i++) {
+        all->steps = mem_grow(all->steps, all->count, capacity, sizeof(size_t));
+        all->steps[all->count++] = set->steps[i];
+    }
 }
 
 static struct step_set add_item(struct workflow_build *w,
@@ -130,16 +138,6 @@ static void add_join(struct workflow_build *w, struct step_set *set)
         .after = set->steps, .after_count = set->count, .what = NULL};
 
     set->join = add_source(w, source);
-}
-
-/* The sets of all items as one. */
-static void append(struct step_set *all, size_t *capacity,
-                   const struct step_set *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        all->steps = mem_grow(all->steps, all->count, capacity, sizeof(size_t));
-        all->steps[all->count++] = set->steps[i];
-    }
 }
 
 static struct step_set add_group(struct workflow_build *w,
@@ -180,10 +178,17 @@ static struct step_set add_listed(struct workflow_build *w,
                                   const struct step_set *before)
 {
     size_t step = add_step(w, name, map, before, SECTION_STEPS);
+    const struct step_set itself = {&step, 1, NO_STEP};
+    struct step_set set = nothing;
+    size_t capacity = 0;
 
     schema_check(workflow_step_keys, map, w->sources[step].what,
                  w->build.diags);
-    return one_step(w, step);
+    append(&set, &capacity, &itself);
+    if (has_rule(map))
+        append(&set, &capacity, before);
+    experiment_take(w->build.file, set.steps);
+    return set;
 }
 
 /* A step's own keys, its name among them. */

@@ -22,8 +22,8 @@ enum {
 
 struct reach {
     size_t *stack, *visited_by; /* [step_count] */
-    size_t searches;
-    bool *behind[MARKS_MAX]; /* [step_count]: what needs of[i] */
+    size_t searches;            /* the last of them marks visited_by */
+    bool *behind[MARKS_MAX];    /* [step_count]: what needs of[i] */
     size_t of[MARKS_MAX];
     size_t mark_count, next;
 };
@@ -78,6 +78,15 @@ static int refuse_need(const struct workflow_build *w, size_t step,
                      node->text, why);
 }
 
+static void add_named(struct workflow_build *w, size_t step, size_t need)
+{
+    struct reach *reach = w->reach;
+
+    graph_add(w->workflow->graph, step, need);
+    w->sources[step].named_count += reach->visited_by[need] != reach->searches;
+    reach->visited_by[need] = reach->searches;
+}
+
 static void add_need(struct workflow_build *w, size_t step,
                      const struct conf_node *node)
 {
@@ -98,22 +107,23 @@ static void add_need(struct workflow_build *w, size_t step,
              w->sources[need].section == SECTION_STEPS)
         refuse_need(w, step, node, "it starts when all of 'steps' are over");
     else
-        graph_add(w->workflow->graph, step, (size_t)need);
+        add_named(w, step, (size_t)need);
 }
 
+/* What it names comes before what it follows by its place alone. */
 static void add_needs(struct workflow_build *w, size_t step)
 {
     const struct step_source *source = &w->sources[step];
     const struct conf_node *needs = conf_get(source->own, "needs");
 
+    w->reach->searches++;
+    if (needs != NULL && needs->type != CONF_LIST)
+        add_need(w, step, needs);
+    for (size_t i = 0; needs != NULL && i < needs->count; i++)
+        if (needs->type == CONF_LIST)
+            add_need(w, step, needs->items[i]);
     for (size_t i = 0; i < source->after_count; i++)
         graph_add(w->workflow->graph, step, source->after[i]);
-    if (needs == NULL)
-        return;
-    if (needs->type != CONF_LIST)
-        add_need(w, step, needs);
-    for (size_t i = 0; needs->type == CONF_LIST && i < needs->count; i++)
-        add_need(w, step, needs->items[i]);
 }
 
 /* Where a step says that it needs another. */
@@ -166,6 +176,7 @@ static size_t copy_needs(struct workflow_build *w, size_t step)
     memcpy(copy, needs, count * sizeof(*copy));
     flow->needs = copy;
     flow->need_count = count;
+    flow->order_count = count - w->sources[step].named_count;
     return count;
 }
 

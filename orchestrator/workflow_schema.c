@@ -103,7 +103,8 @@ const struct schema_key workflow_schema[] = {
                "that it `needs` are over. Or a list, in order: an item is a "
                "step with a `name`, or {NAME: STEP}, or {parallel: [...]}, "
                "whose items start together; one of those may be a list, in "
-               "order again.",
+               "order again. In a list, a step that its `if` leaves out is "
+               "passed over.",
         .example = "{build: {command: make}, test: {needs: build, command: "
                    "make check}}",
     },

@@ -272,8 +272,9 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "if",
         .type = SCHEMA_SCALAR,
-        .doc = "An expression; where it is not true, the step is skipped. One "
-               "that reads the matrix is asked for each copy.",
+        .doc = "An expression; where it is not true, the step is skipped, and "
+               "those that need it by name. One that reads the matrix is "
+               "asked for each copy.",
         .fallback = "no condition",
         .example = "\"train.val_loss < 0.3\"",
     },
@@ -490,6 +491,14 @@ const struct schema_key workflow_step_keys[] = {
         .doc = "How many of its copies run at once.",
         .fallback = "no limit of its own",
         .example = "2",
+    },
+    {
+        .name = "fail_fast",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether no further copy starts once too many have failed for "
+               "the step to succeed. Those that run go on in any case.",
+        .fallback = "true",
+        .example = "false",
     },
     {
         .name = "may_fail",

@@ -48,6 +48,7 @@ static const struct {
     {"checkpoints", TASK},
     {"cache", TASK},
     {"parallel", TASK | BELOW},
+    {"fail_fast", TASK | BELOW},
 };
 
 static void check_uses(struct workflow_build *w,
@@ -513,6 +514,7 @@ static void build_flow(struct step_build *s)
     flow->may_fail = experiment_bool(map, "may_fail", false);
     flow->priority = experiment_int(map, "priority", 0);
     flow->parallel = experiment_int(map, "parallel", 0);
+    flow->starts_all = !experiment_bool(map, "fail_fast", true);
     if (s->step->kind == STEP_FAIL)
         return;
     build_success(s);

@@ -73,8 +73,9 @@ static struct step_heap *find_heap(struct flow *flow,
         return is_due(flow, node) ? &flow->beginning : NULL;
     if (node->state != FLOW_ACTIVE)
         return NULL;
-    is_wanted =
-        counts[COPY_AGAIN] > 0 || (counts[COPY_READY] > 0 && may_succeed(node));
+    is_wanted = counts[COPY_AGAIN] > 0 || //
+                (counts[COPY_READY] > 0 &&
+                 (node->spec.starts_all || may_succeed(node)));
     if (!is_wanted)
         return counts[COPY_STARTED] == 0 ? &flow->ending : NULL;
     if (node->spec.parallel > 0 && counts[COPY_STARTED] >= node->spec.parallel)
@@ -111,7 +112,8 @@ void flow_set_state(struct flow *flow, struct flow_node *node,
 /* What a step's needs are to its rule: the first of each kind, or
  * FLOW_NO_STEP. */
 struct need_report {
-    size_t failed, tainted, skipped; /* skipped: not because of a failure */
+    /* skipped: not because of a failure, and not passed over */
+    size_t failed, tainted, skipped;
 };
 
 static void note(size_t *first, size_t step)
@@ -124,6 +126,7 @@ static struct need_report look_at_needs(const struct flow *flow,
                                         const struct flow_node *node)
 {
     struct need_report report = {FLOW_NO_STEP, FLOW_NO_STEP, FLOW_NO_STEP};
+    size_t named_count = node->spec.need_count - node->spec.order_count;
 
     for (size_t k = 0; k < node->spec.need_count; k++) {
         size_t need = node->spec.needs[k];
@@ -132,7 +135,7 @@ static struct need_report look_at_needs(const struct flow *flow,
             note(&report.failed, need);
         else if (flow->nodes[need].is_tainted)
             note(&report.tainted, need);
-        else if (flow->nodes[need].state == FLOW_SKIPPED)
+        else if (flow->nodes[need].state == FLOW_SKIPPED && k < named_count)
             note(&report.skipped, need);
     }
     if (!node->spec.is_final || flow->failed_count[false] == 0)

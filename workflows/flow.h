@@ -20,8 +20,9 @@
  * most `parallel` of which run at once, and no more than the pools that they
  * take from have room for. It is over when all copies are: succeeded when
  * enough of them have, else failed. As soon as too few are left for that, no
- * further copy starts; those that run go on. The rest, never started, counts as
- * refused once the step is over, and nobody tells of it.
+ * further copy starts, unless `starts_all`; those that run go on. The rest,
+ * never started, counts as refused once the step is over, and nobody tells of
+ * it.
  *
  * A final step (`on_failure`, `always`) needs, besides, all steps that are not
  * final, as one: which has failed where a step has that may not, and else
@@ -63,6 +64,9 @@ struct flow_step {
     const size_t *needs; /* [need_count] steps, by index; none is final, but
                             of a final step */
     size_t need_count;
+    size_t order_count; /* the last of them: by the order of a list alone. One
+                           that was skipped, not because of a failure, is
+                           passed over */
     enum flow_when when;
     bool is_final;
     bool may_fail;           /* the run does not fail with it */
@@ -70,6 +74,7 @@ struct flow_step {
     int64_t parallel;        /* copies at once; 0: no limit */
     int64_t success_count;   /* copies that have to succeed; 0: as the next */
     double success_fraction; /* of all copies, rounded up; 0: all */
+    bool starts_all;         /* copies, though the step cannot succeed */
     const struct flow_claim *claims; /* [claim_count], each of another pool */
     size_t claim_count;
 };

@@ -105,7 +105,9 @@ static void model_decide(const struct world *world, struct model *model,
         size_t need = spec->needs[k];
 
         failed |= model->states[need] == FLOW_FAILED;
-        skipped |= model->states[need] == FLOW_SKIPPED;
+        skipped |= model->states[need] == FLOW_SKIPPED &&
+                   (k + spec->order_count < spec->need_count ||
+                    model->through_failure[need]);
         through |= model->through_failure[need];
     }
     if (spec->when == FLOW_ALL_SUCCESS)
@@ -179,6 +181,11 @@ static bool has_hope(const struct world *world, size_t step)
     return model_copies_succeed(&best, step);
 }
 
+static bool goes_on(const struct world *world, size_t step)
+{
+    return world->steps[step].starts_all || has_hope(world, step);
+}
+
 static bool may_start(const struct world *world, size_t step)
 {
     const struct flow_step *spec = &world->steps[step];
@@ -189,7 +196,7 @@ static bool may_start(const struct world *world, size_t step)
         count_doing(world, step, RUNNING) >= spec->parallel)
         return false;
     return count_doing(world, step, AGAIN) > 0 ||
-           (count_doing(world, step, READY) > 0 && has_hope(world, step));
+           (count_doing(world, step, READY) > 0 && goes_on(world, step));
 }
 
 static bool is_ahead(const struct world *world, size_t a, size_t b)
@@ -320,7 +327,7 @@ static void answer(struct world *world, struct flow_next next)
         assert_int_equal(count_doing(world, next.step, RUNNING), 0);
         assert_int_equal(count_doing(world, next.step, AGAIN), 0);
         assert_true(count_doing(world, next.step, READY) == 0 ||
-                    !has_hope(world, next.step));
+                    !goes_on(world, next.step));
         flow_end(world->flow, next.step);
         world->is_ended[next.step] = true;
         assert_int_equal(flow_state(world->flow, next.step), next.state);
@@ -496,11 +503,14 @@ static void draw_step(struct world *world, const size_t *order, size_t at)
     spec->success_count = draw(world, 4) == 0 ? (int64_t)draw(world, 6) : 0;
     spec->success_fraction =
         draw(world, 2) == 0 ? 0.0 : (double)draw(world, 100) / 100;
+    spec->starts_all = draw(world, 3) == 0;
     spec->needs = world->needs[step];
     for (size_t k = 0; k < at; k++)
         if (draw(world, density) == 0 &&
             (spec->is_final || !world->steps[order[k]].is_final))
             world->needs[step][spec->need_count++] = order[k];
+    spec->order_count =
+        draw(world, 2) == 0 ? 0 : draw(world, spec->need_count + 1);
     world->copies[step] =
         draw(world, 3) == 0 ? (int64_t)draw(world, COPIES + 1) : 1;
     draw_claims(world, step);

@@ -191,7 +191,7 @@ static void test_workflow__reads_everything(void **state)
 }
 
 /* Between two groups there is one step that does nothing, and a step with a
- * rule of its own asks the first group itself. */
+ * rule of its own asks the first group itself, as does what comes behind it. */
 static void test_workflow__lists_and_groups(void **state)
 {
     struct workflow *w =
@@ -212,7 +212,28 @@ static void test_workflow__lists_and_groups(void **state)
     assert_int_equal(flow_of(w, "e")->need_count, 1);
     assert_int_equal(flow_of(w, "e")->needs[0], 4);
     assert_int_equal(flow_of(w, "f")->need_count, 2);
-    assert_int_equal(flow_of(w, "g")->need_count, 2);
+    assert_int_equal(flow_of(w, "g")->need_count, 4);
+    workflow_destroy(w);
+}
+
+/* What it names comes first, and is by more than its order. */
+static void test_workflow__needs_by_name_and_by_order(void **state)
+{
+    struct workflow *w = parse_at("",
+                                  "version: 1\nsteps:\n"
+                                  "  - a: {command: x}\n"
+                                  "  - b: {command: x}\n"
+                                  "  - c: {needs: [a, b, a], command: x}\n"
+                                  "  - d: {needs: a, command: x}\n",
+                                  NULL);
+
+    (void)state;
+    assert_int_equal(flow_of(w, "b")->order_count, 1);
+    assert_int_equal(flow_of(w, "c")->need_count, 2);
+    assert_int_equal(flow_of(w, "c")->order_count, 0);
+    assert_int_equal(flow_of(w, "d")->need_count, 2);
+    assert_int_equal(flow_of(w, "d")->order_count, 1);
+    assert_int_equal(flow_of(w, "d")->needs[0], workflow_find(w, "a"));
     workflow_destroy(w);
 }
 
@@ -287,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_workflow__tells_its_files_from_others),
         cmocka_unit_test(test_workflow__reads_everything),
         cmocka_unit_test(test_workflow__lists_and_groups),
+        cmocka_unit_test(test_workflow__needs_by_name_and_by_order),
         cmocka_unit_test_setup_teardown(test_workflow__what_runs_below_gives,
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_workflow__says_where_steps_run,
