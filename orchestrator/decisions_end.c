@@ -26,7 +26,7 @@ static bool rule_follows(const struct deciding *deciding, struct job *job)
     const struct retry_rule *rules = job->task->retries;
     size_t count = job->task->retry_count;
     struct retry_evidence evidence = {.end = &job->end};
-    int without_log = retry_match(rules, count, &evidence);
+    int without_log = retry_match(job->task, &evidence);
 
     if (!deciding->is_complete)
         job->rule = without_log;

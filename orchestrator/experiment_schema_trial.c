@@ -282,7 +282,7 @@ const struct schema_key experiment_trial_keys[] = {
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
         .doc = "When a trial that failed is started again. The first rule "
-               "that matches holds, and each counts for itself.",
+               "that matches holds, and each counts for itself. [] is never.",
         .fallback = "after all rules: node_fail, preempted, lost and "
                     "exit:75 are retried 3 times, a second later",
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",

@@ -89,17 +89,17 @@ bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
     return false;
 }
 
-int retry_match(const struct retry_rule *rules, size_t rule_count,
-                const struct retry_evidence *evidence)
+int retry_match(const struct task *task, const struct retry_evidence *evidence)
 {
-    if (never_matches(evidence->end))
+    if (never_matches(evidence->end) || task->is_tried_once)
         return -1;
-    for (size_t i = 0; i < rule_count; i++) {
-        if (matches_end(&rules[i], evidence->end) ||
-            matches_log(&rules[i], evidence))
+    for (size_t i = 0; i < task->retry_count; i++) {
+        if (matches_end(&task->retries[i], evidence->end) ||
+            matches_log(&task->retries[i], evidence))
             return (int)i;
     }
-    return matches_end(&retry_default, evidence->end) ? (int)rule_count : -1;
+    return matches_end(&retry_default, evidence->end) ? (int)task->retry_count
+                                                      : -1;
 }
 
 const struct retry_rule *retry_rule_at(const struct retry_rule *rules,

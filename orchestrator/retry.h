@@ -12,7 +12,8 @@
  * Which failures are tried again, when, and with what. Pure. The first rule
  * that matches decides; each rule counts for itself. What is no fault of the
  * trial's (its machine went away), and exit status 75 (EX_TEMPFAIL), with which
- * it asks for it, are tried again without a rule, too.
+ * it asks for it, are tried again without a rule, too, unless the list of rules
+ * is there and empty.
  */
 
 struct buf;
@@ -43,12 +44,11 @@ bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
                      const struct attempt_exit *end);
 
 /*
- * The rule for an end, as an index; rule_count stands for retry_default; -1:
- * no rule matches. Causes ok and cancelled never match; and a log says nothing
- * of an end that is no fault of the trial's.
+ * The task's rule for an end, as an index; retry_count stands for
+ * retry_default; -1: no rule matches. Causes ok and cancelled never match; and
+ * a log says nothing of an end that is no fault of the trial's.
  */
-int retry_match(const struct retry_rule *rules, size_t rule_count,
-                const struct retry_evidence *evidence);
+int retry_match(const struct task *task, const struct retry_evidence *evidence);
 
 /* The rule of an index that retry_match() gave. */
 const struct retry_rule *retry_rule_at(const struct retry_rule *rules,

@@ -77,7 +77,7 @@ static bool schedule_retry(struct engine *engine, struct trial *trial,
     const struct task *task = trial->task;
     const struct retry_evidence evidence = {&trial->end, buf_text(log),
                                             log->length};
-    int index = retry_match(task->retries, task->retry_count, &evidence);
+    int index = retry_match(task, &evidence);
     const struct retry_rule *rule;
 
     trial->retry_rule = index;

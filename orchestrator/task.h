@@ -85,6 +85,7 @@ struct task {
     size_t pool_count;
     struct retry_rule *retries;
     size_t retry_count;
+    bool is_tried_once; /* `retry: []`: retry_default does not hold either */
 };
 
 #endif

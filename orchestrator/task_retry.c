@@ -317,6 +317,7 @@ void task_build_retries(struct task_build *t, const struct conf_node *rules)
 
     if (rules == NULL || rules->type != CONF_LIST)
         return;
+    task->is_tried_once = rules->count == 0;
     task->retries = mem_array(rules->count, sizeof(*task->retries));
     for (size_t i = 0; i < rules->count; i++) {
         const struct conf_node *node = rules->items[i];

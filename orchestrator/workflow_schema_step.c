@@ -460,7 +460,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
         .doc = "When a copy that failed is started again. The first rule that "
-               "matches holds, and each counts for itself.",
+               "matches holds, and each counts for itself. [] is never, "
+               "whatever `defaults` say.",
         .fallback = "after all rules: node_fail, preempted, lost and exit:75 "
                     "are retried 3 times, a second later",
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",

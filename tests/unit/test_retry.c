@@ -34,8 +34,10 @@ static int match_end(const struct retry_rule *list, size_t count,
                      const struct attempt_exit *end)
 {
     const struct retry_evidence evidence = {.end = end};
+    const struct task task = {.retries = (struct retry_rule *)(uintptr_t)list,
+                              .retry_count = count};
 
-    return retry_match(list, count, &evidence);
+    return retry_match(&task, &evidence);
 }
 
 static void test_retry__what_was_displaced_is_none_twenty_times(void **state)
@@ -107,6 +109,24 @@ static void test_retry__matches_signals_by_number(void **state)
     }
 }
 
+static void test_retry__an_empty_list_is_no_retry(void **state)
+{
+    const struct attempt_exit ends[] = {ended(CAUSE_NODE_FAIL, -1),
+                                        ended(CAUSE_LOST, -1),
+                                        ended(CAUSE_EXIT, 75)};
+    struct task task = {.retries = NULL};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        const struct retry_evidence evidence = {.end = &ends[i]};
+
+        task.is_tried_once = false;
+        assert_int_equal(retry_match(&task, &evidence), 0);
+        task.is_tried_once = true;
+        assert_int_equal(retry_match(&task, &evidence), -1);
+    }
+}
+
 /* Two rules: the first by a log's text, the second for every exit. */
 struct log_rules {
     struct regex *regex;
@@ -121,13 +141,14 @@ static void log_rules_init(struct log_rules *log, const char *pattern)
     log->rules[1] = (struct retry_rule){.causes = 1u << CAUSE_EXIT};
 }
 
-static int match_log(const struct log_rules *log, enum attempt_cause cause,
+static int match_log(struct log_rules *log, enum attempt_cause cause,
                      const char *text, size_t length)
 {
     const struct attempt_exit end = ended(cause, 1);
     const struct retry_evidence evidence = {&end, text, length};
+    const struct task task = {.retries = log->rules, .retry_count = 2};
 
-    return retry_match(log->rules, 2, &evidence);
+    return retry_match(&task, &evidence);
 }
 
 static void test_retry__matches_what_the_log_says(void **state)
@@ -291,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_retry__the_first_rule_that_matches_decides),
         cmocka_unit_test(test_retry__exit_75_asks_for_itself),
         cmocka_unit_test(test_retry__matches_signals_by_number),
+        cmocka_unit_test(test_retry__an_empty_list_is_no_retry),
         cmocka_unit_test(test_retry__matches_what_the_log_says),
         cmocka_unit_test(test_retry__a_log_says_nothing_of_a_lost_machine),
         cmocka_unit_test(test_retry__the_log_is_wanted_only_where_it_decides),
