@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/channels.h"
 
 /* In place of the job's own folders. */
 static const struct launch_places nowhere = {"{dir}", "{checkpoint_dir}", ""};
@@ -114,14 +115,21 @@ static void add_place(struct gathering *g)
                         json_integer(g->step->task.resources.tasks));
 }
 
-static void add_channels(struct gathering *g)
+static int add_channels(struct gathering *g)
 {
-    json_t *map = json_object();
+    const struct task *task = &g->step->task;
+    char **paths = channels_paths(task, g->values, g->err);
+    json_t *map;
 
-    for (size_t i = 0; i < g->step->task.channel_count; i++)
-        json_object_set_new(map, g->step->task.channels[i].name,
-                            json_from_text(g->step->task.channels[i].path));
+    if (paths == NULL)
+        return -1;
+    map = json_object();
+    for (size_t i = 0; i < task->channel_count; i++)
+        json_object_set_new(map, task->channels[i].name,
+                            json_from_text(paths[i]));
     json_object_set_new(g->facts->facts, "channels", map);
+    channels_free_paths(task, paths);
+    return 0;
 }
 
 static int add_outputs(struct gathering *g)
@@ -167,6 +175,8 @@ static bool reads_column(const struct step *step, size_t column)
 
     for (size_t i = 0; i < step->task.environment_count; i++)
         reads |= template_uses(step->task.environment[i].value, column);
+    for (size_t i = 0; i < step->task.channel_count; i++)
+        reads |= template_uses(step->task.channels[i].path, column);
     return reads;
 }
 
@@ -245,8 +255,9 @@ int cache_facts_init(struct cache_facts *facts, struct steps *steps,
     *facts = (struct cache_facts){.facts = json_object()};
     add_variables(&g, environment);
     add_place(&g);
-    add_channels(&g);
-    result = add_command(&g);
+    result = add_channels(&g);
+    if (result == 0)
+        result = add_command(&g);
     if (result == 0)
         result = add_environment(&g);
     if (result == 0)

@@ -301,7 +301,8 @@ const struct schema_key experiment_trial_keys[] = {
         .type = SCHEMA_MAP,
         .element = &channel_element,
         .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
-               "environment. Relative ones start at the file's own folder.",
+               "environment. Their paths may hold templates; relative ones "
+               "start at the file's own folder.",
         .fallback = "none",
         .example = "{train: data/train}",
     },

@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "orchestrator/channels.h"
 #include "orchestrator/env_list.h"
 #include "orchestrator/launch_env.h"
 #include "orchestrator/shards.h"
@@ -18,6 +19,8 @@ struct launch {
     struct attempt_pool pools[ATTEMPT_POOLS_MAX];
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char **argv;
+    const struct task *task;
+    char **channel_paths; /* of the task's */
     struct env_list environment;
     struct launch **reserves; /* [reserve_count of its spec] */
     struct attempt_spec *reserve_specs;
@@ -67,15 +70,19 @@ static int expand_environment(struct launch *launch, const struct task *task,
     return result;
 }
 
-static int expand(struct launch *launch, const struct launch_order *order,
-                  struct err *err)
+static struct launch_places places_of(const struct launch *launch)
 {
-    const struct launch_places places = {
+    return (struct launch_places){
         .directory = launch->job_directory,
         .checkpoint_directory = launch->checkpoint_directory,
         .attempt_directory = launch->directory,
     };
-    struct value *values = order->columns(order->user, &places);
+}
+
+static int expand(struct launch *launch, const struct launch_order *order,
+                  const struct value *values, struct err *err)
+{
+    const struct launch_places places = places_of(launch);
     int result = 0;
 
     if (order->words != NULL) {
@@ -86,7 +93,6 @@ static int expand(struct launch *launch, const struct launch_order *order,
     }
     if (result == 0)
         result = expand_environment(launch, order->task, values, err);
-    free(values);
     return result;
 }
 
@@ -159,6 +165,7 @@ static void set_environment(struct launch *launch,
         .copy = order->copy,
         .task = order->task,
         .resources = order->resources,
+        .channel_paths = launch->channel_paths,
         .params = order->params,
         .strings = order->strings,
     };
@@ -187,7 +194,7 @@ static int share_out(const struct launch *launch,
         char *list =
             workspace_shard_list(site->workspaces, order->step, channel->name);
         const struct shard shard = {
-            .source = channel->path,
+            .source = launch->channel_paths[i],
             .list = list,
             .target = target,
             .copy = order->copy.index,
@@ -203,8 +210,15 @@ static int share_out(const struct launch *launch,
     return result;
 }
 
-static int prepare(struct launch *launch, const struct launch_site *site,
-                   const struct launch_order *order, struct err *err)
+static int refuse_values(struct err *err)
+{
+    err->kind = ERR_FILE;
+    return -1;
+}
+
+static int fill(struct launch *launch, const struct launch_site *site,
+                const struct launch_order *order, const struct value *values,
+                struct err *err)
 {
     const struct workspace_order wanted = {
         .job = order->job,
@@ -215,15 +229,29 @@ static int prepare(struct launch *launch, const struct launch_site *site,
         .strings = order->strings,
     };
 
+    launch->task = order->task;
+    launch->channel_paths = channels_paths(order->task, values, err);
+    if (launch->channel_paths == NULL)
+        return refuse_values(err);
     set_environment(launch, site, order);
     if (workspace_prepare(site->workspaces, &wanted, err) != 0)
         return -1;
     if (share_out(launch, site, order, err) != 0)
         return -1;
-    if (expand(launch, order, err) == 0)
-        return 0;
-    err->kind = ERR_FILE;
-    return -1;
+    if (expand(launch, order, values, err) != 0)
+        return refuse_values(err);
+    return 0;
+}
+
+static int prepare(struct launch *launch, const struct launch_site *site,
+                   const struct launch_order *order, struct err *err)
+{
+    const struct launch_places places = places_of(launch);
+    struct value *values = order->columns(order->user, &places);
+    int result = fill(launch, site, order, values, err);
+
+    free(values);
+    return result;
 }
 
 struct launch *launch_create(const struct launch_site *site,
@@ -278,6 +306,7 @@ void launch_destroy(struct launch *launch)
         launch_destroy(launch->reserves[i]);
     free(launch->reserves);
     free(launch->reserve_specs);
+    channels_free_paths(launch->task, launch->channel_paths);
     env_list_clear(&launch->environment);
     free(launch->job_directory);
     free(launch->ml_directory);

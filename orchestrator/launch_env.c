@@ -109,19 +109,20 @@ static void set_hyperparameters(struct env_list *env, json_t *strings)
     json_decref(args);
 }
 
-static void set_channels(struct env_list *env, const struct task *task,
-                         const char *base)
+static void set_channels(struct env_list *env, const struct launch_env *launch)
 {
     json_t *names = json_array();
     struct buf share = BUF_INIT;
 
-    for (size_t i = 0; i < task->channel_count; i++) {
-        const struct channel *channel = &task->channels[i];
+    for (size_t i = 0; i < launch->task->channel_count; i++) {
+        const struct channel *channel = &launch->task->channels[i];
 
         buf_truncate(&share, 0);
-        buf_printf(&share, "%s/" SHARDS_FOLDER "/%s", base, channel->name);
+        buf_printf(&share, "%s/" SHARDS_FOLDER "/%s", launch->ml_directory,
+                   channel->name);
         set_upper(env, "SM_CHANNEL_", channel->name,
-                  channel->is_sharded ? buf_text(&share) : channel->path);
+                  channel->is_sharded ? buf_text(&share)
+                                      : launch->channel_paths[i]);
         json_array_append_new(names, json_from_text(channel->name));
     }
     buf_clear(&share);
@@ -138,5 +139,5 @@ void launch_env_set(struct env_list *env, const struct launch_env *names)
     set_hosts(env, &names->copy);
     set_hyperparameters(env, names->strings);
     set_json(env, "SM_HPS", names->params);
-    set_channels(env, names->task, names->ml_directory);
+    set_channels(env, names);
 }

@@ -22,8 +22,9 @@ struct launch_env {
     struct job_copy copy;
     const struct task *task;
     const struct resources *resources;
-    const json_t *params; /* what it is told by name */
-    json_t *strings;      /* the same, each value as text */
+    char *const *channel_paths; /* of the task's, as channels_paths() */
+    const json_t *params;       /* what it is told by name */
+    json_t *strings;            /* the same, each value as text */
 };
 
 /* Adds or replaces them all. */

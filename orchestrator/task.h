@@ -62,8 +62,9 @@ struct env_entry {
 
 struct channel {
     const char *name; /* SM_CHANNEL_<NAME> */
-    const char *path; /* absolute */
-    bool is_sharded;  /* each copy sees its share of the files */
+    struct template *path;
+    const char *folder; /* absolute: where a relative path starts */
+    bool is_sharded;    /* each copy sees its share of the files */
 };
 
 struct pool_share {

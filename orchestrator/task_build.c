@@ -122,9 +122,11 @@ void task_build_environment(struct task_build *t, const struct conf_node *map)
 void task_build_channels(struct task_build *t, const struct conf_node *map)
 {
     struct task *task = t->task;
+    const char *folder;
 
     if (map == NULL || map->type != CONF_MAP)
         return;
+    folder = experiment_resolve_path(t->build->file, ".");
     task->channels = mem_array(map->count, sizeof(*task->channels));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i], *item = map->items[i];
@@ -139,10 +141,11 @@ void task_build_channels(struct task_build *t, const struct conf_node *map)
         if (path == NULL || path->type != CONF_TEXT)
             continue;
         channel->name = key->text;
-        channel->path = experiment_resolve_path(t->build->file, path->text);
+        channel->path = task_build_text(t, path, TEMPLATE_TEXT, "channels");
+        channel->folder = folder;
         channel->is_sharded =
             strcmp(experiment_text(item, "distribution", ""), "sharded") == 0;
-        task->channel_count++;
+        task->channel_count += channel->path != NULL;
     }
 }
 
@@ -435,6 +438,8 @@ void task_clear(struct task *task)
 {
     for (size_t i = 0; i < task->environment_count; i++)
         template_destroy(task->environment[i].value);
+    for (size_t i = 0; i < task->channel_count; i++)
+        template_destroy(task->channels[i].path);
     for (size_t i = 0; i < task->retry_count; i++)
         clear_rule(&task->retries[i]);
     template_destroy(task->command);

@@ -150,6 +150,9 @@ struct step {
     const char *file;         /* STEP_EXPERIMENT, STEP_WORKFLOW: absolute */
     const struct step_assignment *assignments;
     size_t assignment_count;
+    /* What a job of the run below takes of pools, at most, however deep. */
+    struct pool_share *below_pools;
+    size_t below_pool_count;
 };
 
 struct pool {

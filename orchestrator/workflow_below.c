@@ -165,6 +165,7 @@ static int read_experiment(const struct below *below,
     if (experiment == NULL)
         return refuse(below, diags, err);
     name_best(below, experiment);
+    workflow_note_experiment(below->w, below->step, experiment);
     experiment_destroy(experiment);
     return 0;
 }
@@ -181,6 +182,7 @@ static int read_workflow(const struct below *below,
     below->found(below->user, "run");
     for (size_t i = 0; i < workflow->output_count; i++)
         found_with_prefix(below, "", workflow->outputs[i].name);
+    workflow_note_workflow(below->w, below->step, workflow);
     workflow_destroy(workflow);
     return 0;
 }

@@ -126,6 +126,8 @@ void workflow_build_axes(struct workflow_build *w, size_t index);
 /* Their expressions. */
 void workflow_build_sources(struct step_build *s);
 void workflow_build_rounds(struct step_build *s);
+/* Whether a column is not known before the step begins. */
+bool workflow_is_of_job(const struct scope_column *column);
 /* How many copies there will be; 0: not known before the step begins. */
 int64_t workflow_copies(const struct step *step);
 
@@ -135,6 +137,16 @@ int64_t workflow_copies(const struct step *step);
 void workflow_build_results(struct workflow_build *w, size_t index);
 /* Where the outputs lie. */
 void workflow_build_outputs(struct step_build *s);
+
+/* ---- workflow_pools.c ---- */
+
+/* What jobs of the run below take, for workflow_build_claims. */
+void workflow_note_experiment(struct workflow_build *w, struct step *step,
+                              const struct experiment *experiment);
+void workflow_note_workflow(struct workflow_build *w, struct step *step,
+                            const struct workflow *workflow);
+/* What the step takes is known to its task by name and to the flow by index. */
+void workflow_build_claims(struct step_build *s);
 
 /* ---- workflow_below.c ---- */
 

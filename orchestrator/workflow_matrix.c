@@ -219,17 +219,17 @@ void workflow_build_axes(struct workflow_build *w, size_t index)
 
 /* ---- expressions ---- */
 
-/* What is not known before the step begins. */
+bool workflow_is_of_job(const struct scope_column *column)
+{
+    return column->kind == COLUMN_AXIS || column->kind == COLUMN_ROUND ||
+           (column->kind == COLUMN_OWN && column->index != OWN_RUN &&
+            column->index != OWN_STEP);
+}
+
 static bool reads_job(const struct step *step, const struct expr *expr)
 {
     for (size_t i = 0; i < step->scope.count; i++) {
-        const struct scope_column *column = &step->scope.columns[i];
-        bool is_of_job =
-            column->kind == COLUMN_AXIS || column->kind == COLUMN_ROUND ||
-            (column->kind == COLUMN_OWN && column->index != OWN_RUN &&
-             column->index != OWN_STEP);
-
-        if (is_of_job && expr_uses(expr, i))
+        if (workflow_is_of_job(&step->scope.columns[i]) && expr_uses(expr, i))
             return true;
     }
     return false;

@@ -414,7 +414,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_MAP,
         .element = &channel_element,
         .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
-               "environment. Relative ones start at the file's own folder.",
+               "environment. Their paths may hold templates; relative ones "
+               "start at the file's own folder.",
         .fallback = "none",
         .example = "{train: {path: data/train, distribution: sharded}}",
     },

@@ -226,61 +226,6 @@ static void build_time(struct step_build *s)
             experiment_ms(source->map, "timeout", resources->time_ms);
 }
 
-static bool find_pool(struct step_build *s, const struct conf_node *place,
-                      const char *name, size_t *index)
-{
-    const struct workflow *workflow = s->w->workflow;
-    const char **names;
-
-    for (*index = 0; *index < workflow->pool_count; ++*index) {
-        if (strcmp(workflow->pools[*index].name, name) == 0)
-            return true;
-    }
-    names = mem_array(workflow->pool_count, sizeof(*names));
-    for (size_t i = 0; i < workflow->pool_count; i++)
-        names[i] = workflow->pools[i].name;
-    diags_add_unknown(s->w->build.diags, place->place, name, names,
-                      workflow->pool_count, "there is no pool '%s'", name);
-    free(names);
-    return false;
-}
-
-/* What the step takes is known to its task by name and to the flow by index. */
-static void build_claims(struct step_build *s)
-{
-    const struct conf_node *own = s->source->own;
-    bool is_own = conf_get(own, "pool") != NULL || //
-                  conf_get(own, "pools") != NULL;
-    const struct conf_node *map = is_own ? own : s->source->map;
-    const struct pool *pools = s->w->workflow->pools;
-    const struct task *task = s->task.task;
-    const struct conf_node *node;
-    struct flow_claim *claims;
-
-    task_build_pools(&s->task, map);
-    node = conf_get(map, conf_get(map, "pools") != NULL ? "pools" : "pool");
-    claims = mem_array(task->pool_count, sizeof(*claims));
-    experiment_take(s->w->build.file, claims);
-    s->flow->claims = claims;
-    for (size_t i = 0; i < task->pool_count; i++) {
-        const struct pool_share *share = &task->pools[i];
-        const struct conf_node *place =
-            node->type == CONF_MAP ? node->keys[i] : node;
-        size_t pool;
-
-        if (!find_pool(s, place, share->name, &pool))
-            continue;
-        if (share->amount > pools[pool].size)
-            diags_add(s->w->build.diags, place->place, NULL,
-                      "pool '%s' has %lld, and %s takes %lld", share->name,
-                      (long long)pools[pool].size, s->source->what,
-                      (long long)share->amount);
-        else
-            claims[s->flow->claim_count++] =
-                (struct flow_claim){pool, share->amount};
-    }
-}
-
 static bool is_below(const struct step_build *s)
 {
     return (BELOW & 1u << s->step->kind) != 0;
@@ -420,6 +365,35 @@ static void build_cache(struct step_build *s)
     }
 }
 
+/* Files that are shared out are the same for all copies. */
+static void check_share(struct step_build *s, const struct channel *channel,
+                        const struct conf_node *place)
+{
+    const struct scope *scope = &s->step->scope;
+
+    for (size_t i = 0; channel->is_sharded && i < scope->count; i++) {
+        if (!workflow_is_of_job(&scope->columns[i]) ||
+            !template_uses(channel->path, i))
+            continue;
+        diags_add(s->w->build.diags, place->place, NULL,
+                  "channel '%s' is shared out, and its path hangs on what is "
+                  "known of a copy only",
+                  channel->name);
+        return;
+    }
+}
+
+static void build_channels(struct step_build *s)
+{
+    const struct conf_node *map = conf_get(s->source->map, "channels");
+    const struct task *task = s->task.task;
+
+    task_build_channels(&s->task, map);
+    for (size_t i = 0; i < task->channel_count; i++)
+        check_share(s, &task->channels[i],
+                    conf_get(map, task->channels[i].name));
+}
+
 /* Steps that name no metric share what finds them all. */
 static void build_metrics(struct step_build *s)
 {
@@ -446,7 +420,7 @@ static void build_task(struct step_build *s)
     else if (shell != NULL)
         task_build_command(&s->task, shell, true);
     task_build_environment(&s->task, conf_get(map, "env"));
-    task_build_channels(&s->task, conf_get(map, "channels"));
+    build_channels(s);
     build_metrics(s);
     s->task.task->has_checkpoints = experiment_bool(
         map, "checkpoints",
@@ -518,7 +492,7 @@ static void build_flow(struct step_build *s)
     if (s->step->kind == STEP_FAIL)
         return;
     build_success(s);
-    build_claims(s);
+    workflow_build_claims(s);
 }
 
 /* A run below takes no slot, since its own jobs take theirs, and needs time to

@@ -350,6 +350,45 @@ def test_a_step_that_begins_again_shares_out_anew(smtune, workflow):
     assert shares(smtune, 2) == [["0", "2"], ["1"]]
 
 
+def test_a_channels_path_is_a_template(smtune, workflow, data):
+    """Of a parameter, another step's output and, unless it is shared out, of
+    the matrix."""
+    smtune.ok("run", workflow(f"""\
+  make:
+    shell: |
+      mkdir -p made/x made/y
+      touch made/x/1 made/y/2
+    outputs: {{made: made}}
+  see:
+    needs: make
+    matrix: {{part: [x, y]}}
+    channels: {{part: "${{{{ make.made }}}}/${{{{ part }}}}", up: ./made/..}}
+    shell: |
+      ls "$SM_CHANNEL_PART" >saw-${{{{ part }}}}
+      test -d "$SM_CHANNEL_UP/data"
+  train:
+    needs: make
+    copies: 3
+    channels: {{train: {{path: "${{{{ 'da' || 'ta' }}}}", distribution: sharded}}}}
+{SEE}"""))
+    assert (smtune.directory / "saw-x").read_text() == "1\n"
+    assert (smtune.directory / "saw-y").read_text() == "2\n"
+    keys = sorted(FILES, key=str.encode)
+    assert shares(smtune, 3) == [sorted(keys[i::3]) for i in range(3)]
+
+
+def test_a_channel_without_a_path_fails_the_job(smtune, workflow):
+    result = smtune("run", workflow("""\
+  train:
+    channels: {train: "${{ null }}"}
+    command: "true"
+"""))
+    assert result.returncode == 1
+    attempt = rows(smtune, "SELECT cause, text FROM attempt")[0]
+    assert attempt["cause"] == "launch_error"
+    assert attempt["text"] == "channel 'train': its path is empty"
+
+
 def test_a_channel_that_is_not_there_fails_the_job(smtune, workflow):
     result = smtune("run", workflow(f"""\
   train:

@@ -17,6 +17,7 @@
 #include "base/conf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/template.h"
 #include "store/store.h"
 
 /* A whole file: `head` and, behind it, more lines. */
@@ -180,8 +181,10 @@ static void test_experiment__reads_what_a_trial_is(void **state)
     assert_string_equal(e->task.environment[1].name, "OUT");
     assert_int_equal(e->task.channel_count, 2);
     assert_string_equal(e->task.channels[0].name, "train");
-    assert_string_equal(e->task.channels[0].path, "/exp/data/train");
-    assert_string_equal(e->task.channels[1].path, "/abs/test");
+    assert_string_equal(template_source(e->task.channels[0].path),
+                        "data/train");
+    assert_string_equal(e->task.channels[0].folder, "/exp");
+    assert_string_equal(template_source(e->task.channels[1].path), "/abs/test");
     assert_int_equal(e->task.resources.cpus, 2);
     assert_int_equal(e->task.resources.gpus, 1);
     assert_int_equal(e->task.resources.memory_bytes, 1 << 30);

@@ -29,6 +29,12 @@ static const struct {
     {"below.yaml", "version: 1\nparams: {size: 1}\n"
                    "steps: {a: {command: x, outputs: {m: m.bin}}}\n"
                    "outputs: {model: a.m}\n"},
+    {"pooled.yaml", "version: 1\nobjective: loss\nparameters:\n"
+                    "  lr: {type: float, min: 0.1, max: 1}\n"
+                    "trial: {command: ./train, pools: {gpu: 2}}\n"},
+    {"pooled-below.yaml", "version: 1\npools: {disk: 1}\n"
+                          "steps:\n  a: {experiment: pooled.yaml}\n"
+                          "  b: {command: x, pool: disk}\n"},
     {"circle.yaml", "version: 1\nsteps: {a: {workflow: main.yaml}}\n"},
     {"main.yaml", "version: 1\nsteps: {a: {workflow: circle.yaml}}\n"},
 };
