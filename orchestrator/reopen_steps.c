@@ -11,7 +11,7 @@
 
 struct life {
     enum flow_state state;
-    int64_t first_job;
+    int64_t first_job; /* 0: it has not begun since it waited last */
     int64_t open_jobs, jobs;
 };
 
@@ -58,18 +58,38 @@ static int on_job(void *user, const struct trial_row *row)
     return 0;
 }
 
+/* Whether a job is of an earlier time of its step. */
+static bool is_old(const struct looking *looking, const struct reopening *found)
+{
+    const struct life *life = &looking->lives[found->step];
+
+    return life->first_job == 0 || found->number < life->first_job;
+}
+
 /* Of an earlier time are failures that nobody means. */
 static void drop_old(struct looking *looking)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < looking->count; i++) {
-        const struct reopening *found = &looking->found[i];
+        const struct reopening found = looking->found[i];
 
-        if (found->number >= looking->lives[found->step].first_job)
-            looking->found[kept++] = *found;
+        if (!is_old(looking, &found))
+            looking->found[kept++] = found;
     }
     looking->count = kept;
+}
+
+static int refuse_old(const struct looking *looking,
+                      const struct reopening *found)
+{
+    const struct life *life = &looking->lives[found->step];
+
+    return err_set(looking->err, ERR_USAGE,
+                   "job %" PRId64 " is of an earlier time: step '%s' had to "
+                   "wait again, and is %s now; put back what it needs",
+                   found->number, looking->workflow->steps[found->step].name,
+                   step_state_names[life->state]);
 }
 
 /* All that need a step wait again; finals do with any step that is none. */
@@ -110,6 +130,8 @@ static int decide(struct looking *looking, const bool *waits,
 
         if (waits[found.step])
             continue;
+        if (is_old(looking, &found))
+            return refuse_old(looking, &found);
         looking->found[kept++] = found;
         if (looking->lives[found.step].state != FLOW_ACTIVE)
             steps->fates[found.step] = STEP_GOES_ON;

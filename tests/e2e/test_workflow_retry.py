@@ -72,6 +72,31 @@ def test_one_that_succeeded(smtune):
     assert f"job {new} came after job {old}" in refused.stderr
 
 
+def test_one_whose_step_was_skipped_since(smtune):
+    """Its failure, too, is of an earlier time, and nobody means it."""
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+steps:
+  a: {shell: "echo a >>seen; test ! -e broken"}
+  b: {needs: a, shell: "echo b >>seen; false"}
+""")
+    assert smtune("run", "flow.yaml").returncode == 1
+    (smtune.directory / "broken").touch()
+    assert smtune("retry", "flow", "a", "--force").returncode == 1
+    assert steps(smtune) == {"a": "failed", "b": "skipped"}
+    refused = smtune("retry", "flow", "2")
+    assert refused.returncode == 2
+    assert "job 2 is of an earlier time: step 'b' had to wait again, and is" \
+        " skipped now; put back what it needs" in refused.stderr
+    is_sound(smtune)
+    (smtune.directory / "broken").unlink()
+    assert smtune("retry", "flow", "a", "2").returncode == 1
+    assert steps(smtune) == {"a": "succeeded", "b": "failed"}
+    assert seen(smtune) == ["a", "a", "a", "b", "b"]
+    is_sound(smtune)
+
+
 def test_while_it_runs(smtune):
     text = FAILING.replace("always:\n", """\
   slow: {needs: a, shell: "until test -e go; do sleep 0.01; done"}
