@@ -15,6 +15,16 @@ static bool is_state(const struct record_step *step, const char *state)
     return strcmp(step->state, state) == 0;
 }
 
+/* Of what was put back, and of all that needs it, there are jobs of an earlier
+ * time. */
+static bool is_current(const struct record *record,
+                       const struct record_job *job)
+{
+    int64_t first = record->steps[job->step].first_job;
+
+    return first > 0 && job->number >= first;
+}
+
 /* -- Order ----------------------------------------------------------------*/
 
 static const struct record_job *job_of(const struct flow_check *check,
@@ -23,7 +33,8 @@ static const struct record_job *job_of(const struct flow_check *check,
     return record_job(check->record, attempt->trial);
 }
 
-/* An attempt began only after all of what its step needs had ended. */
+/* An attempt began only after all of what its step needs had ended; what was
+ * put back may begin again after it. */
 static void check_order(const struct flow_check *check,
                         const struct site_attempt *later,
                         const struct scenario_step *step)
@@ -35,7 +46,9 @@ static void check_order(const struct flow_check *check,
 
         if (!a->began || job == NULL || (step->needs >> job->step & 1) == 0)
             continue;
-        if (a->end_ms > later->begun_ms)
+        if (a->end_ms > later->begun_ms &&
+            (a->begun_ms <= later->begun_ms ||
+             check->history->reopening_count == 0))
             world_fail("attempt %" PRId64 " of job %" PRId64
                        " began before attempt %" PRId64 " of job %" PRId64
                        ", which it needs, had ended",
@@ -65,6 +78,30 @@ static void check_parallel(const struct flow_check *check,
                    running, its->step, step->parallel);
 }
 
+/* No more is taken from a pool at once than it has. */
+static void check_pools(const struct flow_check *check,
+                        const struct site_attempt *attempt)
+{
+    const struct scenario *scenario = &check->history->scenario;
+    const struct site_attempt *a = site_attempts(check->history->world->site);
+    int64_t taken[SCENARIO_POOLS] = {0};
+
+    for (; a != NULL; a = a->next) {
+        const struct record_job *job = job_of(check, a);
+
+        if (!a->began || job == NULL || a->begun_ms > attempt->begun_ms ||
+            a->end_ms <= attempt->begun_ms)
+            continue;
+        for (int i = 0; i < SCENARIO_POOLS; i++)
+            taken[i] += scenario->steps[job->step].claims[i];
+    }
+    for (int i = 0; i < SCENARIO_POOLS; i++)
+        if (taken[i] > scenario->pools[i])
+            world_fail("%" PRId64 " of pool p%d were taken at once, and it has "
+                       "%" PRId64,
+                       taken[i], i, scenario->pools[i]);
+}
+
 static void check_attempts(const struct flow_check *check)
 {
     const struct site_attempt *a = site_attempts(check->history->world->site);
@@ -78,6 +115,7 @@ static void check_attempts(const struct flow_check *check)
         step = &check->history->scenario.steps[job->step];
         check_order(check, a, step);
         check_parallel(check, a, job, step);
+        check_pools(check, a);
     }
 }
 
@@ -108,7 +146,7 @@ static struct copies count_copies(const struct flow_check *check, int index)
     for (size_t i = 0; i < check->record->job_count; i++) {
         const struct record_job *job = &check->record->jobs[i];
 
-        if (job->step != index)
+        if (job->step != index || !is_current(check->record, job))
             continue;
         copies.jobs++;
         copies.succeeded += has_succeeded(step, job);
@@ -135,7 +173,7 @@ static void check_unique(const struct record *record)
             const struct record_job *b = &record->jobs[j];
 
             if (a->step == b->step && a->copy == b->copy &&
-                a->round == b->round)
+                a->round == b->round && is_current(record, a))
                 world_fail("jobs %" PRId64 " and %" PRId64 " are the same",
                            a->number, b->number);
         }

@@ -32,6 +32,14 @@ static int draw_condition(const struct scenario *scenario, struct rng *rng,
     return -1;
 }
 
+static void draw_claims(const struct scenario *scenario, struct rng *rng,
+                        struct scenario_step *step)
+{
+    for (int i = 0; i < SCENARIO_POOLS; i++)
+        if (scenario->pools[i] > 0 && rng_percent(rng, 40))
+            step->claims[i] = rng_between(rng, 1, scenario->pools[i]);
+}
+
 static void draw_step(struct scenario *scenario, struct rng *rng)
 {
     int index = scenario->step_count;
@@ -54,6 +62,7 @@ static void draw_step(struct scenario *scenario, struct rng *rng)
         step->refused = rng_between(rng, 0, step->copies - 1);
     else
         step->condition = draw_condition(scenario, rng, step->needs);
+    draw_claims(scenario, rng, step);
     scenario->step_count++;
 }
 
@@ -83,6 +92,21 @@ static void add_matrix(const struct scenario_step *step, struct buf *text)
         buf_printf(text, "    if: k <> %" PRId64 "\n", step->refused);
 }
 
+/* `p0: 2, p1: 1`, of those that are not 0. */
+static void add_pools(const int64_t *amounts, struct buf *text)
+{
+    const char *comma = "";
+
+    buf_add_string(text, "pools: {");
+    for (int i = 0; i < SCENARIO_POOLS; i++) {
+        if (amounts[i] == 0)
+            continue;
+        buf_printf(text, "%sp%d: %" PRId64, comma, i, amounts[i]);
+        comma = ", ";
+    }
+    buf_add_string(text, "}\n");
+}
+
 static void add_step(const struct scenario *scenario, int index,
                      struct buf *text)
 {
@@ -92,6 +116,8 @@ static void add_step(const struct scenario *scenario, int index,
                index);
     if (step->needs != 0)
         add_needs(step, text);
+    buf_add_string(text, "    ");
+    add_pools(step->claims, text);
     if (step->copies > 1)
         add_matrix(step, text);
     if (step->condition >= 0)
@@ -116,6 +142,9 @@ void scenario_draw_flow(struct scenario *scenario, struct rng *rng,
         scenario->time_ms = rng_magnitude(rng, 1000, 60000);
         buf_printf(text, "time: %" PRId64 "ms\n", scenario->time_ms);
     }
+    for (int i = 0; i < SCENARIO_POOLS; i++)
+        scenario->pools[i] = rng_percent(rng, 40) ? rng_between(rng, 1, 4) : 0;
+    add_pools(scenario->pools, text);
     buf_add_string(text, "defaults:\n");
     scenario_draw_task(scenario, rng, text);
     buf_add_string(text, "steps:\n");

@@ -87,6 +87,7 @@ static void on_step(struct record *record, sqlite3_stmt *statement)
                              &record->step_capacity, sizeof(*step));
     step = &record->steps[record->step_count++];
     step->copies = sqlite3_column_int64(statement, 1);
+    step->first_job = sqlite3_column_int64(statement, 2);
     copy_word(step->state, statement, 0);
 }
 
@@ -165,8 +166,8 @@ void record_read(struct record *record, bool is_thorough)
               " FROM attempt AS a JOIN job AS j ON j.id = a.job_id"
               " ORDER BY j.number, a.number",
               on_attempt, record);
-    read_rows(db, "SELECT state, copies FROM run_step ORDER BY idx", on_step,
-              record);
+    read_rows(db, "SELECT state, copies, first_job FROM run_step ORDER BY idx",
+              on_step, record);
     read_rows(db,
               "SELECT j.number, attempt_id, o.told, o.resource, decision,"
               " promoted, promoted_to"

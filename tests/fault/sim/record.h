@@ -33,7 +33,7 @@ struct record_observation {
 
 struct record_step {
     char state[RECORD_WORD];
-    int64_t copies;
+    int64_t copies, first_job; /* first_job 0: it has not begun */
 };
 
 struct record {

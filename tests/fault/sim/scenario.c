@@ -242,7 +242,7 @@ void scenario_draw(struct scenario *scenario, uint64_t seed)
     draw_faults(scenario, &rng);
     if (scenario->step_count > 0) {
         scenario->habits.weights[CAUSE_NO_METRIC] = 0;
-        scenario->reopens = 0;
+        scenario->reopens = rng_percent(&kind, 50) ? 0 : 40;
     }
     scenario->text = buf_take(&text);
 }

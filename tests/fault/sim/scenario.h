@@ -32,7 +32,12 @@ struct scenario_schedule {
     bool may_end_early; /* with fewer trials than the budget has */
 };
 
-enum { SCENARIO_MAX_STEPS = 12, SCENARIO_MAX_COPIES = 5, SCENARIO_ROUNDS = 2 };
+enum {
+    SCENARIO_MAX_STEPS = 12,
+    SCENARIO_MAX_COPIES = 5,
+    SCENARIO_ROUNDS = 2,
+    SCENARIO_POOLS = 2
+};
 
 /* A step of a workflow, called s0, s1 ... */
 struct scenario_step {
@@ -43,12 +48,14 @@ struct scenario_step {
     int condition;            /* a step of which one copy must have succeeded;
                                  -1: none */
     bool is_always, may_fail, repeats;
+    int64_t claims[SCENARIO_POOLS]; /* what each copy takes; 0: nothing */
 };
 
 struct scenario {
     char *text; /* the file */
     struct scenario_step steps[SCENARIO_MAX_STEPS];
-    int step_count; /* 0: it is an experiment */
+    int step_count;                /* 0: it is an experiment */
+    int64_t pools[SCENARIO_POOLS]; /* their sizes, p0, p1 ...; 0: none */
     bool learns;
     bool is_finite;  /* the space may have fewer settings than trials */
     int64_t trials;  /* of the budget */
