@@ -16,6 +16,7 @@
 #include "cli/run_jobs.h"
 #include "cli/run_steps.h"
 #include "cli/trial_document.h"
+#include "orchestrator/cache.h"
 #include "orchestrator/states.h"
 
 struct job_document {
@@ -224,6 +225,8 @@ static int add_job(void *user, const struct trial_row *job)
         status = add_matrix(this, job);
     if (status == 0)
         status = json_fields_add(this->document, "rounds", rounds, this->err);
+    if (status == 0)
+        json_object_del(outputs, CACHE_HASHES);
     if (status == 0)
         status = json_fields_add(this->document, "outputs", outputs, this->err);
     json_decref(rounds);

@@ -19,6 +19,7 @@
 #include "cli/run_view.h"
 #include "cli/term.h"
 #include "orchestrator/below.h"
+#include "orchestrator/cache.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
 
@@ -56,6 +57,7 @@ static int take_outputs(void *user, const struct trial_row *job)
         json_decref(outputs);
         return 0;
     }
+    json_object_del(outputs, CACHE_HASHES);
     gave = &ending->gave[job->step];
     if (!ending->steps.list.lines[job->step].is_many) {
         json_decref(*gave);

@@ -64,6 +64,14 @@ def test_nothing_is_run_twice(smtune, run):
     smtune.ok("fsck", "two")
 
 
+def test_what_the_cache_remembers_is_no_output(smtune, run):
+    run("one")
+    said = smtune.ok("run", "w.yaml", "--name", "two", env={"MARK": "a"})
+    assert "data=" in said and "sha256" not in said
+    shown = smtune.json("show", "two", "prep")
+    assert set(shown["outputs"]) == {"data", "rows"}
+
+
 def test_what_changed_is_run_again(smtune, run, write):
     run("one")
     write("in", "y\n")
