@@ -2,6 +2,7 @@
 #include "cli/dashboard_machine.h"
 
 #include "base/clock.h"
+#include "orchestrator/gpu_meter.h"
 #include "orchestrator/machine_use.h"
 #include "store/store.h"
 
@@ -35,6 +36,26 @@ static json_t *gpus_to_json(const struct machine_use *use)
     return list;
 }
 
+static json_t *gpu_use_to_json(struct gpu_meter *meter)
+{
+    struct gpu_use uses[GPU_USES_MAX];
+    size_t count = gpu_meter_read(meter, uses);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            list,
+            json_pack(
+                "{s:I, s:o, s:o, s:o, s:o}", "index", (json_int_t)uses[i].index,
+                "model", json_text_unless_empty(uses[i].model), "load",
+                json_from_real(uses[i].load), "memory_used_bytes",
+                uses[i].memory_bytes == 0
+                    ? json_null()
+                    : json_integer((json_int_t)uses[i].memory_used_bytes),
+                "memory_bytes", json_int_unless(uses[i].memory_bytes, 0)));
+    return list;
+}
+
 static int add_running(void *user, const struct running_row *row)
 {
     if (row->node == NULL)
@@ -45,7 +66,8 @@ static int add_running(void *user, const struct running_row *row)
     return 0;
 }
 
-json_t *machine_to_json(struct store *store, struct err *err)
+json_t *machine_to_json(struct store *store, struct gpu_meter *meter,
+                        struct err *err)
 {
     json_t *runs = json_array();
     struct machine_use use;
@@ -57,7 +79,7 @@ json_t *machine_to_json(struct store *store, struct err *err)
     machine_use_probe(&use);
     return json_pack(
         "{s:I, s:o, s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:i, s:I}, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "time_ms", (json_int_t)clock_wall_ms(), "host",
         json_from_text(use.host), "cpus", use.machine.cpus, "cpus_online",
         use.machine.cpus_online, "load", load_to_json(use.load), "cpu_busy_ms",
@@ -66,6 +88,6 @@ json_t *machine_to_json(struct store *store, struct err *err)
         "memory_available_bytes",
         (json_int_t)use.machine.memory_available_bytes, "disk",
         disk_to_json(store), "cpu_slots", "size", use.machine.cpus, "taken",
-        (json_int_t)use.cpu_slots_taken, "gpus", gpus_to_json(&use), "runs",
-        runs);
+        (json_int_t)use.cpu_slots_taken, "gpus", gpus_to_json(&use), "gpu_use",
+        gpu_use_to_json(meter), "runs", runs);
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 
+struct gpu_meter;
 struct store;
 
 /*
@@ -15,9 +16,12 @@ struct store;
  *    together, so that two answers say what happened between them,
  *    "memory_bytes", "memory_available_bytes", "disk": {"path",
  *    "size_bytes", "available_bytes"}, "cpu_slots": {"size", "taken"},
- *    "gpus": [{"name", "is_taken"}], "runs": [{"id", "name",
+ *    "gpus": [{"name", "is_taken"}], those that trials are given,
+ *    "gpu_use": [{"index", "model", "load": 0 to 1, "memory_used_bytes",
+ *    "memory_bytes"}], all that the driver tells of, "runs": [{"id", "name",
  *    "attempts": that run here now}]}
  */
-json_t *machine_to_json(struct store *store, struct err *err);
+json_t *machine_to_json(struct store *store, struct gpu_meter *meter,
+                        struct err *err);
 
 #endif

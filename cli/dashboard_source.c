@@ -17,6 +17,7 @@
 #include "cli/show_document.h"
 #include "cli/space_json.h"
 #include "cli/why_document.h"
+#include "orchestrator/gpu_meter.h"
 #include "orchestrator/run.h"
 
 enum { KEPT = 16 };
@@ -31,6 +32,7 @@ struct kept {
 struct source_user {
     struct cli cli;
     char *store;
+    struct gpu_meter *gpu_meter;
     pthread_mutex_t lock; /* of what is below */
     struct kept kept[KEPT];
     uint64_t clock;
@@ -41,6 +43,7 @@ struct source_user *source_user_create(const char *store)
     struct source_user *user = mem_zero(sizeof(*user));
 
     user->store = mem_copy_string(store);
+    user->gpu_meter = gpu_meter_create();
     user->cli = (struct cli){
         .store = user->store, .output = OUTPUT_JSON, .quiet = true};
     pthread_mutex_init(&user->lock, NULL);
@@ -54,6 +57,7 @@ void source_user_destroy(struct source_user *user)
     for (size_t i = 0; i < KEPT; i++)
         json_decref(user->kept[i].json);
     pthread_mutex_destroy(&user->lock);
+    gpu_meter_destroy(user->gpu_meter);
     free(user->store);
     free(user);
 }
@@ -285,8 +289,9 @@ static json_t *source_importance(void *user, struct store *store, int64_t run,
 
 static json_t *source_machine(void *user, struct store *store, struct err *err)
 {
-    (void)user;
-    return machine_to_json(store, err);
+    const struct source_user *this = user;
+
+    return machine_to_json(store, this->gpu_meter, err);
 }
 
 static json_t *source_act(void *user, int64_t run, const char *verb,

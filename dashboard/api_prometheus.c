@@ -185,6 +185,52 @@ static void add_gauges(struct buf *out, const json_t *runs)
     }
 }
 
+/* ---- GPUs of this machine ---- */
+
+static const struct gpu_series {
+    const char *name, *key, *help;
+} gpu_gauges[] = {
+    {"smtune_gpu_load", "load",
+     "Part of the time in which a GPU of this machine computes."},
+    {"smtune_gpu_memory_used_bytes", "memory_used_bytes",
+     "Memory of a GPU that is in use."},
+    {"smtune_gpu_memory_bytes", "memory_bytes", "Memory that a GPU has."},
+};
+
+/* Of what is not known there is no sample. */
+static void add_gpu(struct buf *out, const struct gpu_series *series,
+                    const json_t *gpu)
+{
+    const json_t *number = json_object_get(gpu, series->key);
+    char text[NUMBER_SIZE];
+
+    if (!json_is_number(number))
+        return;
+    value_format_real(json_number_value(number), text, sizeof(text));
+    buf_printf(out, "%s{gpu=\"%" JSON_INTEGER_FORMAT "\",", series->name,
+               json_integer_value(json_object_get(gpu, "index")));
+    add_label(out, "model", text_of(gpu, "model"));
+    buf_printf(out, "} %s\n", text);
+}
+
+static int add_gpus(struct buf *out, const struct dashboard_source *source,
+                    struct store *store, struct err *err)
+{
+    json_t *machine = source->machine(source->user, store, err);
+    const json_t *gpus = json_object_get(machine, "gpu_use");
+
+    if (machine == NULL)
+        return -1;
+    for (size_t i = 0; json_array_size(gpus) > 0 && i < ARRAY_LEN(gpu_gauges);
+         i++) {
+        add_head(out, gpu_gauges[i].name, "gauge", gpu_gauges[i].help);
+        for (size_t k = 0; k < json_array_size(gpus); k++)
+            add_gpu(out, &gpu_gauges[i], json_array_get(gpus, k));
+    }
+    json_decref(machine);
+    return 0;
+}
+
 /* ---- attempts ---- */
 
 struct attempts {
@@ -230,18 +276,23 @@ static int answer_metrics(const struct request *request, struct store *store,
 {
     struct run_list *list = dashboard_runs(request_dashboard(request));
     struct causes *causes = dashboard_causes(request_dashboard(request));
-    struct buf out = BUF_INIT;
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+    struct buf out = BUF_INIT, gpus = BUF_INIT;
     uint64_t version = 0;
     json_t *all, *chosen;
 
     if (run_list_update(list, store, err) < 0 ||
-        causes_update(causes, store, err) < 0)
+        causes_update(causes, store, err) < 0 ||
+        add_gpus(&gpus, source, store, err) < 0)
         return -1;
     all = run_list_rows(list, &version, NULL);
     chosen = choose_runs(all);
     add_store(&out, all, chosen);
     add_gauges(&out, chosen);
     add_attempts(&out, causes, chosen);
+    buf_add(&out, buf_text(&gpus), gpus.length);
+    buf_clear(&gpus);
     json_decref(chosen);
     json_decref(all);
     return answer_bytes(answer, media, blob_create(&out));

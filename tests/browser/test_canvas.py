@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from programs import wait_until
+from programs import build_gpu_library, wait_until
 
 TRIALS = 40
 FILE = f"""\
@@ -382,6 +382,19 @@ def test_resources(tuned):
     wait_until(lambda: len(tuned.all(".chart-spot")) >= 6)
     tuned.pictures("resources")
     tuned.axe()
+
+
+def test_resources_shows_gpus(smtune, fill, serve, page, tmp_path):
+    smtune.env |= build_gpu_library(tmp_path)
+    fill("a", "minimize", 10)
+    page.login(serve().operator)
+    page.go("/runs/1/resources")
+    page.see("0 NVIDIA <b>H100</b> 80GB HBM3 42 % 20.0 GiB 80.0 GiB")
+    page.see("1 NVIDIA A100-SXM4-40GB MIG – 40.0 GiB 40.0 GiB")
+    # Three of attempts, four of the machine, two of GPUs.
+    wait_until(lambda: len(page.all(".chart-spot")) >= 9, 45)
+    page.pictures("resources-gpus")
+    page.axe()
 
 
 def distribution(times):

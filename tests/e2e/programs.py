@@ -68,6 +68,14 @@ def processes_with(marker):
     return found
 
 
+def build_gpu_library(folder):
+    """Builds what stands for NVIDIA's library (tests/nvml.c), which needs its
+    hardware; environment variables with which programs find it."""
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "libnvidia-ml.so.1",
+                    ROOT / "tests/nvml.c"], check=True)
+    return {"LD_LIBRARY_PATH": str(folder)}
+
+
 class Smtune:
     """Runs build/san/smtune in the test's folder, on the test's store."""
 

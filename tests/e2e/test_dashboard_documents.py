@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 
 from dashboards import Dashboard
-from programs import wait_until
+from programs import build_gpu_library, wait_until
 
 EXPERIMENT = """
 version: 1
@@ -188,6 +188,72 @@ def test_the_machine_is_looked_at(smtune, experiment, told):
     assert machine["disk"]["available_bytes"] > 0
     assert machine["cpu_slots"] == {"size": machine["cpus"], "taken": 0}
     assert machine["runs"] == []
+
+
+GPU_USE = [
+    {"index": 0, "model": "NVIDIA <b>H100</b> 80GB HBM3", "load": 0.42,
+     "memory_used_bytes": 20 << 30, "memory_bytes": 80 << 30},
+    {"index": 1, "model": "NVIDIA A100-SXM4-40GB MIG", "load": None,
+     "memory_used_bytes": 40 << 30, "memory_bytes": 40 << 30},
+]
+
+
+@pytest.fixture
+def gpu_library(smtune, tmp_path):
+    """smtune finds tests/nvml.c; the file in which it says what became of it."""
+    smtune.env |= build_gpu_library(tmp_path)
+    smtune.env["FAKE_NVML_LOG"] = str(tmp_path / "nvml.log")
+    return tmp_path / "nvml.log"
+
+
+def test_the_driver_is_asked_how_much_of_gpus_is_in_use(
+        smtune, experiment, told, gpu_library):
+    assert told("machine")["gpu_use"] == GPU_USE
+    assert gpu_library.read_text() == "is"
+
+
+@pytest.mark.parametrize("function, key", [
+    ("nvmlDeviceGetHandleByIndex_v2", None), ("nvmlDeviceGetName", "model"),
+    ("nvmlDeviceGetUtilizationRates", "load"),
+    ("nvmlDeviceGetMemoryInfo", "memory_bytes")])
+def test_what_a_gpu_does_not_say_is_not_known(
+        smtune, experiment, told, gpu_library, function, key):
+    smtune.env["FAKE_NVML_FAILS"] = function
+    for gpu, usual in zip(told("machine")["gpu_use"], GPU_USE, strict=True):
+        assert gpu["index"] == usual["index"]
+        unknown = {name for name in gpu if gpu[name] is None}
+        assert unknown >= {key} if key else unknown == gpu.keys() - {"index"}
+
+
+@pytest.mark.parametrize("function", ["nvmlInit_v2", "nvmlDeviceGetCount_v2"])
+def test_without_a_driver_there_are_no_gpus(
+        smtune, experiment, told, gpu_library, function):
+    smtune.env["FAKE_NVML_FAILS"] = function
+    assert told("machine")["gpu_use"] == []
+
+
+def test_without_its_library_nothing_is_said_of_gpus(
+        smtune, experiment, told, gpu_library, tmp_path):
+    # A file that is no library: so it is on a machine that has NVIDIA's, too.
+    (tmp_path / "libnvidia-ml.so.1").write_text("")
+    assert told("machine")["gpu_use"] == []
+    with Dashboard(smtune) as dashboard:
+        assert b"gpu" not in dashboard.get("/metrics").body
+
+
+def test_prometheus_gets_gpus(smtune, experiment, gpu_library):
+    with Dashboard(smtune) as dashboard:
+        found = {key: number for key, number in samples(dashboard).items()
+                 if "gpu" in key[0]}
+    first, second = (f'gpu="{gpu["index"]}",model="{gpu["model"]}"'
+                     for gpu in GPU_USE)
+    assert found == {
+        ("smtune_gpu_load", first): 0.42,
+        ("smtune_gpu_memory_used_bytes", first): 20 << 30,
+        ("smtune_gpu_memory_used_bytes", second): 40 << 30,
+        ("smtune_gpu_memory_bytes", first): 80 << 30,
+        ("smtune_gpu_memory_bytes", second): 40 << 30}
+    assert gpu_library.read_text() == "is"
 
 
 HOLD = """

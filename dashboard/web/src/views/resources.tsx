@@ -7,7 +7,7 @@ import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
 import { paintLine } from "../charts/lines";
 import { useMachine } from "../charts/resources/machine";
-import type { Nodes, Sample, Watched } from "../charts/resources/machine";
+import type { Gpu, Nodes, Sample, Watched } from "../charts/resources/machine";
 import { counted, isBetterAsLog, median } from "../charts/rows";
 import { makeScale } from "../charts/scales";
 import type { Painter } from "../charts/svg";
@@ -31,7 +31,7 @@ const percent = (part: number) => (Number.isNaN(part) ? "–" : `${Math.round(pa
 
 const kinds: readonly [Exclude<keyof Sample, "timeMs">, string][] = [
   ["cpu", "CPU"], ["memory", "Memory"], ["slots", "Slots taken"], ["gpus", "GPUs taken"],
-  ["disk", "Disk used"],
+  ["disk", "Disk used"], ["gpuLoad", "GPU load"], ["gpuMemory", "GPU memory"],
 ];
 
 function runningPanel(samples: readonly Sample[], [key, title]: (typeof kinds)[number], theme: Theme): PanelSpec {
@@ -88,6 +88,34 @@ function MachineNow({ run, watched }: { run: RunModel; watched: Watched }) {
         cell: (row, column) => column === 0 ? new Date(samples[row].timeMs).toISOString()
           : samples[row][kinds[column - 1][0]] * 100,
       })} />
+  );
+}
+
+function GpuList({ gpus }: { gpus: readonly Gpu[] }) {
+  if (gpus.length === 0) return null;
+  const bytes = (amount: number | null) => (amount === null ? "–" : formatBytes(amount));
+  return (
+    <section class="card">
+      <div class="card-head"><h2>GPUs</h2></div>
+      <div class="chart-table-scroll" role="region" tabIndex={0} aria-label="GPUs">
+        <table class="table table-plain">
+          <thead>
+            <tr>{["GPU", "Model", "Load", "Memory used", "Memory"].map((text) => <th key={text}>{text}</th>)}</tr>
+          </thead>
+          <tbody>
+            {gpus.map((gpu) => (
+              <tr key={gpu.index}>
+                <td class="num">{gpu.index}</td>
+                <td>{gpu.model}</td>
+                <td class="num">{percent(gpu.load ?? NaN)}</td>
+                <td class="num">{bytes(gpu.memory_used_bytes)}</td>
+                <td class="num">{bytes(gpu.memory_bytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 
@@ -235,6 +263,7 @@ function Live({ run }: ViewProps) {
   return (
     <>
       <MachineNow run={run} watched={watched} />
+      {watched.machine && <GpuList gpus={watched.machine.gpu_use} />}
       {watched.nodes && <NodeList {...watched.nodes} />}
     </>
   );

@@ -5,6 +5,14 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { getJson } from "../../api";
 
+export interface Gpu {
+  readonly index: number;
+  readonly model: string | null;
+  readonly load: number | null; // from 0 to 1
+  readonly memory_used_bytes: number | null;
+  readonly memory_bytes: number | null;
+}
+
 interface Machine {
   readonly time_ms: number;
   readonly host: string;
@@ -17,6 +25,7 @@ interface Machine {
   readonly disk: { path: string; size_bytes: number; available_bytes: number } | null;
   readonly cpu_slots: { size: number; taken: number };
   readonly gpus: readonly { name: string; is_taken: boolean }[];
+  readonly gpu_use: readonly Gpu[];
   readonly runs: readonly { id: number; name: string; attempts: number }[];
 }
 
@@ -43,6 +52,8 @@ export interface Sample {
   readonly disk: number;
   readonly slots: number;
   readonly gpus: number;
+  readonly gpuLoad: number; // of all GPUs
+  readonly gpuMemory: number;
 }
 
 export interface Watched {
@@ -61,6 +72,10 @@ const watched = signal<Watched>({ machine: null, samples: [], nodes: null, error
 
 const part = (some: number, all: number) => (all > 0 ? some / all : NaN);
 
+function sum(gpus: readonly Gpu[], of: (gpu: Gpu) => number | null): number {
+  return gpus.reduce((all, gpu) => all + (of(gpu) ?? 0), 0);
+}
+
 function sampleOf(now: Machine, before: Machine | null): Sample {
   return {
     timeMs: now.time_ms,
@@ -70,6 +85,8 @@ function sampleOf(now: Machine, before: Machine | null): Sample {
     disk: now.disk === null ? NaN : 1 - part(now.disk.available_bytes, now.disk.size_bytes),
     slots: part(now.cpu_slots.taken, now.cpu_slots.size),
     gpus: part(now.gpus.filter((gpu) => gpu.is_taken).length, now.gpus.length),
+    gpuLoad: part(sum(now.gpu_use, (gpu) => gpu.load), now.gpu_use.filter((gpu) => gpu.load !== null).length),
+    gpuMemory: part(sum(now.gpu_use, (gpu) => gpu.memory_used_bytes), sum(now.gpu_use, (gpu) => gpu.memory_bytes)),
   };
 }
 
