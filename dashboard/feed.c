@@ -6,17 +6,15 @@
  */
 #include "dashboard/feed.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <uv.h>
 
-#include "base/base64.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "dashboard/columns.h"
 #include "dashboard/dashboard.h"
+#include "dashboard/feed_event.h"
 #include "dashboard/run_list.h"
 #include "dashboard/stream.h"
 #include "store/changes.h"
@@ -84,24 +82,7 @@ static void add_message(struct feed *feed, struct listener to,
 
 static void add_gone(struct feed *feed, int64_t listeners, int64_t run)
 {
-    struct buf data = BUF_INIT;
-
-    buf_printf(&data, "{\"run\":%" PRId64 "}", run);
-    add_message(feed, (struct listener){listeners, 0},
-                stream_event("gone", 0, buf_text(&data)));
-    buf_clear(&data);
-}
-
-static void add_runs(struct feed *feed, const json_t *rows)
-{
-    struct buf data = BUF_INIT;
-
-    buf_add_string(&data, "{\"runs\":");
-    json_print(rows, &data);
-    buf_add_char(&data, '}');
-    add_message(feed, (struct listener){0},
-                stream_event("runs", 0, buf_text(&data)));
-    buf_clear(&data);
+    add_message(feed, (struct listener){listeners, 0}, feed_event_gone(run));
 }
 
 static void tell_list(struct feed *feed)
@@ -111,7 +92,7 @@ static void tell_list(struct feed *feed)
                                  &feed->list_version, &gone);
 
     if (json_array_size(rows) > 0)
-        add_runs(feed, rows);
+        add_message(feed, (struct listener){0}, feed_event_runs(rows));
     for (size_t i = 0; i < json_array_size(gone); i++)
         add_gone(feed, 0, json_integer_value(json_array_get(gone, i)));
     json_decref(rows);
@@ -163,24 +144,6 @@ static bool is_short(const struct columns_part *part, int64_t since)
            part->bytes->length <= FEED_COLUMNS_MAX_BYTES;
 }
 
-static void add_rows(struct feed *feed, struct listener to,
-                     const struct columns_part *part, bool with_columns)
-{
-    struct buf data = BUF_INIT;
-
-    buf_printf(&data,
-               "{\"run\":%" PRId64 ",\"since\":%" PRId64 ",\"seq\":%" PRId64,
-               part->run, part->since, part->seq);
-    if (with_columns) {
-        buf_add_string(&data, ",\"columns\":\"");
-        base64_encode(part->bytes->data, part->bytes->length, &data);
-        buf_add_char(&data, '"');
-    }
-    buf_add_char(&data, '}');
-    add_message(feed, to, stream_event("rows", part->seq, buf_text(&data)));
-    buf_clear(&data);
-}
-
 static void tell_changes(struct feed *feed, struct followed *followed)
 {
     struct columns_part part = {.run = followed->run, .since = followed->seq};
@@ -188,8 +151,8 @@ static void tell_changes(struct feed *feed, struct followed *followed)
     if (columns_cache_get(dashboard_columns(feed->dashboard), feed->store,
                           &part, NULL) < 0)
         return;
-    add_rows(feed, (struct listener){followed->run, 0}, &part,
-             is_short(&part, followed->seq));
+    add_message(feed, (struct listener){followed->run, 0},
+                feed_event_rows(&part, is_short(&part, followed->seq)));
     followed->seq = part.seq;
     blob_release(part.bytes);
 }
@@ -203,7 +166,7 @@ static void tell_missed(struct feed *feed, struct listener to)
                           &part, NULL) < 0)
         return;
     if (part.seq > to.last_id && is_short(&part, to.last_id))
-        add_rows(feed, to, &part, true);
+        add_message(feed, to, feed_event_rows(&part, true));
     blob_release(part.bytes);
 }
 
@@ -220,10 +183,11 @@ static void look_at_run(struct feed *feed, struct followed *followed)
     if (followed->seq > 0 && seq > followed->seq) {
         tell_changes(feed, followed);
     } else if (followed->has_new || seq != followed->seq) {
-        add_rows(feed, (struct listener){followed->run, 0},
-                 &(struct columns_part){
-                     .run = followed->run, .since = seq, .seq = seq},
-                 false);
+        add_message(feed, (struct listener){followed->run, 0},
+                    feed_event_rows(&(struct columns_part){.run = followed->run,
+                                                           .since = seq,
+                                                           .seq = seq},
+                                    false));
         followed->seq = seq;
     }
     followed->has_new = false;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dashboard/run_list.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/compiler.h"
 #include "base/mem.h"
+#include "dashboard/run_json.h"
 #include "dashboard/source.h"
 #include "dashboard/tally.h"
 #include "store/changes.h"
@@ -95,100 +94,6 @@ void run_list_destroy(struct run_list *list)
     free(list);
 }
 
-/* ---- a row ---- */
-
-static json_t *time_text(int64_t time_ms)
-{
-    char text[32];
-
-    if (time_ms == 0)
-        return json_null();
-    clock_format_iso(time_ms, text, sizeof(text));
-    return json_string(text);
-}
-
-/* Together all but "queued", which are some of the pending, and "infeasible",
- * which have succeeded, are "all". */
-static json_t *counts_json(const struct run_row *run)
-{
-    const struct {
-        const char *key;
-        int64_t count;
-    } counts[] = {
-        {"all", run->trials},      {"succeeded", run->succeeded},
-        {"failed", run->failed},   {"running", run->running},
-        {"pending", run->pending}, {"paused", run->paused},
-        {"stopped", run->stopped}, {"other", run->other - run->stopped},
-        {"queued", run->queued},   {"infeasible", run->infeasible},
-    };
-    json_t *json = json_object();
-
-    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
-        json_object_set_new(json, counts[i].key,
-                            json_integer((json_int_t)counts[i].count));
-    return json;
-}
-
-static json_t *best_json(const struct run_row *run)
-{
-    if (isnan(run->best) || run->objective_count != 1)
-        return json_null();
-    return json_pack("{s:I, s:f}", "trial", (json_int_t)run->best_trial,
-                     "value", run->best);
-}
-
-/* They are a JSON list in the record. */
-static json_t *tags_json(const char *tags)
-{
-    json_t *json = json_parse(tags, strlen(tags), NULL);
-
-    return json != NULL ? json : json_array();
-}
-
-/* NULL on error. */
-static json_t *objectives_json(struct look *look, int64_t run)
-{
-    char **goals = NULL;
-    char **metrics = store_run_objectives(look->store, run, &goals, look->err);
-    json_t *json = metrics == NULL ? NULL : json_array();
-
-    for (size_t i = 0; json != NULL && metrics[i] != NULL; i++)
-        json_array_append_new(json, json_pack("{s:o, s:s}", "metric",
-                                              json_from_text(metrics[i]),
-                                              "goal", goals[i]));
-    store_free_names(metrics);
-    store_free_names(goals);
-    return json;
-}
-
-static json_t *row_json(const struct run_row *run, const char *state,
-                        json_t *objectives)
-{
-    json_t *json = json_object();
-
-    json_object_set_new(json, "id", json_integer((json_int_t)run->id));
-    json_object_set_new(json, "name", json_from_text(run->name));
-    json_object_set_new(json, "kind", json_from_text(run->kind));
-    json_object_set_new(json, "state", json_string(state));
-    json_object_set_new(json, "reason", json_text_unless_empty(run->reason));
-    json_object_set_new(json, "created", time_text(run->created_ms));
-    json_object_set_new(json, "started", time_text(run->started_ms));
-    json_object_set_new(json, "ended", time_text(run->ended_ms));
-    json_object_set_new(
-        json, "duration_ms",
-        run->started_ms == 0 || run->ended_ms == 0
-            ? json_null()
-            : json_integer((json_int_t)(run->ended_ms - run->started_ms)));
-    json_object_set_new(json, "objectives", objectives);
-    json_object_set_new(json, "trials", counts_json(run));
-    json_object_set_new(json, "best", best_json(run));
-    json_object_set_new(json, "parent", json_int_unless(run->parent_id, 0));
-    json_object_set_new(json, "tags", tags_json(run->tags));
-    json_object_set_new(json, "note", json_text_unless_empty(run->comment));
-    json_object_set_new(json, "message", json_text_unless_empty(run->note));
-    return json;
-}
-
 /* ---- keeping up to date ---- */
 
 struct reading {
@@ -223,22 +128,23 @@ static const char *find_state(const struct look *look,
 
 static int take_run(void *user, const struct run_row *row)
 {
-    struct reading *reading = user;
+    const struct reading *reading = user;
+    const struct look *look = reading->look;
     struct entry *entry = reading->entry;
-    json_t *objectives = objectives_json(reading->look, row->id);
     struct run_row run = *row;
+    json_t *json;
 
-    if (objectives == NULL)
-        return -1;
     tally_fill(entry->tally, &run);
     free(entry->name);
     free(entry->state);
     entry->name =
         strcmp(run.state, "running") == 0 ? mem_copy_string(run.name) : NULL;
     entry->paused_ms = run.paused_ms;
-    entry->state = mem_copy_string(find_state(reading->look, &run));
-    keep_row(reading->look->list, entry,
-             row_json(&run, entry->state, objectives));
+    entry->state = mem_copy_string(find_state(look, &run));
+    json = run_to_json(look->store, &run, entry->state, look->err);
+    if (json == NULL)
+        return -1;
+    keep_row(look->list, entry, json);
     return 0;
 }
 
