@@ -33,7 +33,8 @@
  */
 
 struct tuning {
-    double startup;    /* results before there is a model */
+    double startup;    /* results, and trials pending, before a model */
+    double results;    /* of these at least are results */
     double good_share; /* of the results are in l */
     double good_max;
     double bad_max; /* kernels of g before they are thinned out */
@@ -51,6 +52,7 @@ struct tuning {
 
 static const struct tuning tuning = {
     .startup = 10,
+    .results = 4,
     .good_share = 0.15,
     .good_max = 50,
     .bad_max = 500,
@@ -397,6 +399,16 @@ static void give_reason(const struct tpe *tpe, struct ask *ask,
                  ", and %zu that went less far", behind);
 }
 
+/* With many at once, those that are pending make no more start than it takes.
+ */
+static bool is_starting(const struct tpe *tpe, const struct history *history)
+{
+    size_t results = tpe->standings.count + tpe->earlier.count;
+
+    return tpe->axes.count == 0 || results < (size_t)tuning.results ||
+           results + history->pending_count < (size_t)tuning.startup;
+}
+
 static enum ask_result tpe_next(void *state, struct ask *ask, struct err *err)
 {
     enum { ROUNDS = 8 };
@@ -408,8 +420,7 @@ static enum ask_result tpe_next(void *state, struct ask *ask, struct err *err)
     standings_update(&tpe->standings, history);
     if (history->transfer != NULL)
         standings_update(&tpe->earlier, history->transfer);
-    if (tpe->standings.count + tpe->earlier.count < (size_t)tuning.startup ||
-        tpe->axes.count == 0)
+    if (is_starting(tpe, history))
         return startup_next(tpe->startup, ask, err);
     split_trials(tpe, history);
     if (history->transfer != NULL)

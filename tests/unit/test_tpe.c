@@ -482,6 +482,32 @@ static void test_tpe__thousands_of_results_are_no_burden(void **state)
     space_destroy(space);
 }
 
+/* With eight at a time: results 1 to 4 and trials 5 to 11 are enough. */
+static void test_tpe__pending_trials_count_as_startup(void **state)
+{
+    enum { PARALLEL = 8, STARTUP = 11 };
+    struct space *space = make_space(3, PARAM_FLOAT);
+    struct target target = make_target(3, 5);
+    struct strategy *strategy = make("tpe", space, 1);
+    struct suggestion suggestion;
+    struct value points[20][3];
+
+    (void)state;
+    for (uint64_t trial = 1; trial <= ARRAY_LEN(points); trial++) {
+        uint64_t done = trial - PARALLEL;
+
+        if (trial > PARALLEL)
+            tell(strategy, done, distance2(space, points[done - 1], &target));
+        assert_int_equal(
+            strategy_ask(strategy, trial, points[trial - 1], &suggestion, NULL),
+            ASK_OK);
+        assert_string_equal(suggestion.reason.step,
+                            trial <= STARTUP ? "startup" : "tpe");
+    }
+    strategy_destroy(strategy);
+    space_destroy(space);
+}
+
 static void test_tpe__gives_its_reasons(void **state)
 {
     struct space *space = make_space(3, PARAM_FLOAT);
@@ -529,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_tpe__covers_the_front_of_two_objectives),
         cmocka_unit_test(test_tpe__earlier_runs_guide_and_do_not_bind),
         cmocka_unit_test(test_tpe__thousands_of_results_are_no_burden),
+        cmocka_unit_test(test_tpe__pending_trials_count_as_startup),
         cmocka_unit_test(test_tpe__gives_its_reasons),
     };
 
