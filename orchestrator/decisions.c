@@ -488,9 +488,11 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         deciding->at++;
         deciding->launch_errors = 0;
         deciding->is_hopeless = false;
+        deciding->was_paused = false;
         deciding->verdicts = 0;
         note_verdict(deciding);
     }
+    deciding->was_paused |= strcmp(word, "run_paused") == 0;
     return strcmp(word, "run_state") == 0 ? check_run_state(deciding, detail)
                                           : 0;
 }

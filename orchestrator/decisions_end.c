@@ -116,13 +116,15 @@ bool deciding_may_stop(const struct deciding *deciding,
              strcmp(session->reason, budget_verdict_text(BUDGET_TIME)) == 0));
 }
 
-static bool may_interrupt(const struct job *job, const struct session *session)
+static bool may_interrupt(const struct deciding *deciding,
+                          const struct job *job, const struct session *session)
 {
     struct attempt_exit end = job->end;
 
     end.is_shortage = true;
     return !job->has_end || end.cause == CAUSE_CANCELLED ||
-           trial_had_no_chance(&end) || was_stopped(session);
+           trial_had_no_chance(&end) || deciding->was_paused ||
+           was_stopped(session);
 }
 
 /* What the engine wanted of the attempt; that it said more than its schedule
@@ -159,7 +161,7 @@ int deciding_check_end(struct deciding *deciding, struct job *job,
         return deciding_differ(
             deciding, job->number,
             "it was stopped, and the budget was not used up");
-    if (wish == WISH_INTERRUPT && !may_interrupt(job, session))
+    if (wish == WISH_INTERRUPT && !may_interrupt(deciding, job, session))
         return deciding_differ(
             deciding, job->number,
             "it was interrupted, and nobody stopped the run");

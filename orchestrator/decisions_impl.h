@@ -65,6 +65,7 @@ struct deciding {
     unsigned verdicts; /* bits of those that the session came by: results
                           that come while it ends do not undo them */
     bool is_hopeless;  /* nothing could be started in it */
+    bool was_paused;   /* by its user; what ran then may have been ended */
     bool is_closing;   /* paused trials were stopped, and nothing began since */
     const struct event_row *event;
 };

@@ -55,8 +55,8 @@ static void end_unstarted(struct engine *engine, struct trial_list *list,
 
 /* What the executor has: those that run, too, or those alone that do not yet.
  */
-static void cancel_live(struct engine *engine, enum cancel_mode mode,
-                        bool running_too)
+static void cancel_live(struct engine *engine, enum trial_wish wish,
+                        enum cancel_mode mode, bool running_too)
 {
     struct trial *trial;
 
@@ -65,7 +65,7 @@ static void cancel_live(struct engine *engine, enum cancel_mode mode,
         if (trial->has_ended || (trial->state == JOB_RUNNING && !running_too))
             continue;
         if (trial->wish != WISH_PAUSE && trial->wish != WISH_GIVE_UP)
-            trial->wish = engine->wish;
+            trial->wish = wish;
         executor_cancel(trial->executor, trial->attempt, mode);
     }
 }
@@ -78,13 +78,13 @@ static void drain(struct engine *engine, enum trial_wish wish)
     engine_end_idle(engine);
     end_unstarted(engine, &engine->prepared, &engine->prepared_count);
     end_unstarted(engine, &engine->committed, &engine->committed_count);
-    cancel_live(engine, CANCEL_TERM, false);
+    cancel_live(engine, wish, CANCEL_TERM, false);
 }
 
 void engine_end_all(struct engine *engine, enum cancel_mode mode)
 {
     engine->phase = PHASE_ENDING;
-    cancel_live(engine, mode, true);
+    cancel_live(engine, engine->wish, mode, true);
 }
 
 void engine_use_up_budget(struct engine *engine, enum budget_verdict verdict)
@@ -181,13 +181,15 @@ bool engine_is_paused(const struct engine *engine)
     return engine->paused_since_ms != 0;
 }
 
+/* A jump of the clock until now is not one of the time that begins here. */
 static bool record_pause(struct engine *engine, bool is_paused)
 {
     struct err err;
 
     if (!engine_begin(engine))
         return false;
-    if (store_set_run_paused(engine->store, engine->run->id, is_paused,
+    if (engine_note_clock(engine, &err) == 0 &&
+        store_set_run_paused(engine->store, engine->run->id, is_paused,
                              clock_wall_ms(), &err) == 0)
         return true;
     engine_break(engine, &err);
@@ -196,14 +198,19 @@ static bool record_pause(struct engine *engine, bool is_paused)
 
 bool engine_pause(struct engine *engine, bool at_once)
 {
+    int64_t since_ms = engine->paused_since_ms;
+
     if (!engine_is_paused(engine)) {
         if (!record_pause(engine, true))
             return false;
         engine->paused_since_ms = clock_monotonic_ms();
     }
-    engine->wish = WISH_INTERRUPT;
-    cancel_live(engine, CANCEL_TERM, at_once);
-    return engine_commit_now(engine);
+    if (!engine_commit_now(engine)) {
+        engine->paused_since_ms = since_ms;
+        return false;
+    }
+    cancel_live(engine, WISH_INTERRUPT, CANCEL_TERM, at_once);
+    return true;
 }
 
 bool engine_resume(struct engine *engine)

@@ -99,13 +99,15 @@ void engine_check_budget(struct engine *engine)
 }
 
 /* As long as nothing is started, nothing is asked for either: whether there
- * is more to try is then not known, but for the budget. */
+ * is more to try, or a trial that rests may go on, is then not known, but for
+ * the budget. */
 static bool may_have_more(const struct engine *engine)
 {
     int64_t trials = engine->experiment->budget.trials;
 
     return engine_is_held(engine) && !engine->exhausted &&
-           (trials == 0 || engine->tally.suggested < trials);
+           (trials == 0 || engine->tally.suggested < trials ||
+            engine->paused_trials > 0);
 }
 
 static bool is_over(const struct engine *engine)

@@ -416,6 +416,25 @@ def test_paused_time_is_not_in_the_budget(smtune, experiment):
     assert status(smtune)["reason"] == "all trials of the budget ended"
 
 
+def test_what_rests_in_a_pause_goes_on_after_it(smtune, experiment):
+    path = experiment("  shell: 'while [ ! -e go ]; do sleep 0.02; done; "
+                      "echo loss=${{ x }} at ${{ epochs }}'",
+                      "{trials: 3, parallel: 3}")
+    path.write_text(path.read_text() +
+                    "schedule: {method: asha, type: promotion, resource: epochs, "
+                    "min: 1, max: 3, eta: 3}\n")
+    detach(smtune, path)
+    wait_until(lambda: status(smtune)["trials"]["running"] == 3)
+    smtune.ok("pause", "exp")
+    go(smtune)
+    wait_until(lambda: states(smtune) == ["paused"] * 3)
+    assert smtune("wait", "exp", "--timeout", "0").returncode == 124
+    smtune.ok("resume", "exp")
+    assert over(smtune) == "succeeded"
+    assert sorted(states(smtune)) == ["stopped", "stopped", "succeeded"]
+    proved(smtune)
+
+
 # ---- retry ----
 
 # Fails until it is mended; says which attempt it is.
