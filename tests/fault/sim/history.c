@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "store/store.h"
 #include "tests/fault/sim/check.h"
+#include "tests/fault/sim/clients.h"
 #include "tests/fault/sim/disk.h"
 #include "tests/fault/sim/loop.h"
 
@@ -61,8 +62,9 @@ static void on_tick(void *user, const struct engine_status *status)
 {
     struct history *history = user;
     const struct scenario *scenario = &history->scenario;
-    int64_t spent_ms =
-        history->engine_ms + history->world->now_ms - history->session_ms;
+    int64_t spent_ms = history->engine_ms + history->world->now_ms -
+                       history->session_ms -
+                       clients_paused_ms(history->world->clients);
 
     (void)status;
     if (scenario->time_ms > 0 && scenario->full == 0 &&
@@ -147,6 +149,7 @@ static void plan_session(struct history *history)
     }
     if (is_late)
         return;
+    clients_plan(world->clients);
     for (int i = 0; i < 3 && rng_percent(&world->rng, scenario->signals); i++) {
         world_schedule(
             world, at_ms,
@@ -260,6 +263,7 @@ static void crash(struct history *history)
 static void run_session(struct history *history)
 {
     struct world *world = history->world;
+    int64_t paused_ms;
 
     history->sessions++;
     world_trace("engine %d", history->sessions);
@@ -275,8 +279,10 @@ static void run_session(struct history *history)
         crash(history);
     }
     world_cancel_all(world, world); /* what was to be done to the engine */
-    history->engine_ms += history->heard_ms - history->session_ms;
-    history->known_ms += world->now_ms - history->session_ms;
+    paused_ms = clients_paused_ms(world->clients);
+    clients_forget(world->clients);
+    history->engine_ms += history->heard_ms - history->session_ms - paused_ms;
+    history->known_ms += world->now_ms - history->session_ms - paused_ms;
 }
 
 /* Time goes by without an engine. */
@@ -328,6 +334,7 @@ bool history_run(const struct history_options *options, char failure[1024])
     world_trace("seed %" PRIu64 "\n%s", options->seed, history->scenario.text);
     world->disk = first_disk(history, options->template);
     world->site = site_create(world, &history->scenario.habits);
+    world->clients = clients_create(history);
     failure[0] = '\0';
     if (setjmp(world->failed) == 0)
         play(history);
@@ -336,6 +343,8 @@ bool history_run(const struct history_options *options, char failure[1024])
     close_range(FIRST_DESCRIPTOR, ~0U, 0);
     world_cancel_all(world, world);
     loop_forget(world);
+    world_cancel_all(world, world->clients);
+    clients_destroy(world->clients);
     site_destroy(world->site);
     disk_destroy(world->disk);
     scenario_clear(&history->scenario);

@@ -49,8 +49,15 @@ struct history {
     int reopening_count;
 };
 
-/* What `smtune retry` does, with some trial; whether it was over. */
+/* What `smtune retry` does without an engine, with some trial; whether it was
+ * over. */
 bool history_reopen(struct history *history);
+/* Some trial that is over and may be put back now; 0: there is none. */
+int64_t history_reopen_begin(struct history *history);
+/* It was. */
+void history_reopen_end(struct history *history);
+/* Or the engine that was asked crashed, and it is to be seen in the record. */
+void history_reopen_doubt(struct history *history);
 /* Whether the trial was put back when more than so many ends of trials had been
  * told; or when it had so many attempts. */
 bool history_is_reopened_after(const struct history *history, int64_t trial,

@@ -2,10 +2,12 @@
 #include "tests/fault/sim/loop.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <uv.h>
 
 #include "base/mem.h"
+#include "tests/fault/sim/clients.h"
 
 /*
  * In place of libuv: those of its functions that the engine calls, as one
@@ -154,16 +156,16 @@ void uv_timer_set_repeat(uv_timer_t *handle, uint64_t repeat_ms)
     handle->repeat = repeat_ms;
 }
 
-/* Nobody comes to the engine's socket. */
+/* The engine's socket, and who talks to it there, are real. */
 int uv_poll_init(uv_loop_t *uv, uv_poll_t *handle, int fd)
 {
-    (void)fd;
+    handle->io_watcher.fd = fd;
     return init(uv, (uv_handle_t *)handle, UV_POLL);
 }
 
 int uv_poll_start(uv_poll_t *handle, int events, uv_poll_cb run)
 {
-    (void)events;
+    handle->io_watcher.pevents = (unsigned)events;
     handle->poll_cb = run;
     return set_active((uv_handle_t *)handle, true);
 }
@@ -300,6 +302,49 @@ static void run_each(struct loop *loop, uv_handle_type type)
     }
 }
 
+static const struct {
+    int event;
+    short polled;
+} poll_events[] = {
+    {UV_READABLE, POLLIN},
+    {UV_WRITABLE, POLLOUT},
+    {UV_DISCONNECT, POLLRDHUP},
+};
+
+/* What has come for a handle, as libuv says it. */
+static int look_at(const uv_poll_t *handle)
+{
+    struct pollfd file = {.fd = handle->io_watcher.fd};
+    int wanted = (int)handle->io_watcher.pevents, came = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(poll_events); i++) {
+        if (wanted & poll_events[i].event)
+            file.events |= poll_events[i].polled;
+    }
+    if (poll(&file, 1, 0) <= 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(poll_events); i++) {
+        if (file.revents & poll_events[i].polled)
+            came |= poll_events[i].event;
+    }
+    return came != 0 ? came : wanted; /* an error alone: all are told */
+}
+
+/* In the turn in which somebody writes it is heard. */
+static void run_files(struct loop *loop)
+{
+    if (!clients_are_there(world_get()))
+        return;
+    for (size_t i = 0; i < loop->count; i++) {
+        uv_poll_t *handle = (uv_poll_t *)loop->handles[i];
+        int came = is_active(loop->handles[i], UV_POLL) ? look_at(handle) : 0;
+
+        if (came != 0)
+            handle->poll_cb(handle, 0, came);
+    }
+    clients_hear(world_get());
+}
+
 static void run_closing(struct loop *loop)
 {
     size_t kept = 0, count = loop->count;
@@ -401,6 +446,7 @@ int uv_run(uv_loop_t *uv, uv_run_mode mode)
         run_each(loop, UV_IDLE);
         run_each(loop, UV_PREPARE);
         poll_world(loop);
+        run_files(loop);
         run_closing(loop);
     }
     return 0;

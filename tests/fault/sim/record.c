@@ -51,6 +51,11 @@ static void on_state(struct record *record, sqlite3_stmt *statement)
     copy_word(record->run_state, statement, 0);
 }
 
+static void on_enqueued(struct record *record, sqlite3_stmt *statement)
+{
+    record->enqueued = sqlite3_column_int64(statement, 0);
+}
+
 static double real_of(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL
@@ -140,6 +145,8 @@ static sqlite3 *open_record(void)
     if (sqlite3_open_v2("smtune.db", &db, SQLITE_OPEN_READWRITE, NULL) !=
         SQLITE_OK)
         world_fail("the record cannot be opened: %s", sqlite3_errmsg(db));
+    /* The log is an engine's, which may be there and go on with it. */
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return db;
 }
 
@@ -151,6 +158,8 @@ void record_read(struct record *record, bool is_thorough)
     if (is_thorough)
         read_rows(db, "PRAGMA integrity_check", on_check, record);
     read_rows(db, "SELECT state FROM run", on_state, record);
+    read_rows(db, "SELECT ifnull(max(idx), 0) FROM enqueued", on_enqueued,
+              record);
     read_rows(db,
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"
@@ -215,8 +224,6 @@ struct witness *witness_create(void)
     struct witness *witness = mem_zero(sizeof(*witness));
 
     witness->db = open_record();
-    /* The log is the engine's, which goes on with it. */
-    sqlite3_db_config(witness->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (sqlite3_prepare_v2(witness->db, "SELECT 1 FROM attempt WHERE id = ?",
                            -1, &witness->find, NULL) != SQLITE_OK)
         world_fail("there are no attempts in the record: %s",

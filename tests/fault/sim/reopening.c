@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-
 #include <string.h>
 
+#include "base/compiler.h"
 #include "orchestrator/reopen.h"
 #include "orchestrator/spec.h"
 #include "tests/fault/sim/history.h"
 #include "tests/fault/sim/record.h"
 
-/* Trials that were over and are put back, between two engines. */
+/* Trials that were over and are put back, between two engines or by one. */
 
 bool history_is_reopened_after(const struct history *history, int64_t trial,
                                size_t end)
@@ -32,20 +32,23 @@ bool history_is_reopened_at(const struct history *history, int64_t trial,
     return false;
 }
 
-static int64_t count_attempts(int64_t trial)
+static bool is_over(const struct record_job *job)
 {
-    struct record record;
-    int64_t count = 0;
+    static const char *const states[] = {"succeeded", "failed", "stopped"};
 
-    record_read(&record, false);
-    for (size_t i = 0; i < record.attempt_count; i++)
-        count += record.attempts[i].trial == trial;
-    record_clear(&record);
-    return count;
+    for (size_t i = 0; job != NULL && i < ARRAY_LEN(states); i++) {
+        if (strcmp(job->state, states[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* Some trial that there may be, or some job of a workflow, but none that its
- * condition left out: that one would run all the same. 0: none. */
+static struct history_reopening *next_of(struct history *history)
+{
+    return &history->reopenings[history->reopening_count];
+}
+
+/* Some trial that there may be, or some job of a workflow. 0: none. */
 static int64_t draw_job(const struct history *history)
 {
     struct rng *rng = &history->world->rng;
@@ -57,11 +60,43 @@ static int64_t draw_job(const struct history *history)
     record_read(&record, false);
     if (record.job_count > 0)
         number = rng_between(rng, 1, (int64_t)record.job_count);
-    if (number > 0 &&
-        strcmp(record_job(&record, number)->state, "skipped") == 0)
-        number = 0;
     record_clear(&record);
     return number;
+}
+
+int64_t history_reopen_begin(struct history *history)
+{
+    struct record record;
+    int64_t trial, attempts = 0;
+
+    if (history->run == 0 || history->reopening_count == HISTORY_REOPENINGS)
+        return 0;
+    trial = draw_job(history);
+    record_read(&record, false);
+    for (size_t i = 0; i < record.attempt_count; i++)
+        attempts += record.attempts[i].trial == trial;
+    if (!is_over(record_job(&record, trial)))
+        trial = 0;
+    record_clear(&record);
+    *next_of(history) = (struct history_reopening){trial, attempts, 0};
+    return trial;
+}
+
+void history_reopen_end(struct history *history)
+{
+    next_of(history)->end_count = history->end_count;
+    world_trace("trial %" PRId64 ": is put back", next_of(history)->trial);
+    history->reopening_count++;
+}
+
+void history_reopen_doubt(struct history *history)
+{
+    struct record record;
+
+    record_read(&record, false);
+    if (!is_over(record_job(&record, next_of(history)->trial)))
+        history_reopen_end(history);
+    record_clear(&record);
 }
 
 static int put_back(const struct history *history, struct store *store,
@@ -89,18 +124,13 @@ static int put_back(const struct history *history, struct store *store,
 
 bool history_reopen(struct history *history)
 {
+    int64_t trial = history_reopen_begin(history);
     struct store *store;
     struct err err;
-    int64_t trial;
     int status;
 
-    if (history->run == 0 || history->reopening_count == HISTORY_REOPENINGS)
-        return false;
-    trial = draw_job(history);
     if (trial == 0)
         return false;
-    history->reopenings[history->reopening_count] = (struct history_reopening){
-        trial, count_attempts(trial), history->end_count};
     store = store_open(history->directory, STORE_CREATE, &err);
     if (store == NULL)
         world_fail("the store cannot be opened: %s", err.text);
@@ -108,7 +138,6 @@ bool history_reopen(struct history *history)
     store_close(store);
     if (status != 0)
         return false;
-    world_trace("trial %" PRId64 ": is put back", trial);
-    history->reopening_count++;
+    history_reopen_end(history);
     return true;
 }

@@ -206,6 +206,7 @@ static void draw_faults(struct scenario *scenario, struct rng *rng)
     scenario->faults = rng_percent(rng, 85) ? 0 : 50;
     scenario->full = rng_percent(rng, 85) ? 0 : 50;
     scenario->jumps = rng_percent(rng, 70) ? 0 : 60;
+    scenario->calls = rng_percent(rng, 60) ? 0 : 70;
     scenario->reopens = rng_percent(rng, 80) ? 0 : 40;
     scenario->is_new_disk = rng_percent(rng, 10);
     scenario->is_thorough = rng_percent(rng, 10);

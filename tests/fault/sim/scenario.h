@@ -76,6 +76,7 @@ struct scenario {
     int faults;  /* % of the sessions in which a write fails */
     int full;    /* % of the sessions in which the disk is full for a while */
     int jumps;   /* % of the sessions in which the wall clock jumps */
+    int calls;   /* % of the calls to a session's engine that are made */
     int reopens; /* % of the times without an engine: a trial is put back */
     bool is_new_disk; /* the store, too, is made in the history */
     bool is_thorough; /* costly checks at the end */

@@ -102,7 +102,7 @@ static void start(const struct options *options, struct child *child,
     *child = (struct child){0, make_directory(), first, count};
     child->pid = fork();
     if (child->pid == 0)
-        _exit(EXIT_PLAYED + play(options, child->directory, first, count));
+        exit(EXIT_PLAYED + play(options, child->directory, first, count));
     if (child->pid < 0) {
         perror("sim: fork");
         exit(2);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "tests/fault/sim/clients.h"
 #include "tests/fault/sim/fate.h"
 #include "tests/fault/sim/record.h"
 
@@ -322,6 +323,8 @@ void site_start(struct site *site, const struct attempt_spec *spec)
 
     if (attempt != NULL)
         world_fail("attempt %" PRId64 " is started twice", spec->attempt);
+    if (clients_have_paused(site->world))
+        world_fail("attempt %" PRId64 " is started in a pause", spec->attempt);
     if (site->witness == NULL)
         site->witness = witness_create();
     if (!witness_knows(site->witness, spec->attempt))

@@ -20,6 +20,7 @@
  * at a time, world_get().
  */
 
+struct clients;
 struct disk;
 struct loop;
 struct site;
@@ -55,7 +56,8 @@ struct world {
     bool is_armed;     /* there is an engine that can crash */
     bool is_signalled; /* and its user wants it to end */
 
-    struct loop *loop; /* of the engine that runs; NULL: none */
+    struct loop *loop;       /* of the engine that runs; NULL: none */
+    struct clients *clients; /* of that engine */
     struct disk *disk;
     struct site *site;
 
