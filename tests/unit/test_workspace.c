@@ -211,7 +211,7 @@ static void test_workspace__a_folder_that_changes_hosts_says_so(void **state)
 
 static void test_workspace__a_share_of_files_stays(void **state)
 {
-    struct channel channel = {"train", "/data", true};
+    struct channel channel = {.name = "train", .is_sharded = true};
     struct fixture *fixture = *state;
 
     fixture->task.channels = &channel;
