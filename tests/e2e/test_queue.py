@@ -21,8 +21,7 @@ parameters:
 search: {{method: random, seed: 3}}
 budget: {{trials: {trials}, parallel: {parallel}}}
 trial:
-  command: train
-  retry: {retry}
+  command: train{retry}
 executor: {{name: fake, script: script.jsonl}}
 """
 
@@ -30,12 +29,13 @@ executor: {{name: fake, script: script.jsonl}}
 @pytest.fixture
 def fake(write):
     """fake([outcome, ...]): the path of an experiment that goes so."""
-    def make(outcomes, trials=1, parallel=1, retry="[]"):
+    def make(outcomes, trials=1, parallel=1, retry=None):
         write("script.jsonl", "".join(
             json.dumps({"log": "loss=1\n"} | outcome) + "\n"
             for outcome in outcomes))
         return write("exp.yaml", HEAD.format(
-            trials=trials, parallel=parallel, retry=retry))
+            trials=trials, parallel=parallel,
+            retry="" if retry is None else f"\n  retry: {retry}"))
     return make
 
 
@@ -271,7 +271,7 @@ def test_from_where_a_rule_says_so_a_trial_keeps_away(smtune, fake):
     wait_until(lambda: counts(smtune)[0] == 1 and len(attempts(smtune)) == 5)
     os.kill(engine.pid, signal.SIGKILL)
     engine.wait()
-    fake([{"node": "n1"}, {"node": "n1"}], retry="[]")
+    fake([{"node": "n1"}, {"node": "n1"}])
     smtune.ok("resume", "exp")
     assert [a["node"] for a in attempts(smtune)] == \
         ["n1", "spare", "n2", "n2", "spare", "spare"]
