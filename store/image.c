@@ -248,7 +248,7 @@ static int prepare(struct reading *reading, enum image image,
     if (reading->rows == NULL ||
         store_query_integer(reading->store,
                             "SELECT count(*) FROM run_param WHERE run_id = ?1",
-                            run, &reading->param_count, reading->err) < 0)
+                            run, 1, &reading->param_count, reading->err) < 0)
         return -1;
     for (size_t i = 0; i < table->cell_count - table->column_count; i++) {
         reading->items[i] = store_query(reading->store, reading->lists[i].sql,

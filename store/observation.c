@@ -250,5 +250,5 @@ int store_sum_resource(struct store *store, int64_t run, int64_t *used,
         store,
         "SELECT ifnull(sum(resource_used), 0) FROM attempt"
         " WHERE job_id IN (SELECT id FROM job WHERE run_id = ?1)",
-        &id, used, err);
+        &id, 1, used, err);
 }

@@ -8,7 +8,7 @@
 
 int store_data_version(struct store *store, int64_t *version, struct err *err)
 {
-    return store_query_integer(store, "PRAGMA data_version", NULL, version,
+    return store_query_integer(store, "PRAGMA data_version", NULL, 0, version,
                                err);
 }
 
@@ -19,7 +19,7 @@ int store_last_event(struct store *store, int64_t run, int64_t *seq,
 
     if (store_query_integer(store,
                             "SELECT max(seq) FROM event WHERE run_id = ?1", &id,
-                            seq, err) < 0)
+                            1, seq, err) < 0)
         return -1;
     return *seq > 0 ? 0 : err_set(err, ERR_NOT_FOUND, "no run %" PRId64, run);
 }
@@ -75,8 +75,9 @@ int store_count_jobs(struct store *store, int64_t run, int64_t *count,
 {
     struct value id = value_int(run);
 
-    return store_query_integer(
-        store, "SELECT count(*) FROM job WHERE run_id = ?1", &id, count, err);
+    return store_query_integer(store,
+                               "SELECT count(*) FROM job WHERE run_id = ?1",
+                               &id, 1, count, err);
 }
 
 /* ---- jobs ---- */

@@ -10,17 +10,10 @@ int store_find_job(struct store *store, int64_t run, int64_t number,
                    int64_t *job, struct err *err)
 {
     const struct value key[] = {value_int(run), value_int(number)};
-    sqlite3_stmt *statement = store_query(
-        store, "SELECT id FROM job WHERE run_id = ?1 AND number = ?2", key, 2,
-        err);
-    int row;
 
-    if (statement == NULL)
-        return -1;
-    row = store_step(store, statement, err);
-    *job = row > 0 ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return row < 0 ? -1 : 0;
+    return store_query_integer(
+        store, "SELECT id FROM job WHERE run_id = ?1 AND number = ?2", key, 2,
+        job, err);
 }
 
 int store_find_job_number(struct store *store, int64_t job, int64_t *number,
@@ -29,7 +22,7 @@ int store_find_job_number(struct store *store, int64_t job, int64_t *number,
     const struct value key = value_int(job);
 
     return store_query_integer(store, "SELECT number FROM job WHERE id = ?1",
-                               &key, number, err);
+                               &key, 1, number, err);
 }
 
 /* ---- attempts ---- */
@@ -292,5 +285,5 @@ int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
         " FROM part WHERE seq < (SELECT max(seq) FROM part"
         "   WHERE event = 'engine_started')"
         "  AND (event = 'engine_started' OR event = 'run_resumed')",
-        &id, ms, err);
+        &id, 1, ms, err);
 }

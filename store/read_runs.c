@@ -255,16 +255,16 @@ int store_find_run(struct store *store, const char *selector, int64_t *id,
     struct value number = selector_number(selector);
 
     if (store_query_integer(store, "SELECT id FROM run WHERE name = ?1", &name,
-                            id, err) < 0)
+                            1, id, err) < 0)
         return -1;
     if (*id == 0 && number.type == VALUE_INT &&
         store_query_integer(store, "SELECT id FROM run WHERE id = ?1", &number,
-                            id, err) < 0)
+                            1, id, err) < 0)
         return -1;
     if (*id == 0 && strcmp(selector, "last") == 0 &&
         store_query_integer(store,
                             "SELECT max(id) FROM run WHERE parent_id IS NULL",
-                            NULL, id, err) < 0)
+                            NULL, 0, id, err) < 0)
         return -1;
     return *id != 0 ? 0 : not_found(store, selector, err);
 }

@@ -99,7 +99,8 @@ static int count_rows(struct reading *reading, const char *sql, size_t *count)
     struct value run = value_int(reading->query->run);
     int64_t rows;
 
-    if (store_query_integer(reading->store, sql, &run, &rows, reading->err) < 0)
+    if (store_query_integer(reading->store, sql, &run, 1, &rows, reading->err) <
+        0)
         return -1;
     *count = (size_t)rows;
     return 0;

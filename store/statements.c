@@ -302,11 +302,10 @@ int store_step(struct store *store, sqlite3_stmt *statement, struct err *err)
 }
 
 int store_query_integer(struct store *store, const char *sql,
-                        const struct value *value, int64_t *integer,
-                        struct err *err)
+                        const struct value *values, size_t count,
+                        int64_t *integer, struct err *err)
 {
-    sqlite3_stmt *statement =
-        store_query(store, sql, value, value == NULL ? 0 : 1, err);
+    sqlite3_stmt *statement = store_query(store, sql, values, count, err);
     int row;
 
     if (statement == NULL)

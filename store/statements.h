@@ -102,11 +102,10 @@ sqlite3_stmt *store_query_kept(struct store *store, const char *sql,
 /* Ends one of either kind; NULL is allowed. */
 void store_query_end(struct store *store, sqlite3_stmt *statement);
 
-/* The first column of the first row, 0 when there is none; ?1 is *value, which
- * may be NULL where there is no ?1. */
+/* The first column of the first row, 0 when there is none; values[0] is ?1. */
 int store_query_integer(struct store *store, const char *sql,
-                        const struct value *value, int64_t *integer,
-                        struct err *err);
+                        const struct value *values, size_t count,
+                        int64_t *integer, struct err *err);
 
 /* Binds again; text must outlive the next step. A text of NULL is NULL. */
 int store_bind(sqlite3_stmt *statement, const struct value *values,
