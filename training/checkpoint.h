@@ -118,9 +118,6 @@ int checkpoint_restore(const struct checkpoint *checkpoint,
 
 struct checkpoint_saver;
 
-/* The memory that a saver takes: a copy of the pieces. */
-size_t checkpoint_saver_bytes(const struct checkpoint_parts *parts);
-
 /*
  * All ranks call it, once they have restored what they go on from: what is left
  * of a killed run, and what is newer than parts->position, is removed. `place`

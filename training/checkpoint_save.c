@@ -55,11 +55,6 @@ static size_t count_numbers(const struct checkpoint_parts *parts)
     return count;
 }
 
-size_t checkpoint_saver_bytes(const struct checkpoint_parts *parts)
-{
-    return count_numbers(parts) * sizeof(real);
-}
-
 struct checkpoint_saver *checkpoint_saver_create(
     const struct checkpoint_place *place, const struct checkpoint_parts *parts,
     struct err *err)
