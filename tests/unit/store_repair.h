@@ -50,4 +50,17 @@ UNUSED static void repair(const char *folder)
     store_close(store);
 }
 
+/* What the statement does to the store is found, and mended. */
+UNUSED static void assert_mended(const char *folder, const char *damage)
+{
+    if (findings(folder) != 0)
+        fail_msg("before: %s", damage);
+    free(ask_sqlite(folder, damage));
+    if (findings(folder) == 0)
+        fail_msg("not found: %s", damage);
+    repair(folder);
+    if (findings(folder) != 0)
+        fail_msg("not mended: %s", damage);
+}
+
 #endif

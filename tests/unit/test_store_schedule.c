@@ -330,14 +330,7 @@ static void test_store_schedule__what_is_damaged_is_found_and_mended(
         store = must_open(*state, STORE_CREATE);
         fill(store);
         store_close(store);
-        if (findings(*state) != 0)
-            fail_msg("before: %s", damages[i]);
-        free(ask_sqlite(*state, damages[i]));
-        if (findings(*state) == 0)
-            fail_msg("not found: %s", damages[i]);
-        repair(*state);
-        if (findings(*state) != 0)
-            fail_msg("not mended: %s", damages[i]);
+        assert_mended(*state, damages[i]);
     }
 }
 
