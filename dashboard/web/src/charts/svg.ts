@@ -4,8 +4,7 @@
 
 export type Picture = HTMLCanvasElement | OffscreenCanvas | ImageBitmap;
 
-// What of a canvas' context charts use.
-export interface Painter {
+interface Style {
   fillStyle: string | CanvasGradient | CanvasPattern;
   strokeStyle: string | CanvasGradient | CanvasPattern;
   lineWidth: number;
@@ -15,6 +14,10 @@ export interface Painter {
   font: string;
   textAlign: CanvasTextAlign;
   textBaseline: CanvasTextBaseline;
+}
+
+// What of a canvas' context charts use.
+export interface Painter extends Style {
   save(): void;
   restore(): void;
   translate(x: number, y: number): void;
@@ -80,16 +83,7 @@ const baselines: Partial<Record<CanvasTextBaseline, number>> = {
   bottom: -0.2,
 };
 
-interface State {
-  fillStyle: Painter["fillStyle"];
-  strokeStyle: Painter["strokeStyle"];
-  lineWidth: number;
-  lineCap: CanvasLineCap;
-  lineJoin: CanvasLineJoin;
-  globalAlpha: number;
-  font: string;
-  textAlign: CanvasTextAlign;
-  textBaseline: CanvasTextBaseline;
+interface State extends Style {
   dash: number[];
   matrix: Matrix;
   clipId: string; // "": none
