@@ -155,7 +155,7 @@ $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
 ARITHMETIC := $(wildcard training/op_*.c) $(addprefix training/,ops_cpu.c \
- matrix.c arena.c params.c model_memory.c mlp.c cnn.c \
+ matrix.c arena.c params.c model_memory.c model_pass.c mlp.c cnn.c \
  gpt.c)
 # Gradients are checked with the trainer's arithmetic in double precision.
 GRADIENTS := $(filter $S/tests/unit/test_gradients%,$(UNIT))

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "training/streams.h"
 
 /* Of the patches that a convolution works on at a time: they fit into the
@@ -292,10 +293,11 @@ static void linear_forward(const struct cnn *cnn, const struct layer *layer,
 }
 
 /* From pixels to logits, which it returns. */
-static struct matrix forward(const struct cnn *cnn, const struct batch *batch,
-                             bool is_training)
+static struct matrix cnn_forward(struct model *model, const struct batch *batch,
+                                 bool is_training)
 {
-    const struct ops *ops = cnn->model.ops;
+    const struct cnn *cnn = (struct cnn *)model;
+    const struct ops *ops = model->ops;
     const struct noise noise = {.seed = cnn->model.shape.seed,
                                 .step = batch->step,
                                 .stream = STREAM_DROPOUT,
@@ -356,9 +358,11 @@ static void stage_backward(const struct cnn *cnn, int i, size_t samples)
 }
 
 /* From the gradient of the logits to those of the parameters. */
-static void backward(const struct cnn *cnn, struct matrix dy)
+static void cnn_backward(struct model *model, UNUSED const struct batch *batch,
+                         struct matrix dy)
 {
-    const struct ops *ops = cnn->model.ops;
+    const struct cnn *cnn = (struct cnn *)model;
+    const struct ops *ops = model->ops;
     const struct stage *last = &cnn->stages[cnn->depth - 1];
     size_t samples = dy.rows;
     struct matrix hidden = part_of(cnn, cnn->hidden, samples);
@@ -372,25 +376,6 @@ static void backward(const struct cnn *cnn, struct matrix dy)
     linear_backward(cnn, &cnn->hidden_layer, features, d_hidden, d_features);
     for (int i = cnn->depth - 1; i >= 0; i--)
         stage_backward(cnn, i, samples);
-}
-
-static void cnn_train(struct model *model, const struct batch *batch,
-                      struct totals *totals)
-{
-    const struct cnn *cnn = (struct cnn *)model;
-    struct matrix logits = forward(cnn, batch, true);
-
-    model->ops->softmax_loss(logits, batch->targets, totals);
-    model->ops->softmax_loss_grad(logits, batch->targets, batch->scale);
-    backward(cnn, logits);
-}
-
-static void cnn_evaluate(struct model *model, const struct batch *batch,
-                         struct totals *totals)
-{
-    struct matrix logits = forward((struct cnn *)model, batch, false);
-
-    model->ops->softmax_loss(logits, batch->targets, totals);
 }
 
 const struct model_kind model_cnn = {
@@ -418,6 +403,6 @@ const struct model_kind model_cnn = {
     .place = cnn_place,
     .init = cnn_init,
     .flops = cnn_flops,
-    .train = cnn_train,
-    .evaluate = cnn_evaluate,
+    .forward = cnn_forward,
+    .backward = cnn_backward,
 };

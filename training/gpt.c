@@ -523,37 +523,29 @@ static void backward(const struct work *work, struct matrix dlogits)
     leave(gpt, 0, PASS_BACKWARD);
 }
 
-static struct work work_of(struct model *model, const struct batch *batch)
+static struct work work_of(struct model *model, const struct batch *batch,
+                           bool is_training)
 {
     struct gpt *gpt = (struct gpt *)model;
 
-    return (struct work){gpt, batch, rows_of(gpt, batch->count), false};
+    return (struct work){gpt, batch, rows_of(gpt, batch->count),
+                         is_training && gpt->options.dropout > 0};
 }
 
-static void gpt_train(struct model *model, const struct batch *batch,
-                      struct totals *totals)
+static struct matrix gpt_forward(struct model *model, const struct batch *batch,
+                                 bool is_training)
 {
-    struct work work = work_of(model, batch);
-    struct matrix logits;
-
-    work.is_noisy = work.gpt->options.dropout > 0;
-    logits = forward(&work);
-    model->ops->softmax_loss(logits, batch->targets, totals);
-    model->ops->softmax_loss_grad(logits, batch->targets, batch->scale);
-    backward(&work, logits);
-}
-
-struct matrix gpt_logits(struct model *model, const struct batch *batch)
-{
-    const struct work work = work_of(model, batch);
+    const struct work work = work_of(model, batch, is_training);
 
     return forward(&work);
 }
 
-static void gpt_evaluate(struct model *model, const struct batch *batch,
-                         struct totals *totals)
+static void gpt_backward(struct model *model, const struct batch *batch,
+                         struct matrix dlogits)
 {
-    model->ops->softmax_loss(gpt_logits(model, batch), batch->targets, totals);
+    const struct work work = work_of(model, batch, true);
+
+    backward(&work, dlogits);
 }
 
 const struct model_kind model_gpt = {
@@ -581,6 +573,6 @@ const struct model_kind model_gpt = {
     .place = gpt_place,
     .init = gpt_init,
     .flops = gpt_flops,
-    .train = gpt_train,
-    .evaluate = gpt_evaluate,
+    .forward = gpt_forward,
+    .backward = gpt_backward,
 };

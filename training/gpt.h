@@ -22,8 +22,4 @@ struct gpt_options {
 
 extern const struct model_kind model_gpt;
 
-/* Of each token of a batch, whose targets are not read, what may come next:
- * [count x context][classes], the model's own until its next use. */
-struct matrix gpt_logits(struct model *model, const struct batch *batch);
-
 #endif

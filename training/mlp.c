@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "training/streams.h"
 
 /*
@@ -135,11 +136,12 @@ static void drop_out(const struct mlp *mlp, const struct batch *batch,
 }
 
 /* From pixels to logits, which it returns. */
-static struct matrix forward(struct mlp *mlp, const struct batch *batch,
-                             bool is_training)
+static struct matrix mlp_forward(struct model *model, const struct batch *batch,
+                                 bool is_training)
 {
-    const struct ops *ops = mlp->model.ops;
-    const struct params *params = &mlp->model.params;
+    const struct mlp *mlp = (struct mlp *)model;
+    const struct ops *ops = model->ops;
+    const struct params *params = &model->params;
     struct matrix x = matrix_rows(mlp->input, batch->count);
     struct matrix y = x;
 
@@ -160,10 +162,12 @@ static struct matrix forward(struct mlp *mlp, const struct batch *batch,
 }
 
 /* From the gradient of the logits to those of the parameters. */
-static void backward(struct mlp *mlp, struct matrix dy)
+static void mlp_backward(struct model *model, UNUSED const struct batch *batch,
+                         struct matrix dy)
 {
-    const struct ops *ops = mlp->model.ops;
-    const struct params *params = &mlp->model.params;
+    const struct mlp *mlp = (struct mlp *)model;
+    const struct ops *ops = model->ops;
+    const struct params *params = &model->params;
 
     for (int i = mlp->layers - 1; i >= 0; i--) {
         struct matrix x = i > 0 ? mlp->outputs[i - 1] : mlp->input;
@@ -182,25 +186,6 @@ static void backward(struct mlp *mlp, struct matrix dy)
         params_leave(params, i, PASS_BACKWARD);
         dy = dx;
     }
-}
-
-static void mlp_train(struct model *model, const struct batch *batch,
-                      struct totals *totals)
-{
-    struct mlp *mlp = (struct mlp *)model;
-    struct matrix logits = forward(mlp, batch, true);
-
-    model->ops->softmax_loss(logits, batch->targets, totals);
-    model->ops->softmax_loss_grad(logits, batch->targets, batch->scale);
-    backward(mlp, logits);
-}
-
-static void mlp_evaluate(struct model *model, const struct batch *batch,
-                         struct totals *totals)
-{
-    struct matrix logits = forward((struct mlp *)model, batch, false);
-
-    model->ops->softmax_loss(logits, batch->targets, totals);
 }
 
 const struct model_kind model_mlp = {
@@ -230,6 +215,6 @@ const struct model_kind model_mlp = {
     .place = mlp_place,
     .init = mlp_init,
     .flops = mlp_flops,
-    .train = mlp_train,
-    .evaluate = mlp_evaluate,
+    .forward = mlp_forward,
+    .backward = mlp_backward,
 };

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_TRAINING_MODEL_H
 #define SMTUNE_TRAINING_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,7 @@
 
 /*
  * What the training loop needs of a model. A model is one file with one const
- * struct model_kind, and one line in the table of model.c. What it needs is
+ * struct model_kind, and one line in the table of models.c. What it needs is
  * known before the first step, and nothing is allocated later.
  */
 
@@ -61,13 +62,14 @@ struct model_kind {
      * on so many samples, forwards and backwards. */
     double (*flops)(const struct model *model, size_t samples);
 
-    /* Adds to *totals; params.grads becomes the gradient of the batch. Enters
-     * and leaves each unit, forwards and then backwards. */
-    void (*train)(struct model *model, const struct batch *batch,
-                  struct totals *totals);
-    /* Adds to *totals, with no noise and no gradient. */
-    void (*evaluate)(struct model *model, const struct batch *batch,
-                     struct totals *totals);
+    /* From inputs to logits, [count x targets][classes], the model's own until
+     * its next use; with noise where it trains. Enters and leaves each unit. */
+    struct matrix (*forward)(struct model *model, const struct batch *batch,
+                             bool is_training);
+    /* After it: from the gradient of those logits, which is lost, to that of
+     * the parameters. Likewise, backwards. */
+    void (*backward)(struct model *model, const struct batch *batch,
+                     struct matrix dlogits);
 };
 
 /* The first member of every model's own struct. */
@@ -88,5 +90,13 @@ struct model *model_plan(const struct model_kind *kind, const struct ops *ops,
 /* Gets the memory and the first values. */
 int model_allocate(struct model *model, struct err *err);
 void model_release(struct model *model); /* takes NULL */
+
+/* Adds what the batch comes to to *totals; params.grads becomes its gradient.
+ */
+void model_train(struct model *model, const struct batch *batch,
+                 struct totals *totals);
+/* Adds to *totals, with no noise and no gradient. */
+void model_evaluate(struct model *model, const struct batch *batch,
+                    struct totals *totals);
 
 #endif

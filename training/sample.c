@@ -197,7 +197,7 @@ static uint16_t draw(struct sampler *sampler, const real *logits)
 static uint16_t next_token(struct sampler *sampler)
 {
     const struct batch batch = {.inputs = sampler->tokens, .count = 1};
-    struct matrix logits = gpt_logits(sampler->model, &batch);
+    struct matrix logits = model_gpt.forward(sampler->model, &batch, false);
 
     return draw(sampler, logits.data + (sampler->count - 1) * logits.columns);
 }

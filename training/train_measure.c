@@ -58,8 +58,7 @@ static struct totals measure_share(struct run *run, size_t begin, size_t end,
         for (size_t i = 0; i < size; i++)
             run->samples[i] = (uint32_t)(begin + i);
         batch = run_gather(run, run->samples, size > 0 ? size : 1);
-        run->job->kind->evaluate(run->model, &batch,
-                                 size > 0 ? &totals : &unused);
+        model_evaluate(run->model, &batch, size > 0 ? &totals : &unused);
         begin += size;
     }
     return totals;

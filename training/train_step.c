@@ -18,13 +18,13 @@ static struct totals train_share(struct run *run, size_t start, size_t count,
      * ranks take part in them. */
     if (begin == end) {
         batch = run_gather(run, run->order + start, 1);
-        run->job->kind->train(run->model, &batch, &totals);
+        model_train(run->model, &batch, &totals);
         return (struct totals){0};
     }
     batch = run_gather(run, run->order + start + begin, end - begin);
     batch.first = begin;
     batch.scale = 1 / (double)(count * run->data->targets);
-    run->job->kind->train(run->model, &batch, &totals);
+    model_train(run->model, &batch, &totals);
     return totals;
 }
 

@@ -90,7 +90,7 @@ static inline double whole_value(void *context)
     struct whole *whole = context;
     struct totals totals = {0};
 
-    whole->model->kind->train(whole->model, &whole->batch, &totals);
+    model_train(whole->model, &whole->batch, &totals);
     return totals.loss * whole->batch.scale;
 }
 

@@ -75,23 +75,26 @@ static bool is_here(const struct batch *batch)
     return rank != NULL && strcmp(rank, "1") == 0 && batch->step == BAD_STEP;
 }
 
-static void train_to_nan(struct model *model, const struct batch *batch,
-                         struct totals *totals)
+static struct matrix forward_to_nan(struct model *model,
+                                    const struct batch *batch, bool is_training)
 {
-    model_mlp.train(model, batch, totals);
+    struct matrix logits = model_mlp.forward(model, batch, is_training);
+
     if (is_here(batch))
-        totals->loss = NAN;
+        logits.data[0] = (real)NAN;
+    return logits;
 }
 
 /* What the sanitizers would make of the signal is not asked for. */
-static void train_to_death(struct model *model, const struct batch *batch,
-                           struct totals *totals)
+static struct matrix forward_to_death(struct model *model,
+                                      const struct batch *batch,
+                                      bool is_training)
 {
     if (is_here(batch)) {
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
     }
-    model_mlp.train(model, batch, totals);
+    return model_mlp.forward(model, batch, is_training);
 }
 
 /* Hooks around those of the reducer. */
@@ -121,20 +124,23 @@ static void leave(void *user, int unit, enum pass pass)
     flip->hooks->leave(flip->hooks->user, unit, pass);
 }
 
-static void train_with_a_flip(struct model *model, const struct batch *batch,
-                              struct totals *totals)
+static struct matrix forward_with_a_flip(struct model *model,
+                                         const struct batch *batch,
+                                         bool is_training)
 {
     struct flip flip = {&model->params, model->params.hooks};
     const struct params_hooks hooks = {enter_and_flip, leave, &flip};
+    struct matrix logits;
 
     if (is_here(batch))
         model->params.hooks = &hooks;
-    model_mlp.train(model, batch, totals);
+    logits = model_mlp.forward(model, batch, is_training);
     model->params.hooks = flip.hooks;
+    return logits;
 }
 
-typedef void train_fn(struct model *model, const struct batch *batch,
-                      struct totals *totals);
+typedef struct matrix forward_fn(struct model *model, const struct batch *batch,
+                                 bool is_training);
 
 static void ignore_report(UNUSED void *user,
                           UNUSED const struct train_report *report)
@@ -147,7 +153,7 @@ static void ignore_note(UNUSED void *user, UNUSED const char *lines)
 
 /* What happens, and in which stage of ZeRO. */
 struct fault {
-    train_fn *train;
+    forward_fn *forward;
     int64_t stage;
 };
 
@@ -184,7 +190,7 @@ static void train_until_it_happens(struct world *world, struct err *err)
 
     be_rank(world);
     kind.data = &noise;
-    kind.train = fault->train;
+    kind.forward = fault->forward;
     flags_reset(sets, ARRAY_LEN(sets));
     model_options.width = 128;
     model_options.depth = 2;
@@ -250,8 +256,8 @@ static void test_train_faults__a_loss_that_is_no_number_on_one_rank(
     void **state)
 {
     (void)state;
-    try_fault(&(struct fault){train_to_nan, 0}, check_nan);
-    try_fault(&(struct fault){train_to_nan, 3}, check_nan);
+    try_fault(&(struct fault){forward_to_nan, 0}, check_nan);
+    try_fault(&(struct fault){forward_to_nan, 3}, check_nan);
 }
 
 /* Those that learn it from others add "rank 2 on host b gave up: ". */
@@ -271,7 +277,7 @@ static void check_death(const struct world *world)
 static void test_train_faults__a_fatal_signal_on_one_rank(void **state)
 {
     (void)state;
-    try_fault(&(struct fault){train_to_death, 0}, check_death);
+    try_fault(&(struct fault){forward_to_death, 0}, check_death);
 }
 
 static void check_flip(const struct world *world)
@@ -287,7 +293,7 @@ static void test_train_faults__a_number_that_changes_by_itself(void **state)
 {
     (void)state;
     for (int64_t stage = 0; stage <= 3; stage++)
-        try_fault(&(struct fault){train_with_a_flip, stage}, check_flip);
+        try_fault(&(struct fault){forward_with_a_flip, stage}, check_flip);
 }
 
 int main(void)
