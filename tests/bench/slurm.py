@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-from run import BUILD, ROOT, SMTUNE, Table
+from run import ROOT, SMTUNE, Table
 
 LAB = ROOT / "tests/slurm/lab"
 SLOTS = 64

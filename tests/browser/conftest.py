@@ -20,7 +20,7 @@ import tempfile
 
 import pytest
 
-from programs import BUILD, Smtune, write_below
+from programs import BUILD
 
 MISSING = [name for name in ("chromium", "chromedriver")
            if shutil.which(name) is None]
@@ -42,19 +42,6 @@ def pytest_terminal_summary(terminalreporter):
 def pytest_sessionfinish(session, exitstatus):
     if MISSING and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
-
-
-@pytest.fixture
-def smtune(tmp_path):
-    runner = Smtune(tmp_path)
-    yield runner
-    runner.end()
-
-
-@pytest.fixture
-def write(tmp_path):
-    """write(name, text): a file in the test's folder; its path."""
-    return write_below(tmp_path)
 
 
 # The file that a filled run could have been made from.

@@ -10,7 +10,6 @@ import signal
 import struct
 import subprocess
 import termios
-import textwrap
 import time
 import uuid
 
@@ -32,18 +31,6 @@ def wait_until(condition, timeout=30, what="condition"):
             raise AssertionError(f"waited {timeout} s in vain for {what}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)
-
-
-def write_below(folder):
-    """write(name, text): a file in the folder; its path."""
-    def write(name, text, mode=None):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        if mode is not None:
-            path.chmod(mode)
-        return path
-    return write
 
 
 def processes_with(marker):

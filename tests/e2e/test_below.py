@@ -3,7 +3,7 @@
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 TUNE = """
 version: 1

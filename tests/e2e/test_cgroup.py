@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-from conftest import BUILD, wait_until
+from programs import BUILD, wait_until
 
 HEAD = """
 version: 1

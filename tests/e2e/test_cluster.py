@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from conftest import BUILD, ROOT
+from programs import BUILD, ROOT
 
 FOLDER = ROOT / "tests/bench/cluster"
 TABLE = FOLDER / "curves.csv"

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 HEAD = """
 version: 1

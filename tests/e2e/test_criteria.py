@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 FILE = """\
     version: 1

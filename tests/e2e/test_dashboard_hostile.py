@@ -18,7 +18,6 @@ import time
 import pytest
 
 from dashboards import Dashboard
-from programs import wait_until
 
 AT_ONCE_S = 2.0  # under sanitizers, on a busy machine
 CONNECTIONS_MAX = 512

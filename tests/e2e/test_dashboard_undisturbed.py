@@ -17,8 +17,8 @@ import subprocess
 import sys
 import time
 
-from conftest import ROOT, wait_until
 from dashboards import Dashboard
+from programs import ROOT, wait_until
 
 TRIALS = 2000
 TURN_S = 0.2

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 
 PAGE = (ROOT / "docs/database.md").read_text()
 QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S)

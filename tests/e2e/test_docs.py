@@ -19,7 +19,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md",
                 *ROOT.glob("docs/*.md")])

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from conftest import wait_until
 from dashboards import Dashboard
+from programs import wait_until
 
 FILE = """\
     version: 1

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FILES = sorted(path for path in (ROOT / "examples").glob("*.yaml")

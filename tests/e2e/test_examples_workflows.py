@@ -8,7 +8,7 @@ import tarfile
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 EXAMPLES = ROOT / "examples"

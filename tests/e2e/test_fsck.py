@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 FILE = """\
     version: 1

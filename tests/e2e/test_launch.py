@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import processes_with, wait_until
+from programs import processes_with, wait_until
 
 SHELL = ("--", "sh", "-c")
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 
 
 def make(*words, path=None):

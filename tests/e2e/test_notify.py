@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 EXPERIMENT = """
 version: 1

@@ -6,7 +6,7 @@ import pty
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 FILE = """
 version: 1

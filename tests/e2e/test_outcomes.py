@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 HEAD = """
 version: 1

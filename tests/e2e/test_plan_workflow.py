@@ -4,7 +4,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-from conftest import ROOT
+from programs import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 

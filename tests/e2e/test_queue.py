@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 HEAD = """
 version: 1

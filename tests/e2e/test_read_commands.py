@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from conftest import ROOT, wait_until
+from programs import ROOT, wait_until
 
 PARAMS = ["lr", "width", "optimizer", "nesterov", "momentum", "decay",
           "layers", "dropout", "batch", "epochs"]

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, ROOT
+from programs import BUILD, ROOT
 
 REGRET = BUILD / "regret"
 PEER = ROOT / "tests/bench/regret/optuna_peer.py"

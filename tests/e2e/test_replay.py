@@ -9,7 +9,7 @@ import sqlite3
 
 import pytest
 
-from conftest import ROOT, wait_until
+from programs import ROOT, wait_until
 
 METHODS = re.findall(r"^    X\((\w+)\)", re.search(
     r"define STRATEGY_METHODS\(X\)(.*?)\n\n",

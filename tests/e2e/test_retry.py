@@ -9,7 +9,7 @@ import sqlite3
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 HEAD = """
 version: 1

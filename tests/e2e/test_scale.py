@@ -5,9 +5,8 @@ how fast it is."""
 
 import resource
 import sqlite3
-import subprocess
 
-from conftest import wait_until
+from programs import wait_until
 
 FILE = """
 version: 1

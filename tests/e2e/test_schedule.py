@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 # A trial that goes on from its checkpoint, up to the resource it was given.
 # Every epoch that it runs is a line of a file of its own.

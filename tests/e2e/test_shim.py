@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 
 @pytest.fixture(params=["cgroup", "no_cgroup"])

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import BUILD, wait_until
+from programs import BUILD, wait_until
 
 NODE = {"SLURMD_NODENAME": "n1", "SLURM_JOB_ID": "1234"}
 QUICK = ("--heartbeat", 20, "--silence", 400)

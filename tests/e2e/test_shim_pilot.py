@@ -2,14 +2,12 @@
 """smtune-shim as a pilot: the agent of an allocation, spoken to by files."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 
 import pytest
 
-from conftest import BUILD, wait_until
+from programs import wait_until
 
 NODE = {"SLURMD_NODENAME": "n2", "SLURM_JOB_ID": "99"}
 HOLD = "echo on; while [ ! -e done ]; do sleep 0.01; done"

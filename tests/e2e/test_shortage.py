@@ -11,7 +11,7 @@ import tempfile
 
 import pytest
 
-from conftest import Smtune, wait_until
+from programs import Smtune, wait_until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 

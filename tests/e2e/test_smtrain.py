@@ -13,7 +13,7 @@ import struct
 import pytest
 
 from checkpoints import newest, shard, state_of
-from conftest import ROOT
+from programs import ROOT
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FLAGS = ("--width", 16, "--batch", 32)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from checkpoints import newest, state_of
-from conftest import BUILD, ROOT
+from programs import BUILD, ROOT
 from test_smtrain import images, lines_of, metric  # noqa: F401
 
 SMALL = ("--channels", 2, "--depth", 2, "--width", 16, "--batch", 20,

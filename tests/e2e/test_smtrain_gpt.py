@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 from test_smtrain import lines_of, metric
 
 SMALL = ("--layers", 1, "--heads", 2, "--width", 16, "--context", 16,

@@ -9,7 +9,7 @@ import uuid
 
 import pytest
 
-from conftest import BUILD
+from programs import BUILD
 from test_smtrain import FLAGS, images, lines_of  # noqa: F401
 
 SMALL = ("--limit", 300, "--batch", 48, "--shares", 4)

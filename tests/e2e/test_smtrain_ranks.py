@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from checkpoints import newest, state_of
-from conftest import BUILD
+from programs import BUILD
 from test_smtrain import FLAGS, images, lines_of, metric  # noqa: F401
 
 SMALL = ("--limit", 300, "--batch", 50, "--dropout", "0.2", "--depth", 2)

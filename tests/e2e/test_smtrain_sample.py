@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 from test_smtrain import images, lines_of  # noqa: F401
 
 LINE = "in the beginning was the word. "

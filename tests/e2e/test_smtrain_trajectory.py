@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 from test_smtrain import images  # noqa: F401
 
 GOLDEN = (ROOT / "tests/golden/smtrain-trajectories.txt").read_text()

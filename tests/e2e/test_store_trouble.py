@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 PAGE = 4096
 READERS = [("ls",), ("show", "exp"), ("trials", "exp"), ("best", "exp"),

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 FILE = """\
     version: 1

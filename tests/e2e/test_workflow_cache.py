@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 FILE = """
     version: 1

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 # Counts to 30 in three seconds, of which it has one at a time. It keeps its
 # place when it is warned, and not otherwise.

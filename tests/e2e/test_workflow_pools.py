@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 # Takes so much, notes how much all of them hold, and gives it back.
 HOLD = r"""

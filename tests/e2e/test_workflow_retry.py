@@ -5,7 +5,7 @@ nothing else does. And what becomes of steps when the run's time is over."""
 import contextlib
 import sqlite3
 
-from conftest import wait_until
+from programs import wait_until
 
 FAILING = """\
 version: 1

@@ -16,7 +16,7 @@ import sqlite3
 
 import pytest
 
-from conftest import wait_until
+from programs import wait_until
 
 STEPS = ["prepare", "tell", "shard", "tune", "grow", "late"]
 

@@ -26,7 +26,7 @@ import pytest
 
 import checker
 from drill import Drill
-from programs import BUILD, ROOT, Smtune, wait_until, write_below
+from programs import ROOT, wait_until
 
 LAB = ROOT / "tests/slurm/lab"
 MODES = ("job", "array", "pilot")
@@ -218,18 +218,10 @@ def cluster(request, clusters):
 
 
 @pytest.fixture
-def smtune(tmp_path, cluster):
-    """As of tests/e2e, on the test's cluster."""
-    runner = Smtune(tmp_path)
-    runner.env.update(cluster.env, **cluster.extra)
-    yield runner
-    runner.end()
-
-
-@pytest.fixture
-def write(tmp_path):
-    """write(name, text): a file in the test's folder; its path."""
-    return write_below(tmp_path)
+def smtune(cluster, smtune):
+    """On the test's cluster, which is there before it and after it."""
+    smtune.env.update(cluster.env, **cluster.extra)
+    return smtune
 
 
 @pytest.fixture
@@ -272,9 +264,3 @@ def drill(tmp_path, cluster):
     yield make
     for it in made:
         it.end_all()
-
-
-@pytest.fixture
-def build():
-    """The folder of the programs under test."""
-    return BUILD

@@ -10,10 +10,11 @@ Every test has a folder and a store of its own, and no process that it started
 may outlive it.
 """
 
+import textwrap
+
 import pytest
 
-from programs import (  # noqa: F401, what tests import from here
-    BUILD, ROOT, Smtune, processes_with, wait_until, write_below)
+from programs import BUILD, ROOT, Smtune
 
 
 @pytest.fixture
@@ -26,7 +27,14 @@ def smtune(tmp_path):
 @pytest.fixture
 def write(tmp_path):
     """write(name, text): a file in the test's folder; its path."""
-    return write_below(tmp_path)
+    def put(name, text, mode=None):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+        if mode is not None:
+            path.chmod(mode)
+        return path
+    return put
 
 
 @pytest.fixture
