@@ -135,19 +135,31 @@ class Cluster:
         pid = (self.directory / "run" / daemon).read_text().split()[0]
         return checker.process_state(pid) is None
 
+    def ours(self):
+        """The jobs that are smtune's. Others may be in the queue: a controller
+        that was killed starts again what had been cancelled."""
+        return [job for job in self.jobs() if job["name"].startswith("smt-")]
+
+    def wait_until_done(self, seconds=30):
+        """Until no job of smtune's is left in the queue."""
+        try:
+            wait_until(lambda: not self.ours(), seconds)
+        except AssertionError:
+            left = self.ours()
+            assert not left, f"left in the queue after {seconds} s: {left}"
+
     def end_jobs(self):
-        """Takes away what is left in the queue, and says what it was. What
-        is not smtune's may be there: a controller that was killed starts
-        again what had been cancelled."""
+        """Takes away what is left in the queue, and says what of it is
+        smtune's."""
         try:
             wait_until(lambda: not self.jobs(), 10)
             return []
         except AssertionError:
-            left = self.jobs()
+            left, ours = self.jobs(), self.ours()
         self.ok("scancel", "-f", "-s", "KILL", "-t", "RUNNING", "--me")
         self.ok("scancel", *{job["id"] for job in left})
         wait_until(lambda: not self.jobs(), 30, "an empty queue")
-        return [job for job in left if job["name"].startswith("smt-")]
+        return ours
 
     def mend(self):
         """Daemons run, nodes are idle; what was left in the queue."""

@@ -112,7 +112,7 @@ def test_a_chain_goes_on_without_an_engine(smtune, chain, cluster, ahead,
     engine.wait()
     wait_until(lambda: attempts_on_the_cluster(smtune) ==
                list(range(1, 2 + ahead)), 90)
-    wait_until(lambda: not cluster.jobs(), 60)  # so far it goes by itself
+    cluster.wait_until_done(60)  # so far it goes by itself
     assert ends(smtune) == [None]
     smtune.ok("resume", "w", timeout=120)
     check_whole(smtune, 45, cause)
@@ -122,7 +122,7 @@ def test_a_chain_that_ends_leaves_no_link_behind(smtune, chain, cluster,
                                                  transport):
     smtune.ok("run", chain(4, 3, time="60s"), timeout=90)
     assert ends(smtune) == ["ok"]
-    wait_until(lambda: not cluster.jobs(), 20)
+    cluster.wait_until_done(20)
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
@@ -136,7 +136,7 @@ def test_who_stops_a_chain_stops_its_links(smtune, chain, cluster, which,
     engine.wait(timeout=60)
     ended = "timeout" if which == signal.SIGINT else "cancelled"
     assert ends(smtune) == [ended]
-    wait_until(lambda: not cluster.jobs(), 30)
+    cluster.wait_until_done(30)
     time.sleep(1)
     assert {attempt for attempt, _ in place(smtune)} == {1}
     engine = smtune.start("resume", "w")

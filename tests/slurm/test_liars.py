@@ -198,7 +198,7 @@ def test_every_trial_ends_once(lied_to_drill, cluster, expected, transport,
                                lie, mode):
     it, _ = lied_to_drill(mode, LIARS[transport][lie])
     it.finish(expected, patience=150)
-    wait_until(lambda: not cluster.jobs(), 30, "an empty queue")
+    cluster.wait_until_done(30)
 
 
 def whims(seed):
@@ -215,7 +215,7 @@ def test_they_have_whims(lied_to_drill, cluster, expected, transport, mode,
     it, _ = lied_to_drill(mode, whims(seed) if transport == "commands" else
                           rest_liar.whims(seed))
     it.finish(expected, patience=150)
-    wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
+    cluster.wait_until_done(60)
 
 
 @pytest.mark.parametrize("transport, lie, mode", in_turn(
@@ -237,7 +237,7 @@ def test_an_engine_dies_of_it(lied_to_drill, cluster, expected, transport, lie,
         engine.wait()
         it.check_record()
     it.finish(expected, patience=150)
-    wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
+    cluster.wait_until_done(60)
 
 
 @pytest.mark.parametrize("transport, lie, mode", in_turn(
@@ -252,4 +252,4 @@ def test_nothing_is_left_of_what_was_stopped(smtune, experiment, cluster,
     wait_until(lambda: len(cluster.jobs("RUNNING")) >= 1, 60)
     smtune.ok("stop", "run", timeout=100)
     engine.wait(100)
-    wait_until(lambda: not cluster.jobs(), 60, "an empty queue")
+    cluster.wait_until_done(60)

@@ -179,4 +179,4 @@ def test_an_ordinary_user(smtune, experiment, cluster):
         f"{smtune.env['PATH'].split(':')[0]}/smtune", "run", path,
         cwd=smtune.directory)
     assert result.returncode == 0, result.stderr
-    wait_until(lambda: not cluster.jobs())
+    cluster.wait_until_done()

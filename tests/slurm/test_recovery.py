@@ -82,7 +82,7 @@ def test_resume_takes_up_what_waits_runs_and_has_ended(drill, expected,
     cluster.ok("scancel", filler)
     if mode != "pilot":  # whose agents are told what to run
         it.wait_for_trials(4)
-        wait_until(lambda: not cluster.jobs())
+        cluster.wait_until_done()
     it.finish(expected(**SIZE))
 
 
@@ -111,7 +111,7 @@ def test_a_doubled_submission(drill, expected, cluster, transport):
         cluster.ok("sbatch", "-o", "/dev/null", "-J",
                    script.parent.name, script)
     assert engine.wait(60) == 0
-    wait_until(lambda: not cluster.jobs())
+    cluster.wait_until_done()
     it.finish(expected(**SIZE))
 
 
@@ -135,20 +135,18 @@ def test_controller_killed(drill, expected, transport, mode, cluster, moment):
                          "sleep 5; exit 7").strip() for _ in range(6)]
     engine.wait(100)
     it.finish(expected(**SIZE), is_strict=False, patience=100)
-    def left():
-        """A controller hears late of what ended while it was away; and it
-        holds a job of which a node has one with the same number already."""
-        jobs = [job for job in cluster.jobs()
-                if job["id"] in others or job["name"].startswith("smt-")]
-        for job in jobs:
-            if job["id"] in others and "held" in job["reason"].lower():
-                cluster.ok("scontrol", "release", job["id"])
-        return jobs
 
-    try:
-        wait_until(lambda: not left(), 60)
-    except AssertionError:
-        raise AssertionError(f"left in the queue: {left()}") from None
+    def others_are_over():
+        """The controller hears late of what ended while it was away; and it
+        holds a job of which a node has one with the same number already."""
+        left = [job for job in cluster.jobs() if job["id"] in others]
+        for job in left:
+            if "held" in job["reason"].lower():
+                cluster.ok("scontrol", "release", job["id"])
+        return not left
+
+    cluster.wait_until_done(60)
+    wait_until(others_are_over, 60, "an end of what is not ours")
     ended = (cluster.directory / "log/ended").read_text()
     for job in others:  # nobody ended what is not ours
         assert any(f"JobId={job} " in line and "ExitCode=7:0" in line
@@ -166,7 +164,7 @@ def test_controller_is_away_for_a_while(drill, expected, transport, mode,
     cluster.lab("start", "slurmctld")
     engine.wait(100)
     it.finish(expected(trials=8), is_strict=False, patience=100)
-    wait_until(lambda: not cluster.jobs(), 60)
+    cluster.wait_until_done(60)
 
 
 @both(*MODES)
@@ -257,7 +255,7 @@ def test_job_requeued_by_hand(drill, expected, cluster, transport, mode):
     cluster.ok("scontrol", "requeue", job)
     engine.wait(100)
     it.finish(expected(trials=1), is_strict=False, patience=60)
-    wait_until(lambda: not cluster.jobs(), 30)
+    cluster.wait_until_done(30)
 
 
 @both("array")

@@ -50,7 +50,7 @@ def test_what_is_stopped_leaves_nothing(smtune, experiment, cluster, later,
     wait_until(lambda: ran.exists() and len(ran.read_text().split()) == 3, 60)
     smtune.ok("stop", "run")
     assert causes(smtune) == ["cancelled"] * 3
-    wait_until(lambda: not cluster.jobs(), 30, "an empty queue")
+    cluster.wait_until_done(30)
 
 
 def test_gpus_and_nodes_to_keep_away_from(smtune, experiment, later):

@@ -52,10 +52,6 @@ def states(smtune):
     return [row["state"] for row in smtune.json("trials", "run")]
 
 
-def empty_within(cluster, seconds):
-    wait_until(lambda: not cluster.jobs(), seconds, "an empty queue")
-
-
 def fill_but_two(cluster):
     """Of the 64 CPUs, so that two trials run and others wait."""
     job = cluster.ok("sbatch", "--parsable", "-p", "high", "-n", 62, "-o",
@@ -78,7 +74,7 @@ def test_ctrl_c_takes_the_waiting_out_of_the_queue(smtune, experiment, cluster,
     go(smtune)
     assert engine.wait(30) == 130
     cluster.ok("scancel", filler)
-    empty_within(cluster, 10)
+    cluster.wait_until_done(10)
     assert sorted(states(smtune)) == ["ready"] * 4 + ["succeeded"] * 2 or \
         states(smtune).count("succeeded") == 2
     smtune.ok("resume", "run")
@@ -96,7 +92,7 @@ def test_ctrl_c_twice_ends_all(smtune, experiment, cluster, transport, mode):
         assert engine.poll() is None
     engine.send_signal(signal.SIGINT)
     assert engine.wait(30) == 130
-    empty_within(cluster, 5)
+    cluster.wait_until_done(5)
     go(smtune)
     smtune.ok("resume", "run")
     assert states(smtune) == ["succeeded"] * 6
@@ -128,7 +124,7 @@ def test_ctrl_c_without_a_controller(smtune, experiment, cluster, transport,
     assert states(smtune) == ["succeeded"] * 6
     assert sorted(set(ran(smtune))) == list("123456")
     assert len(ran(smtune)) == 8
-    empty_within(cluster, 20)
+    cluster.wait_until_done(20)
 
 
 @pytest.mark.parametrize("trap", ["", "trap '' TERM\n"])
@@ -144,7 +140,7 @@ def test_stop(smtune, experiment, cluster, transport, mode, trap):
     running(smtune, 12)
     smtune.ok("stop", "run")
     assert status(smtune)["state"] == "stopped"
-    empty_within(cluster, 5)
+    cluster.wait_until_done(5)
     assert not smtune.left_behind()
     go(smtune)
     smtune.ok("resume", "run")
