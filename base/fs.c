@@ -149,8 +149,10 @@ static int make_directory(const char *path, struct err *err)
 {
     struct stat st;
 
-    if (mkdir(path, 0700) == 0)
+    if (mkdir(path, 0700) == 0) {
+        fs_sync_directory_of(path);
         return 0;
+    }
     if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;
     return err_set_errno(err, ERR_FAILED, errno,

@@ -35,7 +35,8 @@ int fs_write_atomic(const char *path, const void *bytes, size_t length,
  * cannot is no error. */
 void fs_sync_directory_of(const char *path);
 
-/* Creates a directory and its missing parents, mode 0700 where new. */
+/* Creates a directory and its missing parents, mode 0700 where new; those last
+ * through a power cut. */
 int fs_make_directories(const char *path, struct err *err);
 
 /* Removes a file or a whole tree; follows no symbolic link; absent is fine. */

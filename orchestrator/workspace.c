@@ -55,7 +55,8 @@ struct folder {
 struct workspaces {
     char *directory; /* of the run */
     int trials_fd, attempts_fd;
-    void *used; /* tsearch tree of the folders of live trials */
+    bool is_synced; /* what is in `attempts` outlasts a power cut */
+    void *used;     /* tsearch tree of the folders of live trials */
     SLIST_HEAD(folders, folder) spare; /* of trials that are over */
 };
 
@@ -359,7 +360,20 @@ int workspace_prepare(struct workspaces *workspaces,
         write_json(workspaces, order->job, CONFIG "hyperparameters.json",
                    order->strings, err) != 0)
         return -1;
+    workspaces->is_synced = false;
     return make_directory(workspaces->attempts_fd, name, err);
+}
+
+int workspaces_sync(struct workspaces *workspaces, struct err *err)
+{
+    if (workspaces->is_synced)
+        return 0;
+    if (fsync(workspaces->attempts_fd) != 0 && errno != EINVAL)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot sync the directory '%s/attempts'",
+                             workspaces->directory);
+    workspaces->is_synced = true;
+    return 0;
 }
 
 int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,

@@ -73,6 +73,10 @@ struct workspace_order {
 int workspace_prepare(struct workspaces *workspaces,
                       const struct workspace_order *order, struct err *err);
 
+/* From now on the attempts' folders outlast a power cut; a file system that
+ * cannot sync a directory is no error. */
+int workspaces_sync(struct workspaces *workspaces, struct err *err);
+
 /* The trial is over, or rests: takes its folder back if nothing was left there.
  * It gets another one should it go on. */
 void workspace_release(struct workspaces *workspaces, int64_t trial);

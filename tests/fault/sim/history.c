@@ -16,6 +16,7 @@
 #include "tests/fault/sim/check.h"
 #include "tests/fault/sim/clients.h"
 #include "tests/fault/sim/disk.h"
+#include "tests/fault/sim/folders.h"
 #include "tests/fault/sim/loop.h"
 
 /*
@@ -256,6 +257,8 @@ static void crash(struct history *history)
     disk_kill(world->disk);
     if (power)
         disk_cut_power(world->disk, &world->rng);
+    if (power)
+        folders_cut_power(world->folders, &world->rng);
     if (power)
         world->booted_ms = world->now_ms;
 }

@@ -210,6 +210,7 @@ static int self_test(struct options *options)
     } tests[] = {
         {SABOTAGE_EARLY_ACK, "a store that tells of commits too early"},
         {SABOTAGE_BLIND_SITE, "an executor that does not see what runs"},
+        {SABOTAGE_LAZY_FOLDERS, "folders that a power cut takes"},
     };
     int passed = 0, count = (int)ARRAY_LEN(tests);
 

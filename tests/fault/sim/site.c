@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "tests/fault/sim/clients.h"
 #include "tests/fault/sim/fate.h"
+#include "tests/fault/sim/folders.h"
 #include "tests/fault/sim/record.h"
 
 struct site {
@@ -329,6 +330,9 @@ void site_start(struct site *site, const struct attempt_spec *spec)
         site->witness = witness_create();
     if (!witness_knows(site->witness, spec->attempt))
         world_fail("attempt %" PRId64 " is started before it is in the record",
+                   spec->attempt);
+    if (!folders_last(site->world->folders, spec->directory))
+        world_fail("attempt %" PRId64 " is started before its folder is synced",
                    spec->attempt);
     attempt = add(site, spec);
     world_trace("attempt %" PRId64 ": is handed over, trial %" PRId64,

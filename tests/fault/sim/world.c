@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "tests/fault/sim/folders.h"
 
 enum {
     STREAM_WORLD = 1,
@@ -35,6 +36,7 @@ struct world *world_create(uint64_t seed, enum world_sabotage sabotage,
     world->is_traced = is_traced;
     world->wall_offset_ms = INT64_C(1000) * EPOCH_S;
     rng_init(&world->rng, seed, 0, STREAM_WORLD);
+    world->folders = folders_create();
     current = world;
     return world;
 }
@@ -44,6 +46,7 @@ void world_destroy(struct world *world)
     while (world->events != NULL)
         world_cancel(world, world->events);
     current = NULL;
+    folders_destroy(world->folders);
     free(world);
 }
 

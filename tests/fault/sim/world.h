@@ -22,6 +22,7 @@
 
 struct clients;
 struct disk;
+struct folders;
 struct loop;
 struct site;
 struct world_event;
@@ -35,8 +36,9 @@ enum world_crash {
  * have to find: see sim.c. */
 enum world_sabotage {
     SABOTAGE_NONE,
-    SABOTAGE_EARLY_ACK, /* a sync does nothing: commits are told too early */
-    SABOTAGE_BLIND_SITE /* what runs is said to have never begun */
+    SABOTAGE_EARLY_ACK,   /* a sync does nothing: commits are told too early */
+    SABOTAGE_BLIND_SITE,  /* what runs is said to have never begun */
+    SABOTAGE_LAZY_FOLDERS /* a folder's sync does nothing */
 };
 
 struct world {
@@ -59,6 +61,7 @@ struct world {
     struct loop *loop;       /* of the engine that runs; NULL: none */
     struct clients *clients; /* of that engine */
     struct disk *disk;
+    struct folders *folders;
     struct site *site;
 
     jmp_buf crashed; /* where a crash of the engine goes on */
