@@ -20,8 +20,8 @@ DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
 TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
         zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
-        python3-pytest-xdist python3-yaml python3-jsonschema python3-selenium \
-        chromium chromium-driver
+        python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
+        python3-jsonschema python3-selenium chromium chromium-driver
 # For a cluster below a directory (tests/slurm/lab); the tests do without.
 SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
         slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
@@ -259,22 +259,26 @@ check: deps-test ## lint and every test, with sanitizers
 check-all:
 	@MAKE='$(MAKE)' tests/check
 
+# What hangs on clocks, terminals, a cluster or a browser is tried once more
+# where it fails, and pytest says RERUN: a fault to look for, of the test or not.
+RERUN := --reruns 1 -rR
+
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
 check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(FILL) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n auto --dist loadgroup \
+	 $(PYTHON) -m pytest -q -n auto --dist loadgroup $(RERUN) \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
 
 check-slurm: $(PROGS:%=$S/%) $(FAULT) ## tests on a real cluster of Slurm (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
+	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) $(RERUN) \
 	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
 
 check-browser: $(PROGS:%=$S/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n 2 \
+	 $(PYTHON) -m pytest -q -n 2 $(RERUN) \
 	 $(if $T,tests/browser/test_$T.py,tests/browser)
 
 pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
