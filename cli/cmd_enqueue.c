@@ -44,6 +44,7 @@ static int list(const struct cli *cli, const struct run_view *view,
     struct listing listing = {output_create(cli, columns, ARRAY_LEN(columns)),
                               err};
 
+    output_when_empty(listing.output, "nothing is enqueued");
     if (store_each_enqueued(view->store, view->row.id, on_enqueued, &listing,
                             err) == 0)
         return output_finish(listing.output, err);

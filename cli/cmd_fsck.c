@@ -170,6 +170,7 @@ static int check_aloud(struct session *session)
     int result;
 
     session->output = output_create(session->cli, columns, ARRAY_LEN(columns));
+    output_when_empty(session->output, "no findings");
     result = check(session);
     if (result == 0 && session->status == 0)
         session->status = output_finish(session->output, session->err);

@@ -108,6 +108,7 @@ static int exec_ls(const struct cli *cli, const void *options, char **operands,
         return -1;
     listing.output = output_create(
         cli, columns, listing.is_table ? PARENT : ARRAY_LEN(columns));
+    output_when_empty(listing.output, "no runs");
     status = store_each_run(listing.store, list_run, &listing, err);
     if (status == 0)
         status = output_finish(listing.output, err);

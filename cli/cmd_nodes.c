@@ -128,8 +128,10 @@ static int list(const struct cli *cli, struct store *store, struct err *err)
         .now_ms = clock_wall_ms(),
         .err = err,
     };
-    int status = store_each_node(store, 0, list_node, &listing, err);
+    int status;
 
+    output_when_empty(listing.output, "no node was trouble");
+    status = store_each_node(store, 0, list_node, &listing, err);
     if (status == 0)
         return output_finish(listing.output, err);
     output_destroy(listing.output);

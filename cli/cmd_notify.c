@@ -103,6 +103,7 @@ static int list(const struct cli *cli, const struct run_view *view,
     int result;
 
     listing.output = output_create(cli, columns, ARRAY_LEN(columns));
+    output_when_empty(listing.output, "no messages");
     result = store_each_notification(view->store, view->row.id,
                                      list_notification, &listing, err);
     if (result == 0)

@@ -64,6 +64,7 @@ static int show(const struct cli *cli, const struct run_view *view, int64_t job,
     struct tags tags = {cli, output_create(cli, columns, ARRAY_LEN(columns)),
                         err};
 
+    output_when_empty(tags.output, "no tags");
     if (remarks_each(view, job, on_remark, &tags, err) == 0)
         return output_finish(tags.output, err);
     output_destroy(tags.output);

@@ -90,6 +90,7 @@ static int print_rows(struct job_rows *rows, const struct cli *cli,
     int status;
 
     rows->output = output_create(cli, columns, count);
+    output_when_empty(rows->output, "no jobs");
     status = store_each_trial(view->store, &query, on_job, rows, rows->err);
     if (status >= 0)
         return output_finish(rows->output, rows->err);

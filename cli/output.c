@@ -21,7 +21,8 @@ struct output {
     const struct column *columns;
     size_t count;
     size_t rows;
-    bool flushed; /* the first rows have gone out */
+    const char *when_empty; /* NULL: the headings */
+    bool flushed;           /* the first rows have gone out */
     struct table *table;
     struct buf text; /* not yet written */
 };
@@ -51,7 +52,10 @@ static void table_row(struct output *output, const struct value *cells)
 
 static void table_end(struct output *output)
 {
-    table_flush(output->table, &output->text);
+    if (output->rows == 0 && output->when_empty != NULL)
+        buf_printf(&output->text, "%s\n", output->when_empty);
+    else
+        table_flush(output->table, &output->text);
 }
 
 /* ---- JSON ---- */
@@ -182,6 +186,11 @@ struct output *output_create(const struct cli *cli,
     output->count = count;
     output->format->begin(output);
     return output;
+}
+
+void output_when_empty(struct output *output, const char *text)
+{
+    output->when_empty = text;
 }
 
 void output_destroy(struct output *output)

@@ -46,6 +46,9 @@ struct output;
 
 struct output *output_create(const struct cli *cli,
                              const struct column *columns, size_t count);
+/* What a table says that comes to no rows, in place of its headings; text is
+ * borrowed until the end. */
+void output_when_empty(struct output *output, const char *text);
 /* cells[count]; text is copied if it must be kept. 0, or -1 when stdout is
  * gone (ERR_FAILED; without text when it is a pipe that nobody reads). */
 int output_row(struct output *output, const struct value *cells,

@@ -157,6 +157,7 @@ static void start_output(struct trial_table *table)
 {
     trial_table_fit_columns(table);
     table->output = output_create(table->cli, table->columns, table->count);
+    output_when_empty(table->output, "no trials");
 }
 
 int trial_table_row(void *user, const struct trial_row *trial)

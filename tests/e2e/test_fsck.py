@@ -57,6 +57,7 @@ def findings(smtune, *words, status=1):
 
 def must_be_sound(smtune):
     assert findings(smtune, status=0) == []
+    assert smtune.ok("fsck") == "no findings\n"
 
 
 @pytest.mark.parametrize("method", ["auto", "random", "grid", "nsga2"])

@@ -64,7 +64,16 @@ def test_tags_are_a_set(smtune, run):
     assert smtune.json("tag", "exp", 4) == [
         {"id": 4, "job": "trial 4", "tags": ["best"]}]
     assert smtune.json("tag", "exp", 2) == []
+    assert smtune.ok("tag", "exp", 2) == "no tags\n"
     smtune.ok("fsck")
+
+
+def test_a_table_without_rows_says_so(smtune, run):
+    assert smtune.ok("nodes") == "no node was trouble\n"
+    assert smtune.ok("ls", "--tag", "x") == "no runs\n"
+    assert smtune.ok("trials", "exp", "--tag", "x") == "no trials\n"
+    assert smtune.ok("trials", "exp", "--tag", "x", "-o", "json") == "[]\n"
+    assert smtune.ok("enqueue", "exp") == "nothing is enqueued\n"
 
 
 def test_lists_show_what_has_a_tag(smtune, write, run):
