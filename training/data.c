@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/data.h"
 
+#include "base/fs.h"
 #include "base/rng.h"
 #include "training/streams.h"
+
+const char *data_path(const struct data_kind *kind, const char *chosen,
+                      struct err *err)
+{
+    if (chosen != NULL)
+        return chosen;
+    if (fs_exists(kind->default_path))
+        return kind->default_path;
+    err_set(err, ERR_NOT_FOUND,
+            "'%s' is not there: install Debian's package %s, or name other "
+            "data with --data",
+            kind->default_path, kind->package);
+    return NULL;
+}
 
 void data_shuffle(uint32_t *order, size_t count, uint64_t seed, uint64_t epoch)
 {

@@ -34,6 +34,7 @@ struct data {
 struct data_kind {
     const char *name;
     const char *default_path;
+    const char *package; /* of Debian, which has that */
     /* model_options: of the model that has this kind. NULL with ERR_NOT_FOUND
      * (no file) or ERR_FILE (damaged, or of no use): names the file. */
     struct data *(*open)(const char *path, enum data_part part,
@@ -44,6 +45,11 @@ struct data_kind {
     void (*gather)(const struct data *data, const uint32_t *samples,
                    size_t count, void *inputs, uint16_t *targets);
 };
+
+/* Where the data are: as chosen, or (NULL) the default. NULL with ERR_NOT_FOUND
+ * where that is not installed. Borrowed. */
+const char *data_path(const struct data_kind *kind, const char *chosen,
+                      struct err *err);
 
 extern const struct data_kind data_images; /* inputs: bytes of pixels */
 

@@ -249,6 +249,7 @@ static void images_gather(const struct data *data, const uint32_t *samples,
 const struct data_kind data_images = {
     .name = "images",
     .default_path = "/usr/share/datasets/fashion-mnist",
+    .package = "dataset-fashion-mnist",
     .open = images_open,
     .close = images_close,
     .gather = images_gather,

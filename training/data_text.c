@@ -163,6 +163,7 @@ static void text_gather(const struct data *data, const uint32_t *samples,
 const struct data_kind data_text = {
     .name = "text",
     .default_path = "/usr/share/dictd/gcide.dict.dz",
+    .package = "dict-gcide",
     .open = text_open,
     .close = text_close,
     .gather = text_gather,

@@ -52,12 +52,12 @@ int run_plan(struct run *run, enum data_part part, struct err *err)
     const struct train_job *job = run->job;
     const struct train_options *options = run->options;
     const struct data_kind *kind = job->kind->data;
-    const char *path =
-        options->data != NULL ? options->data : kind->default_path;
+    const char *path = data_path(kind, options->data, err);
     struct model_shape shape = {.seed = (uint64_t)options->seed};
 
     openblas_set_num_threads((int)options->threads);
-    run->data = kind->open(path, part, job->model_options, err);
+    if (path != NULL)
+        run->data = kind->open(path, part, job->model_options, err);
     if (run->data == NULL)
         return -1;
     set_sizes(run);

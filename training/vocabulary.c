@@ -39,6 +39,7 @@ static const struct flag vocabulary_flags[] = {
 static int vocabulary_run(const void *options, struct buf *out, struct err *err)
 {
     const struct vocabulary_options *how = options;
+    const char *path;
     size_t length;
     uint8_t *text;
     struct bpe *bpe;
@@ -46,8 +47,8 @@ static int vocabulary_run(const void *options, struct buf *out, struct err *err)
 
     if (how->output == NULL)
         return err_set(err, ERR_USAGE, "--output is missing");
-    text = text_file_read(
-        how->data != NULL ? how->data : data_text.default_path, &length, err);
+    path = data_path(&data_text, how->data, err);
+    text = path != NULL ? text_file_read(path, &length, err) : NULL;
     if (text == NULL)
         return -1;
     length = text_learnable(length);

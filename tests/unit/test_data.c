@@ -165,6 +165,23 @@ static void test_data__refuses_damaged_compression(void **state)
     free(path);
 }
 
+static void test_data__default_that_is_not_installed_names_its_package(void **s)
+{
+    struct data_kind kind = {.default_path = "/nowhere/text.dz",
+                             .package = "dict-gcide"};
+    struct err err;
+
+    (void)s;
+    assert_string_equal(data_path(&kind, "/my/text", &err), "/my/text");
+    assert_null(data_path(&kind, NULL, &err));
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+    assert_string_equal(err.text,
+                        "'/nowhere/text.dz' is not there: install Debian's "
+                        "package dict-gcide, or name other data with --data");
+    kind.default_path = "/";
+    assert_string_equal(data_path(&kind, NULL, &err), "/");
+}
+
 static void test_data__shuffle_is_a_permutation_of_its_own(void **state)
 {
     enum { COUNT = 1000 };
@@ -198,6 +215,8 @@ int main(void)
         IN_DIRECTORY(test_data__names_the_missing_file),
         IN_DIRECTORY(test_data__refuses_what_is_not_images_and_labels),
         IN_DIRECTORY(test_data__refuses_damaged_compression),
+        cmocka_unit_test(
+            test_data__default_that_is_not_installed_names_its_package),
         cmocka_unit_test(test_data__shuffle_is_a_permutation_of_its_own),
     };
 
