@@ -191,9 +191,16 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_TEXT,
         .names = strategy_method_names,
         .choices = experiment_search_shorthands,
-        .doc = "How settings are chosen. hyperband stands for random and bohb "
-               "for tpe with a third of its settings drawn at random, both "
-               "with the schedule hyperband.",
+        .doc = "auto: grid where the budget covers every setting, else what "
+               "is best for the space and the results so far. random: "
+               "independent points. grid: every combination, each once. "
+               "sobol: a scrambled Sobol sequence, more even than chance. "
+               "bayesian: the point that promises most by a Gaussian process. "
+               "tpe: the point where good trials are densest. cmaes: a normal "
+               "distribution that moves towards what was good. nsga2: "
+               "children of good trials, for several objectives. hyperband: "
+               "random, with the schedule hyperband. bohb: tpe with a third "
+               "of its settings drawn at random, with the same schedule.",
         .fallback = "auto",
         .example = "sobol",
     },

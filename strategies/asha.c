@@ -301,8 +301,6 @@ static int plan(const struct schedule_options *options, uint64_t trials,
 
 const struct scheduler_method scheduler_method_asha = {
     .name = "asha",
-    .doc = "asynchronous successive halving: whoever is among the best 1/eta "
-           "of a rung goes on at once, nobody waits for a round to end",
     .create = create,
     .destroy = destroy,
     .pauses = pauses,

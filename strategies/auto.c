@@ -176,8 +176,6 @@ static enum ask_result auto_next(void *state, struct ask *ask, struct err *err)
 
 const struct strategy_method strategy_method_auto = {
     .name = "auto",
-    .doc = "Grid where the budget covers every setting; else the method that "
-           "is best for the space and the results so far, trial by trial.",
     .learns = true,
     .choose = auto_choose,
     .create = auto_create,

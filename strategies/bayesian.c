@@ -228,8 +228,6 @@ static enum ask_result bayesian_next(void *state, struct ask *ask,
 
 const struct strategy_method strategy_method_bayesian = {
     .name = "bayesian",
-    .doc = "A Gaussian process of the objective, and the trial that promises "
-           "most by it.",
     .learns = true,
     .create = bayesian_create,
     .destroy = bayesian_destroy,

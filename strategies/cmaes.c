@@ -279,7 +279,6 @@ static enum ask_result cmaes_next(void *state, struct ask *ask, struct err *err)
 
 const struct strategy_method strategy_method_cmaes = {
     .name = "cmaes",
-    .doc = "CMA-ES with margin, restarts and updates as results come.",
     .learns = true,
     .create = cmaes_create,
     .destroy = cmaes_destroy,

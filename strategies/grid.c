@@ -37,8 +37,6 @@ static enum ask_result grid_next(void *state, struct ask *ask, struct err *err)
 
 const struct strategy_method strategy_method_grid = {
     .name = "grid",
-    .doc = "Every combination of values, each once; continuous parameters "
-           "get `points` values, even on their scale.",
     .enumerates = true,
     .create = grid_create,
     .destroy = grid_destroy,

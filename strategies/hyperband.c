@@ -253,8 +253,6 @@ static int plan(const struct schedule_options *options, uint64_t trials,
 
 const struct scheduler_method scheduler_method_hyperband = {
     .name = "hyperband",
-    .doc = "rounds of successive halving, from many trials that begin with "
-           "little of the resource to few that begin with all of it",
     .create = create,
     .destroy = destroy,
     .pauses = pauses,

@@ -224,8 +224,6 @@ static void median_end(void *state, uint64_t trial, enum trial_outcome outcome)
 
 const struct scheduler_method scheduler_method_median = {
     .name = "median",
-    .doc = "stops a trial that is worse than the median of the running "
-           "averages of earlier ones",
     .lives_without_max = true,
     .create = median_create,
     .destroy = median_destroy,

@@ -174,8 +174,6 @@ static enum ask_result nsga2_next(void *state, struct ask *ask, struct err *err)
 
 const struct strategy_method strategy_method_nsga2 = {
     .name = "nsga2",
-    .doc = "NSGA-II, a genetic algorithm for several objectives, without "
-           "generations.",
     .learns = true,
     .create = nsga2_create,
     .destroy = nsga2_destroy,

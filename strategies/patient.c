@@ -116,7 +116,6 @@ static void patient_end(void *state, uint64_t trial,
 
 const struct scheduler_method scheduler_method_patient = {
     .name = "patient",
-    .doc = "stops a trial that has not improved for so much resource",
     .lives_without_max = true,
     .create = patient_create,
     .destroy = patient_destroy,

@@ -451,8 +451,6 @@ static int pbt_plan(const struct schedule_options *options, uint64_t trials,
 
 const struct scheduler_method scheduler_method_pbt = {
     .name = "pbt",
-    .doc = "population based training: after each min the worst give way to "
-           "clones of the best, which go on with settings a step away",
     .create = pbt_create,
     .destroy = pbt_destroy,
     .pauses = pbt_pauses,

@@ -48,7 +48,6 @@ static enum ask_result random_next(void *state, struct ask *ask,
 
 const struct strategy_method strategy_method_random = {
     .name = "random",
-    .doc = "Independent points, even on each parameter's scale.",
     .create = random_create,
     .destroy = random_destroy,
     .next = random_next,

@@ -43,13 +43,6 @@ const char *const *scheduler_method_names(void)
     return method_names;
 }
 
-const char *scheduler_method_doc(const char *method)
-{
-    const struct scheduler_method *found = find_method(method);
-
-    return found != NULL ? found->doc : NULL;
-}
-
 /* The method, if what all methods want of the options is there. */
 static const struct scheduler_method *check(
     const struct schedule_options *options, struct err *err)

@@ -165,8 +165,7 @@ int schedule_plan_init(struct schedule_plan *plan,
                        struct err *err);
 void schedule_plan_clear(struct schedule_plan *plan);
 
-/* NULL-ended; and one sentence for manuals and editors. */
+/* NULL-ended. */
 const char *const *scheduler_method_names(void);
-const char *scheduler_method_doc(const char *method);
 
 #endif

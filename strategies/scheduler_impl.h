@@ -40,7 +40,6 @@ int schedule_plan_add(struct schedule_plan *plan,
 /* The slots do what the functions of their names in scheduler.h do. */
 struct scheduler_method {
     const char *name;
-    const char *doc; /* one sentence, for manuals and editors */
 
     /* max may be SCHEDULE_NO_MAX. */
     bool lives_without_max;

@@ -201,8 +201,6 @@ static enum ask_result sobol_next(void *state, struct ask *ask, struct err *err)
 
 const struct strategy_method strategy_method_sobol = {
     .name = "sobol",
-    .doc = "Points of a scrambled Sobol sequence, which fill the space more "
-           "evenly than random ones.",
     .create = sobol_create,
     .destroy = sobol_destroy,
     .next = sobol_next,

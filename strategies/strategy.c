@@ -82,13 +82,6 @@ const char *const *strategy_method_names(void)
     return method_names;
 }
 
-const char *strategy_method_doc(const char *method)
-{
-    const struct strategy_method *found = find_method(method);
-
-    return found != NULL ? found->doc : NULL;
-}
-
 struct strategy *strategy_create(const struct strategy_options *options,
                                  struct space *space, struct err *err)
 {

@@ -175,7 +175,5 @@ void strategy_observe(struct strategy *strategy, uint64_t trial,
 
 /* NULL-ended. */
 const char *const *strategy_method_names(void);
-/* One sentence for manuals and editors. */
-const char *strategy_method_doc(const char *method);
 
 #endif

@@ -38,7 +38,6 @@ struct ask {
 
 struct strategy_method {
     const char *name;
-    const char *doc; /* one sentence, for manuals and editors */
 
     /*
      * Each candidate is feasible and new, and there is an end to them: next()

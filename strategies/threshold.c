@@ -95,7 +95,6 @@ static void threshold_end(void *state, uint64_t trial,
 
 const struct scheduler_method scheduler_method_threshold = {
     .name = "threshold",
-    .doc = "stops a trial whose value leaves the bounds, or is not a number",
     .lives_without_max = true,
     .create = threshold_create,
     .destroy = threshold_destroy,

@@ -440,8 +440,6 @@ static enum ask_result tpe_next(void *state, struct ask *ask, struct err *err)
 
 const struct strategy_method strategy_method_tpe = {
     .name = "tpe",
-    .doc = "Tree-structured Parzen estimator, jointly over all parameters; "
-           "cheap at any number of trials.",
     .learns = true,
     .create = tpe_create,
     .destroy = tpe_destroy,

@@ -151,6 +151,15 @@ static int check_names(const char *list, struct err *err)
     return 0;
 }
 
+static bool is_method(const char *name)
+{
+    const char *const *names = strategy_method_names();
+
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 static int split_methods(struct plan *plan, struct err *err)
 {
     const char *list = plan->options->methods;
@@ -166,8 +175,7 @@ static int split_methods(struct plan *plan, struct err *err)
         size_t length = strcspn(list, ",");
         char *name = mem_copy_bytes(list, length);
 
-        if (plan->method_count == METHODS_MAX ||
-            strategy_method_doc(name) == NULL) {
+        if (plan->method_count == METHODS_MAX || !is_method(name)) {
             err_set(err, ERR_USAGE, "no method '%s'", name);
             free(name);
             return -1;
