@@ -31,7 +31,6 @@ struct metric_rules {
     struct rule *rules;
     size_t count;
     bool built_in; /* some rule, or none at all, needs them */
-    uint64_t limited;
 };
 
 /* One metric's course so far. */
@@ -94,11 +93,6 @@ void metric_rules_destroy(struct metric_rules *rules)
     }
     free(rules->rules);
     free(rules);
-}
-
-uint64_t metric_rules_limited(const struct metric_rules *rules)
-{
-    return rules->limited;
 }
 
 struct metric_reader *metric_reader_create(struct metric_rules *rules,
@@ -228,11 +222,8 @@ static void read_match(const struct sink *sink, size_t rule, const char *line,
     struct metric_rules *rules = reader->rules;
     struct metric_match match;
     const struct metric_pair *pair = NULL;
-    int rc = metric_regex_match(rules->rules[rule].regex, line, length, &match);
 
-    if (rc < 0)
-        rules->limited++;
-    if (rc <= 0)
+    if (metric_regex_match(rules->rules[rule].regex, line, length, &match) <= 0)
         return;
     if (!match.has_step) {
         metric_scan_line(line, length, &reader->pairs);

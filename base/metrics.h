@@ -57,12 +57,11 @@ typedef void (*metric_fn)(void *user, const char *name, int64_t step,
  * (the built-in patterns then serve the rules without a regex). A regex that
  * does not compile: ERR_FILE, err->line = its index + 1, err->column in it.
  * Matching runs under match and depth limits; a regex that hits them finds
- * nothing in that line, and metric_rules_limited() counts it.
+ * nothing in that line.
  */
 struct metric_rules *metric_rules_create(const struct metric_rule *rules,
                                          size_t count, struct err *err);
 void metric_rules_destroy(struct metric_rules *rules);
-uint64_t metric_rules_limited(const struct metric_rules *rules);
 
 /* rules NULL: nothing is found. last_step: where the writer goes on; 0: it
  * begins. */

@@ -19,7 +19,6 @@ struct layout {
     size_t *chain_counts; /* [step_count] how many it has */
     double *x;            /* [vertex_count] middles */
     double width;
-    size_t crossings;
 };
 
 /* -- Layers ---------------------------------------------------------------*/
@@ -288,7 +287,7 @@ struct layout *layout_create(const struct graph *graph,
     index_arcs(&layout->layers);
     make_rows(&layout->layers, order);
     layout_sort_arcs(&layout->layers);
-    layout->crossings = layout_order(&layout->layers);
+    layout_order(&layout->layers);
     place(layout);
     free(order);
     return layout;
@@ -370,9 +369,4 @@ struct layout_point *layout_line(const struct layout *layout, size_t step,
     points[at] =
         (struct layout_point){layout->x[step], layer_top(layout, layer[step])};
     return points;
-}
-
-size_t layout_crossings(const struct layout *layout)
-{
-    return layout->crossings;
 }

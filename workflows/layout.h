@@ -61,7 +61,5 @@ struct layout_box layout_box(const struct layout *layout, size_t step);
  */
 struct layout_point *layout_line(const struct layout *layout, size_t step,
                                  size_t need, size_t *count);
-/* How many pairs of lines cross, those drawn straight left out. */
-size_t layout_crossings(const struct layout *layout);
 
 #endif

@@ -31,8 +31,8 @@ struct layers {
 };
 
 /* Puts rows and positions into the best order found; sorts above and below by
- * it. Returns how many pairs of arcs still cross. */
-size_t layout_order(struct layers *layers);
+ * it. */
+void layout_order(struct layers *layers);
 /* Sorts above and below by the positions. */
 void layout_sort_arcs(struct layers *layers);
 

@@ -234,7 +234,7 @@ static void take_rows(struct layers *layers, const size_t *rows)
             layers->position[layers->rows[k]] = k - layers->starts[i];
 }
 
-static size_t find_best(struct sweep *sweep, size_t *best_rows, size_t *tree)
+static void find_best(struct sweep *sweep, size_t *best_rows, size_t *tree)
 {
     struct layers *layers = sweep->layers;
     size_t bytes = layers->vertex_count * sizeof(*best_rows);
@@ -260,10 +260,9 @@ static size_t find_best(struct sweep *sweep, size_t *best_rows, size_t *tree)
         best = crossings;
         memcpy(best_rows, layers->rows, bytes);
     }
-    return best;
 }
 
-size_t layout_order(struct layers *layers)
+void layout_order(struct layers *layers)
 {
     size_t room = layers->vertex_count + 2;
     size_t *best_rows = mem_array(room, sizeof(*best_rows));
@@ -274,8 +273,8 @@ size_t layout_order(struct layers *layers)
         .next = mem_array(room, sizeof(*sweep.next)),
         .places = mem_array(room, sizeof(*sweep.places)),
     };
-    size_t crossings = find_best(&sweep, best_rows, tree);
 
+    find_best(&sweep, best_rows, tree);
     take_rows(layers, best_rows);
     layout_sort_arcs(layers);
     free(sweep.places);
@@ -283,5 +282,4 @@ size_t layout_order(struct layers *layers)
     free(sweep.near);
     free(tree);
     free(best_rows);
-    return crossings;
 }
