@@ -66,11 +66,6 @@ void diags_set_source(struct diags *diags, const char *text, size_t length)
     diags->source_length = length;
 }
 
-const char *diags_path(const struct diags *diags)
-{
-    return diags != NULL ? diags->path : "";
-}
-
 static bool is_before(const struct diag *a, const struct diag *b)
 {
     if (a->place.line != b->place.line)

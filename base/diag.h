@@ -44,7 +44,6 @@ void diags_destroy(struct diags *diags);
 void diags_make_warnings(struct diags *diags);
 /* Gives the text whose lines are shown. */
 void diags_set_source(struct diags *diags, const char *text, size_t length);
-const char *diags_path(const struct diags *diags);
 
 /* Adds a message; beyond DIAG_MAX only counts. The same at the same place
  * counts once. `help` NULL or printf-free

@@ -12,15 +12,6 @@
 
 enum { NEEDS_NAMED = 3 };
 
-void step_list_init(struct step_list *list, size_t count)
-{
-    *list = (struct step_list){.count = count};
-    list->lines = mem_array(count, sizeof(*list->lines));
-    list->order = mem_array(count, sizeof(*list->order));
-    for (size_t i = 0; i < count; i++)
-        list->order[i] = i;
-}
-
 void step_list_clear(struct step_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {

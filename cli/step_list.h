@@ -44,8 +44,6 @@ struct step_list {
     const struct graph *graph; /* borrowed; NULL: not known */
 };
 
-/* Lines without anything in them, in the file's order. */
-void step_list_init(struct step_list *list, size_t count);
 void step_list_clear(struct step_list *list);
 /* Takes order and needs from the graph, which is borrowed. */
 void step_list_set_graph(struct step_list *list, const struct graph *graph);

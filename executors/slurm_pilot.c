@@ -163,7 +163,7 @@ void pilots_turn_soon(struct pilots *pilots)
     uv_timer_start(pilots->turn, on_turn, 0, 0);
 }
 
-struct pilot *pilots_find(const struct pilots *pilots, const char *name)
+static struct pilot *find_pilot(const struct pilots *pilots, const char *name)
 {
     struct pilot *pilot = pilots->first;
 
@@ -287,7 +287,7 @@ static struct pilot *take_over(struct pilots *pilots, const char *name,
 static int mode_reattach(void *self, struct slurm_flight *flight,
                          const struct slurm_handle *handle, struct err *err)
 {
-    struct pilot *pilot = pilots_find(self, handle->name);
+    struct pilot *pilot = find_pilot(self, handle->name);
 
     if (pilot == NULL)
         pilot = take_over(self, handle->name, err);
@@ -316,7 +316,7 @@ static void meet(struct pilots *pilots, const struct slurm_job *job)
 
 static void mode_listed(void *self, const struct slurm_job *job)
 {
-    struct pilot *pilot = pilots_find(self, job->name);
+    struct pilot *pilot = find_pilot(self, job->name);
 
     if (pilot != NULL)
         pilot_note_job(pilot, job);

@@ -129,7 +129,6 @@ struct pilots {
 
 /* Something is to be done when the loop turns. */
 void pilots_turn_soon(struct pilots *pilots);
-struct pilot *pilots_find(const struct pilots *pilots, const char *name);
 /* Ends an attempt that nobody has started and nobody will. */
 void pilots_refuse(struct pilots *pilots, struct slurm_flight *flight,
                    enum attempt_cause cause, const char *text);

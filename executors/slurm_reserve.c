@@ -238,18 +238,6 @@ void reserves_take(struct wave_task *task)
     }
 }
 
-void reserves_queue(struct waves *waves, const char *directory, int64_t job)
-{
-    struct reserve *reserve;
-
-    TAILQ_FOREACH(reserve, &waves->reserves, link)
-    {
-        if (strcmp(reserve->before, directory) == 0)
-            reserve->after = job;
-    }
-    reserves_pump(waves);
-}
-
 static int write_files(const struct reserve *reserve, const char *folder,
                        struct err *err)
 {
@@ -323,7 +311,8 @@ static void submit(struct reserve *reserve)
     free(folder);
 }
 
-void reserves_pump(struct waves *waves)
+/* Submits what can be. */
+static void pump(struct waves *waves)
 {
     struct reserve *reserve, *next;
 
@@ -333,6 +322,18 @@ void reserves_pump(struct waves *waves)
         if (reserve->stage == RESERVE_WAITING && reserve->after != 0)
             submit(reserve);
     }
+}
+
+void reserves_queue(struct waves *waves, const char *directory, int64_t job)
+{
+    struct reserve *reserve;
+
+    TAILQ_FOREACH(reserve, &waves->reserves, link)
+    {
+        if (strcmp(reserve->before, directory) == 0)
+            reserve->after = job;
+    }
+    pump(waves);
 }
 
 /* -- Those that are not wanted any more -----------------------------------*/
@@ -433,5 +434,5 @@ void reserves_tick(struct waves *waves, int64_t now_ms)
     if (orphan != NULL)
         drop_chain(orphan);
     else
-        reserves_pump(waves);
+        pump(waves);
 }

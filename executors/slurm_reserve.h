@@ -23,8 +23,6 @@ void reserves_close(struct waves *waves);
 void reserves_take(struct wave_task *task);
 /* The job of what runs in this directory is known. */
 void reserves_queue(struct waves *waves, const char *directory, int64_t job);
-/* Submits what can be. */
-void reserves_pump(struct waves *waves);
 /* What is in the directory is an attempt now: its name and its job; false where
  * there is no reserve, or it is not known to be queued: then it is dropped. */
 bool reserves_adopt(struct waves *waves, const char *directory,

@@ -12,7 +12,7 @@ static const struct slurm_transport_type *const types[] = {
     &slurm_rest,
 };
 
-static const char *const names[ARRAY_LEN(types) + 1] = {"commands", "rest"};
+static const char *const names[ARRAY_LEN(types)] = {"commands", "rest"};
 
 struct slurm_transport *slurm_transport_create(
     uv_loop_t *loop, const struct slurm_options *options, struct err *err)
@@ -26,11 +26,6 @@ struct slurm_transport *slurm_transport_create(
     }
     text_unknown("transport", name, names, ARRAY_LEN(types), ERR_FILE, err);
     return NULL;
-}
-
-const char *const *slurm_transport_names(void)
-{
-    return names;
 }
 
 static const char *first(const char *own, const char *fallback)

@@ -142,9 +142,6 @@ struct slurm_transport {
 struct slurm_transport *slurm_transport_create(
     uv_loop_t *loop, const struct slurm_options *options, struct err *err);
 
-/* NULL-ended. */
-const char *const *slurm_transport_names(void);
-
 /* What is asked for: of each member the submission's own, or the fallback's;
  * `extra` as a whole. */
 struct slurm_ask slurm_asked(const struct slurm_submission *submission);

@@ -89,8 +89,9 @@ void wave_release_if_done(struct wave *wave)
     destroy_wave(wave);
 }
 
-struct wave_task *wave_add(struct wave *wave, size_t index,
-                           struct slurm_flight *flight)
+/* At that index, which is free. */
+static struct wave_task *add_task(struct wave *wave, size_t index,
+                                  struct slurm_flight *flight)
 {
     struct wave_task *task = mem_zero(sizeof(*task));
 
@@ -201,7 +202,7 @@ static bool start_reserve(struct waves *waves, struct slurm_flight *flight)
     wave = wave_create(waves, name, WAVE_QUEUED);
     wave->job = flight->job = job;
     wave->is_taken_up = wave->is_reserve = true;
-    task = wave_add(wave, 0, flight);
+    task = add_task(wave, 0, flight);
     reserves_take(task);
     pulse_mark(directory, PULSE_GO, NULL);
     reserves_queue(waves, directory, job);
@@ -246,7 +247,7 @@ static enum start_result start(void *self, struct slurm_flight *flight,
         wave = wave_create(waves, name, WAVE_GATHERING);
         wave->is_array = is_array;
     }
-    reserves_take(wave_add(wave, wave->count, flight));
+    reserves_take(add_task(wave, wave->count, flight));
     if (!is_array || wave->count >= waves_array_max(waves))
         wave_make_ready(wave);
     return START_OK;
@@ -307,7 +308,7 @@ static int reattach(void *self, struct slurm_flight *flight,
     }
     if (reserves_adopt(waves, directory, name, &job))
         pulse_mark(directory, PULSE_GO, NULL);
-    task = wave_add(wave, index, flight);
+    task = add_task(wave, index, flight);
     task->has_reserves = reserves_follow(waves, directory);
     flight->job = wave->is_array ? 0 : wave->job;
     flight->array = wave->is_array ? wave->job : 0;

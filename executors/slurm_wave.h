@@ -101,9 +101,6 @@ struct wave *wave_create(struct waves *waves, const char *name,
 struct wave *waves_find(const struct waves *waves, const char *name);
 /* Drops it once nobody is in it any more and nothing is awaited. */
 void wave_release_if_done(struct wave *wave);
-/* Puts the flight at that index, which is free. */
-struct wave_task *wave_add(struct wave *wave, size_t index,
-                           struct slurm_flight *flight);
 /* The task is a running one: it is looked at often. */
 void wave_task_runs(struct wave_task *task);
 /* What Slurm is told to cancel it; -1 where its job is not known. */
@@ -163,9 +160,8 @@ void waves_look(struct waves *waves, int64_t now_ms);
 
 /* -- slurm_wave_end.c -----------------------------------------------------*/
 
-/* It ended so; the task is released. */
-void wave_task_end(struct wave_task *task, const struct attempt_exit *end);
-/* The same, for this cause, and what is known. */
+/* It ended for this cause; what else is known is found out. The task is
+ * released. */
 void wave_task_end_as(struct wave_task *task, enum attempt_cause cause,
                       const char *format, ...) PRINTF_LIKE(3, 4);
 /* Its `exit` is there. Returns whether it was taken. */

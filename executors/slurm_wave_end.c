@@ -37,7 +37,7 @@ static void release(struct wave_task *task)
     wave_release_if_done(task->wave);
 }
 
-void wave_task_end(struct wave_task *task, const struct attempt_exit *end)
+static void end_task(struct wave_task *task, const struct attempt_exit *end)
 {
     struct slurm *slurm = task->wave->waves->slurm;
     struct slurm_flight *flight = task->flight;
@@ -79,7 +79,7 @@ void wave_task_end_as(struct wave_task *task, enum attempt_cause cause,
     if (claim_read(task->flight->request->spec.directory, &claim) == 1 &&
         claim.pid != 0)
         end.started_ms = claim.time_ms;
-    wave_task_end(task, &end);
+    end_task(task, &end);
 }
 
 /* Without a retry. A claim that was made after all leaves it alone. */
@@ -169,7 +169,7 @@ bool wave_task_take_exit(struct wave_task *task, struct attempt_exit *end,
         end->cause = CAUSE_CANCELLED;
     else if (!task->flight->is_cancelled && end->cause == CAUSE_CANCELLED)
         explain(task, end);
-    wave_task_end(task, end);
+    end_task(task, end);
     return true;
 }
 

@@ -393,21 +393,6 @@ static struct experiment *build_from(struct conf_doc *doc,
     return NULL;
 }
 
-struct experiment *experiment_load(const char *path,
-                                   const char *const *assignments,
-                                   size_t assignment_count, struct diags *diags,
-                                   struct err *err)
-{
-    struct experiment_source source = {
-        .path = path,
-        .assignments = assignments,
-        .assignment_count = assignment_count,
-    };
-    struct conf_doc *doc = conf_load(path, diags, err);
-
-    return doc != NULL ? build_from(doc, &source, diags, err) : NULL;
-}
-
 struct experiment *experiment_load_for_search(const char *path,
                                               const char *const *assignments,
                                               size_t assignment_count,

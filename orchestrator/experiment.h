@@ -131,15 +131,11 @@ struct experiment_source {
 };
 
 /*
- * Reads, applies the `--set` assignments, checks. NULL when anything is wrong:
- * then either diags has messages, or (unreadable file, a bad assignment) err.
+ * Reads a file whose trials another program runs, which may leave out what a
+ * trial does; applies the `--set` assignments, checks. NULL when anything is
+ * wrong: then either diags has messages, or (unreadable file, a bad assignment)
+ * err. spec_load() reads those that are run.
  */
-struct experiment *experiment_load(const char *path,
-                                   const char *const *assignments,
-                                   size_t assignment_count, struct diags *diags,
-                                   struct err *err);
-/* The same, of a file whose trials another program runs: it may leave out what
- * a trial does. */
 struct experiment *experiment_load_for_search(const char *path,
                                               const char *const *assignments,
                                               size_t assignment_count,

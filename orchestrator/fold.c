@@ -108,11 +108,6 @@ struct fold_row *fold_rows(struct fold *fold, enum image image, size_t *count)
     return fold->kinds[image].rows;
 }
 
-bool fold_is_complete(const struct fold *fold)
-{
-    return fold->is_complete;
-}
-
 int64_t fold_trial(struct fold *fold, enum image image,
                    const struct fold_row *row)
 {

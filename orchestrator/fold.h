@@ -37,16 +37,13 @@ void fold_destroy(struct fold *fold); /* NULL is none */
 
 void fold_add(struct fold *fold, const struct event_row *event);
 
-/* Whether each event says all that it changed: those that an earlier smtune
- * wrote do not. If so, a cell that was not said is null. */
-bool fold_is_complete(const struct fold *fold);
-
 /* The rows of one kind by id; the fold's. The run has one row, or none. */
 struct fold_row *fold_rows(struct fold *fold, enum image image, size_t *count);
 /* One of them; NULL: there is none. */
 struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id);
-/* What the events of an incomplete run did not say of a row is taken from its
- * cells in the tables. */
+/* Events that an earlier smtune wrote do not say all that they changed: what
+ * they left out of a row is taken from its cells in the tables. Of other runs a
+ * cell that was not said is null, and stays so. */
 void fold_take_unsaid(struct fold *fold, enum image image, struct fold_row *row,
                       const struct value *recorded);
 /* The trial's number of a row of anything of a trial; 0: not known. */

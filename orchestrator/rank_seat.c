@@ -36,7 +36,8 @@ int rank_seat_nodes(void)
     return nodes;
 }
 
-void rank_seat_first_node(const char *list, char name[RANK_ADDRESS_MAX])
+/* "gpu[007-012,20],x" gives "gpu007". */
+static void first_node(const char *list, char name[RANK_ADDRESS_MAX])
 {
     bool in_brackets = false, is_passed = false;
     size_t length = 0;
@@ -57,7 +58,8 @@ void rank_seat_first_node(const char *list, char name[RANK_ADDRESS_MAX])
     name[length] = '\0';
 }
 
-int rank_seat_tasks_on(const char *list, int node)
+/* "4(x2),1" gives 4 for the nodes 0 and 1, and 1 for 2; else 0. */
+static int tasks_on(const char *list, int node)
 {
     while (*list != '\0') {
         int tasks = 0, times = 1, length = 0, more = 0;
@@ -81,7 +83,7 @@ int rank_seat_arrange(char name[RANK_ADDRESS_MAX], int *port, struct err *err)
     const char *nodes = getenv("SLURM_JOB_NODELIST");
     const char *here = getenv("SLURMD_NODENAME");
 
-    rank_seat_first_node(nodes != NULL ? nodes : "", name);
+    first_node(nodes != NULL ? nodes : "", name);
     if (here != NULL && strcmp(here, name) == 0)
         name[0] = '\0';
     *port = rank_meeting_port(err);
@@ -112,7 +114,7 @@ int rank_seat_take(struct rank_meeting *meeting, struct err *err)
     meeting->nodes = read_variable("SLURM_STEP_NUM_NODES", NODES_MAX);
     meeting->node = read_variable("SLURM_NODEID", meeting->nodes - 1);
     meeting->local_tasks =
-        rank_seat_tasks_on(shares != NULL ? shares : "", meeting->node);
+        tasks_on(shares != NULL ? shares : "", meeting->node);
     if (meeting->first < 0 || meeting->first_local < 0 || meeting->node < 0 ||
         meeting->local_tasks <= meeting->first_local)
         return err_set(err, ERR_USAGE, "this process is no task of srun");

@@ -24,9 +24,4 @@ int rank_seat_arrange(char name[RANK_ADDRESS_MAX], int *port, struct err *err);
  * rank_seat_arrange() found are there already. */
 int rank_seat_take(struct rank_meeting *meeting, struct err *err);
 
-/* "gpu[007-012,20],x" gives "gpu007". */
-void rank_seat_first_node(const char *list, char name[RANK_ADDRESS_MAX]);
-/* "4(x2),1" gives 4 for the nodes 0 and 1, and 1 for 2; else 0. */
-int rank_seat_tasks_on(const char *list, int node);
-
 #endif

@@ -20,8 +20,9 @@ struct spec {
     struct workflow *workflow;     /* NULL: it is an experiment */
 };
 
-/* As experiment_load() and experiment_parse(), of whichever it is. -1 when
- * anything is wrong. */
+/* Reads a file, or takes its text, applies the `--set` assignments, checks. -1
+ * when anything is wrong: then either diags has messages, or (unreadable file,
+ * a bad assignment) err. */
 int spec_load(struct spec *spec, const char *path,
               const char *const *assignments, size_t assignment_count,
               struct diags *diags, struct err *err);

@@ -125,20 +125,15 @@ bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
     return curve->points++ < TRIAL_MAX_POINTS;
 }
 
-double trial_objective(const struct trial *trial,
-                       const struct experiment *experiment, size_t i)
-{
-    return experiment->objectives[i].value == OBJECTIVE_BEST ? trial->best[i]
-                                                             : trial->last[i];
-}
-
 double *trial_objectives(const struct trial *trial,
                          const struct experiment *experiment)
 {
     double *values = mem_array(experiment->objective_count, sizeof(*values));
 
     for (size_t i = 0; i < experiment->objective_count; i++)
-        values[i] = trial_objective(trial, experiment, i);
+        values[i] = experiment->objectives[i].value == OBJECTIVE_BEST
+                        ? trial->best[i]
+                        : trial->last[i];
     return values;
 }
 

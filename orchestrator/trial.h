@@ -120,10 +120,8 @@ void trial_destroy(struct trial *trial);
 bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
                       const char *name, double value);
 
-/* The value of objective i as the file asks for it; NaN: never said. */
-double trial_objective(const struct trial *trial,
-                       const struct experiment *experiment, size_t i);
-/* All of them, [objective_count]; the caller frees. */
+/* The objectives' values as the file asks for them, [objective_count]; NaN:
+ * never said. The caller frees. */
 double *trial_objectives(const struct trial *trial,
                          const struct experiment *experiment);
 /* Whether every objective's metric was said. */

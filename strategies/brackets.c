@@ -105,12 +105,6 @@ static struct climber *find(const struct brackets *brackets, uint64_t trial)
                    sizeof(*brackets->climbers), compare_trials);
 }
 
-const struct climber *brackets_find(const struct brackets *brackets,
-                                    uint64_t trial)
-{
-    return find(brackets, trial);
-}
-
 void brackets_promote(struct brackets *brackets, uint64_t trial)
 {
     struct climber *climber = find(brackets, trial);

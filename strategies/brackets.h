@@ -72,9 +72,6 @@ void brackets_enter(struct brackets *brackets, uint64_t trial, size_t bracket);
 void brackets_promote(struct brackets *brackets, uint64_t trial);
 void brackets_stop(struct brackets *brackets, uint64_t trial);
 
-/* The trial, or NULL. */
-const struct climber *brackets_find(const struct brackets *brackets,
-                                    uint64_t trial);
 /* The resource to which a trial runs; UINT64_MAX: it does not. */
 uint64_t brackets_awaits(const struct brackets *brackets, uint64_t trial);
 

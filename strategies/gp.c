@@ -175,11 +175,6 @@ size_t gp_count(const struct gp *gp)
     return gp->count;
 }
 
-double gp_signal(const struct gp *gp)
-{
-    return gp->signal;
-}
-
 double gp_mean(const struct gp *gp)
 {
     return gp->mean;

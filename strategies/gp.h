@@ -60,8 +60,6 @@ void gp_truncate(struct gp *gp, size_t count);
  * ones) have none, but lower the variance. */
 void gp_set_values(struct gp *gp, const double *values, size_t count);
 
-/* The variance far from all data, without noise. */
-double gp_signal(const struct gp *gp);
 /* The mean far from all data. */
 double gp_mean(const struct gp *gp);
 

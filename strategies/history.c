@@ -240,20 +240,6 @@ bool history_better(const struct history *history, size_t a, size_t b)
     return history_values(history, a)[0] < history_values(history, b)[0];
 }
 
-size_t history_best(const struct history *history)
-{
-    size_t best = SIZE_MAX;
-
-    for (size_t i = 0; i < history->told_count; i++) {
-        size_t index = history->told[i];
-
-        if (history->states[index] == HISTORY_COMPLETE &&
-            (best == SIZE_MAX || history_better(history, index, best)))
-            best = index;
-    }
-    return best;
-}
-
 size_t history_choice(double unit, uint64_t cardinality)
 {
     double choice = floor(unit * (double)cardinality);

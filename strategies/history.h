@@ -113,10 +113,6 @@ double history_violation(const struct history *history, size_t index);
  */
 bool history_better(const struct history *history, size_t a, size_t b);
 
-/* The best trial by that order that is complete; SIZE_MAX: none is. The
- * earliest told of equals. */
-size_t history_best(const struct history *history);
-
 /* Which value, 0 .. cardinality - 1, a unit coordinate of a categorical,
  * ordinal or bool parameter stands for. */
 size_t history_choice(double unit, uint64_t cardinality);

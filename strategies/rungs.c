@@ -152,14 +152,14 @@ void rung_close(struct rung *rung, size_t index)
     }
 }
 
-size_t rung_open_count(const struct rung *rung)
-{
-    return rung->root != 0 ? node_of(rung, rung->root)->open : 0;
-}
-
 static size_t size_of(const struct rung *rung, uint32_t link)
 {
     return link != 0 ? node_of(rung, link)->size : 0;
+}
+
+static size_t open_in(const struct rung *rung, uint32_t link)
+{
+    return link != 0 ? node_of(rung, link)->open : 0;
 }
 
 size_t rung_rank(const struct rung *rung, size_t index)
@@ -202,13 +202,13 @@ const struct rung_result *rung_at(const struct rung *rung, size_t rank)
 
 const struct rung_result *rung_best_open(const struct rung *rung, size_t *rank)
 {
-    uint32_t link = rung_open_count(rung) > 0 ? rung->root : 0;
+    uint32_t link = open_in(rung, rung->root) > 0 ? rung->root : 0;
     size_t better = 0;
 
     while (link != 0) {
         const struct rung_result *node = node_of(rung, link);
 
-        if (node->left != 0 && node_of(rung, node->left)->open > 0) {
+        if (open_in(rung, node->left) > 0) {
             link = node->left;
             continue;
         }

@@ -64,7 +64,6 @@ void rung_clear(struct rung *rung);
 size_t rung_add(struct rung *rung, uint64_t trial, double value, bool is_open);
 /* A result that is open is so no longer. */
 void rung_close(struct rung *rung, size_t index);
-size_t rung_open_count(const struct rung *rung);
 /* How many are better. */
 size_t rung_rank(const struct rung *rung, size_t index);
 /* The result of a rank below count. */

@@ -18,6 +18,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/template.h"
+#include "orchestrator/spec.h"
 #include "store/store.h"
 
 /* A whole file: `head` and, behind it, more lines. */
@@ -459,7 +460,7 @@ static void test_experiment__load_reads_a_file(void **state)
 {
     char directory[] = "/tmp/smtune-test-experiment-XXXXXX";
     struct diags *diags;
-    struct experiment *e;
+    struct spec spec;
     struct err err = {0};
     char *path;
 
@@ -467,13 +468,12 @@ static void test_experiment__load_reads_a_file(void **state)
     assert_non_null(mkdtemp(directory));
     path = fs_join(directory, "a.yaml");
     diags = diags_create(path);
-    assert_null(experiment_load(path, NULL, 0, diags, &err));
+    assert_int_equal(spec_load(&spec, path, NULL, 0, diags, &err), -1);
     assert_int_equal(err.kind, ERR_NOT_FOUND);
     assert_int_equal(fs_write_atomic(path, head, strlen(head), 0600, &err), 0);
-    e = experiment_load(path, NULL, 0, diags, &err);
-    assert_non_null(e);
-    assert_string_equal(e->name, "a");
-    experiment_destroy(e);
+    assert_int_equal(spec_load(&spec, path, NULL, 0, diags, &err), 0);
+    assert_string_equal(spec.experiment->name, "a");
+    spec_clear(&spec);
     diags_destroy(diags);
     assert_int_equal(fs_remove_tree(directory, &err), 0);
     free(path);

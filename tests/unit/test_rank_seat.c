@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,18 +74,19 @@ static void test_rank_seat__finds_the_first_of_nodes(void **state)
         {"r[1-2]n[5-6]", "r1n5"},
         {"n[1-", "n1"},
     };
-    char name[RANK_ADDRESS_MAX];
-    char *longest = calloc(1, 1000);
+    char name[RANK_ADDRESS_MAX], longest[1000] = "";
+    int port;
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        rank_seat_first_node(cases[i].list, name);
+        setenv("SLURM_JOB_NODELIST", cases[i].list, 1);
+        assert_int_equal(rank_seat_arrange(name, &port, NULL), 0);
         assert_string_equal(name, cases[i].first);
     }
-    memset(longest, 'n', 999);
-    rank_seat_first_node(longest, name);
+    memset(longest, 'n', sizeof(longest) - 1);
+    setenv("SLURM_JOB_NODELIST", longest, 1);
+    assert_int_equal(rank_seat_arrange(name, &port, NULL), 0);
     assert_int_equal(strlen(name), RANK_ADDRESS_MAX - 1);
-    free(longest);
 }
 
 static void test_rank_seat__counts_the_tasks_of_a_node(void **state)
@@ -99,9 +101,20 @@ static void test_rank_seat__counts_the_tasks_of_a_node(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(rank_seat_tasks_on(cases[i].list, cases[i].node),
-                         cases[i].tasks);
+    set_task();
+    setenv("SLURM_STEP_NUM_NODES", "9", 1);
+    setenv("SLURM_LOCALID", "0", 1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rank_meeting meeting = {.port = 4711};
+        char node[16];
+
+        snprintf(node, sizeof(node), "%d", cases[i].node);
+        setenv("SLURM_NODEID", node, 1);
+        setenv("SLURM_STEP_TASKS_PER_NODE", cases[i].list, 1);
+        assert_int_equal(rank_seat_take(&meeting, NULL),
+                         cases[i].tasks > 0 ? 0 : -1);
+        assert_int_equal(meeting.local_tasks, cases[i].tasks);
+    }
 }
 
 static void test_rank_seat__takes_its_place_from_the_step(void **state)
