@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/comm.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -182,6 +184,8 @@ void comm_destroy(struct comm *comm)
     if (comm == NULL)
         return;
     rendezvous = comm->own_rendezvous;
+    if (comm->own_window != NULL)
+        munmap(comm->own_window, comm->own_window_bytes);
     comm->kind->destroy(comm);
     rendezvous_destroy(rendezvous);
 }
@@ -218,6 +222,7 @@ static int begin(struct comm *comm, enum comm_op op, uint64_t bytes, int root)
     comm->call.bytes = bytes;
     comm->call.root = root;
     comm->call.bucket = comm->bucket;
+    comm->call.place = 0;
     if (comm->is_broken)
         return err_set(&comm->why, ERR_FAILED, "an earlier call has failed");
     return 0;
@@ -238,6 +243,34 @@ static int end(struct comm *comm, int status, struct err *err)
         *err = comm->why;
     return err_prefix(err, "rank %d on host %s: %s", own->rank, own->host,
                       call);
+}
+
+static int own_window(struct comm *comm, size_t bytes, struct err *err)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot have %zu bytes of memory", bytes);
+    comm->own_window = memory;
+    comm->own_window_bytes = bytes;
+    return 0;
+}
+
+void *comm_window(struct comm *comm, size_t bytes, struct err *err)
+{
+    void *window = NULL;
+    int status = begin(comm, COMM_WINDOW, bytes, 0);
+
+    if (status == 0 && comm->kind->window != NULL) {
+        window = comm->kind->window(comm, bytes, &comm->why);
+        status = window != NULL ? 0 : -1;
+    } else if (status == 0) {
+        status = own_window(comm, bytes, &comm->why);
+        window = comm->own_window;
+    }
+    return end(comm, status, err) == 0 ? window : NULL;
 }
 
 int comm_all_reduce(struct comm *comm, float *data, size_t count,

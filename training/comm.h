@@ -55,6 +55,12 @@ const char *comm_host(const struct comm *comm, int rank);
 /* What the next calls are for, in messages; -1: for nothing in particular. */
 void comm_set_bucket(struct comm *comm, int bucket);
 
+/* Zeroed memory, the communicator's until it is destroyed; at most once for
+ * each. Where ranks of a host share memory they see each other's
+ * window, so what lies there is added up in place, without copies; it must lie
+ * at the same place of it on all ranks. NULL with ERR_FAILED: too much. */
+void *comm_window(struct comm *comm, size_t bytes, struct err *err);
+
 /* data[count] becomes the sum over all ranks. */
 int comm_all_reduce(struct comm *comm, float *data, size_t count,
                     struct err *err);

@@ -175,6 +175,16 @@ static int hybrid_barrier(struct comm *comm, struct err *err)
     return leave(hybrid, status);
 }
 
+static void *hybrid_window(struct comm *comm, size_t bytes, struct err *err)
+{
+    struct hybrid *hybrid = hybrid_of(comm);
+    struct comm *local = part(hybrid, hybrid->local);
+    void *window = local->kind->window(local, bytes, err);
+
+    leave(hybrid, 0);
+    return window;
+}
+
 static void hybrid_destroy(struct comm *comm)
 {
     struct hybrid *hybrid = hybrid_of(comm);
@@ -236,4 +246,5 @@ const struct comm_kind comm_hybrid = {
     .all_gather = hybrid_all_gather,
     .broadcast = hybrid_broadcast,
     .barrier = hybrid_barrier,
+    .window = hybrid_window,
 };

@@ -34,6 +34,8 @@ struct comm_kind {
     int (*broadcast)(struct comm *comm, void *data, size_t bytes, int root,
                      struct err *err);
     int (*barrier)(struct comm *comm, struct err *err);
+    /* NULL: the ranks see nothing of each other's. Goes with the rest. */
+    void *(*window)(struct comm *comm, size_t bytes, struct err *err);
 };
 
 enum comm_op {
@@ -42,7 +44,8 @@ enum comm_op {
     COMM_REDUCE_SCATTER,
     COMM_ALL_GATHER,
     COMM_BROADCAST,
-    COMM_BARRIER
+    COMM_BARRIER,
+    COMM_WINDOW
 };
 
 /* A call, as ranks tell each other of it. */
@@ -53,6 +56,7 @@ struct comm_call {
     int32_t root;
     int32_t bucket;
     int32_t reserved;
+    uint64_t place; /* of the data in the window, from 1; 0: not there */
 };
 
 /* The first member of every kind's own struct. comm_init fills it. */
@@ -64,6 +68,8 @@ struct comm {
     int64_t timeout_ms;
     struct comm_call call; /* the one under way */
     int bucket;
+    void *own_window; /* where the kind has none */
+    size_t own_window_bytes;
     struct err why; /* of the call that failed */
     bool is_told;   /* by another rank, why all end */
     bool is_broken; /* after the first failure */

@@ -9,11 +9,12 @@
 /*
  * Ranks of one host, through memory that they share (shm_meeting.h). Data that
  * is longer than a chunk flows with one meeting a chunk: while the sums of a
- * chunk are made, the next one is put, and the one before taken.
+ * chunk are made, the next one is put, and the one before taken. Data in the
+ * window is neither put nor taken: it is read and written where it lies.
  */
 
 /* Up to here everybody adds up all, which saves a step. */
-enum { CHUNK = MEETING_CHUNK_BYTES, SMALL = 16 * 1024 };
+enum { CHUNK = MEETING_CHUNK_BYTES, SMALL = 16 * 1024, BLOCK_COUNT = 2048 };
 
 struct shm {
     struct comm comm; /* first */
@@ -39,6 +40,24 @@ static int meet(struct shm *shm, struct err *err)
 static int meet_first(struct shm *shm, struct err *err)
 {
     return shm_meet_first(&shm->meeting, err);
+}
+
+/* Data in the window is worked on where it lies. */
+static bool is_in_window(struct shm *shm, const void *data)
+{
+    shm->comm.call.place = shm_meeting_place(&shm->meeting, data);
+    return shm->comm.call.place > 0;
+}
+
+/* What lies where `data` does in this rank's window. */
+static float *row_of(const struct shm *shm, int rank, float *data)
+{
+    return shm_meeting_row(&shm->meeting, rank, data);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Of count numbers, those that a rank adds up: full cache lines but for the
@@ -108,9 +127,37 @@ static void take_chunk(const struct shm *shm, float *data, size_t count,
     }
 }
 
-static size_t least(size_t a, size_t b)
+/* data[count] becomes the sum of all rows, a block at a time, which stays in
+ * the cache; with is_for_all so do the rows. */
+static void sum_rows(struct shm *shm, float *data, size_t count,
+                     bool is_for_all)
 {
-    return a < b ? a : b;
+    int rank = shm->comm.rank, size = shm->comm.size;
+    size_t length;
+
+    for (; count > 0; data += length, count -= length) {
+        length = least(count, BLOCK_COUNT);
+        for (int i = 0; i < size; i++)
+            shm->rows[i] = row_of(shm, i, data);
+        comm_tree_sum(data, shm->rows, size, length);
+        for (int i = 0; is_for_all && i < size; i++) {
+            if (i != rank)
+                memcpy(row_of(shm, i, data), data, length * sizeof(*data));
+        }
+    }
+}
+
+/* Each rank adds up a slice, for all. */
+static int reduce_in_place(struct shm *shm, float *data, size_t count,
+                           struct err *err)
+{
+    size_t begin = slice_begin(shm, shm->comm.rank, count);
+    size_t end = slice_begin(shm, shm->comm.rank + 1, count);
+
+    if (meet_first(shm, err) != 0)
+        return -1;
+    sum_rows(shm, data + begin, end - begin, true);
+    return meet(shm, err);
 }
 
 static int shm_all_reduce(struct comm *comm, float *data, size_t count,
@@ -124,6 +171,8 @@ static int shm_all_reduce(struct comm *comm, float *data, size_t count,
 
     if (count * sizeof(*data) <= SMALL)
         return reduce_small(shm, data, count, err);
+    if (is_in_window(shm, data))
+        return reduce_in_place(shm, data, count, err);
     put_chunk(shm, data, least(count, CHUNK_COUNT), first);
     if (meet_first(shm, err) != 0)
         return -1;
@@ -154,6 +203,12 @@ static int shm_reduce_scatter(struct comm *comm, float *data, size_t share,
     size_t most = CHUNK / sizeof(*data) / (size_t)comm->size, done = 0;
     float *own = data + (size_t)rank * share;
 
+    if (is_in_window(shm, data)) {
+        if (meet_first(shm, err) != 0)
+            return -1;
+        sum_rows(shm, own, share, false);
+        return meet(shm, err);
+    }
     do {
         size_t length = least(share - done, most);
         unsigned step = shm->meeting.step + 1;
@@ -228,6 +283,11 @@ static int shm_barrier(struct comm *comm, struct err *err)
     return meet_first(shm_of(comm), err);
 }
 
+static void *shm_window(struct comm *comm, size_t bytes, struct err *err)
+{
+    return shm_meeting_window(&shm_of(comm)->meeting, bytes, err);
+}
+
 static void shm_destroy(struct comm *comm)
 {
     struct shm *shm = shm_of(comm);
@@ -260,4 +320,5 @@ const struct comm_kind comm_shm = {
     .all_gather = shm_all_gather,
     .broadcast = shm_broadcast,
     .barrier = shm_barrier,
+    .window = shm_window,
 };

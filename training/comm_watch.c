@@ -28,6 +28,7 @@ static const char *const op_names[] = {
     [COMM_ALL_GATHER] = "all-gather",
     [COMM_BROADCAST] = "broadcast",
     [COMM_BARRIER] = "barrier",
+    [COMM_WINDOW] = "window",
 };
 
 void comm_describe(const struct comm_call *call, char text[COMM_CALL_MAX])
@@ -50,7 +51,8 @@ static void describe_fully(const struct comm_call *call,
     comm_describe(call, text);
     length = strlen(text);
     snprintf(text + length, COMM_CALL_MAX - length,
-             ", %" PRIu64 " bytes, root %d", call->bytes, call->root);
+             ", %" PRIu64 " bytes, root %d, place %" PRIu64, call->bytes,
+             call->root, call->place);
 }
 
 static int say_other(const struct comm *comm,

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { LINE = 128, SPINS = 2000, YIELDS = 20 };
+enum { LINE = 128, SPINS = 2000, YIELDS = 20, PAGE = 4096 };
 
 struct shm_board {
     _Alignas(LINE) atomic_uint step; /* how many it has put its part of */
@@ -166,29 +166,66 @@ static int open_memory(const struct rendezvous *rendezvous, struct err *err)
     return fd;
 }
 
-static int map_memory(struct shm_meeting *meeting, struct err *err)
+/* So many bytes of it, from `begin` on; NULL with an error. */
+static void *map_part(const struct shm_meeting *meeting, size_t begin,
+                      size_t bytes, struct err *err)
 {
-    size_t size = (size_t)meeting->comm->size;
     int fd = open_memory(meeting->comm->rendezvous, err);
     void *memory = MAP_FAILED;
 
     if (fd < 0)
-        return -1;
-    meeting->map_bytes = size * (sizeof(struct shm_board) +
-                                 (size_t)MEETING_BUFFERS * MEETING_CHUNK_BYTES);
-    if (ftruncate(fd, (off_t)meeting->map_bytes) == 0)
-        memory = mmap(NULL, meeting->map_bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED, fd, 0);
+        return NULL;
+    if (ftruncate(fd, (off_t)(begin + bytes)) == 0)
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                      (off_t)begin);
     if (memory == MAP_FAILED)
         err_set_errno(err, ERR_FAILED, errno,
-                      "cannot have %zu bytes of shared memory",
-                      meeting->map_bytes);
+                      "cannot have %zu bytes of shared memory", bytes);
     close(fd);
-    if (memory == MAP_FAILED)
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static int map_boards(struct shm_meeting *meeting, struct err *err)
+{
+    size_t size = (size_t)meeting->comm->size;
+
+    meeting->map_bytes =
+        whole_pages(size * (sizeof(struct shm_board) +
+                            (size_t)MEETING_BUFFERS * MEETING_CHUNK_BYTES));
+    meeting->boards = map_part(meeting, 0, meeting->map_bytes, err);
+    if (meeting->boards == NULL)
         return -1;
-    meeting->boards = memory;
-    meeting->buffers = (char *)memory + size * sizeof(struct shm_board);
+    meeting->buffers = (char *)(meeting->boards + size);
     return 0;
+}
+
+void *shm_meeting_window(struct shm_meeting *meeting, size_t bytes,
+                         struct err *err)
+{
+    size_t size = (size_t)meeting->comm->size;
+
+    meeting->window_bytes = whole_pages(bytes);
+    meeting->windows = map_part(meeting, meeting->map_bytes,
+                                size * meeting->window_bytes, err);
+    if (meeting->windows == NULL || shm_meet_first(meeting, err) != 0)
+        return NULL;
+    return meeting->windows +
+           (size_t)meeting->comm->rank * meeting->window_bytes;
+}
+
+size_t shm_meeting_place(const struct shm_meeting *meeting, const void *data)
+{
+    uintptr_t begin = (uintptr_t)meeting->windows +
+                      (size_t)meeting->comm->rank * meeting->window_bytes;
+    size_t place = (uintptr_t)data - begin;
+
+    return meeting->windows != NULL && place < meeting->window_bytes ? place + 1
+                                                                     : 0;
 }
 
 /* Only those of one host share memory. */
@@ -229,7 +266,7 @@ int shm_meeting_open(struct shm_meeting *meeting, struct comm *comm,
     for (int i = 0; i < comm->size; i++)
         meeting->pidfds[i] =
             (int)syscall(SYS_pidfd_open, (pid_t)rendezvous->peers[i].pid, 0);
-    if (check_places(rendezvous, err) != 0 || map_memory(meeting, err) != 0)
+    if (check_places(rendezvous, err) != 0 || map_boards(meeting, err) != 0)
         return -1;
     own = &meeting->boards[comm->rank];
     sched_getaffinity(0, sizeof(own->cpus), &own->cpus);
@@ -247,6 +284,9 @@ void shm_meeting_close(struct shm_meeting *meeting)
         atomic_store(&own->has_left, true);
         munmap(meeting->boards, meeting->map_bytes);
     }
+    if (meeting->windows != NULL)
+        munmap(meeting->windows,
+               (size_t)meeting->comm->size * meeting->window_bytes);
     for (int i = 0; i < meeting->comm->size; i++) {
         if (meeting->pidfds[i] >= 0)
             close(meeting->pidfds[i]);

@@ -32,6 +32,8 @@ struct shm_meeting {
     struct shm_board *boards; /* [size], in the shared memory */
     char *buffers; /* [size][MEETING_BUFFERS][MEETING_CHUNK_BYTES] behind */
     size_t map_bytes;
+    char *windows; /* [size][window_bytes], page by page, or NULL */
+    size_t window_bytes;
     int *pidfds; /* [size]; -1: cannot be watched */
 };
 
@@ -48,6 +50,21 @@ static inline char *shm_meeting_buffer(const struct shm_meeting *meeting,
     return meeting->buffers +
            ((size_t)rank * MEETING_BUFFERS + step % MEETING_BUFFERS) *
                MEETING_CHUNK_BYTES;
+}
+
+/* This rank's window (comm.h). Collective. */
+void *shm_meeting_window(struct shm_meeting *meeting, size_t bytes,
+                         struct err *err);
+/* Where the data lies in it, from 1; 0: not in it. */
+size_t shm_meeting_place(const struct shm_meeting *meeting, const void *data);
+
+/* What a rank has at the same place of its window. */
+static inline void *shm_meeting_row(const struct shm_meeting *meeting, int rank,
+                                    void *data)
+{
+    ptrdiff_t ranks = rank - meeting->comm->rank;
+
+    return (char *)data + ranks * (ptrdiff_t)meeting->window_bytes;
 }
 
 /* Ends a step: what this rank puts is there; waits for what the others do. -1

@@ -101,6 +101,33 @@ static int check_reduce_scatter(struct comm *comm, struct world *world,
     return 0;
 }
 
+/* In the window, at a place that no vector begins at. */
+static int check_window(struct comm *comm, struct world *world, struct err *err)
+{
+    enum { FIRST = 3, COUNT = 70001 };
+    float *data = comm_window(comm, (FIRST + COUNT) * sizeof(*data), err);
+    size_t share = COUNT / (size_t)world->size;
+    size_t own = share * (size_t)world->rank;
+
+    if (data == NULL)
+        return -1;
+    for (size_t i = 0; i < FIRST + COUNT; i++) {
+        if (memcmp(&data[i], &(float){0}, sizeof(*data)) != 0)
+            return err_set(err, ERR_FAILED, "a window begins with zeroes");
+    }
+    data += FIRST;
+    for (size_t c = 0; c < ARRAY_LEN(counts); c++) {
+        fill(data, world->rank, counts[c]);
+        if (comm_all_reduce(comm, data, counts[c], err) != 0 ||
+            check_sum(data, 0, counts[c], world->size, err) != 0)
+            return -1;
+    }
+    fill(data, world->rank, COUNT);
+    return comm_reduce_scatter(comm, data, share, err) != 0
+               ? -1
+               : check_sum(data + own, own, share, world->size, err);
+}
+
 static unsigned char byte_of(int rank, size_t i)
 {
     return (unsigned char)((size_t)rank * 31 + i * 7 + i / 251);
@@ -154,7 +181,8 @@ static int check_all(struct comm *comm, struct world *world, struct err *err)
 {
     if (check_all_reduce(comm, world, err) != 0 ||
         check_reduce_scatter(comm, world, err) != 0 ||
-        check_broadcast(comm, world, err) != 0)
+        check_broadcast(comm, world, err) != 0 ||
+        check_window(comm, world, err) != 0)
         return -1;
     return check_all_gather(comm, world, err);
 }
@@ -243,6 +271,31 @@ static void test_comm__thousands_of_calls_stay_in_step(void **state)
                        many_small);
 }
 
+/* Rank 1 keeps to memory of its own. */
+static int part_ways(struct comm *comm, struct world *world, struct err *err)
+{
+    enum { COUNT = 5000 };
+    static float own[COUNT];
+    float *window = comm_window(comm, sizeof(own), err);
+
+    return window == NULL
+               ? -1
+               : comm_all_reduce(comm, world->rank == 1 ? own : window, COUNT,
+                                 err);
+}
+
+static void test_comm__windows_are_used_by_all_or_none(void **state)
+{
+    struct world world = {.kind = "shm", .size = 3};
+
+    (void)state;
+    world_run(&world, part_ways);
+    for (int i = 0; i < world.size; i++) {
+        assert_non_null(strstr(world.ends[i].text, "called something else"));
+    }
+    world_clear(&world);
+}
+
 static int tell_name(struct comm *comm, struct world *world, struct err *err)
 {
     (void)world;
@@ -289,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_comm__every_kind_adds_up_a_million_numbers),
         cmocka_unit_test(test_comm__any_number_of_ranks_comes_to_the_same_sums),
         cmocka_unit_test(test_comm__thousands_of_calls_stay_in_step),
+        cmocka_unit_test(test_comm__windows_are_used_by_all_or_none),
         cmocka_unit_test(test_comm__the_kind_fits_the_hosts),
         cmocka_unit_test(test_comm__an_unknown_kind_is_told_the_nearest),
     };
