@@ -74,8 +74,7 @@ void params_place(struct params *params)
 int params_allocate(struct params *params, struct err *err)
 {
     params->values = real_array(params->count + params->spare, err);
-    params->grads = real_array(params->count + params->spare, err);
-    return params->values != NULL && params->grads != NULL ? 0 : -1;
+    return params->values != NULL ? 0 : -1;
 }
 
 void params_clear(struct params *params)
@@ -83,7 +82,6 @@ void params_clear(struct params *params)
     free(params->tensors);
     free(params->units);
     free(params->values);
-    free(params->grads);
     memset(params, 0, sizeof(*params));
 }
 

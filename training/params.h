@@ -50,7 +50,8 @@ struct params {
     size_t unit_count, unit_capacity;
     size_t count; /* elements of each buffer, padding included */
     size_t spare; /* zeroes behind them in both, for who works on equal parts */
-    real *values, *grads;
+    real *values;
+    real *grads; /* borrowed, from who trains (reducer.h) */
     const struct params_hooks *hooks; /* borrowed, or NULL */
 };
 
@@ -61,7 +62,7 @@ int params_begin_unit(struct params *params);
 int params_add(struct params *params, const char *name, size_t rows,
                size_t columns, struct err *err);
 /* Where each tensor lies; once, after the last params_add. Then `count` is
- * known, and params_allocate gets both buffers, zeroed. */
+ * known, and params_allocate gets the values, zeroed. */
 void params_place(struct params *params);
 int params_allocate(struct params *params, struct err *err);
 void params_clear(struct params *params);

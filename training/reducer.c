@@ -17,8 +17,8 @@
  * Sums that wait for others of their size are on a stack, the largest at its
  * bottom, as the ones of a binary counter. After share i as many of them are
  * complete as i has ones at its end; after the last share all are, which is
- * the tree's order for any number of shares. params->grads always points to a
- * buffer of its own, into which the next share is computed.
+ * the tree's order for any number of shares. From stage 2 on they are sums over
+ * all ranks, of this rank's shard alone, so each share's gradients are sent.
  *
  * Memory that is not needed now is given back page by page, and stays where
  * it is: reading it gives zeroes.
@@ -42,17 +42,17 @@ struct reducer {
     struct params_hooks hooks;
     struct buckets buckets;
     int shares, stage;
-    bool is_last; /* of the shares, that under way */
-    int merges;   /* sums that it completes */
-    int waiting;
-    real *sums[MAX_WAITING]; /* those behind `waiting` are spare */
-    bool *is_known;          /* [unit_count]: gradients of the last share */
+    int share;               /* that under way */
+    int sent_share;          /* that being sent; the thread's */
+    real *sums[MAX_WAITING]; /* in stages 0 and 1 of all, else shards */
+    bool *is_known;          /* [unit_count]: gradients of the share */
     int next_unit;           /* whose gradients come next in the buffer */
     int next_bucket;         /* to be reduced */
-    uint64_t last_job;
-    real *own_values, *own_grads; /* shards in stage 3, and from 2 on */
-    struct presence *present;     /* [buckets.count]; stage 3 */
-    int ahead;                    /* the unit that is had in advance, or -1 */
+    uint64_t last_job, last_share_job;
+    real *own_values;         /* its shard, in stage 3 */
+    real *own_grads;          /* all, where they are not in the window */
+    struct presence *present; /* [buckets.count]; stage 3 */
+    int ahead;                /* the unit that is had in advance, or -1 */
     bool is_digesting;
     uint32_t digest;
     double *squares; /* of each block of gradients */
@@ -78,22 +78,48 @@ static void give_back_bucket(const struct reducer *reducer, real *array,
               bucket_share(it, bucket) * (size_t)it->ranks);
 }
 
+static bool sends_each_share(const struct reducer *reducer)
+{
+    return reducer->stage >= 2;
+}
+
+/* Gradients of a share and the sums that they complete, added up: where they
+ * wait for more, or in place where that is all. */
+static void add_share(const struct reducer *reducer, int share, real *grads,
+                      size_t place, size_t count)
+{
+    bool is_last = share + 1 == reducer->shares;
+    int waiting = __builtin_popcount((unsigned)share);
+    int merges = is_last ? waiting : __builtin_ctz(~(unsigned)share);
+    real *sum = grads;
+
+    if (!is_last || sends_each_share(reducer))
+        sum = reducer->sums[waiting - merges] + place;
+    for (int i = 1; i <= merges; i++)
+        comm_tree_add(i < merges ? grads : sum,
+                      reducer->sums[waiting - i] + place, grads, count);
+    if (merges == 0 && sum != grads)
+        memcpy(sum, grads, count * sizeof(*grads));
+}
+
 static int reduce(struct reducer *reducer, int bucket, struct err *err)
 {
     const struct buckets *it = &reducer->buckets;
     size_t share = bucket_share(it, bucket);
-    real *grads = reducer->params->grads + bucket_begin(it, bucket);
+    real *grads = reducer->params->grads;
 
     if (reducer->stage == 0)
-        return comm_all_reduce(reducer->comm, grads, bucket_length(it, bucket),
-                               err);
-    if (comm_reduce_scatter(reducer->comm, grads, share, err) != 0)
+        return comm_all_reduce(reducer->comm, grads + bucket_begin(it, bucket),
+                               bucket_length(it, bucket), err);
+    if (comm_reduce_scatter(reducer->comm, grads + bucket_begin(it, bucket),
+                            share, err) != 0)
         return -1;
-    if (reducer->stage >= 2) {
-        memcpy(reducer->own_grads + bucket_shard(it, bucket),
-               reducer->params->grads + bucket_own(it, bucket),
-               share * sizeof(real));
-        give_back_bucket(reducer, reducer->params->grads, bucket);
+    if (sends_each_share(reducer)) {
+        add_share(reducer, reducer->sent_share, grads + bucket_own(it, bucket),
+                  bucket_shard(it, bucket), share);
+        give_back_bucket(reducer, grads, bucket);
+        if (bucket + 1 == it->count)
+            reducer->sent_share = (reducer->sent_share + 1) % reducer->shares;
     }
     return 0;
 }
@@ -176,6 +202,8 @@ static void enter(void *user, int unit, enum pass pass)
     int next = pass == PASS_FORWARD ? unit + 1 : unit - 1;
     int last, bucket = 0;
 
+    if (pass == PASS_BACKWARD)
+        comm_thread_await(reducer->thread, reducer->last_share_job, NULL);
     if (reducer->present == NULL)
         return;
     want(reducer, unit);
@@ -210,17 +238,15 @@ static void leave(void *user, int index, enum pass pass)
 {
     struct reducer *reducer = user;
     const struct unit *unit = &reducer->params->units[index];
-    real *grads = reducer->params->grads + unit->offset;
+    bool is_last = reducer->share + 1 == reducer->shares;
 
-    if (pass == PASS_BACKWARD) {
-        for (int i = 1; i <= reducer->merges; i++)
-            comm_tree_add(grads,
-                          reducer->sums[reducer->waiting - i] + unit->offset,
-                          grads, unit->count);
-    }
+    if (pass == PASS_BACKWARD && !sends_each_share(reducer))
+        add_share(reducer, reducer->share,
+                  reducer->params->grads + unit->offset, unit->offset,
+                  unit->count);
     if (reducer->present != NULL)
         want_no_more(reducer, index);
-    if (pass == PASS_BACKWARD && reducer->is_last) {
+    if (pass == PASS_BACKWARD && (is_last || sends_each_share(reducer))) {
         reducer->is_known[index] = true;
         send_known(reducer);
     }
@@ -239,19 +265,33 @@ static void take_values(struct reducer *reducer)
     give_back(params->values, params->count + params->spare);
 }
 
+int reducer_sum_count(int stage, int shares)
+{
+    int count = 0;
+
+    while ((2 << count) <= shares)
+        count++;
+    return count == 0 && stage >= 2 ? 1 : count;
+}
+
 static int get_memory(struct reducer *reducer, struct err *err)
 {
-    const struct params *params = reducer->params;
+    struct params *params = reducer->params;
     size_t shard = buckets_shard_count(&reducer->buckets);
+    size_t all = params->count + params->spare;
 
-    for (int i = 0; (1 << i) < reducer->shares; i++) {
-        reducer->sums[i] = real_array(params->count + params->spare, err);
+    /* What is given back again and again costs less where it is not shared. */
+    if (sends_each_share(reducer))
+        params->grads = reducer->own_grads = real_array(all, err);
+    else
+        params->grads = comm_window(reducer->comm, all * sizeof(real), err);
+    if (params->grads == NULL)
+        return -1;
+    for (int i = 0; i < reducer_sum_count(reducer->stage, reducer->shares);
+         i++) {
+        reducer->sums[i] =
+            real_array(sends_each_share(reducer) ? shard : params->count, err);
         if (reducer->sums[i] == NULL)
-            return -1;
-    }
-    if (reducer->stage >= 2) {
-        reducer->own_grads = real_array(shard, err);
-        if (reducer->own_grads == NULL)
             return -1;
     }
     if (reducer->stage == 3) {
@@ -302,6 +342,7 @@ void reducer_destroy(struct reducer *reducer)
         return;
     comm_thread_destroy(reducer->thread);
     reducer->params->hooks = NULL;
+    reducer->params->grads = NULL;
     for (int i = 0; i < MAX_WAITING; i++)
         free(reducer->sums[i]);
     free(reducer->own_values);
@@ -322,27 +363,11 @@ void reducer_begin_share(struct reducer *reducer, int share)
 {
     struct params *params = reducer->params;
 
-    reducer->is_last = share + 1 == reducer->shares;
-    reducer->merges =
-        reducer->is_last ? reducer->waiting : __builtin_ctz(~(unsigned)share);
-    if (!reducer->is_last)
-        return;
-    memset(params->grads + params->count, 0, params->spare * sizeof(real));
+    reducer->share = share;
+    reducer->last_share_job = reducer->last_job;
     memset(reducer->is_known, 0, params->unit_count * sizeof(bool));
     reducer->next_unit = (int)params->unit_count - 1;
     reducer->next_bucket = 0;
-}
-
-void reducer_end_share(struct reducer *reducer)
-{
-    struct params *params = reducer->params;
-    real *sum = params->grads;
-
-    reducer->waiting -= reducer->merges;
-    if (reducer->is_last)
-        return;
-    params->grads = reducer->sums[reducer->waiting];
-    reducer->sums[reducer->waiting++] = sum;
 }
 
 /* What was had for a unit that never came would be old after an update. */
@@ -380,8 +405,8 @@ struct optim_span reducer_span(const struct reducer *reducer, int index)
     span.values = reducer->own_values != NULL
                       ? reducer->own_values + span.first
                       : params->values + bucket_own(it, index);
-    span.grads = reducer->own_grads != NULL
-                     ? reducer->own_grads + span.first
+    span.grads = sends_each_share(reducer)
+                     ? reducer->sums[0] + span.first
                      : params->grads + bucket_own(it, index);
     return span;
 }

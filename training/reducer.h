@@ -33,9 +33,10 @@ struct reducer_options {
     const struct ranks *ranks;
 };
 
-/* The parameters must have buckets_spare numbers behind them. While it lives
- * the communicator is used through it alone, or after reducer_settle. The
- * caller's to destroy, before params and comm. NULL with ERR_FAILED. */
+/* The parameters must have buckets_spare numbers behind them; their gradients
+ * get memory, in stages 0 and 1 the communicator's window. While it lives the
+ * communicator is used through it alone, or after reducer_settle. The caller's
+ * to destroy, before params and comm. NULL with ERR_FAILED. */
 struct reducer *reducer_create(struct params *params, struct comm *comm,
                                const struct reducer_options *options,
                                struct err *err);
@@ -44,9 +45,12 @@ void reducer_destroy(struct reducer *reducer); /* takes NULL */
 /* How long a shard is; all of the parameters in stage 0. */
 size_t reducer_shard_count(const struct reducer *reducer);
 
-/* Before and after the backward pass of each share, from 0. */
+/* How many sums of shares it keeps beside the gradients; from stage 2 on shards
+ * of them, the first of which is what is updated. */
+int reducer_sum_count(int stage, int shares);
+
+/* Before the passes of each share, from 0. */
 void reducer_begin_share(struct reducer *reducer, int share);
-void reducer_end_share(struct reducer *reducer);
 /* After the last share, and after publishing: waits until all is done. */
 int reducer_settle(struct reducer *reducer, struct err *err);
 

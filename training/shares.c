@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/shares.h"
 
-#include <stdbool.h>
-
 #include "base/buf.h"
+#include "training/ranks.h"
 
 /* Some consecutive shares are one branch of the tree when their number is a
  * power of two that divides the whole, or when they are the whole. */
-static bool fits(int count, int size)
+static bool fits(int count, int size, bool in_turns)
 {
-    int own = count / size;
+    int own = count / size, branch = in_turns ? size : own;
 
-    return size == 1 || (count % size == 0 && (own & (own - 1)) == 0);
+    return count % size == 0 &&
+           (size == 1 || own == 1 || (branch & (branch - 1)) == 0);
 }
 
-static int refuse(int count, int size, struct err *err)
+static int refuse(int count, int size, bool in_turns, struct err *err)
 {
     struct buf sizes = BUF_INIT;
 
     for (int i = 1; i <= count && i <= RANKS_MAX; i++) {
-        if (fits(count, i))
+        if (fits(count, i, in_turns))
             buf_printf(&sizes, "%s%d", sizes.length > 0 ? ", " : "", i);
     }
     err_set(err, ERR_USAGE,
@@ -30,15 +30,25 @@ static int refuse(int count, int size, struct err *err)
     return -1;
 }
 
-int shares_init(struct shares *shares, int count, const struct ranks *ranks,
+int shares_init(struct shares *shares, int count, int ranks, bool in_turns,
                 struct err *err)
 {
-    if (!fits(count, ranks->size))
-        return refuse(count, ranks->size, err);
-    shares->count = count;
-    shares->own = count / ranks->size;
-    shares->first = ranks->rank * shares->own;
+    if (!fits(count, ranks, in_turns))
+        return refuse(count, ranks, in_turns, err);
+    *shares = (struct shares){count, count / ranks, ranks, in_turns};
     return 0;
+}
+
+int shares_of(const struct shares *shares, int rank, int i)
+{
+    return shares->in_turns ? i * shares->ranks + rank : rank * shares->own + i;
+}
+
+int shares_place(const struct shares *shares, int share)
+{
+    return shares->in_turns
+               ? share % shares->ranks * shares->own + share / shares->ranks
+               : share;
 }
 
 size_t shares_begin(const struct shares *shares, int share, size_t total)

@@ -23,8 +23,7 @@ struct batch run_gather(struct run *run, const uint32_t *samples, size_t count)
 int run_sum_tallies(struct run *run, struct tally *sum, int *bad,
                     struct err *err)
 {
-    const struct tally *tallies = run->tallies;
-    size_t bytes = (size_t)run->shares.own * sizeof(*tallies);
+    size_t bytes = (size_t)run->shares.own * sizeof(*run->tallies);
 
     *sum = (struct tally){0};
     *bad = -1;
@@ -32,12 +31,15 @@ int run_sum_tallies(struct run *run, struct tally *sum, int *bad,
         comm_all_gather(run->comm, run->tallies, bytes, err) != 0)
         return -1;
     for (int i = 0; i < run->shares.count; i++) {
-        sum->loss += tallies[i].loss;
-        sum->errors += tallies[i].errors;
+        int place = shares_place(&run->shares, i);
+        const struct tally *tally = &run->tallies[place];
+
+        sum->loss += tally->loss;
+        sum->errors += tally->errors;
         if (sum->signal == 0)
-            sum->signal = tallies[i].signal;
-        if (*bad < 0 && !isfinite(tallies[i].loss))
-            *bad = i / run->shares.own;
+            sum->signal = tally->signal;
+        if (*bad < 0 && !isfinite(tally->loss))
+            *bad = place / run->shares.own;
     }
     return 0;
 }
@@ -73,13 +75,15 @@ int run_measure(struct run *run, size_t first, double *loss, double *error,
     struct tally sum;
     int bad;
 
-    for (int i = shares->first; i < shares->first + shares->own; i++) {
+    for (int i = 0; i < shares->own; i++) {
+        int share = shares_of(shares, run->ranks.rank, i);
         struct totals totals =
-            measure_share(run, first + shares_begin(shares, i, count),
-                          first + shares_begin(shares, i + 1, count),
+            measure_share(run, first + shares_begin(shares, share, count),
+                          first + shares_begin(shares, share + 1, count),
                           shares_most(shares, count));
 
-        run->tallies[i] = (struct tally){totals.loss, totals.errors, 0};
+        run->tallies[shares_place(shares, share)] =
+            (struct tally){totals.loss, totals.errors, 0};
     }
     if (run_sum_tallies(run, &sum, &bad, err) != 0)
         return -1;

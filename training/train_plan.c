@@ -88,21 +88,19 @@ static void plan_memory(struct train_plan *plan, const struct run *run)
     const struct params *params = &run->model->params;
     uint64_t all = params->count, shard, pair;
     uint64_t moments = (uint64_t)optim_moment_count(options->optimizer);
-    uint64_t levels = 0,
-             saved = options->checkpoint_dir != NULL ? 1 + moments : 0;
+    uint64_t saved = options->checkpoint_dir != NULL ? 1 + moments : 0;
     struct buckets buckets;
 
     buckets_init(&buckets, params->count, (size_t)(options->bucket_mb * 1e6), 0,
                  plan->ranks);
     shard = buckets_shard_count(&buckets);
     pair = largest_pair(params, &buckets);
-    while ((1 << levels) < run->shares.own)
-        levels++;
     for (int stage = 0; stage < REDUCER_STAGES; stage++) {
+        uint64_t sums = (uint64_t)reducer_sum_count(stage, run->shares.own);
         const uint64_t numbers[PLAN_PURPOSES] = {
             [PLAN_PARAMETERS] = stage < 3 ? all : shard + pair,
             [PLAN_GRADIENTS] = stage < 2 ? all : shard + pair,
-            [PLAN_PARTIAL_SUMS] = levels * all,
+            [PLAN_PARTIAL_SUMS] = stage < 2 ? sums * all : (sums - 1) * shard,
             [PLAN_MOMENTS] = moments * (stage < 1 ? all : shard),
             [PLAN_ACTIVATIONS] = run->model->activations.count,
             [PLAN_CHECKPOINT] = saved * shard};

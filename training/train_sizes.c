@@ -29,7 +29,8 @@ int run_cut(struct run *run, int saved, struct err *err)
         count = saved;
     if (count == 0)
         count = run->ranks.size * (int)options->accumulate;
-    return shares_init(&run->shares, count, &run->ranks, err);
+    return shares_init(&run->shares, count, run->ranks.size, options->zero >= 2,
+                       err);
 }
 
 /* The most samples at a time, for these data. They hang on the shares and not

@@ -112,12 +112,12 @@ int run_step(struct run *run, size_t start, size_t count, struct tally *sum,
     if (is_checked)
         reducer_begin_digest(run->reducer);
     for (int i = 0; i < shares->own; i++) {
+        int share = shares_of(shares, run->ranks.rank, i);
         struct totals totals;
 
         reducer_begin_share(run->reducer, i);
-        totals = train_share(run, start, count, shares->first + i);
-        reducer_end_share(run->reducer);
-        run->tallies[shares->first + i] =
+        totals = train_share(run, start, count, share);
+        run->tallies[shares_place(shares, share)] =
             (struct tally){totals.loss, totals.errors, *run->job->stop};
     }
     if (reducer_settle(run->reducer, err) != 0 ||

@@ -58,6 +58,21 @@ def test_every_stage_comes_to_the_same(ranks, tmp_path, count, stage):
             == state_of(newest(tmp_path / "whole")))
 
 
+@pytest.mark.parametrize("stage", [2, 3])
+@pytest.mark.parametrize("count,each", [(2, 3), (4, 2), (1, 5)])
+def test_shares_are_added_up_in_the_shard(ranks, tmp_path, count, each, stage):
+    """Where each is sent by itself, in the same order as the others."""
+    flags = ("--optimizer", "adam", "--lr", "0.002", "--bucket-mb", "0.02",
+             "--width", 40, "--epochs", 1, "--clip-norm", 1,
+             "--checkpoint-dir")
+    whole = lines_of(ranks(1, *flags, tmp_path / "whole", "--shares",
+                           count * each))
+    assert lines_of(ranks(count, *flags, tmp_path / "shards", "--accumulate",
+                          each, "--zero", stage)) == whole
+    assert (state_of(newest(tmp_path / "shards"))
+            == state_of(newest(tmp_path / "whole")))
+
+
 def test_gradients_are_clipped_alike(ranks):
     """Their norm is the same bits, whoever has which part of them."""
     flags = ("--epochs", 2, "--shares", 2, "--clip-norm", "0.3", "--bucket-mb",

@@ -110,6 +110,8 @@ static inline void check_model(const struct model_kind *kind,
     assert_int_equal(model_allocate(whole.model, NULL), 0);
     rng_init(&rng, 5, 0, 0);
     params = &whole.model->params;
+    params->grads = real_array(params->count, NULL);
+    assert_non_null(params->grads);
     /* Biases of 0 would put a unit without inputs on the kink of ReLU. */
     for (size_t i = 0; i < params->count; i++)
         params->values[i] += 0.2 * rng_uniform(&rng) - 0.1;
@@ -122,6 +124,7 @@ static inline void check_model(const struct model_kind *kind,
               params_value(params, (int)i), gradient);
         free(gradient.data);
     }
+    free(params->grads);
     model_release(whole.model);
 }
 

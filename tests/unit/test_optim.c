@@ -42,13 +42,14 @@ static int clear_params(void **state)
  * is halved and doubled again. */
 static void descend(struct optim *optim, struct params *params, int steps)
 {
-    const struct optim_span span = {params->values, params->grads, 0, 0, 3};
+    real grads[3];
+    const struct optim_span span = {params->values, grads, 0, 0, 3};
 
     for (int i = 0; i < 3; i++)
         params->values[i] = (real)(i + 1);
     for (int step = 0; step < steps; step++) {
         for (int i = 0; i < 3; i++)
-            params->grads[i] = params->values[i] * (real)(i + 1) / 2;
+            grads[i] = params->values[i] * (real)(i + 1) / 2;
         optim_step(optim, &span, 0.1, 2, (uint64_t)step);
     }
 }
