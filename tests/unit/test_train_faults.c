@@ -47,6 +47,7 @@ static void gather_noise(const struct data *data, const uint32_t *samples,
 }
 
 static const struct data_kind noise = {.name = "noise",
+                                       .default_path = "/",
                                        .open = open_noise,
                                        .close = close_noise,
                                        .gather = gather_noise};
