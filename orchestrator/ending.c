@@ -36,6 +36,7 @@ static void end_list(struct engine *engine, struct trial_list *list)
 void engine_end_idle(struct engine *engine)
 {
     engine_cache_give_up(engine);
+    engine_end_line(engine);
     end_list(engine, &engine->ready);
     end_list(engine, &engine->waiting);
 }

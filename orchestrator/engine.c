@@ -370,6 +370,7 @@ static void engine_init(struct engine *engine, struct run *run,
     };
     tally_init(&engine->tally, run->experiment->budget.improvement);
     TAILQ_INIT(&engine->ready);
+    TAILQ_INIT(&engine->lined_up);
     TAILQ_INIT(&engine->asked);
     TAILQ_INIT(&engine->waiting);
     TAILQ_INIT(&engine->prepared);
@@ -398,6 +399,7 @@ static void engine_clear(struct engine *engine)
         trial_destroy(trial);
     }
     clear_list(&engine->ready);
+    clear_list(&engine->lined_up);
     clear_list(&engine->asked);
     clear_list(&engine->waiting);
     clear_list(&engine->prepared);

@@ -30,6 +30,7 @@
  *   suggest.c   new trials
  *   scheduling.c  where a schedule says which trial goes on
  *   engine_steps.c  where a workflow does
+ *   line_up.c   where jobs that are put back wait for their turn
  *   engine_steps_status.c  how its steps stand
  *   account.c   what a trial's end means to the tally and the strategy
  *   engine_cache.c  jobs whose result may be there already
@@ -95,7 +96,8 @@ struct engine {
     struct notifier *notifier; /* NULL: nobody wants to be told */
 
     struct trial_list ready, prepared, committed, settled;
-    struct trial_list asked; /* whether they have to run */
+    struct trial_list lined_up; /* until their step has room */
+    struct trial_list asked;    /* whether they have to run */
     int64_t asked_count;
     struct cache *cache;       /* NULL: it is an experiment */
     struct trial_list waiting; /* by due time */
@@ -217,6 +219,14 @@ void engine_steps_reopen(struct engine *engine,
 bool engine_steps_close(struct engine *engine);
 /* The run is over: whether it failed, and why. */
 void engine_steps_conclude(struct engine *engine);
+
+/* line_up.c */
+/* What was put back and is ready waits where its step has no room for it. */
+void engine_line_up(struct engine *engine);
+/* A job of the step is over: the next one takes its place. */
+void engine_call_next(struct engine *engine, size_t step);
+/* None waits any more: they are among those that are ready. */
+void engine_end_line(struct engine *engine);
 
 /* engine_steps_status.c */
 /* NULL: it is an experiment. Valid until the next call. */

@@ -330,6 +330,8 @@ void engine_steps_ended(struct engine *engine, struct trial *job)
 
     if (rounds != NULL)
         begin_round(engine, job, rounds);
+    else
+        engine_call_next(engine, (size_t)job->step);
     json_decref(rounds);
 }
 
@@ -353,6 +355,7 @@ void engine_steps_reopen(struct engine *engine,
         if (reopened->fates[i] == STEP_WAITS)
             steps_wait_again(steps, i);
     }
+    engine_line_up(engine);
 }
 
 /* ---- the run's end ---- */

@@ -314,6 +314,8 @@ int engine_recover(struct engine *engine, struct err *err)
                                        : read_trials(&recovery);
     if (result == 0)
         result = take_up_all(&recovery);
+    if (result == 0 && engine->steps != NULL)
+        engine_line_up(engine);
     if (result == 0)
         result = store_earlier_engines_ms(engine->store, engine->run->id,
                                           &engine->earlier_ms, err);

@@ -97,6 +97,37 @@ steps:
     is_sound(smtune)
 
 
+def test_copies_put_back_keep_to_the_limit(smtune):
+    """Also where an engine takes up what another one was told to put back."""
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+parallel: 4
+defaults: {resources: {cpus: 0}}
+steps:
+  a:
+    matrix: {x: [1, 2, 3, 4, 5, 6]}
+    parallel: 2
+    fail_fast: false
+    shell: "test -e mended || exit 1; echo ${{ x }} >>seen;
+      n=$(ls -d at-* 2>/dev/null | wc -l); mkdir at-${{ x }};
+      test $n -lt 2 || echo too-many >>seen; sleep 0.3; rmdir at-${{ x }};
+      until test -e go; do sleep 0.01; done"
+""")
+    assert smtune("run", "flow.yaml").returncode == 1
+    (smtune.directory / "mended").touch()
+    run = smtune.start("retry", "flow", "--failed")
+    wait_until(lambda: (smtune.directory / "seen").exists() and
+               len(seen(smtune)) == 2)
+    run.kill()
+    run.wait()
+    resumed = smtune.start("resume", "flow")
+    (smtune.directory / "go").touch()
+    assert resumed.wait(60) == 0
+    assert seen(smtune) == ["1", "2", "3", "4", "5", "6"]
+    is_sound(smtune)
+
+
 def test_while_it_runs(smtune):
     text = FAILING.replace("always:\n", """\
   slow: {needs: a, shell: "until test -e go; do sleep 0.01; done"}

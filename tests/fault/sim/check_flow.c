@@ -56,21 +56,6 @@ static void check_order(const struct flow_check *check,
     }
 }
 
-/* Whether it counts against a limit. What was put back starts in any case, and
- * waits for room in its pools where the site has a lock for each (pools.h),
- * which this one has not. */
-static bool is_limited(const struct flow_check *check,
-                       const struct site_attempt *attempt)
-{
-    const struct history *history = check->history;
-
-    for (int i = 0; i < history->reopening_count; i++) {
-        if (history->reopenings[i].trial == attempt->trial)
-            return false;
-    }
-    return true;
-}
-
 /* No more copies of a step ran at once than may. */
 static void check_parallel(const struct flow_check *check,
                            const struct site_attempt *attempt,
@@ -83,14 +68,29 @@ static void check_parallel(const struct flow_check *check,
     for (; a != NULL; a = a->next) {
         const struct record_job *job = job_of(check, a);
 
-        running += a->began && is_limited(check, a) && job != NULL &&
-                   job->step == its->step && a->begun_ms <= attempt->begun_ms &&
+        running += a->began && job != NULL && job->step == its->step &&
+                   a->begun_ms <= attempt->begun_ms &&
                    a->end_ms > attempt->begun_ms;
     }
     if (step->parallel > 0 && running > step->parallel)
         world_fail("%" PRId64 " copies of step s%" PRId64
                    " ran at once, and %" PRId64 " may",
                    running, its->step, step->parallel);
+}
+
+/* Whether it counts against a pool. What was put back waits for room in its
+ * pools where the site has a lock for each (pools.h), which this one has not.
+ */
+static bool is_pooled(const struct flow_check *check,
+                      const struct site_attempt *attempt)
+{
+    const struct history *history = check->history;
+
+    for (int i = 0; i < history->reopening_count; i++) {
+        if (history->reopenings[i].trial == attempt->trial)
+            return false;
+    }
+    return true;
 }
 
 /* No more is taken from a pool at once than it has. */
@@ -104,7 +104,7 @@ static void check_pools(const struct flow_check *check,
     for (; a != NULL; a = a->next) {
         const struct record_job *job = job_of(check, a);
 
-        if (!a->began || job == NULL || !is_limited(check, a) ||
+        if (!a->began || job == NULL || !is_pooled(check, a) ||
             a->begun_ms > attempt->begun_ms || a->end_ms <= attempt->begun_ms)
             continue;
         for (int i = 0; i < SCENARIO_POOLS; i++)
