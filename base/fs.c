@@ -149,10 +149,8 @@ static int make_directory(const char *path, struct err *err)
 {
     struct stat st;
 
-    if (mkdir(path, 0700) == 0) {
-        fs_sync_directory_of(path);
+    if (mkdir(path, 0700) == 0)
         return 0;
-    }
     if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;
     return err_set_errno(err, ERR_FAILED, errno,

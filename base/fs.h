@@ -35,8 +35,7 @@ int fs_write_atomic(const char *path, const void *bytes, size_t length,
  * cannot is no error. */
 void fs_sync_directory_of(const char *path);
 
-/* Creates a directory and its missing parents, mode 0700 where new; those last
- * through a power cut. */
+/* Creates a directory and its missing parents, mode 0700 where new. */
 int fs_make_directories(const char *path, struct err *err);
 
 /* Removes a file or a whole tree; follows no symbolic link; absent is fine. */

@@ -98,6 +98,18 @@ static int open_directory(const char *run_directory, const char *name,
     return fd;
 }
 
+/* Those of the run, of all runs, and of the store last through a power cut. */
+static void sync_above(const char *run_directory)
+{
+    char *path = fs_join(run_directory, "attempts");
+
+    for (int level = 0; level < 3; level++) {
+        fs_sync_directory_of(path);
+        *strrchr(path, '/') = '\0';
+    }
+    free(path);
+}
+
 struct workspaces *workspaces_create(const char *run_directory, struct err *err)
 {
     struct workspaces *workspaces = mem_zero(sizeof(*workspaces));
@@ -112,6 +124,7 @@ struct workspaces *workspaces_create(const char *run_directory, struct err *err)
         workspaces_destroy(workspaces);
         return NULL;
     }
+    sync_above(run_directory);
     return workspaces;
 }
 
