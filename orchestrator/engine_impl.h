@@ -207,8 +207,9 @@ void engine_schedule_close(struct engine *engine);
  * others have ended. */
 bool engine_steps_next(struct engine *engine);
 /* Its attempt has ended well: takes what it made; where something is missing it
- * has not ended well. */
-void engine_steps_finish(struct engine *engine, struct trial *job);
+ * has not ended well. -1 where that cannot be read now. */
+int engine_steps_finish(struct engine *engine, struct trial *job,
+                        struct err *err);
 /* In the open transaction: a job of it has come to its end. */
 void engine_steps_ended(struct engine *engine, struct trial *job);
 /* In the open transaction: jobs of it have been put back. */

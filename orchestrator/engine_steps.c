@@ -287,7 +287,8 @@ bool engine_steps_next(struct engine *engine)
     return false;
 }
 
-void engine_steps_finish(struct engine *engine, struct trial *job)
+int engine_steps_finish(struct engine *engine, struct trial *job,
+                        struct err *err)
 {
     char *directory = workspace_directory(engine->workspaces, job->number);
     char *checkpoints =
@@ -295,17 +296,19 @@ void engine_steps_finish(struct engine *engine, struct trial *job)
     char *attempt = workspace_attempt_directory(engine->workspaces, job->number,
                                                 job->attempt_number);
     const struct launch_places places = {directory, checkpoints, attempt};
-    struct err err;
+    int result = steps_read_outputs(engine->steps, job,
+                                    engine->run->work_directory, &places, err);
 
-    if (steps_read_outputs(engine->steps, job, engine->run->work_directory,
-                           &places, &err) != 0) {
+    if (result != 0 && !err_may_pass(err)) {
         job->end.cause = CAUSE_NO_OUTPUT;
         snprintf(job->end.text, sizeof(job->end.text), "%.*s",
-                 (int)sizeof(job->end.text) - 1, err.text);
+                 (int)sizeof(job->end.text) - 1, err->text);
+        result = 0;
     }
     free(directory);
     free(checkpoints);
     free(attempt);
+    return result;
 }
 
 /* The next round goes on from what the one before left. */

@@ -29,7 +29,7 @@ static json_t *read_file(const char *path, const char *name, struct err *err)
     else if (why.kind == ERR_NOT_FOUND)
         err_set(err, ERR_FILE, "no file '%s'", name);
     else
-        err_set(err, ERR_FILE, "%s", why.text);
+        err_set(err, err_may_pass(&why) ? why.kind : ERR_FILE, "%s", why.text);
     buf_clear(&text);
     return object;
 }

@@ -24,8 +24,9 @@ struct outputs_site {
  * What a job made, of whose attempts the last has ended well: a value for each
  * of its step's outputs, put into the object `into` by name. A path is
  * absolute; of a key the value is the file's own, and a list or object is its
- * JSON text. -1 with ERR_FILE where one is missing or cannot be read; the error
- * names it and says why. Never waits for anything but the disk.
+ * JSON text. -1 with ERR_FILE where one is missing or cannot be read, or with
+ * one that err_may_pass(); the error names it and says why. Never waits for
+ * anything but the disk.
  */
 int outputs_read(const struct step *step, const struct outputs_site *site,
                  json_t *into, struct err *err);

@@ -279,9 +279,10 @@ static void tell_missing_metric(struct trial *trial, const char *metric)
     buf_clear(&text);
 }
 
-/* Whether it ended well, by what it said and made; false where what it made is
- * hashed first. */
-static bool judge_ended(struct engine *engine, struct trial *trial)
+/* Whether it ended well, by what it said and made: 1 when that is known, 0
+ * where what it made is hashed first, -1 where it cannot be read now. */
+static int judge_ended(struct engine *engine, struct trial *trial,
+                       struct err *err)
 {
     struct reader reader = {engine, trial};
     const struct attempt_exit *end = &trial->end;
@@ -293,22 +294,26 @@ static bool judge_ended(struct engine *engine, struct trial *trial)
     missing = trial_missing_metric(trial, engine->experiment);
     if (end->cause == CAUSE_OK && missing != NULL)
         tell_missing_metric(trial, missing);
-    if (end->cause == CAUSE_OK && engine->steps != NULL)
-        engine_steps_finish(engine, trial);
+    if (end->cause == CAUSE_OK && engine->steps != NULL &&
+        engine_steps_finish(engine, trial, err) != 0)
+        return -1;
     return end->cause != CAUSE_OK || !engine_cache_seal(engine, trial);
 }
 
-/* All that the trial said has been read. -1 where what a retry rule wants to
- * know cannot be had now. */
+/* All that the trial said has been read. -1 where what it made, or a retry rule
+ * wants to know, cannot be had now. */
 static int settle_ended(struct engine *engine, struct trial *trial,
                         struct err *err)
 {
     const struct attempt_exit *end = &trial->end;
     struct buf log = BUF_INIT;
-    int result = 0;
+    int result = 1;
 
-    if (trial->seal == SEAL_NONE && !judge_ended(engine, trial))
-        return 0;
+    if (trial->seal == SEAL_NONE)
+        result = judge_ended(engine, trial, err);
+    if (result <= 0)
+        return result;
+    result = 0;
     if (retry_wants_log(trial->task->retries, trial->task->retry_count, end))
         result = watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {

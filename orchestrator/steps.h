@@ -106,7 +106,7 @@ void steps_judge(const struct steps *steps, struct trial *job);
 
 /*
  * Takes what a job made, whose last attempt has ended well, to job->outputs. -1
- * where something is missing, which the error names.
+ * as outputs_read().
  */
 int steps_read_outputs(struct steps *steps, struct trial *job,
                        const char *work_directory,

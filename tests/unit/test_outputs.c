@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/outputs.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -321,6 +322,28 @@ static void test_outputs__all_of_a_step_are_read(void **state)
     json_decref(into);
 }
 
+/* That says nothing of the step. */
+static void test_outputs__that_none_can_be_opened_now_may_pass(void **state)
+{
+    const char *root = *state;
+    const struct outputs_site site = {NULL, root, root};
+    const struct output output = {"a", OUTPUT_REPORTED, NULL, "a"};
+    const struct step step = {.outputs = &output, .output_count = 1};
+    json_t *into = json_object();
+    struct rlimit limit, none;
+    struct err err;
+
+    put(root, ".", "output", "a=1\n");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(outputs_read(&step, &site, into, &err), -1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_true(err_may_pass(&err));
+    assert_int_equal(outputs_read(&step, &site, into, &err), 0);
+    json_decref(into);
+}
+
 #define WITH_FOLDER(test)                                                      \
     cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
@@ -336,6 +359,7 @@ int main(void)
         WITH_FOLDER(test_outputs__what_is_no_file_is_not_waited_for),
         WITH_FOLDER(test_outputs__have_bounds),
         WITH_FOLDER(test_outputs__all_of_a_step_are_read),
+        WITH_FOLDER(test_outputs__that_none_can_be_opened_now_may_pass),
     };
 
     return cmocka_run_group_tests(tests, open_env, close_env);
