@@ -39,6 +39,11 @@ static int on_named(void *user, const struct trial_row *row)
     int state = job_state_find(row->state);
     enum job_state next;
 
+    if (state == JOB_SKIPPED)
+        return err_set(finding->err, ERR_USAGE,
+                       "job %" PRId64 " was left out: its `if` is not true for "
+                       "it",
+                       row->number);
     if (state < 0 || !job_next((enum job_state)state, EVENT_REOPENED, &next))
         return err_set(finding->err, ERR_USAGE,
                        "trial %" PRId64 " is %s: it is not over yet",

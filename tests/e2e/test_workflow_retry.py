@@ -97,6 +97,21 @@ steps:
     is_sound(smtune)
 
 
+def test_a_copy_that_was_left_out(smtune):
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+steps:
+  a: {matrix: {x: [1, 2]}, if: x = 2, shell: "echo ${{ x }} >>seen"}
+""")
+    smtune.ok("run", "flow.yaml")
+    refused = smtune("retry", "flow", "a[0]", "--force")
+    assert refused.returncode == 2
+    assert "job 1 was left out: its `if` is not true for it" in refused.stderr
+    assert seen(smtune) == ["2"]
+    is_sound(smtune)
+
+
 def test_copies_put_back_keep_to_the_limit(smtune):
     """Also where an engine takes up what another one was told to put back."""
     (smtune.directory / "flow.yaml").write_text("""\
