@@ -160,6 +160,7 @@ static void build_steps(struct workflow_build *w, const struct conf_node *root)
         workflow_build_step(w, i);
     for (size_t i = 0; i < workflow->step_count; i++)
         workflow_build_work(w, i);
+    workflow_check_pool_orders(w);
 }
 
 static int64_t find_named(struct workflow_build *w,
@@ -338,6 +339,7 @@ void workflow_destroy(struct workflow *workflow)
     scope_release(file, &workflow->output_scope);
     scope_release(file, &file->base);
     graph_destroy(workflow->graph);
+    free(workflow->pool_orders);
     free(workflow->outputs);
     free(workflow->steps);
     free(workflow->flow_steps);

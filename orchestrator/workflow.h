@@ -160,6 +160,12 @@ struct pool {
     int64_t size;
 };
 
+/* A job holds one pool while the run below it waits for another. */
+struct pool_order {
+    const char *held, *wanted;
+    size_t step; /* where that is, or is below */
+};
+
 /* What the workflow itself gives to one that has it as a step: `outputs`. */
 struct workflow_output {
     const char *name;
@@ -187,6 +193,8 @@ struct workflow {
     size_t param_count;
     const struct pool *pools;
     size_t pool_count;
+    struct pool_order *pool_orders; /* its own, and those of runs below */
+    size_t pool_order_count;
     struct step *steps;           /* in the file's order */
     struct flow_step *flow_steps; /* [step_count], for flow_create() */
     size_t step_count;

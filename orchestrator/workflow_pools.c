@@ -9,8 +9,14 @@
  * What steps take from pools. A step that is a run of its own holds what it
  * takes until that run is over, and pools of one name are one: so a run below
  * must not want what the step above it holds, or each would wait for the other,
- * nor more than there is.
+ * nor more than there is. Nor may two steps hold each what runs below the other
+ * one want, wherever in the tree they are.
  */
+
+static const char *keep_name(struct workflow_build *w, const char *name)
+{
+    return experiment_take_text(w->build.file, mem_copy_string(name));
+}
 
 /* ---- what runs below take ---- */
 
@@ -34,15 +40,33 @@ static void note_shares(struct workflow_build *w, struct step *step,
                 mem_resize(step->below_pools, step->below_pool_count + 1,
                            sizeof(*step->below_pools));
             known = &step->below_pools[step->below_pool_count++];
-            *known = (struct pool_share){
-                experiment_take_text(w->build.file,
-                                     mem_copy_string(shares[i].name)),
-                0};
+            *known = (struct pool_share){keep_name(w, shares[i].name), 0};
         }
         if (known->amount < shares[i].amount)
             known->amount = shares[i].amount;
     }
 }
+
+/* ---- in which order they are taken ---- */
+
+static void note_order(struct workflow_build *w, const struct pool_order *order)
+{
+    struct workflow *workflow = w->workflow;
+    struct pool_order *known = workflow->pool_orders;
+    size_t count = workflow->pool_order_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(known[i].held, order->held) == 0 &&
+            strcmp(known[i].wanted, order->wanted) == 0)
+            return;
+    known = mem_resize(known, count + 1, sizeof(*known));
+    known[count] = (struct pool_order){
+        keep_name(w, order->held), keep_name(w, order->wanted), order->step};
+    workflow->pool_orders = known;
+    workflow->pool_order_count++;
+}
+
+/* ---- of runs below ---- */
 
 void workflow_note_experiment(struct workflow_build *w, struct step *step,
                               const struct experiment *experiment)
@@ -58,6 +82,12 @@ void workflow_note_workflow(struct workflow_build *w, struct step *step,
 
         note_shares(w, step, below->task.pools, below->task.pool_count);
         note_shares(w, step, below->below_pools, below->below_pool_count);
+    }
+    for (size_t i = 0; i < workflow->pool_order_count; i++) {
+        struct pool_order order = workflow->pool_orders[i];
+
+        order.step = (size_t)(step - w->workflow->steps);
+        note_order(w, &order);
     }
 }
 
@@ -130,6 +160,22 @@ static void check_below(struct step_build *s)
     }
 }
 
+/* What was refused above holds nothing. */
+static void note_orders(struct step_build *s)
+{
+    const struct task *task = s->task.task;
+    struct step *step = s->step;
+
+    for (size_t i = 0; i < task->pool_count; i++) {
+        const char *held = task->pools[i].name;
+
+        for (size_t k = 0;
+             k < step->below_pool_count && find_share(step, held) == NULL; k++)
+            note_order(s->w, &(struct pool_order){
+                                 held, step->below_pools[k].name, s->index});
+    }
+}
+
 void workflow_build_claims(struct step_build *s)
 {
     const struct conf_node *own = s->source->own;
@@ -149,4 +195,71 @@ void workflow_build_claims(struct step_build *s)
         add_claim(s, node->type == CONF_MAP ? node->keys[i] : node,
                   &task->pools[i], claims);
     check_below(s);
+    note_orders(s);
+}
+
+/* ---- that nobody waits for ever ---- */
+
+/* Whether who holds `from` may, over others who wait, wait for `to`. */
+static bool leads_to(const struct pool_order *orders, size_t count,
+                     const char *from, const char *to, bool *seen)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (seen[i] || strcmp(orders[i].held, from) != 0)
+            continue;
+        seen[i] = true;
+        if (strcmp(orders[i].wanted, to) == 0 ||
+            leads_to(orders, count, orders[i].wanted, to, seen))
+            return true;
+    }
+    return false;
+}
+
+static bool closes_circle(const struct pool_order *orders, size_t last)
+{
+    bool *seen = mem_array(last, sizeof(*seen));
+    bool result =
+        leads_to(orders, last, orders[last].wanted, orders[last].held, seen);
+
+    free(seen);
+    return result;
+}
+
+static void refuse_order(struct workflow_build *w,
+                         const struct pool_order *order)
+{
+    const struct step *step = &w->workflow->steps[order->step];
+
+    diags_add(w->build.diags, step->place,
+              "let one of the two take nothing (`pools: {}`)",
+              "pool '%s' would be held while a run below step '%s' waits for "
+              "'%s', and elsewhere the other way round: both could wait for "
+              "ever",
+              order->held, step->name, order->wanted);
+}
+
+/* Of pools that this file has: another one's own are not the same ones here. */
+static size_t take_own_orders(const struct workflow *workflow,
+                              struct pool_order *orders)
+{
+    size_t count = 0, pool;
+
+    for (size_t i = 0; i < workflow->pool_order_count; i++)
+        if (find_pool(workflow, workflow->pool_orders[i].held, &pool) &&
+            find_pool(workflow, workflow->pool_orders[i].wanted, &pool))
+            orders[count++] = workflow->pool_orders[i];
+    return count;
+}
+
+void workflow_check_pool_orders(struct workflow_build *w)
+{
+    struct pool_order *orders =
+        mem_array(w->workflow->pool_order_count, sizeof(*orders));
+    size_t count = take_own_orders(w->workflow, orders), last = 0;
+
+    while (last < count && !closes_circle(orders, last))
+        last++;
+    if (last < count)
+        refuse_order(w, &orders[last]);
+    free(orders);
 }

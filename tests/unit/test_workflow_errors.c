@@ -35,6 +35,12 @@ static const struct {
     {"pooled-below.yaml", "version: 1\npools: {disk: 1}\n"
                           "steps:\n  a: {experiment: pooled.yaml}\n"
                           "  b: {command: x, pool: disk}\n"},
+    {"pooled-gpu.yaml", "version: 1\npools: {gpu: 2, disk: 1}\nsteps:\n"
+                        "  a: {experiment: pooled.yaml, pool: disk}\n"},
+    {"pooled-disk.yaml", "version: 1\npools: {gpu: 2, disk: 1}\nsteps:\n"
+                         "  b: {workflow: pooled-one.yaml, pool: gpu}\n"},
+    {"pooled-one.yaml", "version: 1\npools: {disk: 1}\n"
+                        "steps: {c: {command: x, pool: disk}}\n"},
     {"circle.yaml", "version: 1\nsteps: {a: {workflow: main.yaml}}\n"},
     {"main.yaml", "version: 1\nsteps: {a: {workflow: circle.yaml}}\n"},
 };
