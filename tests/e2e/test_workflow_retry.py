@@ -143,6 +143,35 @@ steps:
     is_sound(smtune)
 
 
+def test_what_failed_before_its_step_waited_again_is_not_meant(smtune):
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+steps:
+  a: {shell: "echo a >>seen; until test -e go; do sleep 0.01; done"}
+  b: {needs: a, shell: "echo b >>seen; test -e mended"}
+  slow: {shell: "until test -e end; do sleep 0.01; done"}
+""")
+    go = smtune.directory / "go"
+    go.touch()
+    run = smtune.start("run", "flow.yaml")
+    wait_until(lambda: (smtune.directory / "seen").exists() and
+               steps(smtune)["b"] == "failed")
+    go.unlink()
+    smtune.ok("retry", "flow", "a", "--force")
+    wait_until(lambda: seen(smtune) == ["a", "a", "b"])
+    refused = smtune("retry", "flow", "--failed")
+    assert refused.returncode == 2
+    assert "nothing has failed" in refused.stderr
+    (smtune.directory / "mended").touch()
+    go.touch()
+    wait_until(lambda: steps(smtune)["b"] == "succeeded")
+    (smtune.directory / "end").touch()
+    assert run.wait(30) == 0
+    assert seen(smtune) == ["a", "a", "b", "b"]
+    is_sound(smtune)
+
+
 def test_while_it_runs(smtune):
     text = FAILING.replace("always:\n", """\
   slow: {needs: a, shell: "until test -e go; do sleep 0.01; done"}
