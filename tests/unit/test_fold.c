@@ -11,27 +11,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-
-struct said {
-    int count;
-    char last[256]; /* "trial/attempt text" */
-};
-
-static void on_wrong(void *user, int64_t seq, int64_t trial, int64_t attempt,
-                     const char *text)
-{
-    struct said *said = user;
-
-    assert_true(seq > 0);
-    said->count++;
-    snprintf(said->last, sizeof(said->last), "%d/%d %s", (int)trial,
-             (int)attempt, text);
-}
-
-struct line {
-    int64_t job, attempt;
-    const char *event, *detail;
-};
+#include "tests/unit/fold_test.h"
 
 static const struct line begin[] = {
     {0, 0, "run_created",
@@ -52,31 +32,6 @@ static const struct line finish[] = {
      "{\"state\":\"succeeded\",\"cause\":\"ok\",\"ended_ms\":60,\"told\":1,"
      "\"values\":[3,\"-inf\"],\"violation\":[\"inf\"]}"},
 };
-
-static void add(struct fold *fold, const struct line *lines, size_t count)
-{
-    static int64_t seq;
-
-    for (size_t i = 0; i < count; i++)
-        fold_add(fold, &(struct event_row){.seq = ++seq,
-                                           .job = lines[i].job,
-                                           .attempt = lines[i].attempt,
-                                           .time_ms = 100 + (int64_t)i,
-                                           .event = lines[i].event,
-                                           .detail = lines[i].detail});
-}
-
-static void must_be(const struct fold_row *row, size_t cell, const char *text)
-{
-    char found[64] = "NULL";
-
-    assert_non_null(row);
-    if (row->cells[cell].type == VALUE_TEXT)
-        snprintf(found, sizeof(found), "%s", row->cells[cell].text);
-    else if (row->cells[cell].type != VALUE_NULL)
-        snprintf(found, sizeof(found), "%g", value_number(&row->cells[cell]));
-    assert_string_equal(found, text);
-}
 
 static void test_fold__a_run_comes_to_its_rows(void **state)
 {
@@ -515,157 +470,11 @@ static void test_fold__rows_are_found_by_id(void **state)
     fold_destroy(fold);
 }
 
-/* ---- workflows ---- */
-
-static const struct line steps[] = {
-    {0, 0, "run_created",
-     "{\"state\":\"running\",\"name\":\"w\",\"steps\":[\"a\",\"b\"],"
-     "\"parent_id\":9,\"parent_job\":8,\"params\":[],\"outcomes\":[]}"},
-    {0, 0, "step_began",
-     "{\"step\":0,\"state\":\"active\",\"copies\":2,\"matrix\":\"{}\"}"},
-    {4, 0, "created",
-     "{\"state\":\"ready\",\"number\":1,\"step\":0,\"copy\":1,\"round\":1,"
-     "\"rounds\":\"{}\",\"params\":[]}"},
-    {4, 9, "attempt_starting", "{\"number\":1,\"directory\":\"d\"}"},
-    {4, 9, "attempt_running", "{\"pid\":70}"},
-    {4, 0, "started", "{\"state\":\"running\",\"started_ms\":50}"},
-    {4, 9, "attempt_ended", "{\"cause\":\"ok\",\"checkpoint\":\"c\"}"},
-};
-
-static const struct line over[] = {
-    {4, 0, "succeeded",
-     "{\"state\":\"succeeded\",\"cause\":\"ok\",\"ended_ms\":60,\"told\":1,"
-     "\"outputs\":\"{\\\"x\\\":1}\",\"cache_key\":\"k\",\"cached_from\":3}"},
-    {5, 0, "created",
-     "{\"state\":\"ready\",\"number\":2,\"step\":0,\"copy\":0,\"seen\":1,"
-     "\"params\":[]}"},
-    {5, 0, "skipped", "{\"state\":\"skipped\",\"ended_ms\":61}"},
-    {0, 0, "step_ended",
-     "{\"step\":0,\"state\":\"failed\",\"reason\":\"1 failed\"}"},
-    {0, 0, "step_skipped",
-     "{\"step\":1,\"state\":\"skipped\",\"reason\":\"a failed\"}"},
-};
-
-static void test_fold__a_workflow_comes_to_its_rows(void **state)
-{
-    static const struct line again[] = {
-        {4, 0, "reopened", "{\"state\":\"ready\",\"superseded\":1}"},
-        {5, 0, "reopened", "{\"state\":\"ready\"}"},
-        {0, 0, "step_reopened", "{\"step\":0,\"state\":\"active\"}"},
-        {0, 0, "step_reopened", "{\"step\":1,\"state\":\"waiting\"}"},
-        {0, 0, "step_reopened", "{\"step\":0,\"state\":\"waiting\"}"},
-    };
-    struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *step, *job;
-    size_t count;
-
-    (void)state;
-    add(fold, steps, ARRAY_LEN(steps));
-    add(fold, over, ARRAY_LEN(over));
-    assert_string_equal(said.last, "");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_ID, "9");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_JOB, "8");
-    step = fold_rows(fold, IMAGE_STEP, &count);
-    assert_int_equal(count, 2);
-    must_be(step, STEP_CELL_NAME, "a");
-    must_be(step, STEP_CELL_STATE, "failed");
-    must_be(step, STEP_CELL_REASON, "1 failed");
-    must_be(step, STEP_CELL_COPIES, "2");
-    must_be(step, STEP_CELL_MATRIX, "{}");
-    must_be(step, STEP_CELL_BEGAN_MS, "101");
-    must_be(step, STEP_CELL_ENDED_MS, "103");
-    must_be(step + 1, STEP_CELL_STATE, "skipped");
-    must_be(step + 1, STEP_CELL_COPIES, "NULL");
-    must_be(step + 1, STEP_CELL_ENDED_MS, "104");
-    job = fold_find(fold, IMAGE_JOB, 4);
-    must_be(job, JOB_CELL_COPY, "1");
-    must_be(job, JOB_CELL_ROUNDS, "{}");
-    must_be(job, JOB_CELL_MADE, "{\"x\":1}");
-    must_be(job, JOB_CELL_CACHED_FROM, "3");
-    must_be(fold_find(fold, IMAGE_ATTEMPT, 9), ATTEMPT_CELL_CHECKPOINT, "c");
-    add(fold, again, ARRAY_LEN(again));
-    assert_string_equal(said.last, "");
-    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_MADE, "NULL");
-    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_CACHE_KEY, "NULL");
-    must_be(fold_find(fold, IMAGE_JOB, 5), JOB_CELL_ENDED_MS, "NULL");
-    must_be(step, STEP_CELL_STATE, "waiting");
-    must_be(step, STEP_CELL_COPIES, "NULL");
-    must_be(step, STEP_CELL_BEGAN_MS, "NULL");
-    must_be(step, STEP_CELL_ENDED_MS, "NULL");
-    must_be(step + 1, STEP_CELL_REASON, "NULL");
-    fold_rows(fold, IMAGE_SUPERSEDED, &count);
-    assert_int_equal(count, 1);
-    fold_destroy(fold);
-}
-
-static const struct {
-    bool is_over;
-    struct line line;
-    const char *text;
-} impossible_steps[] = {
-    {false,
-     {0, 0, "step_began", "{\"step\":0,\"state\":\"active\",\"copies\":2}"},
-     "0/0 'step_began' cannot make step 'a', which is active, active"},
-    {false,
-     {0, 0, "step_skipped", "{\"step\":0,\"state\":\"skipped\"}"},
-     "0/0 'step_skipped' cannot make step 'a', which is active, skipped"},
-    {false,
-     {0, 0, "step_ended", "{\"step\":1,\"state\":\"succeeded\"}"},
-     "0/0 'step_ended' cannot make step 'b', which is waiting, succeeded"},
-    {false,
-     {0, 0, "step_ended", "{\"step\":2,\"state\":\"succeeded\"}"},
-     "0/0 there is no such step, or no such state"},
-    {false,
-     {0, 0, "step_ended", "{\"state\":\"succeeded\"}"},
-     "0/0 there is no such step, or no such state"},
-    {false,
-     {0, 0, "step_ended", "{\"step\":0,\"state\":\"tired\"}"},
-     "0/0 there is no such step, or no such state"},
-    {false,
-     {5, 0, "created",
-      "{\"state\":\"ready\",\"number\":2,\"step\":1,\"copy\":0}"},
-     "2/0 step 'b' has no such copy"},
-    {false,
-     {5, 0, "created",
-      "{\"state\":\"ready\",\"number\":2,\"step\":0,\"copy\":2}"},
-     "2/0 step 'a' has no such copy"},
-    {true,
-     {6, 0, "created",
-      "{\"state\":\"ready\",\"number\":3,\"step\":0,\"copy\":0,"
-      "\"seen\":1}"},
-     "3/0 its step 'a' is failed"},
-    {false,
-     {5, 0, "created",
-      "{\"state\":\"ready\",\"number\":2,\"step\":7,\"copy\":0}"},
-     "2/0 it is of a step that there is not"},
-};
-
-static void test_fold__what_cannot_be_of_a_step_is_said(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(impossible_steps); i++) {
-        struct said said = {0};
-        struct fold *fold = fold_create(1, on_wrong, &said);
-
-        add(fold, steps, ARRAY_LEN(steps));
-        if (impossible_steps[i].is_over)
-            add(fold, over, ARRAY_LEN(over));
-        assert_int_equal(said.count, 0);
-        add(fold, &impossible_steps[i].line, 1);
-        assert_true(said.count > 0);
-        assert_string_equal(said.last, impossible_steps[i].text);
-        fold_destroy(fold);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fold__a_run_comes_to_its_rows),
         cmocka_unit_test(test_fold__what_cannot_be_is_said),
-        cmocka_unit_test(test_fold__a_workflow_comes_to_its_rows),
-        cmocka_unit_test(test_fold__what_cannot_be_of_a_step_is_said),
         cmocka_unit_test(test_fold__a_state_that_does_not_follow_is_said),
         cmocka_unit_test(test_fold__a_trial_that_is_put_back_starts_anew),
         cmocka_unit_test(test_fold__a_trial_pauses_and_goes_on),
