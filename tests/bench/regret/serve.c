@@ -38,18 +38,6 @@ static json_t *describe(const struct instance *instance)
                      (json_int_t)problem->outcome_count, "params", params);
 }
 
-static struct value from_json(const json_t *json)
-{
-    if (json_is_boolean(json))
-        return value_bool(json_is_true(json));
-    if (json_is_integer(json))
-        return value_int(json_integer_value(json));
-    if (json_is_real(json))
-        return value_real(json_real_value(json));
-    return json_is_string(json) ? value_text(json_string_value(json))
-                                : value_null();
-}
-
 /* The point, or the first active parameter that is missing. Parameters come
  * after those that their conditions use, so that null is inactive there. */
 static int read_point(struct instance *instance, const json_t *params,
@@ -74,7 +62,7 @@ static int read_point(struct instance *instance, const json_t *params,
             *need = param->name;
             return 0;
         }
-        value = from_json(given);
+        value = json_to_value(given);
         if (param_coerce(param, &value, &point[index]) < 0)
             return err_set(err, ERR_FAILED, "'%s' cannot have that value",
                            param->name);
