@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How tests run the programs, whatever they run them on."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -157,6 +158,15 @@ class Smtune:
         finally:
             os.close(ours)
         return process.returncode, shown.decode(errors="replace")
+
+    @contextlib.contextmanager
+    def as_engine_of(self, run):
+        """This process holds the run's engine lock meanwhile."""
+        with open(self.store / "runs" / run / "engine.lock", "w") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            yield
 
     def left_behind(self):
         """Processes of this test: its engines and its trials."""

@@ -4,7 +4,6 @@ export; and rm. The stores are filled by tests/e2e/fill_store.c."""
 
 import contextlib
 import csv
-import fcntl
 import io
 import json
 import os
@@ -39,16 +38,6 @@ def sql(smtune):
             connection.commit()
             return rows
     return execute
-
-
-@contextlib.contextmanager
-def engine_of(smtune, name):
-    """This process holds the run's engine lock meanwhile."""
-    with open(smtune.store / "runs" / name / "engine.lock", "w") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
 
 
 # ---- ls, status, show
@@ -108,7 +97,7 @@ def test_state_is_interrupted_without_an_engine(smtune, fill, sql):
     assert smtune.json("ls")[0]["duration_ms"] is None
     assert "smtune resume r" in smtune("status", "r").stderr
     assert smtune("-q", "status", "r").stderr == ""
-    with engine_of(smtune, "r"):
+    with smtune.as_engine_of("r"):
         status = smtune.json("status", "r")
         assert status["state"] == "running"
         assert status["engine_pid"] == os.getpid()
@@ -322,7 +311,7 @@ def test_logs_follow_until_the_attempt_ends(smtune, fill, log, sql):
     fill()
     sql("UPDATE run SET state = 'running'")
     sql("UPDATE attempt SET state = 'running', cause = NULL WHERE job_id = 3")
-    with engine_of(smtune, "r"):
+    with smtune.as_engine_of("r"):
         process = smtune.start("logs", "r", 3, "-f")
         log(b"one\n")
         assert process.stdout.readline() == "one\n"
@@ -380,7 +369,7 @@ def test_rm(smtune, fill, sql):
 def test_rm_refuses_while_an_engine_has_it(smtune, fill):
     fill("idle", trials=2)
     fill("busy", trials=2)
-    with engine_of(smtune, "busy"):
+    with smtune.as_engine_of("busy"):
         result = smtune("rm", "idle", "busy")
         assert result.returncode == 5
         assert "'busy'" in result.stderr and str(os.getpid()) in result.stderr

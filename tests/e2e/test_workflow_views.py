@@ -7,9 +7,7 @@ second round."""
 
 import contextlib
 import csv
-import fcntl
 import io
-import os
 import re
 import signal
 import sqlite3
@@ -27,16 +25,6 @@ def night(smtune):
     for name in "night", "night.tune":
         (smtune.store / "runs" / name).mkdir(parents=True)
     return "night"
-
-
-@contextlib.contextmanager
-def engine_of(smtune, name):
-    """This process holds the run's engine lock meanwhile."""
-    with open(smtune.store / "runs" / name / "engine.lock", "w") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
 
 
 def sql(smtune, statement):
@@ -281,7 +269,7 @@ def read_until(process, words):
 
 
 def test_top_prints_a_line_where_a_step_changes(smtune, night):
-    with engine_of(smtune, night):
+    with smtune.as_engine_of(night):
         top = smtune.start("top", night)
         read_until(top, ["night", "prepare", "succeeded"])
         read_until(top, ["night", "running"])
@@ -297,7 +285,7 @@ def test_top_prints_a_line_where_a_step_changes(smtune, night):
 def test_top_shows_all_that_goes_on(smtune, night):
     assert smtune("top").stderr == (
         "smtune: no run goes on now (smtune ls lists all)\n")
-    with engine_of(smtune, night):
+    with smtune.as_engine_of(night):
         top = smtune.start("top")
         read_until(top, ["night", "running"])
         top.send_signal(signal.SIGINT)
@@ -313,7 +301,7 @@ def test_top_draws_a_page_that_fits(smtune, night):
             shown.append(text.split("\033[?25h")[0])
             process.send_signal(signal.SIGINT)
 
-    with engine_of(smtune, night):
+    with smtune.as_engine_of(night):
         status, _ = smtune.on_terminal("top", night, columns=60, lines=8,
                                        during=stop)
     assert status == 130
