@@ -38,6 +38,7 @@ struct diag {
 
 struct diags;
 
+/* path: of the file, as messages name it. Never NULL. */
 struct diags *diags_create(const char *path);
 void diags_destroy(struct diags *diags);
 /* Its messages are shown as warnings, not as errors. */

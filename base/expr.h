@@ -30,6 +30,7 @@ struct expr_table {
     size_t column_count;
 };
 
+/* NULL with ERR_FAILED: no memory for the evaluator. */
 struct expr_env *expr_env_create(struct err *err);
 void expr_env_destroy(struct expr_env *env); /* after all its expressions */
 

@@ -45,6 +45,7 @@ int fs_remove_tree(const char *path, struct err *err);
  * be there; of what else there is, nothing. Not synced. */
 int fs_copy_tree(const char *source, const char *target, struct err *err);
 
+/* Whether there is anything there, behind a link too, that can be seen. */
 bool fs_exists(const char *path);
 
 /* "a/b" from "a" and "b"; an absolute `name` alone. The caller's to free. */

@@ -19,6 +19,7 @@ struct rng {
 };
 
 void rng_init(struct rng *rng, uint64_t seed, uint64_t trial, uint32_t stream);
+/* The next random bits: one word, or two. */
 uint32_t rng_u32(struct rng *rng);
 uint64_t rng_u64(struct rng *rng);
 /* As if so many words had been drawn; fewer than 2^34 in all. */

@@ -62,6 +62,7 @@ const char *http_header(const struct http_exchange *exchange, const char *name);
 /* Whether a header came more than once. */
 bool http_header_repeats(const struct http_exchange *exchange,
                          const char *name);
+/* The whole content, *length bytes and a NUL; "" where there is none. */
 const char *http_body(const struct http_exchange *exchange, size_t *length);
 
 /* What the handler keeps with the exchange; `release` is called with it when
@@ -88,6 +89,7 @@ struct http_source {
     void (*ended)(void *user);
 };
 
+/* source is copied; type is borrowed during the call. */
 void http_stream(struct http_exchange *exchange, const char *type,
                  const struct http_source *source);
 /* There are bytes again. */

@@ -35,13 +35,14 @@ struct beat {
 
 /*
  * From now on there is a pulse in the directory (borrowed), a first one at
- * once. To be called before the process becomes a subreaper, so that the other
- * one is no child of it.
+ * once; -1 with an error. To be called before the process becomes a subreaper,
+ * so that the other one is no child of it.
  */
 int beat_start(struct beat *beat, const char *directory, int64_t heartbeat_ms,
                int64_t silence_ms, struct err *err);
 /* Hears what has come; to be called by beat_due_ms() at the latest. */
 enum beat_state beat_listen(struct beat *beat, int64_t now_ms);
+/* A time of clock_monotonic_ms(). */
 int64_t beat_due_ms(const struct beat *beat);
 void beat_stop(struct beat *beat);
 

@@ -35,6 +35,7 @@ struct spawn_place {
 
 enum { SPAWN_TEXT_MAX = 256 };
 
+/* 0, or -1 with an error, when it is to be cleared as well. */
 int spawner_init(struct spawner *spawner, struct err *err);
 void spawner_clear(struct spawner *spawner);
 

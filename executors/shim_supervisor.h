@@ -22,6 +22,8 @@ struct supervisor_events {
     void *user;
 };
 
+/* events are copied. From now on the process hears the signals named there by
+ * these alone, and is a subreaper. NULL with an error. */
 struct supervisor *supervisor_create(const struct supervisor_events *events,
                                      struct err *err);
 /* From now on attempts get control groups where these can be made; partner as

@@ -47,6 +47,7 @@ bool slots_take(struct slots *slots, const struct attempt_spec *spec,
                 bool is_turn, uint32_t *lacks);
 /* No longer waits for any. */
 void slots_give_up(struct slots *slots);
+/* Gives back all that the attempt `holder` has. */
 void slots_release(struct slots *slots, int64_t holder);
 
 /* The names of the holder's GPUs, "0,2". */

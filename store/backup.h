@@ -12,7 +12,8 @@ struct store;
  * Writes a copy of the database as it is at one moment to a file, which is one
  * file without a log, mode 0600, and there as a whole or not at all. Writers
  * go on meanwhile. Where the file is there already: ERR_BUSY, unless it may be
- * replaced. With `is_checked`, -1 when the copy is not sound.
+ * replaced. With `is_checked`, -1 when the copy is not sound. 0 when it is
+ * there and on the disk.
  */
 struct backup {
     const char *path;

@@ -20,7 +20,8 @@ struct store;
  * this connection was asked. */
 int store_data_version(struct store *store, int64_t *version, struct err *err);
 
-/* The run's last event. ERR_NOT_FOUND when there is no such run. */
+/* The number of the run's last event. ERR_NOT_FOUND when there is no such run.
+ */
 int store_last_event(struct store *store, int64_t run, int64_t *seq,
                      struct err *err);
 
@@ -37,6 +38,7 @@ struct store_mark {
 int store_read_mark(struct store *store, struct store_mark *mark,
                     struct err *err);
 
+/* All that the run has, whatever their state. */
 int store_count_jobs(struct store *store, int64_t run, int64_t *count,
                      struct err *err);
 

@@ -12,9 +12,11 @@
  * when its holder dies.
  */
 
-/* A descriptor of the file, made if need be; the caller's to close. */
+/* A descriptor of the file, made if need be; the caller's to close. -1 with an
+ * error. */
 int lock_open(const char *directory, struct err *err);
-/* Waits at most wait_ms; then ERR_BUSY, which names the holder. */
+/* 0 when it is ours. Waits at most wait_ms; then -1 with ERR_BUSY, which names
+ * the holder. */
 int lock_take(int fd, int64_t wait_ms, struct err *err);
 void lock_release(int fd);
 

@@ -18,6 +18,7 @@ struct store;
  * What is read of the record; a part of store.h. Rows are handed to a callback
  * as they are read; text lives until it returns. A callback that returns
  * anything but 0 ends the reading, which returns it; it may read, not write.
+ * What returns an int returns 0 when all went well, -1 with an error.
  */
 
 struct run_row {

@@ -35,6 +35,8 @@ enum store_mode {
 
 struct store;
 
+/* NULL with an error. An older schema is brought up to date by a reader, too.
+ */
 struct store *store_open(const char *directory, enum store_mode mode,
                          struct err *err);
 void store_close(struct store *store);
@@ -54,10 +56,12 @@ bool store_in_transaction(const struct store *store);
 /* Durable when it returns 0; nothing of it is kept when it returns -1. With
  * nothing open: 0 at once. */
 int store_commit(struct store *store, struct err *err);
+/* Drops what is not committed; with nothing open it does nothing. */
 void store_rollback(struct store *store);
 
-/* What is read between these two is of one moment. Within a transaction, or
- * within another such pair, they do nothing. */
+/* What is read between these two is of one moment; -1 with an error. Within a
+ * transaction, or within another such pair, they do nothing: *began, which is
+ * for the second one, is then false. */
 int store_read_begin(struct store *store, bool *began, struct err *err);
 void store_read_end(struct store *store, bool began);
 

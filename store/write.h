@@ -13,7 +13,8 @@ struct store;
 
 /*
  * What changes the record; a part of store.h. All need an open transaction, in
- * which an error may leave half of a change: roll it back then. Ids are > 0.
+ * which an error may leave half of a change: roll it back then. What returns an
+ * int returns 0, or -1 with an error. Ids are > 0.
  * Numbers that are NaN are kept as NULL.
  */
 

@@ -108,6 +108,7 @@ int param_coerce(const struct param *param, const struct value *from,
 void space_decode(struct space *space, const double *unit, struct value *point);
 /* Sets those that their conditions make inactive to null. */
 void space_apply_conditions(struct space *space, struct value *point);
+/* Whether the point breaks none of the constraints. */
 bool space_feasible(struct space *space, const struct value *point);
 /* As space_feasible; when false, *depth is the smallest number for which no
  * point with the same values of the first *depth parameters in space_order is
