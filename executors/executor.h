@@ -217,8 +217,7 @@ struct executor;
 
 /*
  * The loop is borrowed, events are copied; what they tell of comes from the
- * loop, never during a call. NULL with ERR_FILE for an unknown name, or where
- * what the options ask for is not there.
+ * loop, never during a call. NULL with an error, ERR_FILE for an unknown name.
  */
 struct executor *executor_create(uv_loop_t *loop,
                                  const struct executor_options *options,
