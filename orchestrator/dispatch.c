@@ -105,21 +105,38 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
     return added;
 }
 
+/* NULL where it cannot be started; the next attempt's files are shared out
+ * anew. */
+static struct launch *make_launch(struct engine *engine, struct trial *trial,
+                                  struct err *err)
+{
+    struct launch *launch = NULL;
+
+    if (trial->unshared != NULL)
+        *err = *trial->unshared;
+    else if (engine->steps != NULL)
+        launch = steps_launch(engine->steps, &engine->site, trial, err);
+    else
+        launch = launch_trial(&engine->site, engine->experiment, trial, err);
+    free(trial->unshared);
+    trial->unshared = NULL;
+    trial->is_shared = false;
+    return launch;
+}
+
 /* A ready trial gets an attempt, in the open transaction; but where another
- * one's result may do, that is looked for first. */
+ * one's result may do, that is looked for first, and where it has a share of
+ * files, that is made first. */
 static bool prepare(struct engine *engine, struct trial *trial)
 {
     struct err err;
 
-    if (engine_cache_ask(engine, trial))
+    if (engine_cache_ask(engine, trial) || engine_share_out(engine, trial))
         return true;
     engine_schedule_begin(engine, trial);
     if (!add_attempt(engine, trial))
         return false;
-    trial->launch =
-        engine->steps != NULL
-            ? steps_launch(engine->steps, &engine->site, trial, &err)
-            : launch_trial(&engine->site, engine->experiment, trial, &err);
+    trial->launch = make_launch(engine, trial, &err);
     if (trial->launch != NULL && !engine_add_reserves(engine, trial, &err)) {
         launch_destroy(trial->launch);
         trial->launch = NULL;

@@ -16,6 +16,7 @@
 #include "orchestrator/below.h"
 #include "orchestrator/notify.h"
 #include "orchestrator/search.h"
+#include "orchestrator/sharing.h"
 #include "orchestrator/takeover.h"
 
 enum { COMMIT_AFTER_MS = 20, HOPELESS_LAUNCHES = 3 };
@@ -149,6 +150,8 @@ static void close_session(struct engine *engine)
     uv_close((uv_handle_t *)&engine->busy, NULL);
     cache_destroy(engine->cache);
     engine->cache = NULL;
+    sharing_destroy(engine->sharing);
+    engine->sharing = NULL;
     for (size_t i = 0; i < engine->executor_count; i++)
         executor_destroy(engine->executors[i], on_executor_gone, NULL);
 }
@@ -427,6 +430,7 @@ static int prepare_steps(struct engine *engine, struct err *err)
         return -1;
     engine->steps->run = run;
     engine->cache = cache_create(&engine->loop, run->store, engine);
+    engine->sharing = sharing_create(&engine->loop, engine, engine_on_shared);
     if (run->workflow->take_over.run == 0)
         return 0;
     engine->takeover = takeover_create(run->store, run->workflow, err);

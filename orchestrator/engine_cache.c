@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/cache_facts.h"
+#include "orchestrator/sharing.h"
 
 /*
  * Jobs whose step has `cache`. Before its first attempt such a job leaves the
@@ -31,9 +32,23 @@ static void leave_asked(struct engine *engine, struct trial *job)
     engine->asked_count--;
 }
 
+void engine_set_aside(struct engine *engine, struct trial *job)
+{
+    TAILQ_REMOVE(&engine->ready, job, link);
+    TAILQ_INSERT_TAIL(&engine->asked, job, link);
+    engine->asked_count++;
+}
+
+void engine_take_back(struct engine *engine, struct trial *job)
+{
+    leave_asked(engine, job);
+    TAILQ_INSERT_HEAD(&engine->ready, job, link);
+}
+
 static void take_result(struct engine *engine, struct trial *job,
                         const struct cache_answer *answer)
 {
+    leave_asked(engine, job);
     job->outputs = json_deep_copy(answer->outputs);
     job->cached_from = answer->job;
     job->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
@@ -49,13 +64,12 @@ static void on_answer(void *owner, void *user,
     struct engine *engine = owner;
     struct trial *job = user;
 
-    leave_asked(engine, job);
     if (answer->key != NULL)
         job->cache_key = mem_copy_string(answer->key);
     if (answer->job != 0)
         take_result(engine, job, answer);
     else
-        TAILQ_INSERT_HEAD(&engine->ready, job, link);
+        engine_take_back(engine, job);
 }
 
 /* Both ask about the same. -1 where that cannot be said. */
@@ -92,9 +106,7 @@ bool engine_cache_ask(struct engine *engine, struct trial *job)
         since_ms = INT64_MAX;
     cache_find(engine->cache, &subject, since_ms, on_answer, job);
     cache_facts_clear(&facts);
-    TAILQ_REMOVE(&engine->ready, job, link);
-    TAILQ_INSERT_TAIL(&engine->asked, job, link);
-    engine->asked_count++;
+    engine_set_aside(engine, job);
     return true;
 }
 
@@ -104,8 +116,8 @@ void engine_cache_give_up(struct engine *engine)
 
     while ((job = TAILQ_FIRST(&engine->asked)) != NULL) {
         cache_forget(engine->cache, job);
-        leave_asked(engine, job);
-        TAILQ_INSERT_HEAD(&engine->ready, job, link);
+        sharing_forget(engine->sharing, job);
+        engine_take_back(engine, job);
     }
 }
 

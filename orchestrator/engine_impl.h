@@ -33,6 +33,7 @@
  *   line_up.c   where jobs that are put back wait for their turn
  *   engine_steps_status.c  how its steps stand
  *   account.c   what a trial's end means to the tally and the strategy
+ *   engine_share.c  jobs that have a share of files
  *   engine_cache.c  jobs whose result may be there already
  *   reuse.c     trials that need no attempt
  *   settle.c    trials on their way out: metrics, ends, retries
@@ -97,8 +98,9 @@ struct engine {
 
     struct trial_list ready, prepared, committed, settled;
     struct trial_list lined_up; /* until their step has room */
-    struct trial_list asked;    /* whether they have to run */
+    struct trial_list asked;    /* a thread sees to what they need first */
     int64_t asked_count;
+    struct sharing *sharing;   /* likewise */
     struct cache *cache;       /* NULL: it is an experiment */
     struct trial_list waiting; /* by due time */
     struct trial_list live;    /* has_more first, then as long not read */
@@ -234,6 +236,9 @@ void engine_end_line(struct engine *engine);
 const struct engine_steps *engine_steps_status(struct engine *engine);
 
 /* engine_cache.c */
+/* A ready job waits among those that are asked for, and comes back first. */
+void engine_set_aside(struct engine *engine, struct trial *job);
+void engine_take_back(struct engine *engine, struct trial *job);
 /* A ready job whose step has `cache` goes to those that are asked for; false
  * where it is to start. */
 bool engine_cache_ask(struct engine *engine, struct trial *job);
@@ -242,6 +247,12 @@ void engine_cache_give_up(struct engine *engine);
 /* What a job made, which has ended well, is kept for others; false where there
  * is no need to wait for that. */
 bool engine_cache_seal(struct engine *engine, struct trial *job);
+
+/* engine_share.c */
+/* Likewise, one of which each copy has a share of some files. */
+bool engine_share_out(struct engine *engine, struct trial *job);
+/* For sharing_create(). */
+void engine_on_shared(void *owner, void *user, const struct err *err);
 
 /* reuse.c */
 /* Settles a new trial, in no list yet, with the results of another one. False

@@ -12,7 +12,6 @@
 #include "orchestrator/channels.h"
 #include "orchestrator/env_list.h"
 #include "orchestrator/launch_env.h"
-#include "orchestrator/shards.h"
 
 struct launch {
     struct attempt_spec spec;
@@ -177,39 +176,6 @@ static void set_environment(struct launch *launch,
     launch_env_set(&launch->environment, &names);
 }
 
-/* Makes the folders of channels of which each copy has a share. */
-static int share_out(const struct launch *launch,
-                     const struct launch_site *site,
-                     const struct launch_order *order, struct err *err)
-{
-    int result = 0;
-
-    for (size_t i = 0; i < order->task->channel_count && result == 0; i++) {
-        const struct channel *channel = &order->task->channels[i];
-
-        if (!channel->is_sharded)
-            continue;
-        char *target = mem_printf("%s/" SHARDS_FOLDER "/%s",
-                                  launch->ml_directory, channel->name);
-        char *list =
-            workspace_shard_list(site->workspaces, order->step, channel->name);
-        const struct shard shard = {
-            .source = launch->channel_paths[i],
-            .list = list,
-            .target = target,
-            .copy = order->copy.index,
-            .copies = order->copy.count,
-        };
-
-        result = shards_link(&shard, err);
-        if (result != 0)
-            err_prefix(err, "channel '%s'", channel->name);
-        free(target);
-        free(list);
-    }
-    return result;
-}
-
 static int refuse_values(struct err *err)
 {
     err->kind = ERR_FILE;
@@ -235,8 +201,6 @@ static int fill(struct launch *launch, const struct launch_site *site,
         return refuse_values(err);
     set_environment(launch, site, order);
     if (workspace_prepare(site->workspaces, &wanted, err) != 0)
-        return -1;
-    if (share_out(launch, site, order, err) != 0)
         return -1;
     if (expand(launch, order, values, err) != 0)
         return refuse_values(err);

@@ -263,5 +263,5 @@ int shards_link(const struct shard *shard, struct err *err)
     if (result == 0)
         result = link_keys(shard, &keys, err);
     clear_keys(&keys);
-    return result;
+    return result == 0 ? 0 : err_prefix(err, "channel '%s'", shard->channel);
 }

@@ -25,13 +25,15 @@
 enum { SHARD_FILES_MAX = 1000000, SHARD_LIST_BYTES_MAX = 256 << 20 };
 
 struct shard {
-    const char *source; /* absolute: a folder or a file */
-    const char *list;   /* the list's file; its folder is made */
-    const char *target; /* absolute: the folder of links; what is there goes */
+    const char *channel; /* its name, for errors; borrowed */
+    char *source;        /* absolute: a folder or a file */
+    char *list;          /* the list's file; its folder is made */
+    char *target;        /* absolute: the folder of links; what is there goes */
     int64_t copy, copies;
 };
 
-/* ERR_FILE where the source is not there or too large. */
+/* ERR_FILE where the source is not there or too large. The error names the
+ * channel. */
 int shards_link(const struct shard *shard, struct err *err);
 
 #endif

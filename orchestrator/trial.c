@@ -53,6 +53,7 @@ void trial_destroy(struct trial *trial)
     json_decref(trial->rounds);
     json_decref(trial->outputs);
     free(trial->cache_key);
+    free(trial->unshared);
     free(trial->point);
     free(trial->retries_used);
     free(trial->said);

@@ -4,6 +4,7 @@ it, with real processes."""
 
 import collections
 import json
+import os
 import signal
 import sqlite3
 
@@ -329,6 +330,63 @@ def test_files_that_come_and_go_change_no_share(smtune, workflow, data):
     seen = collections.Counter(name for share in shares(smtune, 3)
                                for name in share)
     assert set(seen.values()) == {1} and len(seen) == len(FILES)
+
+
+@pytest.fixture
+def slow_sharing(smtune, workflow, data):
+    """A run whose second copy waits for its share: the list of files is a pipe
+    by then, and says nothing for long. The run, the pipe, and what it is to
+    say."""
+    run = smtune.start("run", workflow(f"""\
+  train:
+    copies: 2
+    parallel: 1
+    channels: {{train: {{path: data, distribution: sharded}}}}
+{SEE}      until test -e go; do sleep 0.01; done
+"""))
+    saw = smtune.directory / "saw-0"
+    wait_until(lambda: saw.exists() and saw.read_bytes(), what="a copy")
+    path = smtune.store / "runs/flow/shards/train/train"
+    files = path.read_bytes()
+    path.unlink()
+    os.mkfifo(path)
+    (smtune.directory / "go").touch()
+    return run, wait_until(lambda: open_to_write(path), what="the copy"), files
+
+
+def check_halves(smtune):
+    keys = sorted(FILES, key=str.encode)
+    assert shares(smtune, 2) == [sorted(keys[i::2]) for i in range(2)]
+
+
+def test_sharing_out_takes_its_time_and_the_engine_goes_on(smtune,
+                                                           slow_sharing):
+    run, pipe, files = slow_sharing
+    smtune.ok("pause", "flow")
+    smtune.ok("resume", "flow")
+    os.write(pipe, files)
+    os.close(pipe)
+    assert run.wait(60) == 0
+    check_halves(smtune)
+
+
+def test_a_run_is_stopped_while_it_shares_out(smtune, slow_sharing):
+    run, pipe, files = slow_sharing
+    smtune.ok("stop", "flow", "--no-wait")
+    (smtune.store / "runs/flow/shards/train/train").unlink()
+    (smtune.store / "runs/flow/shards/train/train").write_bytes(files)
+    os.close(pipe)
+    assert run.wait(60) != 0
+    smtune.ok("resume", "flow")
+    check_halves(smtune)
+
+
+def open_to_write(path):
+    """A pipe that somebody reads; else None."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
 
 
 def test_a_step_that_begins_again_shares_out_anew(smtune, workflow):

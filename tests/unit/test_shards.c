@@ -17,7 +17,7 @@ static int link_shard(const char *root, int64_t copy, int64_t copies,
 {
     char *source = fs_join(root, "in"), *list = fs_join(root, "shards/s/c");
     char *target = mem_printf("%s/to/%d", root, (int)copy);
-    const struct shard shard = {source, list, target, copy, copies};
+    const struct shard shard = {"c", source, list, target, copy, copies};
     int result = shards_link(&shard, err);
 
     free(source);
@@ -179,6 +179,7 @@ static void test_shards__no_source_is_the_files_fault(void **state)
     assert_int_equal(link_shard(*state, 0, 2, &err), -1);
     assert_int_equal(err.kind, ERR_FILE);
     assert_non_null(strstr(err.text, "/in': No such file or directory"));
+    assert_non_null(strstr(err.text, "channel 'c': "));
     assert_int_equal(symlink("gone", nowhere), 0);
     assert_int_equal(link_shard(*state, 0, 2, &err), -1);
     assert_int_equal(err.kind, ERR_FILE);
