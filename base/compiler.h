@@ -6,10 +6,9 @@
 
 #define PRINTF_LIKE(format_index, first_arg)                                   \
     __attribute__((format(printf, format_index, first_arg)))
-#define MUST_USE     __attribute__((warn_unused_result))
-#define NORETURN     __attribute__((noreturn))
-#define UNUSED       __attribute__((unused))
-#define FALL_THROUGH __attribute__((fallthrough))
+#define MUST_USE __attribute__((warn_unused_result))
+#define NORETURN __attribute__((noreturn))
+#define UNUSED   __attribute__((unused))
 
 /*
  * A loop over many numbers, compiled for several generations of processors,

@@ -16,8 +16,6 @@
  * the process and knows nothing of terminals.
  */
 
-struct strategy;
-
 /* A trial, or a job of a workflow, that has just come to an end, or to a pause,
  * or will be tried again; or, in state "promoted", that its schedule lets go
  * on. Everything is valid during the call only. */

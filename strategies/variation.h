@@ -10,7 +10,6 @@
  * a parameter that is not active.
  */
 
-struct param;
 struct rng;
 struct space;
 
