@@ -319,24 +319,31 @@ static void drop_out(const struct gpt *gpt, const struct batch *batch,
 }
 
 /* What a pass works on: its batch, how many rows that has, and whether noise
- * belongs to it. */
+ * belongs to it. Of one sample the rows before `known` may have been computed
+ * before, so that they are left out: what others need of them, their keys and
+ * values, is still there. */
 struct work {
     struct gpt *gpt;
     const struct batch *batch;
-    size_t rows;
+    size_t rows, known;
     bool is_noisy;
 };
+
+/* The rows to be computed. */
+static struct matrix new_rows(const struct work *work, struct matrix matrix)
+{
+    return matrix_slice(matrix, work->known, work->rows - work->known);
+}
 
 /* norm(x + delta); delta.data NULL: norm(x), and the norm's sum is x. */
 static struct matrix normalize(const struct work *work, struct norm *norm,
                                struct matrix x, struct matrix delta)
 {
     const struct gpt *gpt = work->gpt;
-    const struct layernorm how = {value(gpt, norm->gain),
-                                  value(gpt, norm->bias),
-                                  matrix_rows(norm->sum, work->rows),
-                                  matrix_rows(norm->stats, work->rows)};
-    struct matrix y = matrix_rows(norm->y, work->rows);
+    const struct layernorm how = {
+        value(gpt, norm->gain), value(gpt, norm->bias),
+        new_rows(work, norm->sum), new_rows(work, norm->stats)};
+    struct matrix y = new_rows(work, norm->y);
 
     gpt->model.ops->layernorm(x, delta, &how, y);
     return y;
@@ -348,7 +355,7 @@ static struct matrix finish_branch(const struct work *work,
                                    int place)
 {
     const struct gpt *gpt = work->gpt;
-    struct matrix delta = matrix_rows(gpt->delta, work->rows);
+    struct matrix delta = new_rows(work, gpt->delta);
 
     gpt->model.ops->linear(x, value(gpt, branch->out_weight),
                            value(gpt, branch->out_bias), delta);
@@ -360,9 +367,14 @@ static struct matrix finish_branch(const struct work *work,
 static struct attention attention_of(const struct work *work,
                                      const struct block *block)
 {
+    const struct gpt *gpt = work->gpt;
+
     return (struct attention){
-        work->gpt->context, (size_t)work->gpt->options.heads,
-        matrix_rows(block->sums, work->rows), work->gpt->scratch};
+        .length = work->rows < gpt->context ? work->rows : gpt->context,
+        .heads = (size_t)gpt->options.heads,
+        .known = work->known,
+        .sums = matrix_rows(block->sums, work->rows),
+        .scratch = gpt->scratch};
 }
 
 /* Takes what the block before left to be added, and leaves its own. */
@@ -375,17 +387,19 @@ static struct matrix block_forward(const struct work *work, int layer,
     const struct attention how = attention_of(work, block);
     struct matrix qkv = matrix_rows(block->qkv, work->rows);
     struct matrix mixed = matrix_rows(block->mixed, work->rows);
-    struct matrix wide = matrix_rows(block->wide, work->rows);
-    struct matrix bent = matrix_rows(block->bent, work->rows);
+    struct matrix wide = new_rows(work, block->wide);
+    struct matrix bent = new_rows(work, block->bent);
     struct matrix y;
 
     enter(gpt, 1 + layer, PASS_FORWARD);
     y = normalize(work, &block->norms[0], x, delta);
     ops->linear(y, value(gpt, block->attention.in_weight),
-                value(gpt, block->attention.in_bias), qkv);
+                value(gpt, block->attention.in_bias), new_rows(work, qkv));
     ops->attention(qkv, &how, mixed);
-    delta = finish_branch(work, &block->attention, mixed, 1 + 2 * layer);
-    y = normalize(work, &block->norms[1], block->norms[0].sum, delta);
+    delta = finish_branch(work, &block->attention, new_rows(work, mixed),
+                          1 + 2 * layer);
+    y = normalize(work, &block->norms[1], new_rows(work, block->norms[0].sum),
+                  delta);
     ops->linear(y, value(gpt, block->mlp.in_weight),
                 value(gpt, block->mlp.in_bias), wide);
     ops->gelu(wide, bent);
@@ -399,19 +413,22 @@ static struct matrix forward(const struct work *work)
 {
     struct gpt *gpt = work->gpt;
     const struct ops *ops = gpt->model.ops;
-    struct matrix x = matrix_rows(gpt->blocks[0].norms[0].sum, work->rows);
+    const uint16_t *tokens = work->batch->inputs;
+    struct matrix x = new_rows(work, gpt->blocks[0].norms[0].sum);
     struct matrix delta = {NULL, 0, 0}, y;
-    struct matrix logits = matrix_rows(gpt->logits, work->rows);
+    struct matrix logits = new_rows(work, gpt->logits);
 
     enter(gpt, 0, PASS_FORWARD);
-    ops->embedding(work->batch->inputs, value(gpt, gpt->table),
-                   value(gpt, gpt->positions), x);
+    ops->embedding(tokens + work->known, value(gpt, gpt->table),
+                   matrix_slice(value(gpt, gpt->positions), work->known,
+                                gpt->context - work->known),
+                   x);
     leave(gpt, 0, PASS_FORWARD);
     if (work->is_noisy)
         drop_out(gpt, work->batch, 0, x);
     for (int i = 0; i < gpt->layers; i++) {
         delta = block_forward(work, i, x, delta);
-        x = gpt->blocks[i].norms[1].sum;
+        x = new_rows(work, gpt->blocks[i].norms[1].sum);
     }
     enter(gpt, 1 + gpt->layers, PASS_FORWARD);
     y = normalize(work, &gpt->last, x, delta);
@@ -528,8 +545,10 @@ static struct work work_of(struct model *model, const struct batch *batch,
 {
     struct gpt *gpt = (struct gpt *)model;
 
-    return (struct work){gpt, batch, rows_of(gpt, batch->count),
-                         is_training && gpt->options.dropout > 0};
+    return (struct work){.gpt = gpt,
+                         .batch = batch,
+                         .rows = rows_of(gpt, batch->count),
+                         .is_noisy = is_training && gpt->options.dropout > 0};
 }
 
 static struct matrix gpt_forward(struct model *model, const struct batch *batch,
@@ -546,6 +565,18 @@ static void gpt_backward(struct model *model, const struct batch *batch,
     const struct work work = work_of(model, batch, true);
 
     backward(&work, dlogits);
+}
+
+struct matrix gpt_go_on(struct model *model, const uint16_t *tokens,
+                        size_t known, size_t count)
+{
+    const struct batch batch = {.inputs = tokens, .count = 1};
+    const struct work work = {.gpt = (struct gpt *)model,
+                              .batch = &batch,
+                              .rows = count,
+                              .known = known};
+
+    return forward(&work);
 }
 
 const struct model_kind model_gpt = {

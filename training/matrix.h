@@ -19,6 +19,14 @@ enum { REAL_ALIGN_BYTES = 64 };
  * ERR_FAILED. Released with free(). */
 real *real_array(size_t count, struct err *err);
 
+/* Some rows of one. */
+static inline struct matrix matrix_slice(struct matrix matrix, size_t first,
+                                         size_t rows)
+{
+    return (struct matrix){matrix.data + first * matrix.columns, rows,
+                           matrix.columns};
+}
+
 /* The first rows of one made for a full batch. */
 static inline struct matrix matrix_rows(struct matrix matrix, size_t rows)
 {

@@ -149,7 +149,7 @@ static void forward_head(struct matrix qkv, const struct attention *how,
     size_t width = y.columns / how->heads;
     const real *q = qkv.data + row * qkv.columns + head * width;
 
-    for (size_t i = 0; i < how->length; i += ATTENTION_BLOCK) {
+    for (size_t i = how->known; i < how->length; i += ATTENTION_BLOCK) {
         const struct block block = block_at(qkv, how, i);
         const struct place at = {
             .q = q + i * qkv.columns,

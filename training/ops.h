@@ -60,11 +60,13 @@ struct layernorm_grads {
     struct matrix gain, bias; /* [1][c] */
 };
 
-/* What attention needs besides. Rows come in sequences of `length`. */
+/* What attention needs besides. Rows come in sequences of `length`; what the
+ * first ones of each come to may be known, on the way there. */
 struct attention {
     size_t length, heads;
     struct matrix sums;    /* [n][heads]: kept for the way back */
     struct matrix scratch; /* [2 x ATTENTION_BLOCK][length] */
+    size_t known;          /* so many rows of each are */
 };
 
 enum { ATTENTION_BLOCK = 64 };

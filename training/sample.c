@@ -152,13 +152,16 @@ struct sampler {
     const struct bpe *bpe;
     struct rng rng;
     size_t context, count;        /* tokens: at most, and how many */
-    uint16_t *tokens;             /* [context], zeroes behind those there are */
+    size_t known;                 /* to the model, by their keys and values */
+    uint16_t *tokens;             /* [context] */
     struct candidate *candidates; /* [classes] */
 };
 
+/* Positions count from the window's start: when that moves nothing is known. */
 static void add_token(struct sampler *sampler, uint16_t token)
 {
     if (sampler->count == sampler->context) {
+        sampler->known = 0;
         sampler->count--;
         memmove(sampler->tokens, sampler->tokens + 1,
                 sampler->count * sizeof(token));
@@ -196,10 +199,11 @@ static uint16_t draw(struct sampler *sampler, const real *logits)
 
 static uint16_t next_token(struct sampler *sampler)
 {
-    const struct batch batch = {.inputs = sampler->tokens, .count = 1};
-    struct matrix logits = model_gpt.forward(sampler->model, &batch, false);
+    struct matrix logits = gpt_go_on(sampler->model, sampler->tokens,
+                                     sampler->known, sampler->count);
 
-    return draw(sampler, logits.data + (sampler->count - 1) * logits.columns);
+    sampler->known = sampler->count;
+    return draw(sampler, logits.data + (logits.rows - 1) * logits.columns);
 }
 
 static void begin(struct sampler *sampler, const char *prompt)

@@ -133,7 +133,7 @@ static void test_gradients__of_attention(void **state)
         op.attention = (struct attention){
             shapes[i].length, shapes[i].heads,
             matrix_of(rows, shapes[i].heads, &rng),
-            matrix_of(2 * ATTENTION_BLOCK, shapes[i].length, &rng)};
+            matrix_of(2 * ATTENTION_BLOCK, shapes[i].length, &rng), 0};
         attention_value(&op);
         pass = (struct attention_pass){op.x, op.y, op.weights, copy_of(op.x)};
         ops_cpu.attention_grad(&pass, &op.attention);

@@ -113,7 +113,7 @@ static void test_ops_gpt__attention_is_causal(void **state)
     static real qkv[ROWS * 3], y[ROWS], sums[ROWS];
     static real scratch[2 * ATTENTION_BLOCK * LENGTH];
     const struct attention how = {
-        LENGTH, 1, {sums, ROWS, 1}, {scratch, 2 * ATTENTION_BLOCK, LENGTH}};
+        LENGTH, 1, {sums, ROWS, 1}, {scratch, 2 * ATTENTION_BLOCK, LENGTH}, 0};
 
     (void)state;
     for (int i = 0; i < ROWS; i++) {
@@ -135,7 +135,7 @@ static void test_ops_gpt__attention_weighs_by_products(void **state)
     real qkv[] = {1, 0, 8, 2, (real)(log(3) / 2), 4}, y[2], sums[2];
     real scratch[2 * ATTENTION_BLOCK * 2];
     const struct attention how = {
-        2, 1, {sums, 2, 1}, {scratch, 2 * ATTENTION_BLOCK, 2}};
+        2, 1, {sums, 2, 1}, {scratch, 2 * ATTENTION_BLOCK, 2}, 0};
 
     (void)state;
     ops_cpu.attention((struct matrix){qkv, 2, 3}, &how,
