@@ -266,7 +266,7 @@ RERUN := --reruns 1 -rR
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(FILL) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
+check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup $(RERUN) \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)

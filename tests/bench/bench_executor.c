@@ -46,9 +46,10 @@ static void start_next(struct bench *bench)
                                 .envp = environ,
                                 .cpus = 1,
                                 .grace_ms = 1000};
+    uint32_t lacks = 0;
 
     if (bench->next <= ATTEMPTS && mkdir(directory, 0700) == 0 &&
-        executor_start(bench->executor, &spec, NULL) == START_OK)
+        executor_start(bench->executor, &spec, &lacks, NULL) == START_OK)
         bench->next++;
     else
         rmdir(directory);
@@ -72,11 +73,12 @@ static void on_destroyed(void *user)
     (void)user;
 }
 
-static void on_started(void *user, int64_t attempt, int64_t pid)
+static void on_started(void *user, int64_t attempt,
+                       const struct attempt_place *place)
 {
     (void)user;
     (void)attempt;
-    (void)pid;
+    (void)place;
 }
 
 static void on_ended(void *user, const struct attempt_exit *end)
