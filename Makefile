@@ -17,7 +17,7 @@ endif
 DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
         libgsl-dev libjansson-dev libpcre2-dev libopenblas-dev zlib1g-dev \
         libcurl4-openssl-dev nettle-dev libmicrohttpd-dev dataset-fashion-mnist
-TEST_DEPS := clang libclang-rt-dev clang-format clang-tidy cppcheck \
+TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
         zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
@@ -60,7 +60,11 @@ PROGS := $(if $(filter cli/%,$(MAINS)),smtune) \
          $(if $(filter training/%,$(MAINS)),smtrain)
 # What smtrain loads where it is asked for; MPI where there is an mpicc.
 MPICC := $(shell command -v mpicc)
-PLUGINS := $(if $(MPICC),smtrain-mpi.so)
+# And CUDA where there is an nvcc; for these devices and later ones.
+NVCC ?= $(firstword $(shell command -v nvcc) \
+        $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_ARCHES ?= 75 80 90
+PLUGINS := $(if $(MPICC),smtrain-mpi.so) $(if $(NVCC),smtrain-cuda.so)
 MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
          $(wildcard man/*.[0-9])))
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
@@ -155,7 +159,7 @@ $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
 ARITHMETIC := $(wildcard training/op_*.c) $(addprefix training/,ops_cpu.c \
- matrix.c arena.c params.c model_memory.c model_pass.c mlp.c cnn.c \
+ backend_cpu.c matrix.c arena.c params.c model_memory.c model_pass.c mlp.c cnn.c \
  gpt.c)
 # Gradients are checked with the trainer's arithmetic in double precision.
 GRADIENTS := $(filter $S/tests/unit/test_gradients%,$(UNIT))
@@ -197,6 +201,43 @@ $B/smtrain-mpi.so $S/smtrain-mpi.so: training/mpi/mpi_calls.c training/mpi/mpi_c
 	$(call say,MPI)
 	@mkdir -p $(@D)
 	$Q$(MPICC) $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+
+KERNELS := $(wildcard training/cuda/*.cu)
+NVFLAGS = -std=c++20 -O3 -Xcompiler -fPIC,-Wall,-Wextra -I. -D_GNU_SOURCE \
+         $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) \
+         $(foreach a,$(CUDA_ARCHES),-gencode arch=compute_$a$(,)code=sm_$a) \
+         -gencode arch=compute_$(lastword $(CUDA_ARCHES)),code=compute_$(lastword $(CUDA_ARCHES))
+$B/training/cuda/%.o: training/cuda/%.cu
+	$(call say,NVCC)
+	@mkdir -p $(@D)
+	$Q$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+$B/training/cuda/err.o: base/err.c
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$Q$(CC) $(BASE_FLAGS) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+$B/smtrain-cuda.so: $(KERNELS:%.cu=$B/%.o) $B/training/cuda/err.o
+	$(call say,LD)
+	$Q$(NVCC) -shared -o $@ $^ -lcublasLt -Xlinker -rpath=$(realpath $(dir $(NVCC))../lib64)
+$S/smtrain-cuda.so: $B/smtrain-cuda.so
+	@mkdir -p $(@D)
+	@cp $< $@
+
+# The same kernels for the processor, for their test (tests/cuda).
+EMULATED := $(KERNELS:%.cu=$S/emulated/%.o) \
+         $(patsubst %.cc,$S/emulated/%.o,$(wildcard tests/cuda/*.cc))
+EMULATE = $(CC) -x c++ -std=c++20 -Itests/cuda -I. -D_GNU_SOURCE -Wall -Wextra \
+         -Wno-unknown-pragmas $(if $(WERROR),-Werror) $(SAN)
+$S/emulated/%.o: %.cu $S/flags
+	$(call say,C++)
+	@mkdir -p $(@D)
+	$Q$(EMULATE) -MMD -MP -c -o $@ $<
+$S/emulated/%.o: %.cc $S/flags
+	$(call say,C++)
+	@mkdir -p $(@D)
+	$Q$(EMULATE) -MMD -MP -c -o $@ $<
+$S/tests/unit/test_cuda_ops: $(EMULATED)
+$S/tests/unit/test_cuda_ops: MORE += -lstdc++ \
+ $(if $(findstring clang,$(CC)),-fsanitize-link-c++-runtime)
 
 # Manual pages and completions come from the program's own tables.
 $B/man/%: man/%
@@ -263,7 +304,7 @@ check-all:
 # where it fails, and pytest says RERUN: a fault to look for, of the test or not.
 RERUN := --reruns 1 -rR
 
-check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) ## unit tests with sanitizers (T=name: one)
+check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
 check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
@@ -316,8 +357,8 @@ fuzz-run: $(FUZZ)
 
 lint: ## format, layers, sizes, static analysis
 	@tests/lint/run
-format: ## format every C file
-	clang-format -i $$(git ls-files '*.c' '*.h')
+format: ## format every C and CUDA file
+	clang-format -i $$(git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report

@@ -2,7 +2,6 @@
 #include "training/arena.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ALIGN_NUMBERS = REAL_ALIGN_BYTES / sizeof(real) };
@@ -24,9 +23,11 @@ struct matrix arena_matrix(struct arena *arena, size_t rows, size_t columns)
     return matrix;
 }
 
-int arena_allocate(struct arena *arena, struct err *err)
+int arena_allocate(struct arena *arena, const struct backend *backend,
+                   struct err *err)
 {
-    arena->base = real_array(arena->count, err);
+    arena->backend = backend;
+    arena->base = backend_array(backend, arena->count, err);
     if (arena->base == NULL)
         return err_prefix(err, "%s", arena->purpose);
     arena->count = 0;
@@ -35,6 +36,7 @@ int arena_allocate(struct arena *arena, struct err *err)
 
 void arena_clear(struct arena *arena)
 {
-    free(arena->base);
+    if (arena->base != NULL)
+        arena->backend->release(arena->base);
     memset(arena, 0, sizeof(*arena));
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "training/backend.h"
 #include "training/matrix.h"
 
 /*
@@ -14,8 +15,9 @@
  */
 struct arena {
     const char *purpose;
-    real *base;   /* NULL while it is planned */
-    size_t count; /* numbers, padding included */
+    real *base;                    /* NULL while it is planned */
+    size_t count;                  /* numbers, padding included */
+    const struct backend *backend; /* whose the memory is, once there is any */
 };
 
 /* The next rows x columns numbers; what they are at first is not defined. */
@@ -23,7 +25,8 @@ struct matrix arena_matrix(struct arena *arena, size_t rows, size_t columns);
 
 /* Gets what was planned, zeroed, and begins anew; ERR_FAILED where there is not
  * so much. */
-int arena_allocate(struct arena *arena, struct err *err);
+int arena_allocate(struct arena *arena, const struct backend *backend,
+                   struct err *err);
 void arena_clear(struct arena *arena);
 
 #endif

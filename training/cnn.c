@@ -9,10 +9,6 @@
 #include "base/compiler.h"
 #include "training/streams.h"
 
-/* Of the patches that a convolution works on at a time: they fit into the
- * second cache of a core, with what they are multiplied by. */
-enum { PATCH_BYTES = 256 * 1024 };
-
 struct layer {
     int unit, weight, bias; /* of the parameters */
 };
@@ -169,13 +165,17 @@ static int cnn_plan(struct model *model, const void *options, struct err *err)
     return 0;
 }
 
-/* Lines of patches that fill the cache, at least one. */
-static size_t lines_at_once(const struct stage *stage)
+/* Lines of patches that are worked on at a time, at least one. */
+static size_t lines_at_once(const struct cnn *cnn, const struct stage *stage)
 {
+    size_t room = cnn->model.ops->patch_bytes;
+    size_t lines = cnn->model.shape.max_samples * stage->space.grid.height;
     size_t line = stage->space.grid.width * CONV_SIDE * CONV_SIDE *
                   stage->inputs * sizeof(real);
 
-    return line < PATCH_BYTES ? PATCH_BYTES / line : 1;
+    if (room / line < lines)
+        lines = room / line;
+    return lines > 0 ? lines : 1;
 }
 
 static void cnn_place(struct model *model, struct arena *activations)
@@ -191,7 +191,7 @@ static void cnn_place(struct model *model, struct arena *activations)
         struct grid grid = stage->space.grid;
 
         stage->space.patches =
-            arena_matrix(activations, lines_at_once(stage) * grid.width,
+            arena_matrix(activations, lines_at_once(cnn, stage) * grid.width,
                          CONV_SIDE * CONV_SIDE * stage->inputs);
         stage->conv = arena_matrix(activations, samples * pixels_of(grid),
                                    stage->outputs);

@@ -8,9 +8,9 @@
 
 #include "base/err.h"
 #include "training/arena.h"
+#include "training/backend.h"
 #include "training/data.h"
 #include "training/flags.h"
-#include "training/ops.h"
 #include "training/params.h"
 
 /*
@@ -75,7 +75,8 @@ struct model_kind {
 /* The first member of every model's own struct. */
 struct model {
     const struct model_kind *kind;
-    const struct ops *ops;
+    const struct backend *backend;
+    const struct ops *ops; /* the backend's */
     struct model_shape shape;
     struct params params;
     struct arena activations;
@@ -84,7 +85,8 @@ struct model {
 extern const struct model_kind *const models[]; /* NULL-ended */
 
 /* Knows its sizes: params.count and activations.count. */
-struct model *model_plan(const struct model_kind *kind, const struct ops *ops,
+struct model *model_plan(const struct model_kind *kind,
+                         const struct backend *backend,
                          const struct model_shape *shape, const void *options,
                          struct err *err);
 /* Gets the memory and the first values. */
@@ -92,11 +94,11 @@ int model_allocate(struct model *model, struct err *err);
 void model_release(struct model *model); /* takes NULL */
 
 /* Adds what the batch comes to to *totals; params.grads becomes its gradient.
- */
-void model_train(struct model *model, const struct batch *batch,
-                 struct totals *totals);
+ * -1 with ERR_FAILED where the backend has failed. */
+int model_train(struct model *model, const struct batch *batch,
+                struct totals *totals, struct err *err);
 /* Adds to *totals, with no noise and no gradient. */
-void model_evaluate(struct model *model, const struct batch *batch,
-                    struct totals *totals);
+int model_evaluate(struct model *model, const struct batch *batch,
+                   struct totals *totals, struct err *err);
 
 #endif

@@ -5,14 +5,16 @@
 
 #include "base/mem.h"
 
-struct model *model_plan(const struct model_kind *kind, const struct ops *ops,
+struct model *model_plan(const struct model_kind *kind,
+                         const struct backend *backend,
                          const struct model_shape *shape, const void *options,
                          struct err *err)
 {
     struct model *model = mem_zero(kind->size);
 
     model->kind = kind;
-    model->ops = ops;
+    model->backend = backend;
+    model->ops = backend->ops;
     model->shape = *shape;
     model->activations.purpose = "activations";
     if (kind->plan(model, options, err) != 0) {
@@ -26,8 +28,8 @@ struct model *model_plan(const struct model_kind *kind, const struct ops *ops,
 
 int model_allocate(struct model *model, struct err *err)
 {
-    if (params_allocate(&model->params, err) != 0 ||
-        arena_allocate(&model->activations, err) != 0)
+    if (params_allocate(&model->params, model->backend, err) != 0 ||
+        arena_allocate(&model->activations, model->backend, err) != 0)
         return -1;
     model->kind->place(model, &model->activations);
     model->kind->init(model);

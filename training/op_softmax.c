@@ -44,8 +44,8 @@ void cpu_softmax_loss(struct matrix logits, const uint16_t *targets,
     }
 }
 
-SIMD_CLONES void cpu_softmax_loss_grad(struct matrix probabilities,
-                                       const uint16_t *targets, double scale)
+SIMD_CLONES static void gradients_of(struct matrix probabilities,
+                                     const uint16_t *targets, double scale)
 {
     for (size_t row = 0; row < probabilities.rows; row++) {
         real *p = probabilities.data + row * probabilities.columns;
@@ -54,4 +54,11 @@ SIMD_CLONES void cpu_softmax_loss_grad(struct matrix probabilities,
         for (size_t i = 0; i < probabilities.columns; i++)
             p[i] *= (real)scale;
     }
+}
+
+void cpu_softmax_loss_grad(struct matrix logits, const uint16_t *targets,
+                           double scale, struct totals *totals)
+{
+    cpu_softmax_loss(logits, targets, totals);
+    gradients_of(logits, targets, scale);
 }

@@ -9,9 +9,10 @@
 
 /*
  * The operations that models are made of, each with its gradient beside it, as
- * a table: one table a backend. Every matrix is the caller's and lies where the
- * backend computes; shapes that do not fit are the caller's fault. Nothing
- * allocates, and nothing hides a NaN.
+ * a table: one table a backend (backend.h). Every matrix, and every array of
+ * bytes, tokens or targets, is the caller's and lies where the backend
+ * computes; shapes that do not fit are the caller's fault. Nothing allocates,
+ * and nothing hides a NaN.
  */
 
 /* Random numbers for the rows of a batch, the same whatever part of it they
@@ -22,7 +23,8 @@ struct noise {
     uint64_t first_row; /* in the whole batch, of the matrix's first */
 };
 
-/* What a batch came to, summed over its targets; where the backend computes. */
+/* What a batch came to, summed over its targets; known once the backend has
+ * been waited for. */
 struct totals {
     double loss;
     uint64_t errors;
@@ -77,8 +79,25 @@ struct attention_pass {
     struct matrix dqkv; /* what it comes to */
 };
 
+/* Of an update of parameters w with moments and gradients g. */
+struct sgd_rates {
+    double momentum, rate, decay;
+    double scale; /* of the gradients */
+};
+
+struct adam_rates {
+    double beta1, beta2, rate, epsilon;
+    double keep;  /* of w */
+    double scale; /* of the gradients */
+};
+
+struct adam_moments {
+    struct matrix first, second;
+};
+
 struct ops {
     const char *name;
+    size_t patch_bytes; /* that suit it, of conv_space.patches */
 
     /* x[i] = (bytes[i] / 255 - mean) / deviation for x.columns bytes a row,
      * with the mean and deviation of Fashion-MNIST's pixels. */
@@ -134,10 +153,10 @@ struct ops {
      */
     void (*softmax_loss)(struct matrix logits, const uint16_t *targets,
                          struct totals *totals);
-    /* Those probabilities become, in place, the gradient of scale x the sum of
-     * the losses with respect to the logits. */
-    void (*softmax_loss_grad)(struct matrix probabilities,
-                              const uint16_t *targets, double scale);
+    /* The same, but the logits become the gradient of scale x the sum of their
+     * losses. */
+    void (*softmax_loss_grad)(struct matrix logits, const uint16_t *targets,
+                              double scale, struct totals *totals);
 
     /* x = 0; to = from, of the same shape. */
     void (*clear)(struct matrix x);
@@ -176,6 +195,16 @@ struct ops {
                       struct matrix y);
     void (*attention_grad)(const struct attention_pass *pass,
                            const struct attention *how);
+
+    /* v = momentum v + scale g + decay w; w = w - rate v (Sutskever et al.,
+     * ICML 2013, in the form in which the rate scales the whole velocity). */
+    void (*sgd)(const struct sgd_rates *rates, struct matrix g, struct matrix v,
+                struct matrix w);
+    /* m and v as running means of scale g and its square; w = keep w - rate m /
+     * (sqrt(v) + epsilon) (Kingma and Ba, "Adam", ICLR 2015, algorithm 1; the
+     * decay as Loshchilov and Hutter, ICLR 2019). */
+    void (*adam)(const struct adam_rates *rates, struct matrix g,
+                 const struct adam_moments *moments, struct matrix w);
 };
 
 extern const struct ops ops_cpu;

@@ -3,6 +3,7 @@
 
 const struct ops ops_cpu = {
     .name = "cpu",
+    .patch_bytes = (size_t)256 * 1024, /* fit into a core's second cache */
     .normalize = cpu_normalize,
     .linear = cpu_linear,
     .linear_grad_params = cpu_linear_grad_params,
@@ -17,7 +18,6 @@ const struct ops ops_cpu = {
     .pool_grad = cpu_pool_grad,
     .softmax_loss = cpu_softmax_loss,
     .softmax_loss_grad = cpu_softmax_loss_grad,
-
     .clear = cpu_clear,
     .copy = cpu_copy,
     .embedding = cpu_embedding,
@@ -28,4 +28,6 @@ const struct ops ops_cpu = {
     .gelu_grad = cpu_gelu_grad,
     .attention = cpu_attention,
     .attention_grad = cpu_attention_grad,
+    .sgd = cpu_sgd,
+    .adam = cpu_adam,
 };

@@ -31,8 +31,8 @@ void cpu_pool_grad(struct matrix dy, struct grid grid, struct matrix x);
 
 void cpu_softmax_loss(struct matrix logits, const uint16_t *targets,
                       struct totals *totals);
-void cpu_softmax_loss_grad(struct matrix probabilities, const uint16_t *targets,
-                           double scale);
+void cpu_softmax_loss_grad(struct matrix logits, const uint16_t *targets,
+                           double scale, struct totals *totals);
 
 void cpu_clear(struct matrix x);
 void cpu_copy(struct matrix from, struct matrix to);
@@ -51,5 +51,10 @@ void cpu_attention(struct matrix qkv, const struct attention *how,
                    struct matrix y);
 void cpu_attention_grad(const struct attention_pass *pass,
                         const struct attention *how);
+
+void cpu_sgd(const struct sgd_rates *rates, struct matrix g, struct matrix v,
+             struct matrix w);
+void cpu_adam(const struct adam_rates *rates, struct matrix g,
+              const struct adam_moments *moments, struct matrix w);
 
 #endif

@@ -32,6 +32,7 @@ struct optim_span {
 /* Embedded: optim_init, then optim_clear, also after a failed init. */
 struct optim {
     struct optim_settings settings;
+    const struct backend *backend; /* borrowed */
     int moment_count;
     real *moments[OPTIM_MAX_MOMENTS]; /* of as many parameters as it has */
 };
@@ -43,12 +44,12 @@ int optim_moment_count(int rule);
 
 /* For so many parameters. */
 int optim_init(struct optim *optim, const struct optim_settings *settings,
-               size_t count, struct err *err);
+               size_t count, const struct backend *backend, struct err *err);
 void optim_clear(struct optim *optim);
 
 /* One update with gradients times `scale`; `step` counts those done before,
- * from 0. */
-void optim_step(struct optim *optim, const struct optim_span *span, double lr,
-                double scale, uint64_t step);
+ * from 0. -1 with ERR_FAILED where the backend has failed. */
+int optim_step(struct optim *optim, const struct optim_span *span, double lr,
+               double scale, uint64_t step, struct err *err);
 
 #endif

@@ -71,9 +71,11 @@ void params_place(struct params *params)
     }
 }
 
-int params_allocate(struct params *params, struct err *err)
+int params_allocate(struct params *params, const struct backend *backend,
+                    struct err *err)
 {
-    params->values = real_array(params->count + params->spare, err);
+    params->backend = backend;
+    params->values = backend_array(backend, params->count + params->spare, err);
     return params->values != NULL ? 0 : -1;
 }
 
@@ -81,7 +83,8 @@ void params_clear(struct params *params)
 {
     free(params->tensors);
     free(params->units);
-    free(params->values);
+    if (params->backend != NULL)
+        params->backend->release(params->values);
     memset(params, 0, sizeof(*params));
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "training/backend.h"
 #include "training/matrix.h"
 
 /*
@@ -51,7 +52,8 @@ struct params {
     size_t count; /* elements of each buffer, padding included */
     size_t spare; /* zeroes behind them in both, for who works on equal parts */
     real *values;
-    real *grads; /* borrowed, from who trains (reducer.h) */
+    real *grads;                   /* borrowed, from who trains (reducer.h) */
+    const struct backend *backend; /* where both lie */
     const struct params_hooks *hooks; /* borrowed, or NULL */
 };
 
@@ -64,7 +66,8 @@ int params_add(struct params *params, const char *name, size_t rows,
 /* Where each tensor lies; once, after the last params_add. Then `count` is
  * known, and params_allocate gets the values, zeroed. */
 void params_place(struct params *params);
-int params_allocate(struct params *params, struct err *err);
+int params_allocate(struct params *params, const struct backend *backend,
+                    struct err *err);
 void params_clear(struct params *params);
 
 struct matrix params_value(const struct params *params, int index);

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <zlib.h>
 
 #include "base/compiler.h"
@@ -20,8 +19,8 @@
  * the tree's order for any number of shares. From stage 2 on they are sums over
  * all ranks, of this rank's shard alone, so each share's gradients are sent.
  *
- * Memory that is not needed now is given back page by page, and stays where
- * it is: reading it gives zeroes.
+ * Memory that is not needed now is given back where the backend can, and stays
+ * where it is.
  */
 
 enum { MAX_WAITING = 17 };
@@ -58,14 +57,10 @@ struct reducer {
     double *squares; /* of each block of gradients */
 };
 
-static void give_back(real *numbers, size_t count)
+static void give_back(const struct reducer *reducer, real *numbers,
+                      size_t count)
 {
-    size_t lead = -(uintptr_t)numbers & 4095; /* to the next page */
-    size_t bytes = count * sizeof(*numbers);
-
-    if (bytes > lead)
-        madvise((char *)numbers + lead, (bytes - lead) & ~(size_t)4095,
-                MADV_DONTNEED);
+    reducer->params->backend->discard(numbers, count * sizeof(*numbers));
 }
 
 /* All of a bucket, of an array that has the spare numbers behind it. */
@@ -74,7 +69,7 @@ static void give_back_bucket(const struct reducer *reducer, real *array,
 {
     const struct buckets *it = &reducer->buckets;
 
-    give_back(array + bucket_begin(it, bucket),
+    give_back(reducer, array + bucket_begin(it, bucket),
               bucket_share(it, bucket) * (size_t)it->ranks);
 }
 
@@ -240,6 +235,9 @@ static void leave(void *user, int index, enum pass pass)
     const struct unit *unit = &reducer->params->units[index];
     bool is_last = reducer->share + 1 == reducer->shares;
 
+    /* A failure is told at the end of the pass. */
+    if (pass == PASS_BACKWARD || reducer->present != NULL)
+        reducer->params->backend->synchronize(NULL);
     if (pass == PASS_BACKWARD && !sends_each_share(reducer))
         add_share(reducer, reducer->share,
                   reducer->params->grads + unit->offset, unit->offset,
@@ -262,7 +260,7 @@ static void take_values(struct reducer *reducer)
         memcpy(reducer->own_values + bucket_shard(it, i),
                params->values + bucket_own(it, i),
                bucket_share(it, i) * sizeof(real));
-    give_back(params->values, params->count + params->spare);
+    give_back(reducer, params->values, params->count + params->spare);
 }
 
 int reducer_sum_count(int stage, int shares)
@@ -281,23 +279,25 @@ static int get_memory(struct reducer *reducer, struct err *err)
     size_t all = params->count + params->spare;
 
     /* What is given back again and again costs less where it is not shared. */
-    if (sends_each_share(reducer))
-        params->grads = reducer->own_grads = real_array(all, err);
+    if (sends_each_share(reducer) || !params->backend->takes_any_memory)
+        params->grads = reducer->own_grads =
+            backend_array(params->backend, all, err);
     else
         params->grads = comm_window(reducer->comm, all * sizeof(real), err);
     if (params->grads == NULL)
         return -1;
     for (int i = 0; i < reducer_sum_count(reducer->stage, reducer->shares);
          i++) {
-        reducer->sums[i] =
-            real_array(sends_each_share(reducer) ? shard : params->count, err);
+        reducer->sums[i] = backend_array(
+            params->backend, sends_each_share(reducer) ? shard : params->count,
+            err);
         if (reducer->sums[i] == NULL)
             return -1;
     }
     if (reducer->stage == 3) {
         reducer->present = mem_array((size_t)reducer->buckets.count,
                                      sizeof(*reducer->present));
-        reducer->own_values = real_array(shard, err);
+        reducer->own_values = backend_array(params->backend, shard, err);
         if (reducer->own_values == NULL)
             return -1;
     }
@@ -338,15 +338,18 @@ struct reducer *reducer_create(struct params *params, struct comm *comm,
 
 void reducer_destroy(struct reducer *reducer)
 {
+    const struct backend *backend;
+
     if (reducer == NULL)
         return;
+    backend = reducer->params->backend;
     comm_thread_destroy(reducer->thread);
     reducer->params->hooks = NULL;
     reducer->params->grads = NULL;
     for (int i = 0; i < MAX_WAITING; i++)
-        free(reducer->sums[i]);
-    free(reducer->own_values);
-    free(reducer->own_grads);
+        backend->release(reducer->sums[i]);
+    backend->release(reducer->own_values);
+    backend->release(reducer->own_grads);
     free(reducer->present);
     free(reducer->is_known);
     free(reducer->squares);

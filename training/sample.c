@@ -11,7 +11,6 @@
 #include "training/bpe.h"
 #include "training/checkpoint.h"
 #include "training/gpt.h"
-#include "training/ops_cpu.h"
 #include "training/streams.h"
 #include "training/tools.h"
 
@@ -123,7 +122,7 @@ static struct model *restored_model(const struct checkpoint *checkpoint,
         return NULL;
     shape.targets = (size_t)options.text.context;
     shape.inputs = shape.targets * sizeof(uint16_t);
-    model = model_plan(&model_gpt, &ops_cpu, &shape, &options, err);
+    model = model_plan(&model_gpt, &backend_cpu, &shape, &options, err);
     if (model != NULL && model_allocate(model, err) == 0 &&
         restore(checkpoint, model, err) == 0)
         return model;

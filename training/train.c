@@ -30,11 +30,25 @@ static void run_clear(struct run *run)
     free(run->tallies);
     free(run->order);
     free(run->samples);
-    free(run->inputs);
-    free(run->targets);
+    if (run->backend != NULL) {
+        run->backend->release(run->inputs);
+        run->backend->release(run->targets);
+    }
 }
 
-/* Finds the other ranks. */
+static int choose_backend(struct run *run, struct err *err)
+{
+    struct buf notes = BUF_INIT;
+
+    run->backend =
+        backend_open(run->options->backend, run->ranks.local_rank, &notes, err);
+    if (notes.length > 0)
+        run_note(run, buf_text(&notes));
+    buf_clear(&notes);
+    return run->backend != NULL ? 0 : -1;
+}
+
+/* Finds the other ranks, and where to compute. */
 static int run_meet(struct run *run, const struct train_job *job,
                     struct err *err)
 {
@@ -47,7 +61,7 @@ static int run_meet(struct run *run, const struct train_job *job,
     if (ranks_read(&run->ranks, err) != 0)
         return -1;
     run->comm = comm_create(&run->ranks, &options, err);
-    return run->comm != NULL ? 0 : -1;
+    return run->comm != NULL ? choose_backend(run, err) : -1;
 }
 
 /* As many shares as the run began with. */
@@ -103,9 +117,12 @@ static int run_init(struct run *run, enum data_part part, struct err *err)
     if (run_plan(run, part, err) != 0)
         return -1;
     run->samples = mem_array(run->max_samples, sizeof(*run->samples));
-    run->inputs = mem_array(run->max_samples, run->data->input_bytes);
-    run->targets =
-        mem_array(run->max_samples * run->data->targets, sizeof(*run->targets));
+    run->inputs =
+        run->backend->allocate(run->max_samples * run->data->input_bytes, err);
+    run->targets = run->backend->allocate(
+        run->max_samples * run->data->targets * sizeof(*run->targets), err);
+    if (run->inputs == NULL || run->targets == NULL)
+        return -1;
     run->model->params.spare = buckets_spare(run->ranks.size);
     if (model_allocate(run->model, err) != 0)
         return -1;
@@ -117,7 +134,7 @@ static int run_init(struct run *run, enum data_part part, struct err *err)
     buf_printf(&run->required, "model=%s\n%s", job->kind->name, job->required);
     add_vocabulary(run);
     return optim_init(&run->optim, &settings, reducer_shard_count(run->reducer),
-                      err);
+                      run->backend, err);
 }
 
 static void run_split(struct run *run)

@@ -45,11 +45,10 @@ int run_sum_tallies(struct run *run, struct tally *sum, int *bad,
 }
 
 /* In as many batches as the largest share: other ranks take part in them. */
-static struct totals measure_share(struct run *run, size_t begin, size_t end,
-                                   size_t most)
+static int measure_share(struct run *run, size_t begin, size_t end, size_t most,
+                         struct totals *totals, struct err *err)
 {
-    struct totals totals = {0};
-
+    *totals = (struct totals){0};
     for (size_t done = 0; done < most; done += run->evaluate_samples) {
         size_t left = end - begin;
         size_t size =
@@ -60,10 +59,12 @@ static struct totals measure_share(struct run *run, size_t begin, size_t end,
         for (size_t i = 0; i < size; i++)
             run->samples[i] = (uint32_t)(begin + i);
         batch = run_gather(run, run->samples, size > 0 ? size : 1);
-        model_evaluate(run->model, &batch, size > 0 ? &totals : &unused);
+        if (model_evaluate(run->model, &batch, size > 0 ? totals : &unused,
+                           err) != 0)
+            return -1;
         begin += size;
     }
-    return totals;
+    return 0;
 }
 
 int run_measure(struct run *run, size_t first, double *loss, double *error,
@@ -77,11 +78,13 @@ int run_measure(struct run *run, size_t first, double *loss, double *error,
 
     for (int i = 0; i < shares->own; i++) {
         int share = shares_of(shares, run->ranks.rank, i);
-        struct totals totals =
-            measure_share(run, first + shares_begin(shares, share, count),
-                          first + shares_begin(shares, share + 1, count),
-                          shares_most(shares, count));
+        size_t begin = first + shares_begin(shares, share, count);
+        size_t end = first + shares_begin(shares, share + 1, count);
+        struct totals totals;
 
+        if (measure_share(run, begin, end, shares_most(shares, count), &totals,
+                          err) != 0)
+            return -1;
         run->tallies[shares_place(shares, share)] =
             (struct tally){totals.loss, totals.errors, 0};
     }

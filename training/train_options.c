@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/train_options.h"
 
+#include "training/backend.h"
 #include "training/comm.h"
 #include "training/lr_schedule.h"
 #include "training/optim.h"
@@ -170,6 +171,13 @@ const struct flag train_flags[] = {
      .min = 0,
      .max = 9007199254740992.0,
      .kept = true},
+    {.name = "backend",
+     .type = FLAG_CHOICE,
+     .offset = offsetof(struct train_options, backend),
+     .argument = "NAME",
+     .initial = "cpu",
+     .doc = "what computes: cpu, cuda or auto",
+     .choices = backend_names},
     {.name = "threads",
      .type = FLAG_INT,
      .offset = offsetof(struct train_options, threads),

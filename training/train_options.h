@@ -12,6 +12,7 @@ struct train_options {
     double lr, momentum, weight_decay;
     int optimizer; /* index into optim_names */
     int schedule;  /* index into lr_schedule_names */
+    int backend;   /* index into backend_names */
     int64_t batch, epochs, limit, seed, threads;
     int64_t horizon; /* epochs at the end of schedule; 0: epochs */
     double warmup;   /* epochs */

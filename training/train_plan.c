@@ -134,10 +134,15 @@ int train_plan_make(const struct train_job *job,
 {
     struct run run = {.job = job,
                       .options = job->options,
+                      .backend = &backend_cpu,
                       .ranks = {.size = (int)options->ranks}};
     int status = -1;
 
     memset(plan, 0, sizeof(*plan));
+    if (strcmp(backend_names[run.options->backend], backend_cpu.name) != 0)
+        return err_set(err, ERR_USAGE,
+                       "a plan is for --backend cpu alone, not %s",
+                       backend_names[run.options->backend]);
     plan->ranks = run.ranks.size;
     if (run_cut(&run, 0, err) == 0 && run_plan(&run, DATA_TRAIN, err) == 0)
         status = measure_machine(plan, err);

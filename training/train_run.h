@@ -40,6 +40,7 @@ struct run {
     const struct train_options *options;
     struct ranks ranks;
     struct comm *comm;
+    const struct backend *backend;
     struct shares shares;
     struct checkpoint *checkpoint; /* to go on from, or NULL */
     struct data *data;

@@ -67,6 +67,6 @@ int run_plan(struct run *run, enum data_part part, struct err *err)
     shape.classes = run->data->classes;
     shape.max_samples = run->max_samples;
     run->model =
-        model_plan(job->kind, &ops_cpu, &shape, job->model_options, err);
+        model_plan(job->kind, run->backend, &shape, job->model_options, err);
     return run->model != NULL ? 0 : -1;
 }

@@ -5,27 +5,32 @@
 #include "training/train_run.h"
 
 /* A part of the batch of `count` samples in run->order + start: samples begin
- * to end of it. */
-static struct totals train_share(struct run *run, size_t start, size_t count,
-                                 int share)
+ * to end of it. What it came to becomes the share's tally. */
+static int train_share(struct run *run, size_t start, size_t count, int share,
+                       struct err *err)
 {
     size_t begin = shares_begin(&run->shares, share, count);
     size_t end = shares_begin(&run->shares, share + 1, count);
+    struct tally *tally = &run->tallies[shares_place(&run->shares, share)];
     struct totals totals = {0};
     struct batch batch;
 
     /* Where there is nothing to learn, all steps are done nevertheless: other
      * ranks take part in them. */
     if (begin == end) {
+        struct totals unused = {0};
+
         batch = run_gather(run, run->order + start, 1);
-        model_train(run->model, &batch, &totals);
-        return (struct totals){0};
+        *tally = (struct tally){.signal = *run->job->stop};
+        return model_train(run->model, &batch, &unused, err);
     }
     batch = run_gather(run, run->order + start + begin, end - begin);
     batch.first = begin;
     batch.scale = 1 / (double)(count * run->data->targets);
-    model_train(run->model, &batch, &totals);
-    return totals;
+    if (model_train(run->model, &batch, &totals, err) != 0)
+        return -1;
+    *tally = (struct tally){totals.loss, totals.errors, *run->job->stop};
+    return 0;
 }
 
 /* Every rank is at the same step. */
@@ -65,7 +70,9 @@ static int update(struct run *run, struct err *err)
     for (int i = 0; i < spans; i++) {
         struct optim_span span = reducer_span(run->reducer, i);
 
-        optim_step(&run->optim, &span, run->meter.lr, scale, run->at.step);
+        if (optim_step(&run->optim, &span, run->meter.lr, scale, run->at.step,
+                       err) != 0)
+            return -1;
         reducer_publish(run->reducer, i);
     }
     return reducer_settle(run->reducer, err);
@@ -112,13 +119,10 @@ int run_step(struct run *run, size_t start, size_t count, struct tally *sum,
     if (is_checked)
         reducer_begin_digest(run->reducer);
     for (int i = 0; i < shares->own; i++) {
-        int share = shares_of(shares, run->ranks.rank, i);
-        struct totals totals;
-
         reducer_begin_share(run->reducer, i);
-        totals = train_share(run, start, count, share);
-        run->tallies[shares_place(shares, share)] =
-            (struct tally){totals.loss, totals.errors, *run->job->stop};
+        if (train_share(run, start, count,
+                        shares_of(shares, run->ranks.rank, i), err) != 0)
+            return -1;
     }
     if (reducer_settle(run->reducer, err) != 0 ||
         measured_sum(run, sum, bad, err) != 0)

@@ -90,7 +90,8 @@ static inline double whole_value(void *context)
     struct whole *whole = context;
     struct totals totals = {0};
 
-    model_train(whole->model, &whole->batch, &totals);
+    assert_int_equal(model_train(whole->model, &whole->batch, &totals, NULL),
+                     0);
     return totals.loss * whole->batch.scale;
 }
 
@@ -101,7 +102,7 @@ static inline void check_model(const struct model_kind *kind,
                                const uint16_t *targets, size_t samples)
 {
     struct whole whole = {
-        model_plan(kind, &ops_cpu, shape, options, NULL),
+        model_plan(kind, &backend_cpu, shape, options, NULL),
         {inputs, targets, samples, .step = 9, .first = 3, .scale = 0.3}};
     struct params *params;
     struct rng rng;

@@ -74,8 +74,9 @@ static int make_run(void **state)
         params_add(&run->params, "b", 1, 3, NULL) < 0)
         return -1;
     params_place(&run->params);
-    if (params_allocate(&run->params, NULL) != 0 ||
-        optim_init(&run->optim, &adam, run->params.count, NULL) != 0)
+    if (params_allocate(&run->params, &backend_cpu, NULL) != 0 ||
+        optim_init(&run->optim, &adam, run->params.count, &backend_cpu, NULL) !=
+            0)
         return -1;
     run->place = (struct checkpoint_place){run->directory, 0, 1, NULL};
     run->parts =

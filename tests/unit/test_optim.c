@@ -29,7 +29,7 @@ static int make_params(void **state)
     if (params_add(&params, "w", 1, 3, NULL) != 0)
         return -1;
     params_place(&params);
-    return params_allocate(&params, NULL);
+    return params_allocate(&params, &backend_cpu, NULL);
 }
 
 static int clear_params(void **state)
@@ -50,7 +50,8 @@ static void descend(struct optim *optim, struct params *params, int steps)
     for (int step = 0; step < steps; step++) {
         for (int i = 0; i < 3; i++)
             grads[i] = params->values[i] * (real)(i + 1) / 2;
-        optim_step(optim, &span, 0.1, 2, (uint64_t)step);
+        assert_int_equal(optim_step(optim, &span, 0.1, 2, (uint64_t)step, NULL),
+                         0);
     }
 }
 
@@ -60,7 +61,7 @@ static void test_optim__sgd_follows_its_formula(void **state)
     struct params *params = *state;
     struct optim optim;
 
-    assert_int_equal(optim_init(&optim, &settings, 3, NULL), 0);
+    assert_int_equal(optim_init(&optim, &settings, 3, &backend_cpu, NULL), 0);
     assert_int_equal(optim.moment_count, 1);
     descend(&optim, params, 3);
     for (int i = 0; i < 3; i++) {
@@ -81,7 +82,7 @@ static void test_optim__adam_follows_its_formula(void **state)
     struct params *params = *state;
     struct optim optim;
 
-    assert_int_equal(optim_init(&optim, &settings, 3, NULL), 0);
+    assert_int_equal(optim_init(&optim, &settings, 3, &backend_cpu, NULL), 0);
     assert_int_equal(optim.moment_count, 2);
     descend(&optim, params, 3);
     for (int i = 0; i < 3; i++) {

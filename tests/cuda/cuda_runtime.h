@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TESTS_CUDA_CUDA_RUNTIME_H
+#define SMTUNE_TESTS_CUDA_CUDA_RUNTIME_H
+
+#include <functional>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * As much of CUDA as training/cuda uses, on the processor, so that the kernels
+ * are tested where there is no device. Threads of a block are fibers of one
+ * thread, which change at barriers alone; what is put on a stream runs when it
+ * is waited for. A barrier that some threads never reach ends the program.
+ */
+
+/* One thread has all fibers: what is its own is theirs in common. */
+#define __shared__ thread_local
+#define __global__
+#define __device__
+
+struct dim3 {
+    unsigned x, y, z;
+
+    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1)
+        : x(a), y(b), z(c)
+    {
+    }
+};
+
+extern dim3 gridDim, blockDim, blockIdx, threadIdx;
+
+/* Threads and blocks run from the last to the first. */
+extern "C" void emulated_reverse(bool is_reversed);
+
+enum cudaError_t {
+    cudaSuccess,
+    cudaErrorInvalidValue,
+    cudaErrorMemoryAllocation,
+    cudaErrorInvalidConfiguration = 9
+};
+enum { cudaMemAttachGlobal = 1, cudaStreamNonBlocking = 1 };
+enum cudaDeviceAttr { cudaDevAttrConcurrentManagedAccess };
+enum cudaMemcpyKind { cudaMemcpyDefault };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+typedef struct emulated_stream *cudaStream_t;
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+};
+
+const char *cudaGetErrorString(cudaError_t status);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t emulated_allocate(void **memory, size_t bytes);
+cudaError_t cudaFree(void *memory);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
+                            cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream);
+
+template <typename T> cudaError_t cudaMalloc(T **memory, size_t bytes)
+{
+    return emulated_allocate((void **)memory, bytes);
+}
+
+template <typename T>
+cudaError_t cudaMallocManaged(T **memory, size_t bytes, unsigned)
+{
+    return emulated_allocate((void **)memory, bytes);
+}
+
+template <typename T>
+cudaError_t cudaFuncSetAttribute(T *, cudaFuncAttribute, int)
+{
+    return cudaSuccess;
+}
+
+/* On the stream, as whatever the device does. */
+void emulated_put(std::function<void()> work);
+void emulated_run(const cudaLaunchConfig_t &config,
+                  const std::function<void()> &kernel);
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                               void (*kernel)(Parameters...),
+                               Arguments &&...arguments)
+{
+    const cudaLaunchConfig_t how = *config;
+    const dim3 grid = how.gridDim, block = how.blockDim;
+
+    if (block.x * block.y * block.z > 1024 || grid.x > 2147483647U ||
+        grid.x == 0 || grid.y - 1 > 65534 || grid.z != 1)
+        return cudaErrorInvalidConfiguration;
+    emulated_put([=] { emulated_run(how, [=] { kernel(arguments...); }); });
+    return cudaSuccess;
+}
+
+void __syncthreads();
+/* What all lanes of this warp have given, by lane. */
+const uint64_t *emulated_exchange(uint64_t bits);
+
+template <typename T> T __shfl_sync(unsigned, T value, int lane)
+{
+    uint64_t bits = 0;
+    T result;
+
+    memcpy(&bits, &value, sizeof(value));
+    memcpy(&result, &emulated_exchange(bits)[lane], sizeof(result));
+    return result;
+}
+
+template <typename T> T __shfl_xor_sync(unsigned mask, T value, int lanes)
+{
+    return __shfl_sync(mask, value, (int)(threadIdx.x % 32) ^ lanes);
+}
+
+static inline unsigned __ballot_sync(unsigned, int is_true)
+{
+    const uint64_t *all = emulated_exchange(is_true != 0);
+    unsigned lanes = 0;
+
+    for (int lane = 0; lane < 32; lane++)
+        lanes |= (unsigned)all[lane] << lane;
+    return lanes;
+}
+
+static inline int __popc(unsigned bits)
+{
+    return __builtin_popcount(bits);
+}
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "base/fs.h"
+#include "base/rng.h"
+#include "tests/unit/cuda_cases.h"
+#include "training/cnn.h"
+#include "training/gpt.h"
+#include "training/mlp.h"
+#include "training/optim.h"
+
+/*
+ * The backend of training/cuda against the processor's: on a device where there
+ * is one, else its very sources on the processor (tests/cuda).
+ */
+
+extern const struct backend smtrain_backend; /* the emulated one */
+void emulated_reverse(bool is_reversed);
+
+/* CUDA's memory does not fit around the sanitizer's otherwise. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "protect_shadow_gap=0";
+}
+
+static const struct backend *under_test;
+
+static int open_backend(void **state)
+{
+    char *folder = fs_program_directory();
+    char *path = fs_join(folder, "../../smtrain-cuda.so");
+    struct err err = {0};
+
+    (void)state;
+    if (fs_exists(path))
+        under_test = backend_load(path, 0, &err);
+    if (under_test == NULL) {
+        print_message("no device (%s): on the processor\n",
+                      err.kind != ERR_NONE ? err.text : "not built");
+        under_test = &smtrain_backend;
+        assert_int_equal(under_test->start(0, NULL), 0);
+    }
+    free(path);
+    free(folder);
+    return 0;
+}
+
+static bool is_poisoned(enum role role)
+{
+    return role == OUT || role == SCRATCH;
+}
+
+static void fill(struct matrix x, enum role role, struct rng *rng)
+{
+    for (size_t i = 0; i < x.rows * x.columns; i++)
+        x.data[i] =
+            is_poisoned(role) ? (real)NAN : (real)(2 * rng_uniform(rng) - 1);
+}
+
+/* What a case gets; the same on every backend. */
+static struct operands make(const struct op_case *it,
+                            const struct backend *backend)
+{
+    size_t tokens = it->sizes[0] > 0 ? it->sizes[0] : 1;
+    struct operands with = {.totals = {1, 2}};
+    struct rng rng;
+
+    rng_init(&rng, 11, 0, 0);
+    for (size_t i = 0; i < CASE_MATRICES && it->shapes[i].role != 0; i++) {
+        with.m[i].rows = it->shapes[i].rows;
+        with.m[i].columns = it->shapes[i].columns;
+        with.m[i].data =
+            backend_array(backend, with.m[i].rows * with.m[i].columns, NULL);
+        assert_non_null(with.m[i].data);
+        fill(with.m[i], it->shapes[i].role, &rng);
+    }
+    with.tokens = backend->allocate(CASE_TOKENS * sizeof(*with.tokens), NULL);
+    with.bytes = backend->allocate(CASE_TOKENS, NULL);
+    assert_true(with.tokens != NULL && with.bytes != NULL);
+    for (size_t i = 0; i < CASE_TOKENS; i++) {
+        with.tokens[i] = (uint16_t)rng_below(&rng, tokens);
+        with.bytes[i] = (uint8_t)rng_below(&rng, 256);
+    }
+    return with;
+}
+
+static void let_go(const struct operands *with, const struct backend *backend)
+{
+    for (size_t i = 0; i < CASE_MATRICES; i++)
+        backend->release(with->m[i].data);
+    backend->release(with->tokens);
+    backend->release(with->bytes);
+}
+
+static struct operands run(const struct op_case *it,
+                           const struct backend *backend)
+{
+    struct operands with = make(it, backend);
+    struct err err;
+
+    it->run(backend->ops, it->sizes, &with);
+    if (backend->synchronize(&err) != 0)
+        fail_msg("%s: %s", it->name, err.text);
+    return with;
+}
+
+/* NaN is far from anything. */
+static bool is_near(struct matrix x, struct matrix expected, double limit)
+{
+    double off = 0, size = 1e-12;
+
+    for (size_t i = 0; i < x.rows * x.columns; i++) {
+        off += pow((double)x.data[i] - (double)expected.data[i], 2);
+        size += pow((double)expected.data[i], 2);
+    }
+    return sqrt(off / size) <= limit;
+}
+
+static void compare(const struct op_case *it, const struct operands *with,
+                    const struct operands *expected, double limit)
+{
+    for (size_t i = 0; i < CASE_MATRICES && it->shapes[i].role != 0; i++) {
+        enum role role = it->shapes[i].role;
+
+        if (role != LOST && role != SCRATCH &&
+            !is_near(with->m[i], expected->m[i], role == IN ? 0 : limit))
+            fail_msg("%s: matrix %zu is not as on the processor", it->name, i);
+    }
+    if (fabs(with->totals.loss - expected->totals.loss) >
+            1e-5 * expected->totals.loss ||
+        with->totals.errors != expected->totals.errors)
+        fail_msg("%s: loss %g, errors %zu; on the processor %g, %zu", it->name,
+                 with->totals.loss, (size_t)with->totals.errors,
+                 expected->totals.loss, (size_t)expected->totals.errors);
+}
+
+/* A second time on the processor in the reverse order of threads and blocks:
+ * none takes what another one has yet to give. */
+static void test_cuda__ops_come_to_what_the_processor_does(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(op_cases); i++) {
+        const struct op_case *it = &op_cases[i];
+        struct operands expected = run(it, &backend_cpu);
+        struct operands with = run(it, under_test), again;
+
+        emulated_reverse(true);
+        again = run(it, under_test);
+        emulated_reverse(false);
+        compare(it, &with, &expected, it->is_exact ? 0 : 3e-6);
+        compare(it, &again, &with, 0);
+        let_go(&expected, &backend_cpu);
+        let_go(&with, under_test);
+        let_go(&again, under_test);
+    }
+}
+
+static double loss_with(float odd, size_t at)
+{
+    struct matrix x = {backend_array(under_test, 3, NULL), 1, 3};
+    uint16_t *targets = under_test->allocate(sizeof(*targets), NULL);
+    struct totals totals = {0};
+
+    assert_true(x.data != NULL && targets != NULL);
+    x.data[at] = odd;
+    under_test->ops->softmax_loss(x, targets, &totals);
+    assert_int_equal(under_test->synchronize(NULL), 0);
+    under_test->release(x.data);
+    under_test->release(targets);
+    return totals.loss;
+}
+
+static void test_cuda__ops_do_not_hide_nan(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct matrix x = {backend_array(under_test, 4, NULL), 4, 1};
+        struct matrix y = {backend_array(under_test, 1, NULL), 1, 1};
+
+        assert_true(x.data != NULL && y.data != NULL);
+        x.data[i] = (real)NAN;
+        under_test->ops->relu(x);
+        under_test->ops->pool(x, (struct grid){2, 2}, y);
+        assert_int_equal(under_test->synchronize(NULL), 0);
+        assert_true(isnan(x.data[i]) && isnan(y.data[0]));
+        under_test->release(x.data);
+        under_test->release(y.data);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(isnan(loss_with(NAN, i)));
+        assert_false(isfinite(loss_with(INFINITY, i)));
+    }
+}
+
+enum { SAMPLES = 2, PIXELS = 36, CONTEXT = 9, STEPS = 2 };
+
+/* A model, and what training makes of it in a few steps. */
+struct trained {
+    struct model *model;
+    struct optim optim;
+    struct totals totals;
+};
+
+static void train(struct trained *it, const struct backend *backend,
+                  const uint8_t *inputs, const uint16_t *targets)
+{
+    const struct model_shape *shape = &it->model->shape;
+    size_t input_bytes = SAMPLES * shape->inputs;
+    size_t target_bytes = SAMPLES * shape->targets * sizeof(*targets);
+    struct params *params = &it->model->params;
+    struct optim_span span = {params->values, params->grads, 0, 0,
+                              params->count};
+    struct batch batch = {.count = SAMPLES, .first = 5, .scale = 0.1};
+    void *there = backend->allocate(input_bytes, NULL);
+    void *wanted = backend->allocate(target_bytes, NULL);
+
+    assert_true(there != NULL && wanted != NULL);
+    memcpy(there, inputs, input_bytes);
+    memcpy(wanted, targets, target_bytes);
+    batch.inputs = there;
+    batch.targets = wanted;
+    for (batch.step = 0; batch.step < STEPS; batch.step++) {
+        assert_int_equal(model_train(it->model, &batch, &it->totals, NULL), 0);
+        assert_int_equal(
+            optim_step(&it->optim, &span, 0.01, 1, batch.step, NULL), 0);
+    }
+    assert_int_equal(model_evaluate(it->model, &batch, &it->totals, NULL), 0);
+    backend->release(there);
+    backend->release(wanted);
+}
+
+static struct trained trained_on(const struct backend *backend,
+                                 const struct model_kind *kind,
+                                 const struct model_shape *shape,
+                                 const void *options)
+{
+    const struct optim_settings settings = {.rule = 0, .momentum = 0.9};
+    uint16_t targets[SAMPLES * CONTEXT];
+    uint16_t inputs[SAMPLES * PIXELS];
+    struct trained it = {0};
+    struct rng rng;
+
+    rng_init(&rng, 17, 0, 0);
+    for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
+        inputs[i] = (uint16_t)rng_below(&rng, shape->classes);
+    for (size_t i = 0; i < ARRAY_LEN(targets); i++)
+        targets[i] = (uint16_t)rng_below(&rng, shape->classes);
+    it.model = model_plan(kind, backend, shape, options, NULL);
+    assert_non_null(it.model);
+    assert_int_equal(model_allocate(it.model, NULL), 0);
+    it.model->params.grads =
+        backend_array(backend, it.model->params.count, NULL);
+    assert_non_null(it.model->params.grads);
+    assert_int_equal(
+        optim_init(&it.optim, &settings, it.model->params.count, backend, NULL),
+        0);
+    train(&it, backend, (const uint8_t *)inputs, targets);
+    return it;
+}
+
+static void check_model(const struct model_kind *kind,
+                        const struct model_shape *shape, const void *options)
+{
+    struct trained expected = trained_on(&backend_cpu, kind, shape, options);
+    struct trained it = trained_on(under_test, kind, shape, options);
+    struct params *params = &it.model->params;
+
+    if (fabs(it.totals.loss - expected.totals.loss) >
+        1e-4 * expected.totals.loss)
+        fail_msg("%s: loss %g, on the processor %g", kind->name, it.totals.loss,
+                 expected.totals.loss);
+    for (size_t i = 0; i < params->tensor_count; i++)
+        if (!is_near(params_value(params, (int)i),
+                     params_value(&expected.model->params, (int)i), 1e-4))
+            fail_msg("%s: %s is not as on the processor", kind->name,
+                     params->tensors[i].name);
+    backend_cpu.release(expected.model->params.grads);
+    under_test->release(params->grads);
+    optim_clear(&it.optim);
+    optim_clear(&expected.optim);
+    model_release(it.model);
+    model_release(expected.model);
+}
+
+static void test_cuda__models_learn_what_they_do_on_the_processor(void **state)
+{
+    const struct mlp_options mlp = {.width = 20, .depth = 2, .dropout = 0.3};
+    const struct cnn_options cnn = {
+        .channels = 3, .depth = 2, .width = 10, .dropout = 0.2};
+    const struct gpt_options gpt = {
+        .layers = 2, .heads = 2, .width = 8, .dropout = 0.1};
+    struct model_shape shape = {.inputs = PIXELS,
+                                .targets = 1,
+                                .classes = 10,
+                                .max_samples = SAMPLES + 1,
+                                .seed = 7};
+
+    (void)state;
+    check_model(&model_mlp, &shape, &mlp);
+    check_model(&model_cnn, &shape, &cnn);
+    shape.inputs = CONTEXT * sizeof(uint16_t);
+    shape.targets = CONTEXT;
+    check_model(&model_gpt, &shape, &gpt);
+}
+
+/* What has failed is told by every synchronize from then on, so it is last. */
+static void test_cuda__a_failure_names_its_operation(void **state)
+{
+    struct matrix qkv = {backend_array(under_test, 3 * 200, NULL), 1, 3 * 200};
+    struct matrix sums = {backend_array(under_test, 1, NULL), 1, 1};
+    struct matrix y = {backend_array(under_test, 200, NULL), 1, 200};
+    const struct attention how = {1, 1, sums, {NULL, 0, 0}, .known = 0};
+    struct err err = {0};
+
+    (void)state;
+    under_test->ops->attention(qkv, &how, y);
+    assert_int_equal(under_test->synchronize(&err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_string_equal(err.text,
+                        "cuda, attention: a head's width, 200, is over 128");
+    assert_int_equal(under_test->synchronize(NULL), -1);
+    under_test->release(qkv.data);
+    under_test->release(sums.data);
+    under_test->release(y.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cuda__ops_come_to_what_the_processor_does),
+        cmocka_unit_test(test_cuda__ops_do_not_hide_nan),
+        cmocka_unit_test(test_cuda__models_learn_what_they_do_on_the_processor),
+        cmocka_unit_test(test_cuda__a_failure_names_its_operation),
+    };
+
+    return cmocka_run_group_tests(tests, open_backend, NULL);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_BACKEND_H
+#define SMTUNE_TRAINING_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "training/ops.h"
+
+struct buf;
+
+/*
+ * Where models compute: the operations, and the memory in which these find
+ * their numbers. The processor reaches that memory, too, but operations may
+ * still be under way when they return: what they read may be changed, and what
+ * they give may be read, after `synchronize`.
+ */
+struct backend {
+    size_t bytes, ops_bytes; /* of this and of struct ops, as it was compiled */
+    const char *name;
+    const struct ops *ops;
+    bool takes_any_memory; /* of the process: not `allocate`'s alone */
+    /* Chooses a device by the rank's number on its host; once, and first. -1
+     * with ERR_FAILED: there is none that it could use. */
+    int (*start)(int local_rank, struct err *err);
+    /* Zeroed, and aligned as real_array's; NULL with ERR_FAILED. */
+    void *(*allocate)(size_t bytes, struct err *err);
+    void (*release)(void *memory); /* takes NULL */
+    /* What lies there is needed no more: it stays, or reads as zeroes. */
+    void (*discard)(void *memory, size_t bytes);
+    /* Waits for all operations. -1 with ERR_FAILED when one has failed since
+     * the start: what came after it is worth nothing. */
+    int (*synchronize)(struct err *err);
+};
+
+extern const struct backend backend_cpu;
+
+/* cpu, cuda and auto, which is cuda where that can be had; NULL-ended. */
+extern const char *const backend_names[];
+
+/* That of backend_names[choice], started. Appends a line to *notes that says
+ * what `auto` came to. NULL with ERR_FAILED: what is missing for it. */
+const struct backend *backend_open(int choice, int local_rank,
+                                   struct buf *notes, struct err *err);
+
+/* From a shared object, which has it by this name; it stays loaded. */
+#define BACKEND_SYMBOL "smtrain_backend"
+const struct backend *backend_load(const char *path, int local_rank,
+                                   struct err *err);
+
+/* `count` zeroed numbers where the backend computes, or NULL with ERR_FAILED;
+ * for backend->release. */
+real *backend_array(const struct backend *backend, size_t count,
+                    struct err *err);
+
+#endif

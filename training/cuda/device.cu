@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "training/cuda/device.cuh"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "training/cuda/gemm.cuh"
+#include "training/cuda/ops_cuda.cuh"
+
+/*
+ * Numbers live in managed memory: the device's pages move to the processor when
+ * that touches them, and back. So checkpoints, checksums, sums over ranks and
+ * first values are the processor's own code, unchanged, and what it does not
+ * touch in a step stays where it is. It needs a device that allows both sides
+ * at once, as gradients are sent while the pass still runs.
+ */
+
+static constexpr int PENDING_MAX = 16;
+
+struct pending {
+    struct totals *from, *to;
+    int count;
+};
+
+static struct device {
+    cudaStream_t stream;
+    float *scratch;
+    struct totals *partial; /* [PENDING_MAX][TOTALS_MAX] */
+    struct pending pending[PENDING_MAX];
+    int pending_count;
+    const char *operation; /* the last one */
+    struct err failure;
+} device;
+
+cudaStream_t device_stream(void)
+{
+    return device.stream;
+}
+
+float *device_scratch(void)
+{
+    return device.scratch;
+}
+
+void device_fail(const char *operation, const char *format, ...)
+{
+    char text[ERR_TEXT_MAX / 2];
+    va_list args;
+
+    if (device.failure.kind != ERR_NONE)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    err_set(&device.failure, ERR_FAILED, "cuda, %s: %s", operation, text);
+}
+
+void device_check(const char *operation, cudaError_t status)
+{
+    device.operation = operation;
+    if (status != cudaSuccess)
+        device_fail(operation, "%s", cudaGetErrorString(status));
+}
+
+struct totals *device_totals(const char *operation, int count,
+                             struct totals *to)
+{
+    struct pending *pending = &device.pending[device.pending_count];
+
+    if (device.pending_count == PENDING_MAX) {
+        device_fail(operation, "over %d batches at once", PENDING_MAX);
+        return device.partial;
+    }
+    pending->from = device.partial + device.pending_count * TOTALS_MAX;
+    pending->to = to;
+    pending->count = count;
+    device.pending_count++;
+    return pending->from;
+}
+
+static void add_totals(void)
+{
+    for (int i = 0; i < device.pending_count; i++) {
+        const struct pending *pending = &device.pending[i];
+
+        for (int j = 0; j < pending->count; j++) {
+            pending->to->loss += pending->from[j].loss;
+            pending->to->errors += pending->from[j].errors;
+        }
+    }
+}
+
+static int cuda_synchronize(struct err *err)
+{
+    cudaError_t status = cudaStreamSynchronize(device.stream);
+
+    if (status != cudaSuccess)
+        device_fail(device.operation != NULL ? device.operation : "start",
+                    "this operation or one before it failed: %s; with "
+                    "CUDA_LAUNCH_BLOCKING=1 it is known which",
+                    cudaGetErrorString(status));
+    else
+        add_totals();
+    device.pending_count = 0;
+    if (device.failure.kind == ERR_NONE)
+        return 0;
+    if (err != NULL)
+        *err = device.failure;
+    return -1;
+}
+
+static void *cuda_allocate(size_t bytes, struct err *err)
+{
+    void *memory = NULL;
+    cudaError_t status =
+        cudaMallocManaged(&memory, bytes > 0 ? bytes : 1, cudaMemAttachGlobal);
+
+    if (status == cudaSuccess)
+        status = cudaMemsetAsync(memory, 0, bytes, device.stream);
+    if (status == cudaSuccess)
+        status = cudaStreamSynchronize(device.stream);
+    if (status == cudaSuccess)
+        return memory;
+    cudaFree(memory);
+    err_set(err, ERR_FAILED, "cuda has no %zu MiB in one piece: %s",
+            bytes >> 20, cudaGetErrorString(status));
+    return NULL;
+}
+
+static void cuda_release(void *memory)
+{
+    cudaFree(memory);
+}
+
+/* Pages of managed memory come and go by themselves. */
+static void cuda_discard(void *memory, size_t bytes)
+{
+    (void)memory;
+    (void)bytes;
+}
+
+static int count_devices(int *count, struct err *err)
+{
+    int driver = 0;
+    cudaError_t status = cudaDriverGetVersion(&driver);
+
+    if (status == cudaSuccess && driver == 0)
+        return err_set(err, ERR_FAILED,
+                       "there is no NVIDIA driver on this machine: install "
+                       "one, or take --backend cpu");
+    if (status == cudaSuccess)
+        status = cudaGetDeviceCount(count);
+    if (status != cudaSuccess || *count == 0)
+        return err_set(err, ERR_FAILED,
+                       "there is no GPU that can be used: %s; look at "
+                       "nvidia-smi and CUDA_VISIBLE_DEVICES, or take "
+                       "--backend cpu",
+                       status != cudaSuccess ? cudaGetErrorString(status)
+                                             : "none is visible");
+    return 0;
+}
+
+static int check_device(int index, struct err *err)
+{
+    int concurrent = 0;
+
+    cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess,
+                           index);
+    return concurrent != 0
+               ? 0
+               : err_set(err, ERR_FAILED,
+                         "GPU %d does not share memory with the processor "
+                         "(concurrentManagedAccess is 0)",
+                         index);
+}
+
+static int cuda_start(int local_rank, struct err *err)
+{
+    int count = 0;
+    cudaError_t status;
+
+    if (count_devices(&count, err) != 0 ||
+        check_device(local_rank % count, err) != 0)
+        return -1;
+    status = cudaSetDevice(local_rank % count);
+    if (status == cudaSuccess)
+        status =
+            cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess)
+        status = cudaMalloc(&device.scratch, SCRATCH_NUMBERS * sizeof(float));
+    if (status == cudaSuccess)
+        status = cudaMallocManaged(
+            &device.partial, PENDING_MAX * TOTALS_MAX * sizeof(*device.partial),
+            cudaMemAttachGlobal);
+    if (status != cudaSuccess)
+        return err_set(err, ERR_FAILED, "GPU %d cannot be used: %s",
+                       local_rank % count, cudaGetErrorString(status));
+    return gemm_start(err);
+}
+
+extern "C" const struct backend smtrain_backend = {
+    .bytes = sizeof(struct backend),
+    .ops_bytes = sizeof(struct ops),
+    .name = "cuda",
+    .ops = &ops_cuda,
+    .takes_any_memory = false,
+    .start = cuda_start,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .discard = cuda_discard,
+    .synchronize = cuda_synchronize,
+};

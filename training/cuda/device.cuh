@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_TRAINING_CUDA_DEVICE_CUH
+#define SMTUNE_TRAINING_CUDA_DEVICE_CUH
+
+#include <cblas.h>
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+#include "training/backend.h"
+}
+
+/*
+ * The one device of this process, its stream, and what went wrong on it first.
+ * The table of operations has no room for a handle, so this is the shared
+ * object's own state; one thread uses it.
+ */
+
+static constexpr size_t SCRATCH_NUMBERS = 1 << 22;
+static constexpr int TOTALS_MAX = 1024; /* partial totals of a batch */
+
+cudaStream_t device_stream(void);
+
+/* What kernels of one operation leave for the next, until it ends. */
+float *device_scratch(void); /* [SCRATCH_NUMBERS] */
+
+/* Partial totals [count <= TOTALS_MAX] of a batch; `to` gets their sum added at
+ * the next synchronize, in order. */
+struct totals *device_totals(const char *operation, int count,
+                             struct totals *to);
+
+/* Remembers the first failure, which the next synchronize tells. */
+void device_check(const char *operation, cudaError_t status);
+void device_fail(const char *operation, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
+#endif

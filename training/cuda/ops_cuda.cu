@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "training/cuda/ops_cuda.cuh"
+
+const struct ops ops_cuda = {
+    .name = "cuda",
+    .patch_bytes = (size_t)64 * 1024 * 1024,
+    .normalize = cuda_normalize,
+    .linear = cuda_linear,
+    .linear_grad_params = cuda_linear_grad_params,
+    .linear_grad_input = cuda_linear_grad_input,
+    .relu = cuda_relu,
+    .dropout = cuda_dropout,
+    .relu_dropout_grad = cuda_relu_dropout_grad,
+    .conv = cuda_conv,
+    .conv_grad_params = cuda_conv_grad_params,
+    .conv_grad_input = cuda_conv_grad_input,
+    .pool = cuda_pool,
+    .pool_grad = cuda_pool_grad,
+    .softmax_loss = cuda_softmax_loss,
+    .softmax_loss_grad = cuda_softmax_loss_grad,
+    .clear = cuda_clear,
+    .copy = cuda_copy,
+    .embedding = cuda_embedding,
+    .embedding_grad = cuda_embedding_grad,
+    .layernorm = cuda_layernorm,
+    .layernorm_grad = cuda_layernorm_grad,
+    .gelu = cuda_gelu,
+    .gelu_grad = cuda_gelu_grad,
+    .attention = cuda_attention,
+    .attention_grad = cuda_attention_grad,
+    .sgd = cuda_sgd,
+    .adam = cuda_adam,
+};
