@@ -27,7 +27,7 @@ static struct model *make_model(void)
                                       .max_samples = 1,
                                       .seed = 4};
     struct model *model =
-        model_plan(&model_gpt, &ops_cpu, &shape, &options, NULL);
+        model_plan(&model_gpt, &backend_cpu, &shape, &options, NULL);
 
     assert_non_null(model);
     assert_int_equal(model_allocate(model, NULL), 0);
