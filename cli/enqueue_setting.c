@@ -40,8 +40,8 @@ static int ask_engine(struct store *store, const struct enqueue_order *order,
 {
     char *directory = store_run_directory(store, order->run_name);
     json_t *reply = NULL;
-    int result = control_call_within(directory, request(order->params),
-                                     order->limit_ms, &reply, err);
+    int result = control_call_once(directory, request(order->params),
+                                   order->limit_ms, &reply, err);
 
     *index = json_integer_value(json_object_get(reply, "enqueued"));
     json_decref(reply);

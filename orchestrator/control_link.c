@@ -2,6 +2,7 @@
 #include "orchestrator/control_link.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,9 +31,11 @@ struct control_link {
 
 /* ---- connecting ---- */
 
-/* How long is waited for an engine that starts, and then for its reply. */
+/* How long is waited for an engine that starts, and then for its reply; and
+ * whether another is asked where one ends before it has replied. */
 struct patience {
     int start_ms, answer_ms;
+    bool is_asked_once;
 };
 
 static int try_connect(const char *run_directory,
@@ -230,6 +233,10 @@ static int call(const char *run_directory, const struct patience *patience,
             *link = called;
         else
             control_hang_up(called);
+        if (result > 0 && patience->is_asked_once)
+            result = err_set(err, ERR_FAILED,
+                             "the engine ended before it answered, and may "
+                             "have done it");
         if (result <= 0)
             break;
         wait_a_little();
@@ -241,7 +248,7 @@ static int call(const char *run_directory, const struct patience *patience,
 int control_call(const char *run_directory, json_t *request,
                  struct control_link **link, json_t **reply, struct err *err)
 {
-    const struct patience patience = {START_MS, ANSWER_MS};
+    const struct patience patience = {START_MS, ANSWER_MS, false};
 
     return call(run_directory, &patience, request, link, reply, err);
 }
@@ -249,7 +256,15 @@ int control_call(const char *run_directory, json_t *request,
 int control_call_within(const char *run_directory, json_t *request,
                         int limit_ms, json_t **reply, struct err *err)
 {
-    const struct patience patience = {limit_ms, limit_ms};
+    const struct patience patience = {limit_ms, limit_ms, false};
+
+    return call(run_directory, &patience, request, NULL, reply, err);
+}
+
+int control_call_once(const char *run_directory, json_t *request, int limit_ms,
+                      json_t **reply, struct err *err)
+{
+    const struct patience patience = {limit_ms, limit_ms, true};
 
     return call(run_directory, &patience, request, NULL, reply, err);
 }

@@ -24,6 +24,10 @@ int control_call(const char *run_directory, json_t *request,
  * after so long; what was asked may still be done then. */
 int control_call_within(const char *run_directory, json_t *request,
                         int limit_ms, json_t **reply, struct err *err);
+/* The same for what must not be done twice: ERR_FAILED, too, when the engine
+ * ends before it has replied. */
+int control_call_once(const char *run_directory, json_t *request, int limit_ms,
+                      json_t **reply, struct err *err);
 void control_hang_up(struct control_link *link); /* NULL is none */
 
 /* To be polled for input before control_take. */

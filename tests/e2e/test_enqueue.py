@@ -2,10 +2,12 @@
 """`enqueue`: settings that are tried first, and `smtune enqueue`: next."""
 
 import os
+import pathlib
 import signal
 
 import pytest
 
+from checker import process_state
 from dashboards import Dashboard
 from programs import wait_until
 
@@ -184,6 +186,29 @@ def test_an_engine_that_dies_loses_none(smtune, waits):
     smtune.ok("resume", "exp")
     tried = go(smtune)
     assert [tried[n]["x"] for n in (4, 5)] == [0.75, 0.875]
+
+
+def waits_for_an_answer(process):
+    links = [os.readlink(path) for path in pathlib.Path(
+        f"/proc/{process.pid}/fd").iterdir()]
+    return (process_state(process.pid) == "S" and
+            any("socket:" in link for link in links))
+
+
+def test_an_engine_that_dies_of_it_is_asked_once(smtune, waits):
+    """Nobody knows whether it has taken the setting."""
+    waits()
+    engine = smtune.json("status", "exp")["engine_pid"]
+    os.kill(engine, signal.SIGSTOP)
+    asking = smtune.start("enqueue", "exp", "x=0.75")
+    wait_until(lambda: waits_for_an_answer(asking))
+    os.kill(engine, signal.SIGKILL)
+    _, said = asking.communicate(timeout=30)
+    assert asking.returncode == 1 and "ended before it answered" in said
+    assert smtune.json("enqueue", "exp") == []
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "exp")
+    go(smtune)
 
 
 def test_a_paused_run_takes_it(smtune, waits):
