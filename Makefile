@@ -302,7 +302,7 @@ check-all:
 
 # What hangs on clocks, terminals, a cluster or a browser is tried once more
 # where it fails, and pytest says RERUN: a fault to look for, of the test or not.
-RERUN := --reruns 1 -rR
+RERUN := --reruns 1
 
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)

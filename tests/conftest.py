@@ -17,6 +17,13 @@ import pytest
 from programs import BUILD, ROOT, Smtune
 
 
+def pytest_terminal_summary(terminalreporter):
+    """What failed the first time, and why (RERUN in the Makefile)."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"RERUN {report.nodeid} ({report.when})")
+        terminalreporter.write_line(report.longreprtext)
+
+
 @pytest.fixture
 def smtune(tmp_path):
     runner = Smtune(tmp_path)
