@@ -56,17 +56,18 @@ static int execute(struct store *store, const char *sql, struct err *err)
 
 /* ---- opening ---- */
 
-/* Looks without touching. *version is 0 for a store that is still empty. */
+/* Looks without touching. *version is 0 for a store that is still empty. In
+ * this order, as one may be made meanwhile: tables come with their id. */
 static int check_file(struct store *store, int64_t *version, struct err *err)
 {
     int64_t application, tables;
 
-    if (store_query_integer(store, "PRAGMA application_id", NULL, 0,
+    if (store_query_integer(store, "SELECT count(*) FROM sqlite_schema", NULL,
+                            0, &tables, err) < 0 ||
+        store_query_integer(store, "PRAGMA application_id", NULL, 0,
                             &application, err) < 0 ||
         store_query_integer(store, "PRAGMA user_version", NULL, 0, version,
-                            err) < 0 ||
-        store_query_integer(store, "SELECT count(*) FROM sqlite_schema", NULL,
-                            0, &tables, err) < 0)
+                            err) < 0)
         return -1;
     if (application != APPLICATION_ID && (tables > 0 || application != 0))
         return err_set(err, ERR_FAILED, "'%s' is not a store of smtune",
