@@ -7,13 +7,13 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/work_queue.h"
 #include "workflows/cache_key.h"
 
 /*
  * A question goes through stages: the thread makes the key; the record, which
  * only the loop may read, names candidates; the thread looks whether the files
- * of one of them are still there. One question is in the thread's hands at a
- * time, and it alone touches `hashes`.
+ * of one of them are still there. The thread alone touches `hashes`.
  */
 
 enum { CANDIDATES_MAX = 16 };
@@ -24,8 +24,7 @@ struct candidate {
 };
 
 struct question {
-    struct question *next;
-    void *user;
+    struct work_item item;
     cache_answer_fn *answer;
     cache_sealed_fn *sealed;
     json_t *facts;
@@ -39,32 +38,25 @@ struct question {
     const struct candidate *found; /* NULL: none has proved good */
     json_t *outputs;               /* to be sealed */
     json_t *hashes;                /* of its files: by name, null at first */
-    bool is_forgotten;
     bool has_failed;
     struct err err;
 };
 
 struct cache {
-    uv_loop_t *loop;
+    struct work_queue *queue;
     struct store *store;
     void *owner;
     struct file_hashes *hashes;
-    struct question *first; /* the thread has it, if is_working */
-    struct question **last;
-    uv_work_t work;
-    atomic_bool stop;
-    bool is_working;
-    bool is_closing;
 };
 
 /* -- Questions ------------------------------------------------------------*/
 
-static struct question *ask(struct cache *cache,
-                            const struct cache_subject *subject, void *user)
+static struct question *make_question(const struct cache_subject *subject,
+                                      void *user)
 {
     struct question *question = mem_zero(sizeof(*question));
 
-    question->user = user;
+    question->item.user = user;
     question->facts = json_deep_copy(subject->facts);
     question->work_directory = mem_copy_string(subject->work_directory);
     question->inputs =
@@ -72,8 +64,6 @@ static struct question *ask(struct cache *cache,
     question->input_count = subject->input_count;
     for (size_t i = 0; i < subject->input_count; i++)
         question->inputs[i] = mem_copy_string(subject->inputs[i]);
-    *cache->last = question;
-    cache->last = &question->next;
     return question;
 }
 
@@ -84,13 +74,10 @@ static void forget_candidates(struct question *question)
     question->candidate_count = 0;
 }
 
-static void remove_question(struct cache *cache, struct question **link)
+static void destroy_question(struct work_item *item)
 {
-    struct question *question = *link;
+    struct question *question = (struct question *)item;
 
-    *link = question->next;
-    if (question->next == NULL)
-        cache->last = link;
     forget_candidates(question);
     for (size_t i = 0; i < question->input_count; i++)
         free(question->inputs[i]);
@@ -105,7 +92,7 @@ static void remove_question(struct cache *cache, struct question **link)
 /* -- What the thread does -------------------------------------------------*/
 
 static int make_key(struct cache *cache, struct question *question,
-                    char hex[DIGEST_HEX_SIZE])
+                    const atomic_bool *stop, char hex[DIGEST_HEX_SIZE])
 {
     const char **paths = mem_array(question->input_count, sizeof(*paths));
     struct cache_inputs inputs = {question->work_directory, paths,
@@ -114,14 +101,15 @@ static int make_key(struct cache *cache, struct question *question,
 
     for (size_t i = 0; i < question->input_count; i++)
         paths[i] = question->inputs[i];
-    result = cache_key(question->facts, &inputs, cache->hashes, &cache->stop,
-                       hex, &question->err);
+    result = cache_key(question->facts, &inputs, cache->hashes, stop, hex,
+                       &question->err);
     free(paths);
     return result;
 }
 
 /* Whether all its files still are as they were. */
-static bool is_intact(struct cache *cache, const struct candidate *candidate)
+static bool is_intact(struct cache *cache, const struct candidate *candidate,
+                      const atomic_bool *stop)
 {
     json_t *hashes = json_object_get(candidate->outputs, CACHE_HASHES), *was;
     char hex[DIGEST_HEX_SIZE];
@@ -133,24 +121,26 @@ static bool is_intact(struct cache *cache, const struct candidate *candidate)
             json_string_value(json_object_get(candidate->outputs, name));
 
         if (path == NULL || !json_is_string(was) ||
-            file_hashes_of(cache->hashes, path, &cache->stop, hex, NULL) != 0 ||
+            file_hashes_of(cache->hashes, path, stop, hex, NULL) != 0 ||
             strcmp(hex, json_string_value(was)) != 0)
             return false;
     }
     return true;
 }
 
-static void check_candidates(struct cache *cache, struct question *question)
+static void check_candidates(struct cache *cache, struct question *question,
+                             const atomic_bool *stop)
 {
     for (size_t i = 0; i < question->candidate_count; i++) {
-        if (is_intact(cache, &question->candidates[i])) {
+        if (is_intact(cache, &question->candidates[i], stop)) {
             question->found = &question->candidates[i];
             return;
         }
     }
 }
 
-static int hash_files(struct cache *cache, struct question *question)
+static int hash_files(struct cache *cache, struct question *question,
+                      const atomic_bool *stop)
 {
     char hex[DIGEST_HEX_SIZE];
     const char *name;
@@ -165,40 +155,42 @@ static int hash_files(struct cache *cache, struct question *question)
         (void)unused;
         if (path == NULL)
             return err_set(&question->err, ERR_FAILED, "'%s' is no path", name);
-        if (file_hashes_of(cache->hashes, path, &cache->stop, hex,
-                           &question->err) != 0)
+        if (file_hashes_of(cache->hashes, path, stop, hex, &question->err) != 0)
             return -1;
         json_object_set_new(question->hashes, name, json_string(hex));
     }
     return 0;
 }
 
-static void seal(struct cache *cache, struct question *question)
+static void seal(struct cache *cache, struct question *question,
+                 const atomic_bool *stop)
 {
     char hex[DIGEST_HEX_SIZE];
 
-    if (make_key(cache, question, hex) != 0) {
+    if (make_key(cache, question, stop, hex) != 0) {
         question->has_failed = true;
     } else if (strcmp(hex, question->key) != 0) {
         err_set(&question->err, ERR_FAILED,
                 "its inputs were changed while it ran");
         question->has_failed = true;
     } else {
-        question->has_failed = hash_files(cache, question) != 0;
+        question->has_failed = hash_files(cache, question, stop) != 0;
     }
 }
 
-static void on_work(uv_work_t *work)
+static void work_on(void *owner, struct work_item *item,
+                    const atomic_bool *stop)
 {
-    struct cache *cache = work->data;
-    struct question *question = cache->first;
+    struct cache *cache = owner;
+    struct question *question = (struct question *)item;
 
     if (question->sealed != NULL)
-        seal(cache, question);
+        seal(cache, question, stop);
     else if (question->key[0] == '\0')
-        question->has_failed = make_key(cache, question, question->key) != 0;
+        question->has_failed =
+            make_key(cache, question, stop, question->key) != 0;
     else
-        check_candidates(cache, question);
+        check_candidates(cache, question, stop);
 }
 
 /* -- What the loop does ---------------------------------------------------*/
@@ -225,10 +217,8 @@ static void tell(const struct cache *cache, struct question *question)
     const char *text = question->has_failed ? question->err.text : "";
     struct cache_answer answer = {.text = text};
 
-    if (question->is_forgotten)
-        return;
     if (question->sealed != NULL) {
-        question->sealed(cache->owner, question->user,
+        question->sealed(cache->owner, question->item.user,
                          question->has_failed ? NULL : question->hashes, text);
         return;
     }
@@ -238,17 +228,15 @@ static void tell(const struct cache *cache, struct question *question)
         answer.job = question->found->job;
         answer.outputs = question->found->outputs;
     }
-    question->answer(cache->owner, question->user, &answer);
+    question->answer(cache->owner, question->item.user, &answer);
 }
-
-static void start_work(struct cache *cache);
 
 /* Whether the thread has to look on: there are candidates, which it has not
  * seen. */
 static bool has_candidates(struct cache *cache, struct question *question)
 {
-    if (question->is_forgotten || question->has_failed ||
-        question->sealed != NULL || question->candidate_count > 0)
+    if (question->has_failed || question->sealed != NULL ||
+        question->candidate_count > 0)
         return false;
     if (store_each_cached(cache->store, question->key, question->since_ms,
                           on_cached, question, &question->err) < 0)
@@ -256,40 +244,26 @@ static bool has_candidates(struct cache *cache, struct question *question)
     return question->candidate_count > 0;
 }
 
-static void on_worked(uv_work_t *work, int status)
+static bool answer_or_go_on(void *owner, struct work_item *item)
 {
-    struct cache *cache = work->data;
+    struct question *question = (struct question *)item;
+    bool goes_on = has_candidates(owner, question);
 
-    (void)status;
-    cache->is_working = false;
-    atomic_store(&cache->stop, false);
-    if (cache->is_closing) {
-        cache_destroy(cache);
-        return;
-    }
-    if (!has_candidates(cache, cache->first)) {
-        struct question *question = cache->first;
-
-        /* What is told may lead to any call. */
-        cache->is_working = true;
-        tell(cache, question);
-        cache->is_working = false;
-        remove_question(cache, &cache->first);
-        atomic_store(&cache->stop, cache->is_closing);
-    }
-    if (cache->is_closing)
-        cache_destroy(cache);
-    else
-        start_work(cache);
+    if (!goes_on)
+        tell(owner, question);
+    return goes_on;
 }
 
-static void start_work(struct cache *cache)
+static void free_cache(void *owner)
 {
-    if (cache->is_working || cache->first == NULL)
-        return;
-    cache->is_working = true;
-    uv_queue_work(cache->loop, &cache->work, on_work, on_worked);
+    struct cache *cache = owner;
+
+    file_hashes_destroy(cache->hashes);
+    free(cache);
 }
+
+static const struct work_queue_ops ops = {work_on, answer_or_go_on,
+                                          destroy_question, free_cache};
 
 /* -- The interface --------------------------------------------------------*/
 
@@ -297,44 +271,34 @@ struct cache *cache_create(uv_loop_t *loop, struct store *store, void *owner)
 {
     struct cache *cache = mem_zero(sizeof(*cache));
 
-    cache->loop = loop;
+    cache->queue = work_queue_create(loop, &ops, cache);
     cache->store = store;
     cache->owner = owner;
     cache->hashes = file_hashes_create();
-    cache->last = &cache->first;
-    cache->work.data = cache;
     return cache;
 }
 
 void cache_destroy(struct cache *cache)
 {
-    if (cache == NULL)
-        return;
-    cache->is_closing = true;
-    atomic_store(&cache->stop, true);
-    if (cache->is_working)
-        return;
-    while (cache->first != NULL)
-        remove_question(cache, &cache->first);
-    file_hashes_destroy(cache->hashes);
-    free(cache);
+    if (cache != NULL)
+        work_queue_destroy(cache->queue);
 }
 
 void cache_find(struct cache *cache, const struct cache_subject *subject,
                 int64_t since_ms, cache_answer_fn *answer, void *user)
 {
-    struct question *question = ask(cache, subject, user);
+    struct question *question = make_question(subject, user);
 
     question->since_ms = since_ms;
     question->answer = answer;
-    start_work(cache);
+    work_queue_add(cache->queue, &question->item);
 }
 
 void cache_seal(struct cache *cache, const struct cache_subject *subject,
                 const char *key, const struct cache_made *made,
                 cache_sealed_fn *sealed, void *user)
 {
-    struct question *question = ask(cache, subject, user);
+    struct question *question = make_question(subject, user);
 
     snprintf(question->key, sizeof(question->key), "%s", key);
     question->sealed = sealed;
@@ -342,24 +306,10 @@ void cache_seal(struct cache *cache, const struct cache_subject *subject,
     question->hashes = json_object();
     for (size_t i = 0; i < made->file_count; i++)
         json_object_set_new(question->hashes, made->files[i], json_null());
-    start_work(cache);
+    work_queue_add(cache->queue, &question->item);
 }
 
 void cache_forget(struct cache *cache, const void *user)
 {
-    struct question **link = &cache->first;
-
-    while (*link != NULL) {
-        bool is_in_work = cache->is_working && link == &cache->first;
-
-        if ((*link)->user == user && !is_in_work) {
-            remove_question(cache, link);
-            continue;
-        }
-        if ((*link)->user == user) {
-            (*link)->is_forgotten = true;
-            atomic_store(&cache->stop, true);
-        }
-        link = &(*link)->next;
-    }
+    work_queue_forget(cache->queue, user);
 }

@@ -16,6 +16,13 @@
 #include "base/mem.h"
 #include "workflows/matrix.h"
 
+static int check_stop(const atomic_bool *stop, struct err *err)
+{
+    return stop == NULL || !atomic_load(stop)
+               ? 0
+               : err_set(err, ERR_FAILED, "sharing out was stopped");
+}
+
 /* -- Which files there are ------------------------------------------------*/
 
 struct keys {
@@ -84,7 +91,8 @@ static int visit(struct keys *keys, const FTSENT *entry, size_t root_length,
     }
 }
 
-static int find_keys(const char *source, struct keys *keys, struct err *err)
+static int find_keys(const char *source, const atomic_bool *stop,
+                     struct keys *keys, struct err *err)
 {
     char *root = mem_copy_string(source);
     char *const roots[] = {root, NULL};
@@ -95,8 +103,11 @@ static int find_keys(const char *source, struct keys *keys, struct err *err)
     int result = 0;
 
     length += length > 0 && source[length - 1] == '/' ? 0 : 1;
-    while (result == 0 && tree != NULL && (entry = fts_read(tree)) != NULL)
+    while (result == 0 && tree != NULL && (entry = fts_read(tree)) != NULL) {
         result = visit(keys, entry, length, err);
+        if (result == 0)
+            result = check_stop(stop, err);
+    }
     if (tree == NULL)
         result =
             err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'", source);
@@ -138,10 +149,10 @@ static int write_list(const char *path, const struct keys *keys,
     return result;
 }
 
-static int make_list(const struct shard *shard, struct keys *keys,
-                     struct err *err)
+static int make_list(const struct shard *shard, const atomic_bool *stop,
+                     struct keys *keys, struct err *err)
 {
-    if (find_keys(shard->source, keys, err) != 0)
+    if (find_keys(shard->source, stop, keys, err) != 0)
         return -1;
     index_keys(keys);
     qsort(keys->items, keys->count, sizeof(*keys->items), compare_keys);
@@ -158,12 +169,12 @@ static int read_list(const char *path, struct keys *keys, struct err *err)
     return 0;
 }
 
-static int get_keys(const struct shard *shard, struct keys *keys,
-                    struct err *err)
+static int get_keys(const struct shard *shard, const atomic_bool *stop,
+                    struct keys *keys, struct err *err)
 {
     if (fs_exists(shard->list))
         return read_list(shard->list, keys, err);
-    return make_list(shard, keys, err);
+    return make_list(shard, stop, keys, err);
 }
 
 /* -- Links to them --------------------------------------------------------*/
@@ -229,8 +240,8 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static int link_keys(const struct shard *shard, const struct keys *keys,
-                     struct err *err)
+static int link_keys(const struct shard *shard, const atomic_bool *stop,
+                     const struct keys *keys, struct err *err)
 {
     struct linker linker = {
         .shard = shard,
@@ -242,26 +253,30 @@ static int link_keys(const struct shard *shard, const struct keys *keys,
     if (linker.target_fd < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'",
                              shard->target);
-    for (size_t i = 0; i < keys->count && result == 0; i++)
+    for (size_t i = 0; i < keys->count && result == 0; i++) {
         if (matrix_shard((int64_t)i, shard->copies) == shard->copy)
             result = link_key(&linker, keys->items[i], err);
+        if (result == 0)
+            result = check_stop(stop, err);
+    }
     close(linker.target_fd);
     buf_clear(&linker.path);
     buf_clear(&linker.folder);
     return result;
 }
 
-int shards_link(const struct shard *shard, struct err *err)
+int shards_link(const struct shard *shard, const atomic_bool *stop,
+                struct err *err)
 {
     struct keys keys = {0};
-    int result = get_keys(shard, &keys, err);
+    int result = get_keys(shard, stop, &keys, err);
 
     if (result == 0)
         result = fs_remove_tree(shard->target, err);
     if (result == 0)
         result = fs_make_directories(shard->target, err);
     if (result == 0)
-        result = link_keys(shard, &keys, err);
+        result = link_keys(shard, stop, &keys, err);
     clear_keys(&keys);
     return result == 0 ? 0 : err_prefix(err, "channel '%s'", shard->channel);
 }

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_SHARDS_H
 #define SMTUNE_ORCHESTRATOR_SHARDS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -32,8 +33,10 @@ struct shard {
     int64_t copy, copies;
 };
 
-/* ERR_FILE where the source is not there or too large. The error names the
- * channel. */
-int shards_link(const struct shard *shard, struct err *err);
+/* ERR_FILE where the source is not there or too large, ERR_FAILED also once
+ * another thread has set *stop (NULL: none will). The error names the channel.
+ */
+int shards_link(const struct shard *shard, const atomic_bool *stop,
+                struct err *err);
 
 #endif

@@ -12,18 +12,24 @@
 #include "orchestrator/hosts.h"
 #include "tests/unit/folder.h"
 
-static int link_shard(const char *root, int64_t copy, int64_t copies,
-                      struct err *err)
+static int link_until(const char *root, int64_t copy, int64_t copies,
+                      const atomic_bool *stop, struct err *err)
 {
     char *source = fs_join(root, "in"), *list = fs_join(root, "shards/s/c");
     char *target = mem_printf("%s/to/%d", root, (int)copy);
     const struct shard shard = {"c", source, list, target, copy, copies};
-    int result = shards_link(&shard, err);
+    int result = shards_link(&shard, stop, err);
 
     free(source);
     free(list);
     free(target);
     return result;
+}
+
+static int link_shard(const char *root, int64_t copy, int64_t copies,
+                      struct err *err)
+{
+    return link_until(root, copy, copies, NULL, err);
 }
 
 /* Whether a copy has a link with that key, to the file with that key. */
@@ -190,6 +196,29 @@ static void test_shards__no_source_is_the_files_fault(void **state)
     free(nowhere);
 }
 
+/* While files are looked for, and while they are linked: what is left does no
+ * harm. */
+static void test_shards__ends_early_when_it_is_told_to(void **state)
+{
+    char *list = fs_join(*state, "shards/s/c");
+    atomic_bool stop = true;
+    struct err err;
+
+    put_keys(*state);
+    assert_int_equal(link_until(*state, 0, 1, &stop, &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_string_equal(err.text, "channel 'c': sharing out was stopped");
+    assert_false(fs_exists(list));
+    stop = false;
+    assert_int_equal(link_until(*state, 1, 2, &stop, NULL), 0);
+    stop = true;
+    assert_int_equal(link_until(*state, 0, 2, &stop, NULL), -1);
+    assert_false(has(*state, 0, sorted[2]));
+    assert_int_equal(link_shard(*state, 0, 2, NULL), 0);
+    expect_shares(*state, 2);
+    free(list);
+}
+
 static void expect_hosts(struct job_copy copy, const char *expected)
 {
     json_t *json = hosts_config(&copy);
@@ -228,6 +257,7 @@ int main(void)
         WITH_FOLDER(test_shards__links_are_files_and_pipes_are_not),
         WITH_FOLDER(test_shards__one_file_is_a_channel_of_one),
         WITH_FOLDER(test_shards__no_source_is_the_files_fault),
+        WITH_FOLDER(test_shards__ends_early_when_it_is_told_to),
         cmocka_unit_test(test_shards__hosts_are_named_as_sagemaker_does),
     };
 
