@@ -116,6 +116,7 @@ void comm_thread_destroy(struct comm_thread *thread)
 
 uint64_t comm_thread_give(struct comm_thread *thread, int what, int bucket)
 {
+    double start_ms = stopwatch_ms();
     uint64_t number;
 
     pthread_mutex_lock(&thread->lock);
@@ -128,6 +129,7 @@ uint64_t comm_thread_give(struct comm_thread *thread, int what, int bucket)
     else
         do_one(thread);
     pthread_mutex_unlock(&thread->lock);
+    thread->waited_ms += stopwatch_ms() - start_ms;
     return number;
 }
 

@@ -30,7 +30,8 @@ uint64_t comm_thread_give(struct comm_thread *thread, int what, int bucket);
  * failed. */
 int comm_thread_await(struct comm_thread *thread, uint64_t number,
                       struct err *err);
-/* How long this has taken whoever waited, since the last time it was asked. */
+/* How long jobs have kept whoever gives and awaits them from its own work,
+ * since the last time it was asked. */
 double comm_thread_take_waited_ms(struct comm_thread *thread);
 
 #endif
