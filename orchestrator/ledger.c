@@ -79,68 +79,92 @@ static void set_times(const struct trial *trial, enum job_event event,
         change->due_ms = change->time_ms + trial->wait_ms;
 }
 
+/* What cannot happen ends the run. */
+static bool find_next(struct engine *engine, const struct trial *trial,
+                      enum job_event event, enum job_state *next)
+{
+    struct err err;
+
+    if (job_next(trial->state, event, next))
+        return true;
+    err_set(&err, ERR_FAILED,
+            "trial %" PRId64 ": '%s' cannot happen while it is %s",
+            trial->number, job_event_names[event],
+            job_state_names[trial->state]);
+    engine_break(engine, &err);
+    return false;
+}
+
+/* What a trial that is over came to. The values are the caller's to free. */
+static double *set_results(const struct trial *trial,
+                           const struct experiment *experiment,
+                           struct job_change *change)
+{
+    double *values;
+
+    if (change->ended_ms <= 0 || !trial_has_objectives(trial, experiment))
+        return NULL;
+    values = trial_objectives(trial, experiment);
+    change->values = values;
+    change->value_count = experiment->objective_count;
+    change->outcomes = trial->outcomes;
+    change->outcome_count = experiment->outcome_count;
+    change->violation = outcome_violation(
+        experiment->outcomes, experiment->outcome_count, trial->outcomes);
+    return values;
+}
+
+static bool record(struct engine *engine, const struct job_change *change)
+{
+    struct err err;
+
+    if (!engine_begin(engine))
+        return false;
+    if (store_change_job(engine->store, change, &err) == 0)
+        return true;
+    engine_break(engine, &err);
+    return false;
+}
+
 bool engine_change_trial(struct engine *engine, struct trial *trial,
                          enum job_event event, const char *cause)
 {
-    const struct experiment *experiment = engine->experiment;
-    double *values = NULL;
-    struct buf outputs = BUF_INIT;
+    bool has_verdict = (event == EVENT_STOPPED || trial->attempt_number == 0) &&
+                       trial->end.text[0] != '\0';
     struct job_change change = {
         .run = engine->run->id,
         .job = trial->job,
         .cause = cause,
         .event = job_event_names[event],
         .time_ms = clock_wall_ms(),
-        .verdict = (event == EVENT_STOPPED || trial->attempt_number == 0) &&
-                           trial->end.text[0] != '\0'
-                       ? trial->end.text
-                       : NULL,
+        .verdict = has_verdict ? trial->end.text : NULL,
+        .cache_key = trial->cache_key,
+        .cached_from = trial->cached_from,
     };
+    struct buf outputs = BUF_INIT;
     enum job_state next;
-    struct err err;
-    bool changed = false;
+    double *values;
+    bool changed;
 
-    if (!job_next(trial->state, event, &next)) {
-        err_set(&err, ERR_FAILED,
-                "trial %" PRId64 ": '%s' cannot happen while "
-                "it is %s",
-                trial->number, job_event_names[event],
-                job_state_names[trial->state]);
-        engine_break(engine, &err);
-        goto out;
-    }
+    if (!find_next(engine, trial, event, &next))
+        return false;
     change.state = job_state_names[next];
     set_times(trial, event, &change);
     if (job_is_final(next))
         change.told = engine->told_count + 1;
     else
         change.ended_ms = 0;
-    if (change.ended_ms > 0 && trial_has_objectives(trial, experiment)) {
-        values = trial_objectives(trial, experiment);
-        change.values = values;
-        change.value_count = experiment->objective_count;
-        change.outcomes = trial->outcomes;
-        change.outcome_count = experiment->outcome_count;
-        change.violation = outcome_violation(
-            experiment->outcomes, experiment->outcome_count, trial->outcomes);
-    }
-    change.cache_key = trial->cache_key;
-    change.cached_from = trial->cached_from;
+    values = set_results(trial, engine->experiment, &change);
     if (next == JOB_SUCCEEDED && trial->outputs != NULL) {
         json_print(trial->outputs, &outputs);
         change.outputs = buf_text(&outputs);
     }
-    if (!engine_begin(engine))
-        goto out;
-    if (store_change_job(engine->store, &change, &err) != 0) {
-        engine_break(engine, &err);
-        goto out;
+    changed = record(engine, &change);
+    if (changed) {
+        engine->running_count +=
+            (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
+        trial->state = next;
     }
-    engine->running_count +=
-        (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
-    trial->state = next;
-    changed = true;
-out:
     buf_clear(&outputs);
     free(values);
     return changed;
