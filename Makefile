@@ -93,7 +93,7 @@ help: ## say what each target does
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
 	@echo '  PREFIX DESTDIR; T=name (one file of tests)'
 	@echo '  FUZZ_SECONDS=n (for each fuzz target) PYTHON PKG_CONFIG'
-	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp (bench-regret)'
+	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp PICTURE=f.svg (bench-regret)'
 
 quickstart: deps ## install what is missing, build, tune a real model
 	@$(MAKE) --no-print-directory all
@@ -415,13 +415,15 @@ SET     ?= report
 METHODS ?= all
 SEEDS   ?= 3
 PEERS   ?=
-bench-regret: $B/regret ## how good search methods are (SET METHODS SEEDS PEERS)
+PICTURE ?=
+bench-regret: $B/regret ## how good search methods are (SET METHODS SEEDS PEERS PICTURE)
 	$B/regret --set $(SET) --methods $(METHODS) --seeds $(SEEDS) \
 	 --jobs $$(nproc) --out $B/regret.jsonl
 	$(if $(PEERS),$(PYTHON) tests/bench/regret/optuna_peer.py --set $(SET) \
 	 --samplers $(PEERS) --seeds $(SEEDS) --out $B/regret-peers.jsonl)
 	@$(PYTHON) tests/bench/regret/score.py --problems $B/regret.jsonl \
-	 $(if $(PEERS),$B/regret-peers.jsonl)
+	 $(if $(PEERS),$B/regret-peers.jsonl) \
+	 $(if $(PICTURE),--picture $(PICTURE))
 
 bench-schedulers: $B/cluster ## schedules on a simulated cluster (SEEDS)
 	@$(call play,,--workers 1$(,)5$(,)25$(,)100$(,)500)

@@ -4,6 +4,7 @@
 import json
 import re
 import subprocess
+import xml.etree.ElementTree
 
 import pytest
 
@@ -147,8 +148,10 @@ def test_score_places_methods(tmp_path):
                 budget: value / 100 for budget, value
                 in line["regret"].items()}}
             print(json.dumps(line), json.dumps(better), sep="\n", file=file)
-    result = subprocess.run([SCORE, "--problems", path], capture_output=True,
-                            text=True, check=True)
+    picture = tmp_path / "it.svg"
+    result = subprocess.run(
+        [SCORE, "--problems", path, "--picture", picture],
+        capture_output=True, text=True, check=True)
     blocks = result.stdout.split("\n\n")
     assert blocks[0] == "3 problems, 9 pairs of problem and seed"
     for block in blocks[1:5]:
@@ -157,6 +160,10 @@ def test_score_places_methods(tmp_path):
         assert 0.75 < float(best[1]) < 0.95
         assert abs(float(second[1])) < 0.1
     assert "sphere-30" in blocks[5]
+    words = [text.text for text in xml.etree.ElementTree.parse(
+        picture).getroot().iter("{http://www.w3.org/2000/svg}text")]
+    assert words[-2].startswith("better: 0.")
+    assert words[-1].startswith("random: ")
 
 
 def test_convergence_is_said_and_does_not_change_the_run():

@@ -11,8 +11,12 @@ column `found` says so.
 import argparse
 import collections
 import json
-import math
+import pathlib
 import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import plot  # noqa: E402 pylint: disable=wrong-import-position
 
 NAMES = {
     "random": "random, all to the end",
@@ -77,71 +81,17 @@ def print_table(cluster, runs):
 
 # ---- the picture ----
 
-class Panel:
-    """A plot with its lower left corner at (left, bottom); logarithmic x."""
-
-    def __init__(self, left, bottom, size, x_range, y_range, log_y):
-        self.left, self.bottom = left, bottom
-        self.width, self.height = size
-        self.x_range, self.y_range, self.log_y = x_range, y_range, log_y
-        self.parts = []
-
-    @staticmethod
-    def share(value, limits, is_log):
-        low, high = limits
-        if is_log:
-            value, low, high = map(math.log, (value, low, high))
-        return (value - low) / (high - low)
-
-    def place(self, x, y):
-        return (self.left + self.width * self.share(x, self.x_range, True),
-                self.bottom
-                - self.height * self.share(y, self.y_range, self.log_y))
-
-    def text(self, x, y, words, anchor="middle", extra=""):
-        self.parts.append(f'<text x="{x:.0f}" y="{y:.0f}" text-anchor='
-                          f'"{anchor}" {extra}>{words}</text>')
-
-    def line(self, points, style):
-        path = " ".join(f"{x:.1f},{y:.1f}"
-                        for x, y in (self.place(*p) for p in points))
-        self.parts.append(f'<polyline points="{path}" fill="none" {style}/>')
-
-    def axes(self, title, x_name, y_name, x_ticks, y_ticks):
-        grid = 'stroke="#dddddd" stroke-width="1"'
-        for tick, words in x_ticks:
-            self.line([(tick, y) for y in self.y_range], grid)
-            self.text(self.place(tick, self.y_range[0])[0], self.bottom + 16,
-                      words)
-        for tick, words in y_ticks:
-            self.line([(x, tick) for x in self.x_range], grid)
-            self.text(self.left - 6, self.place(self.x_range[0], tick)[1] + 4,
-                      words, "end")
-        self.text(self.left + self.width / 2, self.bottom + 34, x_name)
-        self.text(self.left, self.bottom - self.height - 12, title, "start",
-                  'font-weight="bold"')
-        x, y = self.left - 62, self.bottom - self.height / 2
-        self.text(x, y, y_name, "middle", f'transform="rotate(-90 {x:.0f}'
-                  f' {y:.0f})"')
-
-
-def decades(low, high):
-    return [(10.0 ** k, f"{10 ** k:,}")
-            for k in range(math.ceil(math.log10(low)),
-                           math.floor(math.log10(high)) + 1)]
-
-
 def draw_found(runs, workers):
     """How many searches had found it by when."""
     some = {c: sorted(run["time"] for run in found if run["found"])
             for (c, w), found in runs.items() if w == workers and c in COLOURS}
     counts = {c: len(runs[c, workers]) for c in some}
     times = [t for values in some.values() for t in values]
-    panel = Panel(80, 330, (390, 270), (min(times) * .8, max(times) * 1.25),
+    panel = plot.Panel(80, 330, (390, 270), (min(times) * .8, max(times) * 1.25),
                   (0, 1), False)
     panel.axes(f"{workers} workers: searches that have found it",
                "time in mean epochs", "share",
-               decades(*panel.x_range), [(k / 4, f"{25 * k} %")
+               plot.decades(*panel.x_range), [(k / 4, f"{25 * k} %")
                                          for k in range(5)])
     for contender, values in some.items():
         points = [(panel.x_range[0], 0)]
@@ -161,10 +111,10 @@ def draw_scaling(runs):
             curves[contender].append((workers, mean(some, "time")))
     times = [t for points in curves.values() for _, t in points]
     counts = sorted({w for points in curves.values() for w, _ in points})
-    panel = Panel(580, 330, (390, 270), (counts[0], counts[-1]),
+    panel = plot.Panel(580, 330, (390, 270), (counts[0], counts[-1]),
                   (min(times) * .8, max(times) * 1.25), True)
     panel.axes("Mean time to find it", "workers", "time in mean epochs",
-               [(w, w) for w in counts], decades(*panel.y_range))
+               [(w, w) for w in counts], plot.decades(*panel.y_range))
     for contender, points in curves.items():
         if contender == "asha":
             first = points[0][0] * points[0][1]
@@ -173,27 +123,17 @@ def draw_scaling(runs):
                        f'stroke="{COLOURS[contender]}" stroke-width="1"'
                        ' stroke-dasharray="3 4"')
         panel.line(points, f'stroke="{COLOURS[contender]}" stroke-width="2"')
-        for point in points:
-            x, y = panel.place(*point)
-            panel.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"'
-                               f' fill="{COLOURS[contender]}"/>')
+        panel.dots(points, COLOURS[contender])
     return panel, list(curves)
 
 
 def picture(runs):
     found = draw_found(runs, 25)
     scaling, contenders = draw_scaling(runs)
-    legend = []
-    for i, contender in enumerate(contenders):
-        x, y = 70 + 300 * (i % 3), 395 + 20 * (i // 3)
-        legend.append(f'<rect x="{x}" y="{y - 9}" width="20" height="4"'
-                      f' fill="{COLOURS[contender]}"/>'
-                      f'<text x="{x + 27}" y="{y}">{NAMES[contender]}</text>')
-    return "\n".join([
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 430"'
-        ' font-family="sans-serif" font-size="13" fill="#222222">',
-        '<rect width="1000" height="430" fill="#ffffff"/>',
-        *found.parts, *scaling.parts, *legend, "</svg>"]) + "\n"
+    legend = [plot.legend(70 + 300 * (i % 3), 395 + 20 * (i // 3),
+                          COLOURS[contender], NAMES[contender])
+              for i, contender in enumerate(contenders)]
+    return plot.svg(1000, 430, found.parts + scaling.parts + legend)
 
 
 def main():

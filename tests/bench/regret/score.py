@@ -26,14 +26,20 @@ import argparse
 import collections
 import json
 import math
+import pathlib
 import random
 import statistics
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import plot  # noqa: E402 pylint: disable=wrong-import-position
 
 BUDGETS = ("25", "50", "100", "200")
 NOTHING_FOUND = 10  # a regret; the median random point has 1
 LEAST_BASE = 1e-4   # regret of random search counts as at least this
 RESAMPLES = 400
+COLOURS = ("#c0392b", "#2a6fb0", "#2f7d4f", "#b8860b", "#8f6fb5", "#7a7a7a",
+           "#4f9da6", "#a05a2c")
 
 
 def read_runs(files):
@@ -120,9 +126,7 @@ def common_runs(runs, methods):
             if all(m in lines for m in methods)}
 
 
-def print_summary(rows, methods, budgets, versus):
-    means = mean_rows([mean_rows(some) for some in rows.values()])
-    draws = resampled(rows, random.Random(1))
+def print_summary(means, draws, methods, budgets, versus):
     width = max(len(m) for m in methods)
     base = methods.index(versus) if versus else None
     for b, budget in enumerate(budgets):
@@ -166,6 +170,30 @@ def print_seconds(runs, methods):
         print(f"{m}  {mean:.3g}")
 
 
+def picture(means, draws, methods, budgets):
+    """Scores by the number of trials, with their intervals."""
+    trials = [int(b) for b in budgets]
+    panel = plot.Panel(80, 330, (520, 270), (trials[0] * .9, trials[-1] * 1.1),
+                       (min(0, *means), 1), False)
+    panel.axes("What a search has found, by trials", "trials",
+               "score (random search 0, best value 1)",
+               [(n, n) for n in trials], [(k / 4, k / 4) for k in range(5)])
+    first = {m: [2 * b * len(methods) + i for b in range(len(budgets))]
+             for i, m in enumerate(methods)}
+    order = sorted(methods, key=lambda m: -means[first[m][-1]])
+    for i, method in enumerate(order):
+        colour = COLOURS[i % len(COLOURS)]
+        points = [(n, means[k]) for n, k in zip(trials, first[method])]
+        for n, k in zip(trials, first[method]):
+            panel.line([(n, end) for end in interval([d[k] for d in draws])],
+                       f'stroke="{colour}" stroke-width="1"')
+        panel.line(points, f'stroke="{colour}" stroke-width="2"')
+        panel.dots(points, colour)
+        panel.parts.append(plot.legend(
+            625, 80 + 22 * i, colour, f"{method}: {points[-1][1]:.2f}"))
+    return plot.svg(800, 380, panel.parts)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -178,6 +206,7 @@ def main():
     parser.add_argument("--versus", help="also show differences from it")
     parser.add_argument("--problems", action="store_true",
                         help="also a table of the problems")
+    parser.add_argument("--picture", help="an SVG file, of the scores")
     options = parser.parse_args()
     runs = read_runs(options.files)
     present = {m for lines in runs.values() for m in lines}
@@ -202,10 +231,15 @@ def main():
               if (key[0], budgets[0]) in bases}
     rows = figures(common, methods, bases, budgets)
     print(f"{len(rows)} problems, {len(common)} pairs of problem and seed")
-    print_summary(rows, methods, budgets, options.versus)
+    means = mean_rows([mean_rows(some) for some in rows.values()])
+    draws = resampled(rows, random.Random(1))
+    print_summary(means, draws, methods, budgets, options.versus)
     if options.problems:
         print_problems(rows, common, methods, budgets)
     print_seconds(common, methods)
+    if options.picture:
+        pathlib.Path(options.picture).write_text(
+            picture(means, draws, methods, budgets), encoding="utf-8")
 
 
 if __name__ == "__main__":
