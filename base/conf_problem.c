@@ -30,23 +30,38 @@ static const struct problem problems[] = {
     {"found undefined tag handle", "custom tags are not read here", NULL},
 };
 
+/* Where a line of the source begins; NULL if it has no such line. */
+static const char *find_line(const struct conf_doc *doc, int line)
+{
+    const char *at = doc->source;
+
+    for (int i = 1; i < line && at != NULL; i++) {
+        at = strchr(at, '\n');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return at;
+}
+
 /* Whether only white space with a tab in it stands before the place. */
 static bool tab_indents(const struct conf_doc *doc, struct diag_place *place)
 {
-    const char *line = doc->source;
-    size_t length;
+    const char *line = find_line(doc, place->line);
+    size_t length = line != NULL ? strspn(line, " ") : 0;
 
-    for (int i = 1; i < place->line; i++) {
-        line = strchr(line, '\n');
-        if (line == NULL)
-            return false;
-        line++;
-    }
-    length = strspn(line, " ");
-    if (line[length] != '\t')
+    if (line == NULL || line[length] != '\t')
         return false;
     place->column = (int)length + 1;
     return true;
+}
+
+/* Whether a template begins there, whose braces YAML takes for its own. */
+static bool is_template(const struct conf_doc *doc, struct diag_place place)
+{
+    const char *line = find_line(doc, place.line);
+    size_t before = (size_t)place.column - 2;
+
+    return line != NULL && place.column > 1 && strlen(line) > before &&
+           strncmp(line + before, "${{", 3) == 0;
 }
 
 int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,
@@ -59,6 +74,9 @@ int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,
     if (tab_indents(doc, &place))
         return diags_add(diags, place, "indent with spaces",
                          "a tab cannot indent in YAML");
+    if (is_template(doc, place))
+        return diags_add(diags, place, "put the text in quotes: \"... ${{ }}\"",
+                         "a template inside of { } or [ ] needs quotes");
     for (size_t i = 0; i < ARRAY_LEN(problems) && problem != NULL; i++)
         if (strcmp(problems[i].theirs, problem) == 0)
             known = &problems[i];

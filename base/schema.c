@@ -169,22 +169,38 @@ static void describe_node(const struct conf_node *node, struct buf *out)
         buf_printf(out, is_number ? "the number %s" : "'%s'", node->text);
 }
 
+/* What would be right in place of an item of a wrong type; NULL: no idea. */
+static char *suggest_item(const struct schema_key *key,
+                          const struct conf_node *node)
+{
+    bool is_built = (key->type & (SCHEMA_MAP | SCHEMA_LIST)) != 0;
+    const char *choices[SCHEMA_CHOICES_MAX];
+    size_t count = schema_choices(key, choices);
+    struct buf help = BUF_INIT;
+
+    if (count > 0)
+        for (size_t i = 0; i < count; i++)
+            buf_printf(&help, "%s%s", i > 0 ? ", " : "one of: ", choices[i]);
+    else if ((all_types(key) & SCHEMA_TEXT) != 0 && node->text != NULL)
+        buf_printf(&help, "for text, write '%s' in quotes", node->text);
+    else if (is_built && key->example != NULL)
+        buf_printf(&help, "for example %s", key->example);
+    return help.length > 0 ? buf_take(&help) : NULL;
+}
+
 static int add_wrong_type(const struct schema_key *key,
                           const struct conf_node *node, const char *label,
                           struct diags *diags)
 {
-    bool any_text = (all_types(key) & SCHEMA_TEXT) != 0 &&
-                    key->choices == NULL && key->names == NULL;
     struct buf wanted = BUF_INIT, found = BUF_INIT;
-    char *help = NULL;
+    char *help;
     int rc;
 
     if (node->type == CONF_NULL)
         return diags_add(diags, node->place, NULL, "%s has no value", label);
     schema_describe(key, &wanted);
     describe_node(node, &found);
-    if (any_text && node->text != NULL)
-        help = mem_printf("for text, write '%s' in quotes", node->text);
+    help = suggest_item(key, node);
     rc = diags_add(diags, node->place, help, "%s must be %s, not %s", label,
                    buf_text(&wanted), buf_text(&found));
     free(help);
@@ -334,17 +350,29 @@ static int check_present(const struct schema_key *keys,
 }
 
 static int add_unknown_key(const struct schema_key *keys,
+                           const struct conf_node *map,
                            const struct conf_node *key, const char *what,
                            struct diags *diags)
 {
+    char *text =
+        mem_printf("unknown key '%s'%s%s", key->text,
+                   what != NULL ? " in " : "", what != NULL ? what : "");
+    char *meant = schema_guess(keys, map, key->text);
+    char *help = meant != NULL ? mem_printf("did you mean '%s'?", meant) : NULL;
     const char *names[64];
     size_t count = 0;
 
     for (; keys->name != NULL && count < ARRAY_LEN(names); keys++)
         names[count++] = keys->name;
-    return diags_add_unknown(
-        diags, key->place, key->text, names, count, "unknown key '%s'%s%s",
-        key->text, what != NULL ? " in " : "", what != NULL ? what : "");
+    if (help != NULL)
+        diags_add(diags, key->place, help, "%s", text);
+    else
+        diags_add_unknown(diags, key->place, key->text, names, count, "%s",
+                          text);
+    free(help);
+    free(meant);
+    free(text);
+    return -1;
 }
 
 int schema_check(const struct schema_key *keys, const struct conf_node *node,
@@ -363,7 +391,7 @@ int schema_check(const struct schema_key *keys, const struct conf_node *node,
         char *label;
 
         if (key == NULL) {
-            rc = add_unknown_key(keys, name, what, diags);
+            rc = add_unknown_key(keys, node, name, what, diags);
             continue;
         }
         label = schema_label(what, key->name);

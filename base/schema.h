@@ -31,8 +31,10 @@ enum schema_type {
 };
 
 struct schema_key {
-    const char *name; /* NULL ends a table */
-    unsigned type;    /* schema_type bits */
+    const char *name;     /* NULL ends a table */
+    const char *known_as; /* what other tools call it, between blanks: who
+                             writes that is told the name; or NULL */
+    unsigned type;        /* schema_type bits */
     bool required;
     double min, max;            /* both 0: no limits; in seconds, bytes */
     const char *const *choices; /* NULL-ended; NULL: any */

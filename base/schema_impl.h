@@ -10,6 +10,13 @@
 const struct schema_key *schema_find(const struct schema_key *keys,
                                      const char *name);
 
+/* The key that is meant by one that the map, described by keys, cannot have:
+ * what is known as that elsewhere, or a key of that name in a map inside of it
+ * ("search.seed", "params.limit"). NULL where there is none, or several. The
+ * caller's to free. */
+char *schema_guess(const struct schema_key *keys, const struct conf_node *map,
+                   const char *word);
+
 enum { SCHEMA_CHOICES_MAX = 64 };
 
 /* Fills words[SCHEMA_CHOICES_MAX] with those that a text may be, and returns

@@ -252,8 +252,10 @@ const struct cmd cmd_validate = {
                "settings it allows and what share of them satisfies its "
                "constraints, of a workflow how many steps it has; or "
                "what is wrong, up to 20 mistakes at once, each with its line. "
-               "Warns of settings that have no effect, and of schedules that "
-               "cannot do their work. A file called - is standard input.\n\n"
+               "Warns of settings that have no effect, of values that do not "
+               "get to the command, and of schedules that cannot do their "
+               "work; so do plan and run. A file called - is standard "
+               "input.\n\n"
                "Exit status: 0 all are right; 3 one is wrong; 4 there is no "
                "such file.",
     .examples = "smtune validate experiment.yaml\n"

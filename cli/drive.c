@@ -85,6 +85,21 @@ int drive_print_diags(const struct cli *cli, struct diags *diags)
     return err_exit_status(ERR_FILE);
 }
 
+/* Of an experiment that is right, what it says and can hardly mean. */
+static void print_warnings(const struct cli *cli, const char *path,
+                           const struct spec *spec)
+{
+    struct diags *warnings;
+
+    if (cli->quiet || spec->workflow != NULL)
+        return;
+    warnings = diags_create(path);
+    diags_make_warnings(warnings);
+    experiment_warn(spec->experiment, warnings);
+    drive_print_diags(cli, warnings);
+    diags_destroy(warnings);
+}
+
 int drive_load(const struct cli *cli, const char *path,
                const struct opt_texts *set, struct spec *spec, struct err *err)
 {
@@ -93,6 +108,8 @@ int drive_load(const struct cli *cli, const char *path,
 
     if (spec_load(spec, path, set->items, set->count, diags, err) != 0)
         status = drive_print_diags(cli, diags);
+    else
+        print_warnings(cli, path, spec);
     diags_destroy(diags);
     return status;
 }

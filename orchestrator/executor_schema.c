@@ -294,6 +294,7 @@ const struct schema_key experiment_executor_keys[] = {
 const struct schema_key experiment_resource_keys[] = {
     {
         .name = "cpus",
+        .known_as = "cpu cores threads",
         .type = SCHEMA_INT,
         .min = 0,
         .max = CPUS_MAX,
@@ -309,6 +310,7 @@ const struct schema_key experiment_resource_keys[] = {
     },
     {
         .name = "gpus",
+        .known_as = "gpu",
         .type = SCHEMA_INT,
         .min = 0,
         .max = GPUS_MAX_EACH,
@@ -342,6 +344,7 @@ const struct schema_key experiment_resource_keys[] = {
     },
     {
         .name = "memory",
+        .known_as = "mem ram",
         .type = SCHEMA_BYTES,
         .min = 1,
         .max = BYTES_MAX,
@@ -352,6 +355,7 @@ const struct schema_key experiment_resource_keys[] = {
     },
     {
         .name = "time",
+        .known_as = "timeout walltime runtime",
         .type = SCHEMA_DURATION,
         .min = 0.001,
         .max = TIME_MAX,

@@ -20,6 +20,7 @@ static const char *const early_stops[] = {"auto", "off", NULL};
 static const struct schema_key objective_keys[] = {
     {
         .name = "metric",
+        .known_as = "name",
         .type = SCHEMA_TEXT,
         .required = true,
         .doc = "The metric that says how good a trial is.",
@@ -27,6 +28,7 @@ static const struct schema_key objective_keys[] = {
     },
     {
         .name = "goal",
+        .known_as = "direction mode",
         .type = SCHEMA_TEXT,
         .choices = goals,
         .doc = "Whether small or large values are good.",
@@ -92,6 +94,7 @@ static const struct schema_key value_element = {
 static const struct schema_key param_keys[] = {
     {
         .name = "type",
+        .known_as = "distribution",
         .type = SCHEMA_TEXT,
         .choices = param_types,
         .doc = "float and int have min and max; categorical values have no "
@@ -101,18 +104,21 @@ static const struct schema_key param_keys[] = {
     },
     {
         .name = "min",
+        .known_as = "low lower minimum",
         .type = SCHEMA_NUMBER,
         .doc = "The smallest value of a float or int.",
         .example = "1e-4",
     },
     {
         .name = "max",
+        .known_as = "high upper maximum",
         .type = SCHEMA_NUMBER,
         .doc = "The largest value of a float or int.",
         .example = "1",
     },
     {
         .name = "scale",
+        .known_as = "log scaling",
         .type = SCHEMA_TEXT,
         .choices = param_scale_names,
         .doc = "On what scale a float or int is searched evenly: log where "
@@ -124,6 +130,7 @@ static const struct schema_key param_keys[] = {
     },
     {
         .name = "step",
+        .known_as = "q quantum",
         .type = SCHEMA_NUMBER,
         .doc = "The values of a float or int are min, min + step, and so on "
                "up to max, which must be one of them.",
@@ -132,6 +139,7 @@ static const struct schema_key param_keys[] = {
     },
     {
         .name = "values",
+        .known_as = "choices options categories",
         .type = SCHEMA_LIST,
         .element = &value_element,
         .doc = "The values of a categorical or ordinal parameter.",
@@ -139,12 +147,14 @@ static const struct schema_key param_keys[] = {
     },
     {
         .name = "value",
+        .known_as = "const constant",
         .type = SCHEMA_SCALAR,
         .doc = "Makes the parameter a constant.",
         .example = "128",
     },
     {
         .name = "when",
+        .known_as = "if condition",
         .type = SCHEMA_TEXT,
         .doc = "An expression over the other parameters. Where it is not "
                "true, this one is inactive: it has no value, and the option "
@@ -160,6 +170,7 @@ const struct schema_key experiment_param = {
     .type = SCHEMA_MAP,
     .keys = param_keys,
     .shorthand = "value",
+    .example = "{type: categorical, values: [sgd, adam]}",
 };
 
 static const struct schema_key text_element = {
@@ -188,6 +199,7 @@ static const struct schema_key replicate_keys[] = {
 static const struct schema_key search_keys[] = {
     {
         .name = "method",
+        .known_as = "algorithm sampler",
         .type = SCHEMA_TEXT,
         .names = strategy_method_names,
         .choices = experiment_search_shorthands,
@@ -206,6 +218,7 @@ static const struct schema_key search_keys[] = {
     },
     {
         .name = "seed",
+        .known_as = "random_seed random_state",
         .type = SCHEMA_INT,
         .min = 0,
         .max = 0x1p53,
@@ -271,6 +284,7 @@ static const struct schema_key setting_element = {
 static const struct schema_key budget_keys[] = {
     {
         .name = "trials",
+        .known_as = "n_trials max_trials num_samples run_cap",
         .type = SCHEMA_INT,
         .min = 1,
         .max = COUNT_MAX,
@@ -281,6 +295,7 @@ static const struct schema_key budget_keys[] = {
     },
     {
         .name = "parallel",
+        .known_as = "n_jobs max_parallel max_concurrent parallelism",
         .type = SCHEMA_INT,
         .min = 1,
         .max = 10000,
@@ -290,6 +305,7 @@ static const struct schema_key budget_keys[] = {
     },
     {
         .name = "time",
+        .known_as = "timeout max_time max_runtime",
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 3650 * DAY_S,
@@ -365,6 +381,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "objective",
+        .known_as = "metric",
         .type = SCHEMA_MAP | SCHEMA_LIST,
         .required = true,
         .keys = objective_keys,
@@ -376,6 +393,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "parameters",
+        .known_as = "params search_space space",
         .type = SCHEMA_MAP,
         .required = true,
         .element = &experiment_param,
@@ -406,6 +424,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "search",
+        .known_as = "sampler strategy algorithm",
         .type = SCHEMA_MAP,
         .keys = search_keys,
         .shorthand = "method",
@@ -434,6 +453,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "schedule",
+        .known_as = "scheduler pruner early_terminate",
         .type = SCHEMA_MAP,
         .keys = experiment_schedule_keys,
         .shorthand = "method",

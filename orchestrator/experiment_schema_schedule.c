@@ -47,6 +47,7 @@ const struct schema_key experiment_schedule_keys[] = {
     },
     {
         .name = "min",
+        .known_as = "grace_period min_iter min_resource",
         .type = SCHEMA_INT,
         .min = 1,
         .max = RESOURCE_MAX,
@@ -57,6 +58,7 @@ const struct schema_key experiment_schedule_keys[] = {
     },
     {
         .name = "max",
+        .known_as = "max_t max_iter max_resource",
         .type = SCHEMA_INT,
         .min = 2,
         .max = RESOURCE_MAX,
@@ -67,6 +69,7 @@ const struct schema_key experiment_schedule_keys[] = {
     },
     {
         .name = "eta",
+        .known_as = "reduction_factor",
         .type = SCHEMA_INT,
         .min = 2,
         .max = 100,

@@ -111,6 +111,7 @@ static const struct schema_key cap_keys[] = {
 static const struct schema_key retry_keys[] = {
     {
         .name = "match",
+        .known_as = "on cause causes",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .required = true,
         .element = &text_element,
@@ -126,6 +127,7 @@ static const struct schema_key retry_keys[] = {
     },
     {
         .name = "max",
+        .known_as = "attempts retries",
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1000,
@@ -215,6 +217,7 @@ const struct schema_key experiment_claim_element = {
 const struct schema_key experiment_trial_keys[] = {
     {
         .name = "command",
+        .known_as = "run cmd program script",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .element = &value_element,
         .doc = "The command of a trial, with ${{ }} templates. It is split "
@@ -246,6 +249,7 @@ const struct schema_key experiment_trial_keys[] = {
     },
     {
         .name = "env",
+        .known_as = "environment",
         .type = SCHEMA_MAP,
         .element = &variable_element,
         .doc = "Environment variables of a trial; their values may hold "
@@ -279,6 +283,7 @@ const struct schema_key experiment_trial_keys[] = {
     },
     {
         .name = "retry",
+        .known_as = "retries max_retries",
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
         .doc = "When a trial that failed is started again. The first rule "

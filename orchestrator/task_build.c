@@ -386,12 +386,15 @@ void task_settle(const struct task_build *t, const struct conf_node *map,
 
 /* ---- what the command makes use of ---- */
 
-static bool is_used(const struct task *task, size_t column)
+bool task_uses(const struct task *task, size_t column)
 {
     if (task->command != NULL && template_uses(task->command, column))
         return true;
     for (size_t i = 0; i < task->environment_count; i++)
         if (template_uses(task->environment[i].value, column))
+            return true;
+    for (size_t i = 0; i < task->channel_count; i++)
+        if (template_uses(task->channels[i].path, column))
             return true;
     return false;
 }
@@ -421,7 +424,7 @@ bool task_reads(const struct task_build *t, const struct conf_node *map,
     const struct conf_node *command = conf_get(map, "command");
     const struct conf_node *shell = conf_get(map, "shell");
 
-    return is_used(t->task, column) || is_said(command, variable, false) ||
+    return task_uses(t->task, column) || is_said(command, variable, false) ||
            is_said(shell, variable, false) ||
            is_said(command, "smtrain", true) || is_said(shell, "smtrain", true);
 }

@@ -47,8 +47,11 @@ void task_check_retries(const struct task_build *t,
 void task_settle(const struct task_build *t, const struct conf_node *map,
                  const struct executor_options *executor);
 
-/* Whether the command or the environment reads a column, or the command a
- * variable in its text, or by a program that is known to read all of ours. */
+/* Whether a template of the command, the environment or a channel reads a
+ * column. */
+bool task_uses(const struct task *task, size_t column);
+/* Whether one does, or the command reads a variable in its text, or by a
+ * program that is known to read all of ours. */
 bool task_reads(const struct task_build *t, const struct conf_node *map,
                 size_t column, const char *variable);
 

@@ -87,6 +87,7 @@ const struct schema_key workflow_schema[] = {
     },
     {
         .name = "params",
+        .known_as = "parameters variables",
         .type = SCHEMA_MAP,
         .element = &param_element,
         .doc = "Values by name, which every step may use. They are changed "
@@ -96,6 +97,7 @@ const struct schema_key workflow_schema[] = {
     },
     {
         .name = "steps",
+        .known_as = "jobs tasks rules",
         .type = SCHEMA_MAP | SCHEMA_ANY_LIST,
         .required = true,
         .element = &workflow_step,

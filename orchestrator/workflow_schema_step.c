@@ -251,6 +251,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "needs",
+        .known_as = "depends_on depends after requires",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .element = &text_element,
         .doc = "The steps that have to be over before this one starts, one or "
@@ -271,6 +272,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "if",
+        .known_as = "condition",
         .type = SCHEMA_SCALAR,
         .doc = "An expression; where it is not true, the step is skipped, and "
                "those that need it by name. One that reads the matrix is "
@@ -280,6 +282,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "command",
+        .known_as = "run cmd program script",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .element = &value_element,
         .doc = "A command, with ${{ }} templates. It is split into words "
@@ -317,6 +320,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "with",
+        .known_as = "params parameters",
         .type = SCHEMA_MAP,
         .element = &value_element,
         .doc = "For `experiment` and `workflow`: what is changed in the file, "
@@ -359,6 +363,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "outputs",
+        .known_as = "output",
         .type = SCHEMA_MAP,
         .element = &output_element,
         .doc = "What the step makes, by name; later steps read it as "
@@ -403,6 +408,7 @@ const struct schema_key workflow_step_keys[] = {
         },
     {
         .name = "env",
+        .known_as = "environment",
         .type = SCHEMA_MAP,
         .element = &value_element,
         .doc = "Environment variables; their values may hold templates.",
@@ -458,6 +464,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "retry",
+        .known_as = "retries max_retries",
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
         .doc = "When a copy that failed is started again. The first rule that "
@@ -504,6 +511,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "may_fail",
+        .known_as = "allow_failure continue_on_error",
         .type = SCHEMA_BOOL,
         .doc = "Whether the run may end well though the step failed.",
         .fallback = "false",

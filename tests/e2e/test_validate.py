@@ -7,6 +7,8 @@ import json
 import re
 import subprocess
 
+import pytest
+
 GOOD = """\
 version: 1
 objective: loss
@@ -101,6 +103,91 @@ budget: {trials: 20, resource: 20, improvement: 0.1}
     write("even.yaml", GOOD.replace("${{ lr }}", "${{ lr }} ${{ epochs }}") +
           "search: hyperband\nschedule: {max: 27}\n")
     assert "warning" not in smtune("validate", "even.yaml").stderr
+
+
+def warnings_of(smtune, write, text):
+    write("meant.yaml", text)
+    result = smtune("validate", "meant.yaml", "-o", "json")
+    assert result.returncode == 0
+    [found] = json.loads(result.stdout)
+    return [(warning["line"], warning["column"], warning["text"],
+             warning["help"]) for warning in found["warnings"]]
+
+
+AS_OTHERS = [
+    ("{{ lr }}", "{{ lr }}"), ("{lr}", "{lr}"), ("${lr}", "${lr}"),
+    ("'{{lr}}'", "{{lr}}")]
+
+
+@pytest.mark.parametrize("written, found", AS_OTHERS)
+def test_warns_of_templates_as_others_write_them(smtune, write, written,
+                                                 found):
+    text = GOOD.replace("${{ lr }}", written)
+    column = 25 + (written[0] == "'")
+    assert warnings_of(smtune, write, text) == [
+        (6, column, f"the program gets '{found}' as it stands",
+         "did you mean '${{ lr }}'?")]
+
+
+def test_templates_as_others_write_them_in_a_shell(smtune, write):
+    text = GOOD.replace("command:", "shell:")
+    assert warnings_of(smtune, write, text) == []
+    # A shell may have a variable of that name.
+    assert warnings_of(smtune, write, text + "    ${lr} '{x}' | tee log\n") == []
+    assert [help for _, _, _, help in warnings_of(
+        smtune, write, text.replace("--lr $", "{{lr}} --lr $"))] == [
+            "did you mean '${{ lr }}'?"]
+
+
+@pytest.mark.parametrize("word", ["|", "&&", ">", "2>&1", ";", "$HOME",
+                                  "${HOME}"])
+def test_warns_of_what_no_shell_sees(smtune, write, word):
+    assert warnings_of(smtune, write, GOOD[:-1] + f" {word} x\n") == [
+        (6, 35, f"the program gets '{word}' as it stands: no shell sees a "
+         "command", "'shell' in place of 'command' has one")]
+    assert warnings_of(smtune, write, GOOD[:-1] + f" '{word} x'\n") == []
+
+
+def test_warns_of_parameters_that_nothing_reads(smtune, write):
+    two = GOOD.replace("trial:", "  width: {type: int, min: 1, max: 9}\n"
+                       "  epochs: 5\ntrial:")
+    unread = "the command does not use parameter 'width'"
+    assert warnings_of(smtune, write, two) == [
+        (5, 3, unread, "the program has to read it from SMTUNE_PARAMS")]
+    for reads in ("  env: {WIDTH: \"${{ width }}\"}\n",
+                  "  env: {CONFIG: $SMTUNE_PARAMS}\n",
+                  "  channels: {data: \"data/${{ width }}\"}\n"):
+        assert warnings_of(smtune, write, two + reads) == []
+    conditional = two.replace("scale: log", "scale: log, when: width > 3")
+    assert warnings_of(smtune, write, conditional) == []
+    assert warnings_of(smtune, write, two.replace("--lr ${{ lr }}", "")) == [
+        (8, 3, "the command uses none of the parameters",
+         "write ${{ NAME }} for a value, unless the program reads "
+         "SMTUNE_PARAMS or SM_HPS")]
+
+
+def test_warns_of_a_condition_that_is_never_true(smtune, write):
+    text = GOOD.replace("trial:", """\
+  opt: {type: categorical, values: [sgd, adam]}
+  beta: {type: float, min: 0, max: 1, when: "opt = 'adma'"}
+  nesterov: {type: bool, when: opt = 'sgd' and lr > 1}
+  momentum: {type: bool, when: opt = 'sgd'}
+trial:""") + "    ${{ opt }} ${{ beta }} ${{ nesterov }} ${{ momentum }}\n"
+    assert warnings_of(smtune, write, text) == [
+        (6, 45, "parameter 'beta' is active in none of 10000 settings drawn",
+         "did you mean 'adam'?"),
+        (7, 32, "parameter 'nesterov' is active in none of 10000 settings "
+         "drawn", None)]
+
+
+def test_run_and_plan_warn_too(smtune, write):
+    write("meant.yaml", GOOD.replace("./train --lr ${{ lr }}",
+                                     "echo loss=1 {lr}") +
+          "budget: {trials: 1}\n")
+    warning = "meant.yaml:6:24: warning: the program gets '{lr}' as it stands"
+    assert warning in smtune("plan", "meant.yaml").stderr
+    assert warning in smtune("run", "meant.yaml").stderr
+    assert "warning" not in smtune("run", "meant.yaml", "-q").stderr
 
 
 def test_reads_standard_input(smtune):

@@ -187,6 +187,12 @@ static void test_conf__refusals_say_what_and_where(void **state)
                     "in quotes)"},
         {"a: [1, 2\nb: 3\n", "2:2 expected ',' or ']' (of what starts in line "
                              "1)"},
+        {"a: {b: run ${{ x }}}\n",
+         "1:13 a template inside of { } or [ ] needs quotes (put the text in "
+         "quotes: \"... ${{ }}\")"},
+        {"a: [${{ x }}]\n",
+         "1:6 a template inside of { } or [ ] needs quotes (put the text in "
+         "quotes: \"... ${{ }}\")"},
         {"a: 'x\n", "2:1 the file ends inside quotes (of what starts in line "
                     "1)"},
         {"a: 1\n  b: 2\n",

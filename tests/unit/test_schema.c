@@ -28,7 +28,10 @@ static const struct schema_key text_element = {.name = "word",
 
 static const struct schema_key param_keys[] = {
     {.name = "min", .type = SCHEMA_NUMBER, .required = true, .example = "1"},
-    {.name = "scale", .type = SCHEMA_TEXT, .choices = scales},
+    {.name = "scale",
+     .known_as = "log",
+     .type = SCHEMA_TEXT,
+     .choices = scales},
     {.name = "value", .type = SCHEMA_SCALAR},
     {.name = NULL},
 };
@@ -42,17 +45,23 @@ static const struct schema_key param_element = {
 
 static const struct schema_key search_keys[] = {
     {.name = "method", .type = SCHEMA_TEXT, .names = methods},
+    {.name = "limit", .type = SCHEMA_INT},
     {.name = NULL},
 };
 
 static const struct schema_key inner_keys[] = {
     {.name = "cpus", .type = SCHEMA_INT | SCHEMA_AUTO, .min = 1, .max = 64},
-    {.name = "memory", .type = SCHEMA_BYTES, .min = 1, .max = 1e15},
+    {.name = "memory",
+     .known_as = "mem ram",
+     .type = SCHEMA_BYTES,
+     .min = 1,
+     .max = 1e15},
     {.name = NULL},
 };
 
 static const struct schema_key trial_keys[] = {
     {.name = "resources", .type = SCHEMA_MAP, .keys = inner_keys},
+    {.name = "limit", .type = SCHEMA_INT},
     {.name = NULL},
 };
 
@@ -65,7 +74,10 @@ static const struct schema_key table[] = {
     {.name = "name", .type = SCHEMA_TEXT, .fallback = "the file's name"},
     {.name = "on", .type = SCHEMA_BOOL},
     {.name = "time", .type = SCHEMA_DURATION, .min = 0.001, .max = 3600},
-    {.name = "words", .type = SCHEMA_LIST, .element = &text_element},
+    {.name = "words",
+     .type = SCHEMA_LIST,
+     .element = &text_element,
+     .example = "[a, b]"},
     {.name = "metrics",
      .type = SCHEMA_MAP | SCHEMA_NULL,
      .element = &text_element},
@@ -137,6 +149,36 @@ static void test_schema__refuses_unknown_keys_and_words(void **state)
            "memory");
 }
 
+static void test_schema__knows_what_others_call_a_key(void **state)
+{
+    (void)state;
+    expect("parameters: {x: {min: 1, log: true}}\n",
+           "2:26 unknown key 'log' in parameter 'x' | did you mean 'scale'?");
+    expect("trial: {resources: {ram: 1G}}\n",
+           "2:21 unknown key 'ram' in 'trial.resources' | did you mean "
+           "'memory'?");
+    expect("trial: {resources: {me: 1G}}\n",
+           "2:21 unknown key 'me' in 'trial.resources' | one of: cpus, memory");
+}
+
+static void test_schema__knows_in_which_map_a_key_is(void **state)
+{
+    (void)state;
+    expect("method: grid\n",
+           "2:1 unknown key 'method' | did you mean 'search.method'?");
+    expect("trial: {mem: 1G}\n",
+           "2:9 unknown key 'mem' in 'trial' | did you mean "
+           "'resources.memory'?");
+    expect("cpus: 1\n",
+           "2:1 unknown key 'cpus' | did you mean 'trial.resources.cpus'?");
+    expect("parameters: {x: 1}\nx: 2\n",
+           "3:1 unknown key 'x' | did you mean 'parameters.x'?");
+    /* in two maps, so that it is neither */
+    expect("limit: 1\n",
+           "2:1 unknown key 'limit' | one of: version, name, on, time, words, "
+           "metrics, parameters, search, trial");
+}
+
 static void test_schema__refuses_wrong_types(void **state)
 {
     (void)state;
@@ -144,7 +186,8 @@ static void test_schema__refuses_wrong_types(void **state)
                         "text, write '5' in quotes");
     expect("on: yes\n", "2:5 'on' must be true or false, not 'yes'");
     expect("on:\n", "2:4 'on' has no value");
-    expect("words: x\n", "2:8 'words' must be a list, not 'x'");
+    expect("words: x\n",
+           "2:8 'words' must be a list, not 'x' | for example [a, b]");
     expect("words: [[1]]\n",
            "2:9 an item of 'words' must be a number, text, true or false, "
            "not a list");
@@ -152,6 +195,8 @@ static void test_schema__refuses_wrong_types(void **state)
            "2:14 word 'a' must be a number, text, true or false, not a list");
     expect("parameters: {x: {min: low}}\n",
            "2:23 'min' in parameter 'x' must be a number, not 'low'");
+    expect("search: 1\n", "2:9 'search.method' must be text, not the number 1 "
+                          "| one of: random, grid");
     expect("parameters: {x: {min: .inf}}\n",
            "2:23 'min' in parameter 'x' must be a number, not "
            "'.inf'");
@@ -268,6 +313,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schema__takes_what_fits),
         cmocka_unit_test(test_schema__refuses_unknown_keys_and_words),
+        cmocka_unit_test(test_schema__knows_what_others_call_a_key),
+        cmocka_unit_test(test_schema__knows_in_which_map_a_key_is),
         cmocka_unit_test(test_schema__refuses_wrong_types),
         cmocka_unit_test(test_schema__refuses_what_is_out_of_range),
         cmocka_unit_test(test_schema__asks_for_what_is_missing),
