@@ -121,9 +121,8 @@ const struct cmd cmd_enqueue = {
         "behind those that were enqueued before, and the search learns from it "
         "as from its own. Parameters that are left out are drawn at random. It "
         "takes one of the budget's trials. Where the run has no engine, it is "
-        "tried once the run goes on; where an engine dies of being asked, look "
-        "first whether it took it. Without a setting, those that were enqueued "
-        "are shown, with the trials that tried them.\n\n"
+        "tried once the run goes on. Without a setting, those that were "
+        "enqueued are shown, with the trials that tried them.\n\n"
         "Settings that are known before a run begins stand in its file: "
         "'enqueue' in smtune-experiment(5).",
     .examples =

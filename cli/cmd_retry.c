@@ -7,10 +7,12 @@
 #include "cli/cmd.h"
 #include "cli/job_numbers.h"
 #include "cli/run_view.h"
-#include "orchestrator/control_link.h"
+#include "orchestrator/control_once.h"
 #include "orchestrator/reopen.h"
 #include "orchestrator/run.h"
 #include "store/store.h"
+
+enum { LIMIT_MS = 20000 }; /* a disk may be slow, or the engine busy */
 
 struct options {
     bool failed, force, detach;
@@ -45,23 +47,26 @@ static json_t *request_json(const struct reopen_request *request)
                      (int)request->even_succeeded);
 }
 
-/* 1 when the run has no engine. */
-static int retry_live(const struct cli *cli, const struct run_view *view,
-                      const struct reopen_request *request, struct err *err)
+static enum control_outcome retry_live(const struct cli *cli,
+                                       const struct run_view *view,
+                                       const struct reopen_request *request,
+                                       struct err *err)
 {
     char *directory = store_run_directory(view->store, view->row.name);
+    const struct control_order order = {view->store, view->row.id, directory,
+                                        LIMIT_MS};
     json_t *reply = NULL;
-    int result =
-        control_call(directory, request_json(request), NULL, &reply, err);
+    enum control_outcome outcome =
+        control_call_once(&order, request_json(request), &reply, err);
 
-    if (result == 0)
+    if (reply != NULL)
         say(cli, view->row.name, run_is_workflow(&view->row),
             json_integer_value(json_object_get(reply, "count")));
-    else if (result < 0)
+    if (outcome == CONTROL_ERROR)
         err_prefix(err, "run '%s'", view->row.name);
     json_decref(reply);
     free(directory);
-    return result;
+    return outcome;
 }
 
 struct retrying {
@@ -110,6 +115,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     };
     struct retrying retrying = {cli, &request};
     struct background_task first = {begin, &retrying};
+    enum control_outcome outcome = CONTROL_DONE;
     struct run_view view;
     int64_t id;
     int result;
@@ -125,11 +131,15 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     request.numbers = numbers.items;
     request.count = numbers.count;
     if (result == 0)
-        result = retry_live(cli, &view, &request, err);
+        outcome = retry_live(cli, &view, &request, err);
     id = view.row.id;
     run_view_close(&view); /* before anything forks */
-    if (result == 1)
-        result = background_go_on(cli, id, options->detach, &first, err);
+    if (outcome == CONTROL_ERROR)
+        result = -1;
+    else if (outcome != CONTROL_DONE)
+        result =
+            background_go_on(cli, id, options->detach,
+                             outcome == CONTROL_NO_ENGINE ? &first : NULL, err);
     job_numbers_clear(&numbers);
     return result;
 }

@@ -5,13 +5,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/drive.h"
+#include "cli/run_outcome.h"
 #include "orchestrator/engine_lock.h"
+#include "orchestrator/states.h"
 #include "store/store.h"
 
 struct options {
@@ -66,46 +68,44 @@ static int signal_engine(const char *directory, const struct options *options,
     return result;
 }
 
-struct found {
-    char *name;
-    bool is_running;
-};
-
-static int on_run(void *user, const struct run_row *row)
+static void say(const struct cli *cli, const struct run_outcome *run,
+                bool was_told, bool is_waited)
 {
-    struct found *found = user;
-
-    found->name = mem_copy_string(row->name);
-    found->is_running = row->ended_ms == 0;
-    return 0;
-}
-
-static int stop(const struct cli *cli, struct store *store, int64_t id,
-                const struct options *options, struct err *err)
-{
-    struct found found = {0};
-    char *directory;
-    int result;
-
-    if (store_get_run_uncounted(store, id, on_run, &found, err) != 0)
-        return -1;
-    directory = store_run_directory(store, found.name);
-    result = signal_engine(directory, options, err);
-    if (result == 1 && found.is_running)
-        result = drive_stop_orphans(cli, id, err);
-    else if (result == 1) {
-        fprintf(stderr, "smtune: run '%s' is not running\n", found.name);
-        result = 0;
-    } else if (result == 0 && !cli->quiet) {
+    if (!was_told)
+        fprintf(stderr, "smtune: run '%s' is not running\n", run->name);
+    else if (is_waited && strcmp(run->state, run_state_names[RUN_STOPPED]) != 0)
+        fprintf(stderr, "smtune: run '%s' ended by itself meanwhile: it %s\n",
+                run->name, run->state);
+    else if (!cli->quiet)
         fprintf(stderr,
                 "smtune: run '%s' %s (go on with it: smtune resume "
                 "%s)\n",
-                found.name, options->no_wait ? "is being stopped" : "stopped",
-                found.name);
-    }
+                run->name, is_waited ? "stopped" : "is being stopped",
+                run->name);
+}
+
+static int stop_run(const struct cli *cli, struct store *store, int64_t id,
+                    const struct options *options, struct err *err)
+{
+    struct run_outcome run = {NULL};
+    char *directory;
+    int result, told;
+
+    if (run_outcome_read(&run, store, id, err) != 0)
+        return -1;
+    directory = store_run_directory(store, run.name);
+    result = told = signal_engine(directory, options, err);
+    if (told == 0 && !options->no_wait)
+        result = run_outcome_read(&run, store, id, err);
+    /* its engine may have died of something else while it was waited for */
+    if (result >= 0 && (told == 1 || !options->no_wait) &&
+        strcmp(run.state, run_state_names[RUN_RUNNING]) == 0)
+        result = drive_stop_orphans(cli, id, err);
+    else if (result >= 0)
+        say(cli, &run, told == 0, !options->no_wait);
     free(directory);
-    free(found.name);
-    return result;
+    run_outcome_clear(&run);
+    return result < 0 ? -1 : 0;
 }
 
 static int exec(const struct cli *cli, const void *given, char **operands,
@@ -121,7 +121,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 
         result = store_find_run(store, operands[i], &id, err);
         if (result == 0)
-            result = stop(cli, store, id, given, err);
+            result = stop_run(cli, store, id, given, err);
     }
     store_close(store);
     return result;

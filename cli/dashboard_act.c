@@ -14,6 +14,7 @@
 #include "cli/run_below.h"
 #include "cli/run_view.h"
 #include "orchestrator/control_link.h"
+#include "orchestrator/control_once.h"
 #include "store/store.h"
 
 enum { LIMIT_MS = 5000, JOBS_MAX = 10000, FIELDS_MAX = 4 };
@@ -127,7 +128,19 @@ static bool flag(const struct acting *acting, const char *name)
 
 /* ---- by the engine ---- */
 
-/* Where there is none: ERR_BUSY with what to do, of which "%s" is the run. */
+/* There is none: ERR_BUSY with what to do, of which the run is the last word.
+ */
+static void refuse(const struct acting *acting, const char *without_engine,
+                   struct err *err)
+{
+    if (acting->is_over)
+        err_set(err, ERR_BUSY, "run '%s' is over: nothing runs", acting->name);
+    else
+        err_set(err, ERR_BUSY, "run '%s' has no engine: %s %s", acting->name,
+                without_engine, acting->name);
+}
+
+/* NULL where it refuses, or there is none. */
 static json_t *ask_engine(const struct acting *acting, json_t *request,
                           const char *without_engine, struct err *err)
 {
@@ -135,16 +148,28 @@ static json_t *ask_engine(const struct acting *acting, json_t *request,
     int result =
         control_call_within(acting->directory, request, LIMIT_MS, &reply, err);
 
-    if (result == 0)
-        return reply;
     if (result < 0)
         err_prefix(err, "run '%s'", acting->name);
-    else if (acting->is_over)
-        err_set(err, ERR_BUSY, "run '%s' is over: nothing runs", acting->name);
-    else
-        err_set(err, ERR_BUSY, "run '%s' has no engine: %s %s", acting->name,
-                without_engine, acting->name);
-    return NULL;
+    else if (result > 0)
+        refuse(acting, without_engine, err);
+    return reply;
+}
+
+/* The same for what must not be done twice. */
+static json_t *ask_engine_once(const struct acting *acting, json_t *request,
+                               const char *without_engine, struct err *err)
+{
+    const struct control_order order = {acting->store, acting->run,
+                                        acting->directory, LIMIT_MS};
+    json_t *reply = NULL;
+    enum control_outcome outcome =
+        control_call_once(&order, request, &reply, err);
+
+    if (outcome == CONTROL_ERROR)
+        err_prefix(err, "run '%s'", acting->name);
+    else if (outcome == CONTROL_NO_ENGINE)
+        refuse(acting, without_engine, err);
+    return reply;
 }
 
 /* The same for the runs that it has started. */
@@ -226,15 +251,15 @@ static json_t *act_retry(struct acting *acting, struct err *err)
         for (size_t i = 0; i < numbers.count; i++)
             json_array_append_new(list, json_integer(numbers.items[i]));
         acting->is_over = false;
-        reply = ask_engine(acting,
-                           json_pack("{s:s, s:o, s:b, s:b}", "op", "retry",
-                                     "trials", list, "failed",
-                                     (int)flag(acting, "failed"), "force",
-                                     (int)flag(acting, "force")),
-                           flag(acting, "failed")
-                               ? "in a terminal, type: smtune retry --failed"
-                               : "in a terminal, type: smtune retry",
-                           err);
+        reply = ask_engine_once(
+            acting,
+            json_pack("{s:s, s:o, s:b, s:b}", "op", "retry", "trials", list,
+                      "failed", (int)flag(acting, "failed"), "force",
+                      (int)flag(acting, "force")),
+            flag(acting, "failed")
+                ? "in a terminal, type: smtune retry --failed"
+                : "in a terminal, type: smtune retry",
+            err);
     }
     job_numbers_clear(&numbers);
     return reply;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
-#include "orchestrator/control_link.h"
+#include "orchestrator/control_once.h"
 #include "orchestrator/enqueue.h"
 #include "orchestrator/run.h"
 #include "store/store.h"
@@ -34,32 +34,35 @@ static json_t *request(const json_t *params)
                      json_deep_copy(params));
 }
 
-/* 1 when the run has no engine. */
-static int ask_engine(struct store *store, const struct enqueue_order *order,
-                      int64_t *index, struct err *err)
+static enum control_outcome ask_engine(struct store *store,
+                                       const struct enqueue_order *order,
+                                       int64_t *index, struct err *err)
 {
     char *directory = store_run_directory(store, order->run_name);
     json_t *reply = NULL;
-    int result = control_call_once(directory, request(order->params),
-                                   order->limit_ms, &reply, err);
+    const struct control_order asked = {store, order->run, directory,
+                                        order->limit_ms};
+    enum control_outcome outcome =
+        control_call_once(&asked, request(order->params), &reply, err);
 
     *index = json_integer_value(json_object_get(reply, "enqueued"));
     json_decref(reply);
     free(directory);
-    return result;
+    return outcome;
 }
 
 int enqueue_setting(struct store *store, const struct enqueue_order *order,
                     struct enqueue_reply *reply, struct err *err)
 {
-    int result = ask_engine(store, order, &reply->index, err);
+    enum control_outcome outcome = ask_engine(store, order, &reply->index, err);
+    int result = outcome == CONTROL_ERROR ? -1 : 0;
 
-    reply->is_waited = result == 1;
-    if (result == 1 && order->has_succeeded)
+    reply->is_waited = outcome != CONTROL_DONE;
+    if (outcome == CONTROL_NO_ENGINE && order->has_succeeded)
         result = err_set(err, ERR_BUSY,
                          "it is over (another run can begin with it: --set "
                          "enqueue=[{...}])");
-    else if (result == 1)
+    else if (outcome == CONTROL_NO_ENGINE)
         result = put(store_directory(store), order->run, order->params,
                      &reply->index, err);
     if (result != 0)

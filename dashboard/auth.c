@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dashboard/auth.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/token.h"
 
 enum {
     TOKEN_BYTES = 32,
@@ -23,29 +22,15 @@ struct auth {
     char tokens[ROLES][TOKEN_LENGTH + 1]; /* "": there is none */
 };
 
-static int make_token(char token[TOKEN_LENGTH + 1], struct err *err)
-{
-    unsigned char bytes[TOKEN_BYTES];
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return err_set_errno(err, ERR_FAILED, errno,
-                             "cannot make a random token");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
-    return 0;
-}
-
-struct auth *auth_create(int port, bool has_operator, struct err *err)
+struct auth *auth_create(int port, bool has_operator)
 {
     struct auth *auth = mem_zero(sizeof(*auth));
 
     auth->port = port;
     snprintf(auth->cookie_name, sizeof(auth->cookie_name), "smtune-%d", port);
-    if (make_token(auth->tokens[ROLE_VIEWER], err) < 0 ||
-        (has_operator && make_token(auth->tokens[ROLE_OPERATOR], err) < 0)) {
-        auth_destroy(auth);
-        return NULL;
-    }
+    token_draw(auth->tokens[ROLE_VIEWER], TOKEN_BYTES);
+    if (has_operator)
+        token_draw(auth->tokens[ROLE_OPERATOR], TOKEN_BYTES);
     return auth;
 }
 

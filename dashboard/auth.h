@@ -16,8 +16,8 @@
 struct auth;
 
 /* port 0: it is a unix socket, which may be forwarded from any port. Without an
- * operator there are viewers only. NULL when the system has no randomness. */
-struct auth *auth_create(int port, bool has_operator, struct err *err);
+ * operator there are viewers only. */
+struct auth *auth_create(int port, bool has_operator);
 void auth_destroy(struct auth *auth);
 
 /* NULL where there is no such role. */

@@ -197,9 +197,7 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
         goto fail;
     dashboard->auth =
         auth_create(options->socket_path != NULL ? 0 : dashboard->port,
-                    !options->read_only, err);
-    if (dashboard->auth == NULL)
-        goto fail;
+                    !options->read_only);
     make_login_urls(dashboard, options);
     dashboard->http = http_create(loop, listen_fd, &handler, err);
     if (dashboard->http == NULL)

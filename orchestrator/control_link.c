@@ -2,7 +2,6 @@
 #include "orchestrator/control_link.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,11 +30,9 @@ struct control_link {
 
 /* ---- connecting ---- */
 
-/* How long is waited for an engine that starts, and then for its reply; and
- * whether another is asked where one ends before it has replied. */
+/* How long is waited for an engine that starts, and then for its reply. */
 struct patience {
     int start_ms, answer_ms;
-    bool is_asked_once;
 };
 
 static int try_connect(const char *run_directory,
@@ -195,7 +192,7 @@ static int check_reply(const json_t *reply, struct err *err)
                    "%s", error);
 }
 
-/* 1: the engine has ended before it answered. */
+/* As call_one. */
 static int ask(struct control_link *link, const json_t *request, json_t **reply,
                struct err *err)
 {
@@ -209,8 +206,10 @@ static int ask(struct control_link *link, const json_t *request, json_t **reply,
         errno = 0;
         if (control_take(link) != 0)
             return errno == EAGAIN
-                       ? err_set(err, ERR_BUSY, "the engine does not answer")
-                       : 1;
+                       ? err_set(err, ERR_BUSY,
+                                 "the engine does not answer, and may still "
+                                 "do it")
+                       : 2;
     }
     answer = json_parse(line, length, NULL);
     result = check_reply(answer, err);
@@ -220,27 +219,33 @@ static int ask(struct control_link *link, const json_t *request, json_t **reply,
     return result;
 }
 
+/* 2: the engine has ended before it answered. */
+static int call_one(const char *run_directory, const struct patience *patience,
+                    const json_t *request, struct control_link **link,
+                    json_t **reply, struct err *err)
+{
+    struct control_link *called;
+    int result = dial(run_directory, patience, &called, err);
+
+    if (result != 0)
+        return result;
+    result = ask(called, request, reply, err);
+    if (result == 0 && link != NULL)
+        *link = called;
+    else
+        control_hang_up(called);
+    return result;
+}
+
 static int call(const char *run_directory, const struct patience *patience,
                 json_t *request, struct control_link **link, json_t **reply,
                 struct err *err)
 {
-    struct control_link *called;
     int result;
 
-    while ((result = dial(run_directory, patience, &called, err)) == 0) {
-        result = ask(called, request, reply, err);
-        if (result == 0 && link != NULL)
-            *link = called;
-        else
-            control_hang_up(called);
-        if (result > 0 && patience->is_asked_once)
-            result = err_set(err, ERR_FAILED,
-                             "the engine ended before it answered, and may "
-                             "have done it");
-        if (result <= 0)
-            break;
+    while ((result = call_one(run_directory, patience, request, link, reply,
+                              err)) == 2)
         wait_a_little();
-    }
     json_decref(request);
     return result;
 }
@@ -248,7 +253,7 @@ static int call(const char *run_directory, const struct patience *patience,
 int control_call(const char *run_directory, json_t *request,
                  struct control_link **link, json_t **reply, struct err *err)
 {
-    const struct patience patience = {START_MS, ANSWER_MS, false};
+    const struct patience patience = {START_MS, ANSWER_MS};
 
     return call(run_directory, &patience, request, link, reply, err);
 }
@@ -256,15 +261,15 @@ int control_call(const char *run_directory, json_t *request,
 int control_call_within(const char *run_directory, json_t *request,
                         int limit_ms, json_t **reply, struct err *err)
 {
-    const struct patience patience = {limit_ms, limit_ms, false};
+    const struct patience patience = {limit_ms, limit_ms};
 
     return call(run_directory, &patience, request, NULL, reply, err);
 }
 
-int control_call_once(const char *run_directory, json_t *request, int limit_ms,
-                      json_t **reply, struct err *err)
+int control_call_one(const char *run_directory, const json_t *request,
+                     int limit_ms, json_t **reply, struct err *err)
 {
-    const struct patience patience = {limit_ms, limit_ms, true};
+    const struct patience patience = {limit_ms, limit_ms};
 
-    return call(run_directory, &patience, request, NULL, reply, err);
+    return call_one(run_directory, &patience, request, NULL, reply, err);
 }

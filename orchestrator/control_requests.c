@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/control_once.h"
 #include "orchestrator/engine_impl.h"
 #include "orchestrator/enqueue.h"
 #include "orchestrator/live.h"
@@ -111,7 +112,24 @@ static int reopen_one(struct engine *engine, const struct reopening *reopening,
     return engine_account_reopened(engine, reopening, err);
 }
 
-/* False when the engine broke. */
+/* Commits what was done with its answer, which it takes over; else says why
+ * not. */
+static json_t *commit(struct engine *engine, const json_t *request,
+                      json_t *answer)
+{
+    struct err err;
+
+    if (!engine->is_broken &&
+        control_record_answer(engine->store, engine->run->id, request, answer,
+                              &err) != 0)
+        engine_break(engine, &err);
+    if (!engine->is_broken && engine_commit_now(engine))
+        return answer;
+    json_decref(answer);
+    return refuse(engine);
+}
+
+/* In the open transaction. False when the engine broke. */
 static bool reopen_all(struct engine *engine, const struct reopen_steps *steps)
 {
     struct err err;
@@ -126,7 +144,7 @@ static bool reopen_all(struct engine *engine, const struct reopen_steps *steps)
     }
     if (engine->steps != NULL)
         engine_steps_reopen(engine, steps);
-    return !engine->is_broken && engine_commit_now(engine);
+    return !engine->is_broken;
 }
 
 static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
@@ -157,7 +175,8 @@ static int find(struct engine *engine, const struct reopen_request *wanted,
                : err_set(err, ERR_USAGE, "nothing has failed");
 }
 
-static json_t *retry(struct engine *engine, struct reopen_request *wanted)
+static json_t *retry(struct engine *engine, const json_t *request,
+                     const struct reopen_request *wanted)
 {
     struct reopen_steps steps = {0};
     struct err err;
@@ -169,6 +188,7 @@ static json_t *retry(struct engine *engine, struct reopen_request *wanted)
         reply = ok();
         json_object_set_new(reply, "count",
                             json_integer((json_int_t)steps.found_count));
+        reply = commit(engine, request, reply);
     } else {
         reply = refuse(engine);
     }
@@ -199,7 +219,7 @@ static json_t *on_retry(struct engine *engine, const json_t *request,
     else if (read_numbers(list, numbers, &err) != 0)
         reply = control_error(&err);
     else
-        reply = retry(engine, &wanted);
+        reply = retry(engine, request, &wanted);
     free(numbers);
     return reply;
 }
@@ -217,7 +237,7 @@ static int check_schedule(const struct engine *engine, struct err *err)
                    "the schedule makes new trials of earlier ones by now");
 }
 
-static json_t *enqueue(struct engine *engine, const json_t *params)
+static json_t *enqueue(struct engine *engine, const json_t *request)
 {
     const struct enqueue enqueue = {
         .store = engine->store,
@@ -233,17 +253,19 @@ static json_t *enqueue(struct engine *engine, const json_t *params)
 
     if (check_schedule(engine, &err) != 0)
         return control_error(&err);
-    if (enqueue_add(&enqueue, params, &index, &err) != 0) {
+    if (enqueue_add(&enqueue, json_object_get(request, "params"), &index,
+                    &err) != 0) {
         if (strategy_wish_count(engine->strategy) == waiting)
             return control_error(&err);
         engine_break(engine, &err);
     }
-    if (engine->is_broken || !engine_commit_now(engine))
-        return refuse(engine);
-    engine->exhausted = false;
-    engine->reused_in_row = 0;
     reply = ok();
     json_object_set_new(reply, "enqueued", json_integer(index));
+    reply = commit(engine, request, reply);
+    if (!engine->is_broken) {
+        engine->exhausted = false;
+        engine->reused_in_row = 0;
+    }
     return reply;
 }
 
@@ -259,7 +281,7 @@ static json_t *on_enqueue(struct engine *engine, const json_t *request,
         err_set(&err, ERR_USAGE, "it is a workflow's: nothing is searched for");
         return control_error(&err);
     }
-    return enqueue(engine, json_object_get(request, "params"));
+    return enqueue(engine, request);
 }
 
 /* ---- all ---- */
@@ -289,7 +311,10 @@ static json_t *on_request(void *user, const json_t *request,
                           struct control_client *client)
 {
     const char *op = json_string_value(json_object_get(request, "op"));
+    struct err err;
 
+    if (control_check_id(request, &err) != 0)
+        return control_error(&err);
     if (op == NULL)
         op = "";
     for (size_t i = 0; i < ARRAY_LEN(requests); i++) {

@@ -101,7 +101,8 @@ static void run_note(struct fold *fold, json_t *detail)
              fold_keep_text(fold, fold_text_of(detail, "note")));
 }
 
-/* Tells of times, or of nodes, and changes no row of the run's. */
+/* Tells of times, of nodes, or of what was asked, and changes no row of the
+ * run's. */
 static void only_tells(struct fold *fold, json_t *detail)
 {
     (void)fold, (void)detail;
@@ -496,7 +497,7 @@ static const struct handler {
     {"engine_ended", run_engine},       {"clock_jumped", only_tells},
     {"node_avoided", only_tells},       {"note", run_note},
     {"commented", fold_commented},      {"tagged", fold_tagged},
-    {"enqueued", fold_enqueued},
+    {"enqueued", fold_enqueued},        {"answered", only_tells},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

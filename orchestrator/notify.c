@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <sys/random.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fetch.h"
 #include "base/hmac.h"
 #include "base/mem.h"
+#include "base/token.h"
 
 enum {
     TRIES_MAX = 10,
@@ -88,18 +88,6 @@ static size_t waiting_for(const struct notifier *notifier, size_t receiver)
         count += message->receiver == receiver;
     }
     return count;
-}
-
-static char *new_delivery(void)
-{
-    unsigned char bytes[DELIVERY_BYTES];
-    struct buf text = BUF_INIT;
-
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        abort();
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        buf_printf(&text, "%02x", bytes[i]);
-    return buf_take(&text);
 }
 
 /* ---- sending ---- */
@@ -258,7 +246,8 @@ static int add_to(struct notifier *notifier, size_t receiver,
     struct message *message;
 
     message = add_message(notifier, receiver, notify_event_names[event]);
-    message->delivery = new_delivery();
+    message->delivery = mem_zero(TOKEN_SIZE(DELIVERY_BYTES));
+    token_draw(message->delivery, DELIVERY_BYTES);
     message->due_ms = clock_monotonic_ms();
     json_object_set_new(json, "delivery", json_from_text(message->delivery));
     json_print(json, &body);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/value.h"
 
+struct buf;
 struct earlier_row;
 struct outcome_bounds;
 struct rung_new;
@@ -166,6 +167,17 @@ int store_each_enqueued(struct store *store, int64_t run,
                         int (*row)(void *user,
                                    const struct enqueued_row *enqueued),
                         void *user, struct err *err);
+
+/* Of the events of a run behind `since`: the answer with that id. */
+struct answer_query {
+    int64_t run, since;
+    const char *id;
+};
+
+/* What an engine answered to a request (store_add_answer). 1 when it is there,
+ * 0 when it is not. */
+int store_find_answer(struct store *store, const struct answer_query *query,
+                      struct buf *answer, struct err *err);
 
 struct step_row {
     int64_t step; /* its place in the file, from 0 */

@@ -308,6 +308,11 @@ int store_change_tags(struct store *store, const struct tag_change *change,
 int store_add_enqueued(struct store *store, int64_t run, int64_t index,
                        const char *params, int64_t time_ms, struct err *err);
 
+/* What an engine answers to a request that it has done in this transaction: a
+ * JSON object, with the request's `id`. Event "answered". */
+int store_add_answer(struct store *store, int64_t run, const char *answer,
+                     int64_t time_ms, struct err *err);
+
 /* What was seen of a node of a cluster, which is of no run alone: its engines
  * keep away from it for a while. Event "node_avoided" of the run. */
 struct node_new {

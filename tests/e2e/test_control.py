@@ -4,8 +4,11 @@
 
 import json
 import os
+import pathlib
+import re
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 
@@ -58,6 +61,13 @@ def status(smtune):
         return {"state": None, "trials": {"running": 0}}
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
+
+
+def is_pending(pid, number):
+    """Whether the process, which is stopped, has that signal before it."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    masks = re.findall(r"^(?:Shd|Sig)Pnd:\s*(\w+)", text, re.M)
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
 def running(smtune, count):
@@ -278,6 +288,38 @@ def test_attach_to_a_stopped_and_to_a_dead_engine(smtune, experiment):
     smtune.ok("stop", "exp")
 
 
+def test_stop_and_the_engine_dies_of_something_else(smtune, experiment):
+    """What it left running is ended all the same."""
+    detach(smtune, experiment(SLOW))
+    running(smtune, 2)
+    engine = status(smtune)["engine_pid"]
+    os.kill(engine, signal.SIGSTOP)
+    stopping = smtune.start("stop", "exp")
+    wait_until(lambda: is_pending(engine, signal.SIGTERM))
+    os.kill(engine, signal.SIGKILL)
+    _, said = stopping.communicate(timeout=60)
+    assert stopping.returncode == 0 and "had no engine any more" in said
+    assert status(smtune)["state"] == "stopped"
+    assert status(smtune)["trials"]["running"] == 0
+
+
+def test_stop_and_the_run_is_over(smtune, experiment):
+    """Its engine still waits for a receiver that never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        path = experiment(QUICK, "{trials: 1}")
+        with path.open("a") as file:
+            file.write("notify: [{url: http://127.0.0.1:%d/}]\n"
+                       % silent.getsockname()[1])
+        engine = smtune.start("run", path)
+        wait_until(lambda: status(smtune)["state"] == "succeeded")
+        said = smtune("stop", "exp")
+        _, shown = engine.communicate(timeout=60)
+    assert engine.returncode == 0, shown
+    assert said.returncode == 0
+    assert "'exp' ended by itself meanwhile: it succeeded" in said.stderr \
+        or "is not running" in said.stderr
+
+
 def test_a_stopped_reader_holds_nobody_up(smtune, experiment):
     """attach is stopped by ^Z; what it missed it does without."""
     path = experiment("  shell: 'while [ ! -e go ]; do sleep 0.02; done; "
@@ -325,6 +367,28 @@ def test_the_socket(smtune, experiment):
     assert over(smtune) == "stopped"
     assert states(smtune)[:2] == ["succeeded"] * 2
     wait_until(lambda: not path.exists())
+
+
+def test_a_request_with_an_id_is_in_the_record(smtune, experiment):
+    """Its answer is there with what it did; what is refused leaves nothing."""
+    detach(smtune, experiment(SLOW))
+    running(smtune, 2)
+    done, refused, none, wrong = talk(
+        smtune, {"op": "enqueue", "params": {"x": 0.5}, "id": "first"},
+        {"op": "enqueue", "params": {"y": 0.5}, "id": "second"},
+        {"op": "enqueue", "params": {"x": 0.75}},
+        {"op": "enqueue", "params": {"x": 0.25}, "id": 7})
+    assert done == {"ok": True, "enqueued": 1, "id": "first"}
+    assert "error" in refused and none == {"ok": True, "enqueued": 2}
+    assert wrong["status"] == 2 and "'id'" in wrong["error"]
+    with sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
+                         uri=True) as record:
+        answers, = record.execute(
+            "SELECT detail FROM event WHERE event = 'answered'")
+    assert [json.loads(text) for text in answers] == [done]
+    go(smtune)
+    assert over(smtune) == "succeeded"
+    proved(smtune)
 
 
 def test_the_run_goes_on_without_a_socket(smtune, experiment):

@@ -195,8 +195,8 @@ def waits_for_an_answer(process):
             any("socket:" in link for link in links))
 
 
-def test_an_engine_that_dies_of_it_is_asked_once(smtune, waits):
-    """Nobody knows whether it has taken the setting."""
+def test_an_engine_that_dies_before_it_takes_one(smtune, waits):
+    """Nothing of it is in the record: so it is put there."""
     waits()
     engine = smtune.json("status", "exp")["engine_pid"]
     os.kill(engine, signal.SIGSTOP)
@@ -204,11 +204,12 @@ def test_an_engine_that_dies_of_it_is_asked_once(smtune, waits):
     wait_until(lambda: waits_for_an_answer(asking))
     os.kill(engine, signal.SIGKILL)
     _, said = asking.communicate(timeout=30)
-    assert asking.returncode == 1 and "ended before it answered" in said
-    assert smtune.json("enqueue", "exp") == []
+    assert asking.returncode == 0 and "once it goes on" in said
+    assert len(smtune.json("enqueue", "exp")) == 1
     (smtune.directory / "go").touch()
     smtune.ok("resume", "exp")
-    go(smtune)
+    tried = go(smtune)
+    assert [row["x"] for row in tried.values()].count(0.75) == 1
 
 
 def test_a_paused_run_takes_it(smtune, waits):

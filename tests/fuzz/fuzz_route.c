@@ -57,7 +57,7 @@ static void match_target(const char *method, const char *target)
 
 static void read_headers(const char *text)
 {
-    struct auth *auth = auth_create(8420, true, NULL);
+    struct auth *auth = auth_create(8420, true);
 
     assert(auth_role(auth, text, NULL) == ROLE_ANYONE);
     assert(auth_role(auth, NULL, text) == ROLE_ANYONE);

@@ -368,6 +368,7 @@ static void test_fold__people_add_to_a_run(void **state)
         {4, 0, "commented", "{\"comment\":\"of the trial\"}"},
         {4, 0, "commented", ""},
         {0, 0, "enqueued", "{\"idx\":1,\"params\":{\"x\":2}}"},
+        {0, 0, "answered", "{\"ok\":true,\"enqueued\":1,\"id\":\"a\"}"},
     };
     static const struct line tries = {
         5, 0, "suggested",
