@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/ops_cpu.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/compiler.h"
+#include "training/conv_chunk.h"
 
 /*
  * Each convolution is a matrix product with the patches under its window, which
@@ -82,28 +82,7 @@ SIMD_CLONES static void give_line(const real *restrict patches, size_t width,
     }
 }
 
-/* Some lines that follow each other, and their patches. */
-struct chunk {
-    size_t line, lines;
-    struct matrix patches;
-};
-
-/* The chunk after this one, of what has so many lines; false: there is none. */
-static bool next_chunk(struct chunk *chunk, const struct conv_space *space,
-                       size_t lines)
-{
-    size_t most = space->patches.rows / space->grid.width;
-
-    chunk->line += chunk->lines;
-    if (chunk->line == lines)
-        return false;
-    chunk->lines = lines - chunk->line < most ? lines - chunk->line : most;
-    chunk->patches =
-        matrix_rows(space->patches, chunk->lines * space->grid.width);
-    return true;
-}
-
-static real *patches_of(const struct chunk *chunk, size_t i, size_t offset)
+static real *patches_of(const struct conv_chunk *chunk, size_t i, size_t offset)
 {
     const struct matrix *patches = &chunk->patches;
     size_t width = patches->rows / chunk->lines;
@@ -112,7 +91,7 @@ static real *patches_of(const struct chunk *chunk, size_t i, size_t offset)
            offset * (patches->columns / SIDE);
 }
 
-static void take_patches(const struct chunk *chunk,
+static void take_patches(const struct conv_chunk *chunk,
                          const struct conv_space *space, struct matrix x)
 {
     for (size_t i = 0; i < chunk->lines; i++)
@@ -127,7 +106,7 @@ static void take_patches(const struct chunk *chunk,
         }
 }
 
-static void give_patches(const struct chunk *chunk,
+static void give_patches(const struct conv_chunk *chunk,
                          const struct conv_space *space, struct matrix x)
 {
     for (size_t i = 0; i < chunk->lines; i++)
@@ -140,23 +119,14 @@ static void give_patches(const struct chunk *chunk,
         }
 }
 
-/* The pixels of a chunk. */
-static struct matrix pixels(struct matrix x, const struct chunk *chunk,
-                            const struct conv_space *space)
-{
-    x.data += chunk->line * space->grid.width * x.columns;
-    x.rows = chunk->patches.rows;
-    return x;
-}
-
 void cpu_conv(struct matrix x, struct matrix w, struct matrix bias,
               const struct conv_space *space, struct matrix y)
 {
-    struct chunk chunk = {0};
+    struct conv_chunk chunk = {0};
 
-    while (next_chunk(&chunk, space, x.rows / space->grid.width)) {
+    while (conv_chunk_next(&chunk, space, x)) {
         take_patches(&chunk, space, x);
-        cpu_linear(chunk.patches, w, bias, pixels(y, &chunk, space));
+        cpu_linear(chunk.patches, w, bias, conv_chunk_pixels(&chunk, y));
     }
 }
 
@@ -174,12 +144,12 @@ void cpu_conv_grad_params(struct matrix x, struct matrix dy,
                           const struct conv_space *space, struct matrix dw,
                           struct matrix dbias)
 {
-    struct chunk chunk = {0};
+    struct conv_chunk chunk = {0};
 
     memset(dbias.data, 0, dbias.columns * sizeof(real));
-    while (next_chunk(&chunk, space, x.rows / space->grid.width)) {
+    while (conv_chunk_next(&chunk, space, x)) {
         const struct matrix *patches = &chunk.patches;
-        struct matrix part = pixels(dy, &chunk, space);
+        struct matrix part = conv_chunk_pixels(&chunk, dy);
 
         take_patches(&chunk, space, x);
         real_gemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)dw.rows,
@@ -193,11 +163,11 @@ void cpu_conv_grad_params(struct matrix x, struct matrix dy,
 void cpu_conv_grad_input(struct matrix dy, struct matrix w,
                          const struct conv_space *space, struct matrix dx)
 {
-    struct chunk chunk = {0};
+    struct conv_chunk chunk = {0};
 
     memset(dx.data, 0, dx.rows * dx.columns * sizeof(real));
-    while (next_chunk(&chunk, space, dy.rows / space->grid.width)) {
-        cpu_linear_grad_input(pixels(dy, &chunk, space), w, chunk.patches);
+    while (conv_chunk_next(&chunk, space, dy)) {
+        cpu_linear_grad_input(conv_chunk_pixels(&chunk, dy), w, chunk.patches);
         give_patches(&chunk, space, dx);
     }
 }

@@ -77,6 +77,17 @@ static __device__ inline void load_rows(const struct heads &it,
     }
 }
 
+/* The next tile's keys and values, once no warp reads those before. */
+static __device__ inline void load_tile(const struct heads &it,
+                                        const struct seat &seat, size_t tile,
+                                        float *keys, float *values)
+{
+    __syncthreads();
+    load_rows(it, seat, {it.qkv, 3, 1, tile, TILE, it.width + 1}, keys);
+    load_rows(it, seat, {it.qkv, 3, 2, tile, TILE, it.width + 1}, values);
+    __syncthreads();
+}
+
 static __device__ inline float dot(const float *a, const float *b, size_t count)
 {
     float sum = 0;

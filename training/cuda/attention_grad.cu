@@ -48,10 +48,7 @@ static __global__ void queries_grad(struct heads it)
     load_rows(it, seat, {it.qkv, 3, 0, seat.first, BLOCK_ROWS, it.width}, q);
     load_rows(it, seat, {it.dy, 1, 0, seat.first, BLOCK_ROWS, it.width}, dy);
     for (size_t tile = 0; tile < end && tile < it.length; tile += TILE) {
-        __syncthreads(); /* whoever still reads the tile before */
-        load_rows(it, seat, {it.qkv, 3, 1, tile, TILE, it.width + 1}, keys);
-        load_rows(it, seat, {it.qkv, 3, 2, tile, TILE, it.width + 1}, values);
-        __syncthreads();
+        load_tile(it, seat, tile, keys, values);
 #pragma unroll
         for (unsigned i = 0; i < WARP_ROWS; i++) {
             const size_t query = seat.first + own + i;

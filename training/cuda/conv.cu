@@ -4,20 +4,17 @@
 #include "training/cuda/launch.cuh"
 #include "training/cuda/ops_cuda.cuh"
 
+extern "C" {
+#include "training/conv_chunk.h"
+}
+
 /* As op_conv.c: the patches under the window are written out for some lines of
  * pixels at a time and multiplied. Lines are counted over all images. */
 
 enum { SIDE = CONV_SIDE, TAPS = CONV_SIDE * CONV_SIDE };
 
-/* Some lines that follow each other, and their patches. */
-struct chunk {
-    struct grid grid;
-    size_t line, lines;
-    struct matrix patches;
-};
-
 /* One number a thread: patches[pixel][SIDE][SIDE][channels]. */
-static __global__ void take_patches(struct chunk chunk, struct matrix x)
+static __global__ void take_patches(struct conv_chunk chunk, struct matrix x)
 {
     const size_t count = chunk.patches.rows * chunk.patches.columns;
     const struct grid grid = chunk.grid;
@@ -41,7 +38,7 @@ static __global__ void take_patches(struct chunk chunk, struct matrix x)
 }
 
 /* What patches of the chunk's pixels have of the one at `line` and `column`. */
-static __device__ float patch_sum(const struct chunk &chunk, size_t line,
+static __device__ float patch_sum(const struct conv_chunk &chunk, size_t line,
                                   size_t column, size_t place, size_t channels)
 {
     const struct grid grid = chunk.grid;
@@ -62,7 +59,7 @@ static __device__ float patch_sum(const struct chunk &chunk, size_t line,
 }
 
 /* The other way round, for the pixels from line `first` to `end`. */
-static __global__ void give_patches(struct chunk chunk, size_t first,
+static __global__ void give_patches(struct conv_chunk chunk, size_t first,
                                     size_t end, struct matrix x)
 {
     const size_t row = chunk.grid.width * x.columns;
@@ -73,31 +70,7 @@ static __global__ void give_patches(struct chunk chunk, size_t first,
                                i % x.columns, x.columns);
 }
 
-/* The chunk after this one, of what has so many lines; false: there is none. */
-static bool next_chunk(struct chunk *chunk, const struct conv_space *space,
-                       size_t lines)
-{
-    size_t most = space->patches.rows / space->grid.width;
-
-    chunk->grid = space->grid;
-    chunk->line += chunk->lines;
-    if (chunk->line == lines)
-        return false;
-    chunk->lines = lines - chunk->line < most ? lines - chunk->line : most;
-    chunk->patches =
-        matrix_rows(space->patches, chunk->lines * space->grid.width);
-    return true;
-}
-
-/* The pixels of a chunk. */
-static struct matrix pixels(struct matrix x, const struct chunk *chunk)
-{
-    x.data += chunk->line * chunk->grid.width * x.columns;
-    x.rows = chunk->patches.rows;
-    return x;
-}
-
-static void take(const char *operation, const struct chunk *chunk,
+static void take(const char *operation, const struct conv_chunk *chunk,
                  struct matrix x)
 {
     launch(each_of(operation, chunk->patches.rows * chunk->patches.columns),
@@ -107,11 +80,11 @@ static void take(const char *operation, const struct chunk *chunk,
 void cuda_conv(struct matrix x, struct matrix w, struct matrix bias,
                const struct conv_space *space, struct matrix y)
 {
-    struct chunk chunk = {};
+    struct conv_chunk chunk = {};
 
-    while (next_chunk(&chunk, space, x.rows / space->grid.width)) {
+    while (conv_chunk_next(&chunk, space, x)) {
         take("conv", &chunk, x);
-        cuda_linear(chunk.patches, w, bias, pixels(y, &chunk));
+        cuda_linear(chunk.patches, w, bias, conv_chunk_pixels(&chunk, y));
     }
 }
 
@@ -120,12 +93,12 @@ void cuda_conv_grad_params(struct matrix x, struct matrix dy,
                            struct matrix dbias)
 {
     const char *operation = "conv_grad_params";
-    struct chunk chunk = {};
+    struct conv_chunk chunk = {};
 
     sum_columns(operation, dy, dbias);
-    while (next_chunk(&chunk, space, x.rows / space->grid.width)) {
+    while (conv_chunk_next(&chunk, space, x)) {
         const struct gemm product = {.operation = operation,
-                                     .a = pixels(dy, &chunk),
+                                     .a = conv_chunk_pixels(&chunk, dy),
                                      .b = chunk.patches,
                                      .d = dw,
                                      .transposes_a = true,
@@ -143,15 +116,15 @@ void cuda_conv_grad_input(struct matrix dy, struct matrix w,
                           const struct conv_space *space, struct matrix dx)
 {
     const size_t lines = dy.rows / space->grid.width;
-    struct chunk chunk = {};
+    struct conv_chunk chunk = {};
 
     cuda_clear(dx);
-    while (next_chunk(&chunk, space, lines)) {
+    while (conv_chunk_next(&chunk, space, dy)) {
         size_t first = chunk.line > 0 ? chunk.line - 1 : 0;
         size_t end = chunk.line + chunk.lines;
 
         end = end < lines ? end + 1 : end;
-        cuda_linear_grad_input(pixels(dy, &chunk), w, chunk.patches);
+        cuda_linear_grad_input(conv_chunk_pixels(&chunk, dy), w, chunk.patches);
         launch(each_of("conv_grad_input",
                        (end - first) * space->grid.width * dx.columns),
                give_patches, chunk, first, end, dx);
