@@ -223,21 +223,35 @@ $S/smtrain-cuda.so: $B/smtrain-cuda.so
 	@cp $< $@
 
 # The same kernels for the processor, for their test (tests/cuda).
-EMULATED := $(KERNELS:%.cu=$S/emulated/%.o) \
-         $(patsubst %.cc,$S/emulated/%.o,$(wildcard tests/cuda/*.cc))
+EMULATED := $(KERNELS:%.cu=$S/emulation/%.o) \
+         $(patsubst %.cc,$S/emulation/%.o,$(wildcard tests/cuda/emulated*.cc))
 EMULATE = $(CC) -x c++ -std=c++20 -Itests/cuda -I. -D_GNU_SOURCE -Wall -Wextra \
-         -Wno-unknown-pragmas $(if $(WERROR),-Werror) $(SAN)
-$S/emulated/%.o: %.cu $S/flags
+         -Wno-unknown-pragmas $(if $(WERROR),-Werror) $(SAN) \
+         -fno-sanitize=vptr -fPIC
+$S/emulation/%.o: %.cu $S/flags
 	$(call say,C++)
 	@mkdir -p $(@D)
 	$Q$(EMULATE) -MMD -MP -c -o $@ $<
-$S/emulated/%.o: %.cc $S/flags
+$S/emulation/%.o: %.cc $S/flags
 	$(call say,C++)
 	@mkdir -p $(@D)
 	$Q$(EMULATE) -MMD -MP -c -o $@ $<
 $S/tests/unit/test_cuda_ops: $(EMULATED)
 $S/tests/unit/test_cuda_ops: MORE += -lstdc++ \
  $(if $(findstring clang,$(CC)),-fsanitize-link-c++-runtime)
+
+# The same as smtrain loads it, and a libnccl.so.2 between such devices.
+EMULATION := $S/emulation/smtrain-cuda.so $S/emulation/libnccl.so.2
+$S/emulation/smtrain-cuda.so: $(EMULATED) $S/emulation/base/err.o
+	$(call say,LD)
+	$Q$(CC) $(SAN) -shared -Wl,-soname,$(@F) -o $@ $^ -lstdc++
+$S/emulation/libnccl.so.2: $S/emulation/tests/cuda/nccl.o $S/emulation/smtrain-cuda.so
+	$(call say,LD)
+	$Q$(CC) $(SAN) -shared -o $@ $^ -lstdc++
+$S/emulation/base/err.o: base/err.c $S/flags
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$Q$(CC) $(BASE_FLAGS) $(SAN) -fPIC -MMD -MP -c -o $@ $<
 
 # Manual pages and completions come from the program's own tables.
 $B/man/%: man/%
@@ -307,7 +321,7 @@ RERUN := --reruns 1
 check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
+check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup $(RERUN) \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)

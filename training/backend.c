@@ -76,6 +76,11 @@ static const struct backend *(*const openers[])(int, struct buf *,
                                                 struct err *) = {
     open_cpu, open_cuda, open_auto};
 
+bool backend_may_be_device(int choice)
+{
+    return openers[choice] != open_cpu;
+}
+
 const struct backend *backend_open(int choice, int local_rank,
                                    struct buf *notes, struct err *err)
 {

@@ -4,11 +4,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "training/ops.h"
 
 struct buf;
+struct nccl_calls;
 
 /*
  * Where models compute: the operations, and the memory in which these find
@@ -32,12 +34,20 @@ struct backend {
     /* Waits for all operations. -1 with ERR_FAILED when one has failed since
      * the start: what came after it is worth nothing. */
     int (*synchronize)(struct err *err);
+    /* A mark behind all operations that were asked for; and, in any thread,
+     * until it is reached, or something has failed. */
+    uint64_t (*mark)(void);
+    void (*await)(uint64_t mark);
+    const struct nccl_calls *nccl; /* nccl_calls.h; NULL: it is no GPU */
 };
 
 extern const struct backend backend_cpu;
 
 /* cpu, cuda and auto, which is cuda where that can be had; NULL-ended. */
 extern const char *const backend_names[];
+
+/* Whether that of backend_names[choice] may be another than the processor. */
+bool backend_may_be_device(int choice);
 
 /* That of backend_names[choice], started. Appends a line to *notes that says
  * what `auto` came to. NULL with ERR_FAILED: what is missing for it. */

@@ -35,6 +35,16 @@ static int synchronize(struct err *err)
     return 0;
 }
 
+static uint64_t mark(void)
+{
+    return 0;
+}
+
+static void await(uint64_t mark)
+{
+    (void)mark;
+}
+
 const struct backend backend_cpu = {
     .bytes = sizeof(struct backend),
     .ops_bytes = sizeof(struct ops),
@@ -46,6 +56,8 @@ const struct backend backend_cpu = {
     .release = free,
     .discard = discard,
     .synchronize = synchronize,
+    .mark = mark,
+    .await = await,
 };
 
 real *backend_array(const struct backend *backend, size_t count,

@@ -73,9 +73,10 @@ static const struct comm_kind comm_alone = {
 };
 
 static const struct comm_kind *const kinds[] = {&comm_shm, &comm_tcp, &comm_ps,
-                                                &comm_mpi};
+                                                &comm_mpi, &comm_nccl};
 
-const char *const comm_names[] = {"auto", "shm", "tcp", "ps", "mpi", NULL};
+const char *const comm_names[] = {"auto", "shm",  "tcp", "ps",
+                                  "mpi",  "nccl", NULL};
 
 void comm_init(struct comm *comm, const struct comm_kind *kind,
                const struct rendezvous *rendezvous,
@@ -101,16 +102,22 @@ static int count_here(const struct rendezvous *rendezvous, int count)
     return here;
 }
 
-/* Shared memory where all are on one host. */
 static const struct comm_kind *choose_kind(const struct rendezvous *rendezvous,
-                                           const char *name)
+                                           const struct comm_options *options)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(kinds[i]->name, options->name) == 0)
+            return kinds[i];
+    }
+    return options->is_for_devices ? &comm_nccl
+                                   : comm_fitting_hosts(rendezvous);
+}
+
+/* Shared memory where all are on one host. */
+const struct comm_kind *comm_fitting_hosts(const struct rendezvous *rendezvous)
 {
     int each = comm_hybrid_ranks_a_host(rendezvous);
 
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kinds[i]->name, name) == 0)
-            return kinds[i];
-    }
     if (count_here(rendezvous, rendezvous->size) == rendezvous->size)
         return &comm_shm;
     return each > 1 ? &comm_hybrid : &comm_tcp;
@@ -133,9 +140,8 @@ struct comm *comm_create_met(struct rendezvous *rendezvous,
                              struct err *err)
 {
     const struct rendezvous_peer *own = &rendezvous->peers[rendezvous->rank];
-    const struct comm_kind *kind = rendezvous->size == 1
-                                       ? &comm_alone
-                                       : choose_kind(rendezvous, options->name);
+    const struct comm_kind *kind =
+        rendezvous->size == 1 ? &comm_alone : choose_kind(rendezvous, options);
     struct comm *comm = kind->create(rendezvous, options, err);
 
     if (comm != NULL) {
@@ -168,7 +174,8 @@ struct comm *comm_create(const struct ranks *ranks,
     }
     if (chosen.timeout_ms <= 0)
         chosen.timeout_ms = TIMEOUT_USUAL_MS;
-    snprintf(terms, sizeof(terms), "%s %zu", chosen.name, chosen.small_bytes);
+    snprintf(terms, sizeof(terms), "%s %zu%s", chosen.name, chosen.small_bytes,
+             chosen.is_for_devices ? " for devices" : "");
     rendezvous = ranks->size == 1
                      ? meet_nobody(ranks)
                      : rendezvous_hold(ranks, terms, chosen.timeout_ms, err);
@@ -245,17 +252,19 @@ static int end(struct comm *comm, int status, struct err *err)
                       call);
 }
 
-static int own_window(struct comm *comm, size_t bytes, struct err *err)
+void *comm_own_window(struct comm *comm, size_t bytes, struct err *err)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (memory == MAP_FAILED)
-        return err_set_errno(err, ERR_FAILED, errno,
-                             "cannot have %zu bytes of memory", bytes);
+    if (memory == MAP_FAILED) {
+        err_set_errno(err, ERR_FAILED, errno, "cannot have %zu bytes of memory",
+                      bytes);
+        return NULL;
+    }
     comm->own_window = memory;
     comm->own_window_bytes = bytes;
-    return 0;
+    return memory;
 }
 
 void *comm_window(struct comm *comm, size_t bytes, struct err *err)
@@ -263,14 +272,26 @@ void *comm_window(struct comm *comm, size_t bytes, struct err *err)
     void *window = NULL;
     int status = begin(comm, COMM_WINDOW, bytes, 0);
 
-    if (status == 0 && comm->kind->window != NULL) {
-        window = comm->kind->window(comm, bytes, &comm->why);
+    if (status == 0) {
+        window = (comm->kind->window != NULL
+                      ? comm->kind->window
+                      : comm_own_window)(comm, bytes, &comm->why);
         status = window != NULL ? 0 : -1;
-    } else if (status == 0) {
-        status = own_window(comm, bytes, &comm->why);
-        window = comm->own_window;
     }
     return end(comm, status, err) == 0 ? window : NULL;
+}
+
+int comm_use_backend(struct comm *comm, const struct backend *backend,
+                     struct buf *notes, struct err *err)
+{
+    int status;
+
+    if (comm->kind->attach == NULL)
+        return 0;
+    status = begin(comm, COMM_BACKEND, 0, 0);
+    if (status == 0)
+        status = comm->kind->attach(comm, backend, notes, &comm->why);
+    return end(comm, status, err);
 }
 
 int comm_all_reduce(struct comm *comm, float *data, size_t count,

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_TRAINING_COMM_H
 #define SMTUNE_TRAINING_COMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,11 +14,12 @@
  * order with the same sizes; a call returns when this rank's part of the
  * result is there. One thread at a time uses a communicator.
  *
- * Sums are the same bits on every rank, however they are computed and sent,
- * because they run along one tree: the sum of n ranks is the sum of the first
- * m, plus the sum of the others, m being the largest power of two below n. So
- * 2 ranks that each have added up two shares by themselves come to what 4
- * ranks come to, and a run may go on with another number of ranks, bit for bit.
+ * Sums are the same bits on every rank, however they are computed and sent (but
+ * for nccl, which has an order of its own), because they run along one tree:
+ * the sum of n ranks is the sum of the first m, plus the sum of the others, m
+ * being the largest power of two below n. So 2 ranks that each have added up
+ * two shares by themselves come to what 4 ranks come to, and a run may go on
+ * with another number of ranks, bit for bit.
  *
  * Where a rank has died, stands still for longer than the time limit, or has
  * called something else, the call fails on all others: -1, with an error that
@@ -26,11 +28,14 @@
  * be called.
  */
 struct comm;
+struct backend;
+struct buf;
 
 struct comm_options {
-    const char *name;   /* one of comm_names; NULL or "auto": what fits best */
-    int64_t timeout_ms; /* for one call; 0: a minute */
-    size_t small_bytes; /* up to here by recursive doubling; 0: the default */
+    const char *name;    /* one of comm_names; NULL or "auto": what fits best */
+    int64_t timeout_ms;  /* for one call; 0: a minute */
+    size_t small_bytes;  /* up to here by recursive doubling; 0: the default */
+    bool is_for_devices; /* comm_use_backend may come with one */
 };
 
 /* The names there are, "auto" first, NULL-ended. */
@@ -51,6 +56,14 @@ int comm_local_size(const struct comm *comm);
 
 /* A rank's host, as that rank calls it. */
 const char *comm_host(const struct comm *comm, int rank);
+
+/* Collective. What this backend computes with is given to the calls from now
+ * on: where ranks have devices that talk to each other it goes from one to the
+ * other, if the kind is nccl, or auto and for devices. Appends a line to *notes
+ * where auto has found out that it cannot. -1 with ERR_FAILED: why nccl
+ * cannot. */
+int comm_use_backend(struct comm *comm, const struct backend *backend,
+                     struct buf *notes, struct err *err);
 
 /* What the next calls are for, in messages; -1: for nothing in particular. */
 void comm_set_bucket(struct comm *comm, int bucket);

@@ -185,6 +185,18 @@ static void *hybrid_window(struct comm *comm, size_t bytes, struct err *err)
     return window;
 }
 
+static int hybrid_watch(struct comm *comm, struct err *err)
+{
+    struct hybrid *hybrid = hybrid_of(comm);
+    struct comm *local = part(hybrid, hybrid->local);
+    struct comm *wide = part(hybrid, hybrid->wide);
+    int status = local->kind->watch(local, err);
+
+    if (status == 0)
+        status = wide->kind->watch(wide, err);
+    return leave(hybrid, status);
+}
+
 static void hybrid_destroy(struct comm *comm)
 {
     struct hybrid *hybrid = hybrid_of(comm);
@@ -247,4 +259,5 @@ const struct comm_kind comm_hybrid = {
     .broadcast = hybrid_broadcast,
     .barrier = hybrid_barrier,
     .window = hybrid_window,
+    .watch = hybrid_watch,
 };

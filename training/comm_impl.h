@@ -36,6 +36,12 @@ struct comm_kind {
     int (*barrier)(struct comm *comm, struct err *err);
     /* NULL: the ranks see nothing of each other's. Goes with the rest. */
     void *(*window)(struct comm *comm, size_t bytes, struct err *err);
+    /* comm_use_backend; NULL: all data is the host's to this kind. */
+    int (*attach)(struct comm *comm, const struct backend *backend,
+                  struct buf *notes, struct err *err);
+    /* -1 with an error where a rank has died or left; waits for nothing. Of
+     * those that comm_fitting_hosts gives. */
+    int (*watch)(struct comm *comm, struct err *err);
 };
 
 enum comm_op {
@@ -45,7 +51,8 @@ enum comm_op {
     COMM_ALL_GATHER,
     COMM_BROADCAST,
     COMM_BARRIER,
-    COMM_WINDOW
+    COMM_WINDOW,
+    COMM_BACKEND
 };
 
 /* A call, as ranks tell each other of it. */
@@ -81,6 +88,9 @@ struct comm *comm_create_met(struct rendezvous *rendezvous,
                              const struct comm_options *options,
                              struct err *err);
 
+/* comm_window, of memory that no other rank sees. */
+void *comm_own_window(struct comm *comm, size_t bytes, struct err *err);
+
 void comm_init(struct comm *comm, const struct comm_kind *kind,
                const struct rendezvous *rendezvous,
                const struct comm_options *options);
@@ -103,11 +113,14 @@ int comm_check(struct comm *comm, struct err *err);
 int comm_say_died(struct comm *comm, int rank, struct err *err);
 int comm_say_late(struct comm *comm, int rank, struct err *err);
 
+/* What fits best where data is in the hosts' memory. */
+const struct comm_kind *comm_fitting_hosts(const struct rendezvous *rendezvous);
+
 /* How many ranks each host has; 0: their order or numbers are not fit for
  * comm_hybrid. */
 int comm_hybrid_ranks_a_host(const struct rendezvous *rendezvous);
 
 extern const struct comm_kind comm_shm, comm_tcp, comm_hybrid, comm_ps,
-    comm_mpi;
+    comm_mpi, comm_nccl;
 
 #endif

@@ -288,6 +288,11 @@ static void *shm_window(struct comm *comm, size_t bytes, struct err *err)
     return shm_meeting_window(&shm_of(comm)->meeting, bytes, err);
 }
 
+static int shm_watch(struct comm *comm, struct err *err)
+{
+    return shm_meeting_watch(&shm_of(comm)->meeting, err);
+}
+
 static void shm_destroy(struct comm *comm)
 {
     struct shm *shm = shm_of(comm);
@@ -321,4 +326,5 @@ const struct comm_kind comm_shm = {
     .broadcast = shm_broadcast,
     .barrier = shm_barrier,
     .window = shm_window,
+    .watch = shm_watch,
 };

@@ -285,6 +285,23 @@ static struct comm *tcp_create(const struct rendezvous *rendezvous,
     return wire_create_tcp(&comm_tcp, false, rendezvous, options, err);
 }
 
+/* What was sent before the end may not have been read yet. */
+static int tcp_watch(struct comm *comm, struct err *err)
+{
+    struct tcp *tcp = tcp_of(comm);
+
+    for (int i = 0; i < comm->size; i++)
+        tcp->polled[i] =
+            (struct pollfd){.fd = tcp->fds[i], .events = POLLRDHUP};
+    if (poll(tcp->polled, (nfds_t)comm->size, 0) <= 0)
+        return 0;
+    for (int i = 0; i < comm->size; i++) {
+        if (tcp->polled[i].revents != 0)
+            return comm_say_died(comm, i, err);
+    }
+    return 0;
+}
+
 const struct comm_kind comm_tcp = {
     .name = "tcp",
     .create = tcp_create,
@@ -294,4 +311,5 @@ const struct comm_kind comm_tcp = {
     .all_gather = wire_all_gather,
     .broadcast = wire_broadcast,
     .barrier = wire_barrier,
+    .watch = tcp_watch,
 };

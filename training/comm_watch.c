@@ -29,6 +29,7 @@ static const char *const op_names[] = {
     [COMM_BROADCAST] = "broadcast",
     [COMM_BARRIER] = "barrier",
     [COMM_WINDOW] = "window",
+    [COMM_BACKEND] = "backend",
 };
 
 void comm_describe(const struct comm_call *call, char text[COMM_CALL_MAX])

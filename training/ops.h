@@ -162,6 +162,12 @@ struct ops {
     void (*clear)(struct matrix x);
     void (*copy)(struct matrix from, struct matrix to);
 
+    /* sum = a + b, which may be either. This and copy may be asked for by the
+     * thread that communicates, too. */
+    void (*add)(struct matrix a, struct matrix b, struct matrix sum);
+    /* squares[rows] = what each row's numbers squared add up to. */
+    void (*square_sums)(struct matrix x, double *squares);
+
     /* x[i] = table[tokens[i]] + positions[i mod positions.rows]. */
     void (*embedding)(const uint16_t *tokens, struct matrix table,
                       struct matrix positions, struct matrix x);

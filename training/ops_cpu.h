@@ -36,6 +36,8 @@ void cpu_softmax_loss_grad(struct matrix logits, const uint16_t *targets,
 
 void cpu_clear(struct matrix x);
 void cpu_copy(struct matrix from, struct matrix to);
+void cpu_add(struct matrix a, struct matrix b, struct matrix sum);
+void cpu_square_sums(struct matrix x, double *squares);
 void cpu_embedding(const uint16_t *tokens, struct matrix table,
                    struct matrix positions, struct matrix x);
 void cpu_embedding_grad(const uint16_t *tokens, struct matrix dx,

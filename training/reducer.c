@@ -7,10 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/compiler.h"
 #include "base/mem.h"
 #include "training/comm_thread.h"
-#include "training/comm_tree.h"
 
 /*
  * Sums that wait for others of their size are on a stack, the largest at its
@@ -41,8 +39,9 @@ struct reducer {
     struct params_hooks hooks;
     struct buckets buckets;
     int shares, stage;
-    int share;               /* that under way */
-    int sent_share;          /* that being sent; the thread's */
+    bool is_beside; /* the thread; else jobs are done where they are given */
+    int share;      /* that under way */
+    int sent_share; /* that being sent; the thread's */
     real *sums[MAX_WAITING]; /* in stages 0 and 1 of all, else shards */
     bool *is_known;          /* [unit_count]: gradients of the share */
     int next_unit;           /* whose gradients come next in the buffer */
@@ -51,6 +50,7 @@ struct reducer {
     real *own_values;         /* its shard, in stage 3 */
     real *own_grads;          /* all, where they are not in the window */
     struct presence *present; /* [buckets.count]; stage 3 */
+    _Atomic uint64_t *marks;  /* [buckets.count]: at least what is to be sent */
     int ahead;                /* the unit that is had in advance, or -1 */
     bool is_digesting;
     uint32_t digest;
@@ -78,11 +78,17 @@ static bool sends_each_share(const struct reducer *reducer)
     return reducer->stage >= 2;
 }
 
+static struct matrix row(real *data, size_t count)
+{
+    return (struct matrix){data, 1, count};
+}
+
 /* Gradients of a share and the sums that they complete, added up: where they
  * wait for more, or in place where that is all. */
 static void add_share(const struct reducer *reducer, int share, real *grads,
                       size_t place, size_t count)
 {
+    const struct ops *ops = reducer->params->backend->ops;
     bool is_last = share + 1 == reducer->shares;
     int waiting = __builtin_popcount((unsigned)share);
     int merges = is_last ? waiting : __builtin_ctz(~(unsigned)share);
@@ -91,10 +97,10 @@ static void add_share(const struct reducer *reducer, int share, real *grads,
     if (!is_last || sends_each_share(reducer))
         sum = reducer->sums[waiting - merges] + place;
     for (int i = 1; i <= merges; i++)
-        comm_tree_add(i < merges ? grads : sum,
-                      reducer->sums[waiting - i] + place, grads, count);
+        ops->add(row(reducer->sums[waiting - i] + place, count),
+                 row(grads, count), row(i < merges ? grads : sum, count));
     if (merges == 0 && sum != grads)
-        memcpy(sum, grads, count * sizeof(*grads));
+        ops->copy(row(grads, count), row(sum, count));
 }
 
 static int reduce(struct reducer *reducer, int bucket, struct err *err)
@@ -126,20 +132,37 @@ static int do_job(void *user, int what, int bucket, struct err *err)
     size_t share = bucket_share(it, bucket);
     real *values = reducer->params->values;
 
+    if (reducer->is_beside)
+        reducer->params->backend->await(reducer->marks[bucket]);
     comm_set_bucket(reducer->comm, bucket);
     if (what == JOB_REDUCE)
         return reduce(reducer, bucket, err);
-    if (what == JOB_GATHER)
-        memcpy(values + bucket_own(it, bucket),
-               reducer->own_values + bucket_shard(it, bucket),
-               share * sizeof(real));
     return comm_all_gather(reducer->comm, values + bucket_begin(it, bucket),
                            share * sizeof(real), err);
 }
 
 static void give(struct reducer *reducer, enum job job, int bucket)
 {
+    const struct backend *backend = reducer->params->backend;
+
+    reducer->marks[bucket] = backend->mark();
+    if (reducer->buckets.ranks > 1 && !reducer->is_beside)
+        backend->await(reducer->marks[bucket]); /* it is no communication */
     reducer->last_job = comm_thread_give(reducer->thread, (int)job, bucket);
+}
+
+/* Stage 3: what this rank has of a bucket, to all. */
+static void gather(struct reducer *reducer, int bucket)
+{
+    const struct params *params = reducer->params;
+    const struct buckets *it = &reducer->buckets;
+    size_t share = bucket_share(it, bucket);
+
+    params->backend->ops->copy(
+        row(reducer->own_values + bucket_shard(it, bucket), share),
+        row(params->values + bucket_own(it, bucket), share));
+    give(reducer, JOB_GATHER, bucket);
+    reducer->present[bucket].job = reducer->last_job;
 }
 
 /* Those that hold numbers of the unit: first .. *last. */
@@ -157,10 +180,8 @@ static void want(struct reducer *reducer, int unit)
     int last, bucket = buckets_of(reducer, unit, &last);
 
     for (; bucket <= last; bucket++) {
-        if (reducer->present[bucket].job == 0) {
-            give(reducer, JOB_GATHER, bucket);
-            reducer->present[bucket].job = reducer->last_job;
-        }
+        if (reducer->present[bucket].job == 0)
+            gather(reducer, bucket);
         reducer->present[bucket].wants++;
     }
 }
@@ -236,7 +257,7 @@ static void leave(void *user, int index, enum pass pass)
     bool is_last = reducer->share + 1 == reducer->shares;
 
     /* A failure is told at the end of the pass. */
-    if (pass == PASS_BACKWARD || reducer->present != NULL)
+    if (reducer->present != NULL)
         reducer->params->backend->synchronize(NULL);
     if (pass == PASS_BACKWARD && !sends_each_share(reducer))
         add_share(reducer, reducer->share,
@@ -277,6 +298,7 @@ static int get_memory(struct reducer *reducer, struct err *err)
     struct params *params = reducer->params;
     size_t shard = buckets_shard_count(&reducer->buckets);
     size_t all = params->count + params->spare;
+    size_t blocks = shard * (size_t)reducer->buckets.ranks / BUCKETS_BLOCK;
 
     /* What is given back again and again costs less where it is not shared. */
     if (sends_each_share(reducer) || !params->backend->takes_any_memory)
@@ -285,6 +307,10 @@ static int get_memory(struct reducer *reducer, struct err *err)
     else
         params->grads = comm_window(reducer->comm, all * sizeof(real), err);
     if (params->grads == NULL)
+        return -1;
+    reducer->squares =
+        params->backend->allocate(blocks * sizeof(*reducer->squares), err);
+    if (reducer->squares == NULL)
         return -1;
     for (int i = 0; i < reducer_sum_count(reducer->stage, reducer->shares);
          i++) {
@@ -321,11 +347,11 @@ struct reducer *reducer_create(struct params *params, struct comm *comm,
                  ranks->rank, ranks->size);
     reducer->is_known =
         mem_array(params->unit_count, sizeof(*reducer->is_known));
-    reducer->squares = mem_array(buckets_shard_count(&reducer->buckets) *
-                                     (size_t)ranks->size / BUCKETS_BLOCK,
-                                 sizeof(*reducer->squares));
-    reducer->thread = comm_thread_create(
-        do_job, reducer, ranks->size > 1 && reducer->buckets.count > 1, err);
+    reducer->marks =
+        mem_array((size_t)reducer->buckets.count, sizeof(*reducer->marks));
+    reducer->is_beside = ranks->size > 1 && reducer->buckets.count > 1;
+    reducer->thread =
+        comm_thread_create(do_job, reducer, reducer->is_beside, err);
     if (reducer->thread == NULL || get_memory(reducer, err) != 0) {
         reducer_destroy(reducer);
         return NULL;
@@ -350,9 +376,10 @@ void reducer_destroy(struct reducer *reducer)
         backend->release(reducer->sums[i]);
     backend->release(reducer->own_values);
     backend->release(reducer->own_grads);
+    backend->release(reducer->squares);
     free(reducer->present);
     free(reducer->is_known);
-    free(reducer->squares);
+    free(reducer->marks);
     free(reducer);
 }
 
@@ -420,48 +447,46 @@ void reducer_publish(struct reducer *reducer, int index)
         give(reducer, JOB_PUBLISH, index);
 }
 
-/* In the order in which they lie, whoever has them. */
-SIMD_CLONES static double square_sum(const real *numbers)
+static struct matrix in_blocks(real *grads, size_t blocks)
 {
-    double lanes[8] = {0}, sum = 0;
-
-    for (size_t i = 0; i < BUCKETS_BLOCK; i += 8)
-        for (size_t lane = 0; lane < 8; lane++)
-            lanes[lane] +=
-                (double)numbers[i + lane] * (double)numbers[i + lane];
-    for (size_t lane = 0; lane < 8; lane++)
-        sum += lanes[lane];
-    return sum;
+    return (struct matrix){grads, blocks, BUCKETS_BLOCK};
 }
 
 static int share_squares(struct reducer *reducer, int bucket, struct err *err)
 {
     const struct buckets *it = &reducer->buckets;
+    const struct backend *backend = reducer->params->backend;
     size_t share = bucket_share(it, bucket) / BUCKETS_BLOCK;
     double *squares =
         reducer->squares + bucket_begin(it, bucket) / BUCKETS_BLOCK;
     struct optim_span span = reducer_span(reducer, bucket);
 
-    for (size_t i = 0; i < share; i++)
-        squares[(size_t)it->rank * share + i] =
-            square_sum(span.grads + i * BUCKETS_BLOCK);
+    backend->ops->square_sums(in_blocks(span.grads, share),
+                              squares + (size_t)it->rank * share);
+    if (backend->synchronize(err) != 0)
+        return -1;
     return comm_all_gather(reducer->comm, squares, share * sizeof(*squares),
                            err);
 }
 
+/* Added up in the order in which the blocks lie, whoever has them. */
 int reducer_norm(struct reducer *reducer, double *norm, struct err *err)
 {
-    size_t blocks = reducer->params->count / BUCKETS_BLOCK;
+    const struct params *params = reducer->params;
+    size_t blocks = params->count / BUCKETS_BLOCK;
     double sum = 0;
 
     for (int i = 0; reducer->stage > 0 && i < reducer->buckets.count; i++) {
         if (share_squares(reducer, i, err) != 0)
             return -1;
     }
+    if (reducer->stage == 0)
+        params->backend->ops->square_sums(in_blocks(params->grads, blocks),
+                                          reducer->squares);
+    if (params->backend->synchronize(err) != 0)
+        return -1;
     for (size_t i = 0; i < blocks; i++)
-        sum += reducer->stage > 0
-                   ? reducer->squares[i]
-                   : square_sum(reducer->params->grads + i * BUCKETS_BLOCK);
+        sum += reducer->squares[i];
     *norm = sqrt(sum);
     return 0;
 }

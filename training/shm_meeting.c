@@ -72,6 +72,16 @@ static int look_around(struct shm_meeting *meeting, int rank, unsigned step,
                : 0;
 }
 
+int shm_meeting_watch(struct shm_meeting *meeting, struct err *err)
+{
+    for (int i = 0; i < meeting->comm->size; i++) {
+        if (i != meeting->comm->rank &&
+            (is_dead(meeting, i) || atomic_load(&meeting->boards[i].has_left)))
+            return comm_say_died(meeting->comm, i, err);
+    }
+    return 0;
+}
+
 static int sleep_until(struct shm_meeting *meeting, int rank, unsigned step,
                        struct err *err)
 {

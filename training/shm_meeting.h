@@ -72,5 +72,7 @@ static inline void *shm_meeting_row(const struct shm_meeting *meeting, int rank,
 int shm_meet(struct shm_meeting *meeting, struct err *err);
 /* The same for the first step of a call: all must have called the same. */
 int shm_meet_first(struct shm_meeting *meeting, struct err *err);
+/* -1 with an error where a rank has died or left; waits for nothing. */
+int shm_meeting_watch(struct shm_meeting *meeting, struct err *err);
 
 #endif

@@ -39,22 +39,26 @@ static void run_clear(struct run *run)
 static int choose_backend(struct run *run, struct err *err)
 {
     struct buf notes = BUF_INIT;
+    int status = -1;
 
     run->backend =
         backend_open(run->options->backend, run->ranks.local_rank, &notes, err);
+    if (run->backend != NULL)
+        status = comm_use_backend(run->comm, run->backend, &notes, err);
     if (notes.length > 0)
         run_note(run, buf_text(&notes));
     buf_clear(&notes);
-    return run->backend != NULL ? 0 : -1;
+    return status;
 }
 
 /* Finds the other ranks, and where to compute. */
 static int run_meet(struct run *run, const struct train_job *job,
                     struct err *err)
 {
-    struct comm_options options = {.name = comm_names[job->options->comm],
-                                   .timeout_ms =
-                                       job->options->comm_timeout_s * 1000};
+    struct comm_options options = {
+        .name = comm_names[job->options->comm],
+        .timeout_ms = job->options->comm_timeout_s * 1000,
+        .is_for_devices = backend_may_be_device(job->options->backend)};
 
     run->job = job;
     run->options = job->options;

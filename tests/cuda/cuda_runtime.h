@@ -2,6 +2,7 @@
 #ifndef SMTUNE_TESTS_CUDA_CUDA_RUNTIME_H
 #define SMTUNE_TESTS_CUDA_CUDA_RUNTIME_H
 
+#include <deque>
 #include <functional>
 #include <math.h>
 #include <stddef.h>
@@ -11,8 +12,9 @@
 /*
  * As much of CUDA as training/cuda uses, on the processor, so that the kernels
  * are tested where there is no device. Threads of a block are fibers of one
- * thread, which change at barriers alone; what is put on a stream runs when it
- * is waited for. A barrier that some threads never reach ends the program.
+ * thread, which change at barriers alone; what is put on a stream runs when
+ * that stream is waited for, and by whoever does. A barrier that some threads
+ * never reach ends the program.
  */
 
 /* One thread has all fibers: what is its own is theirs in common. */
@@ -38,13 +40,39 @@ enum cudaError_t {
     cudaSuccess,
     cudaErrorInvalidValue,
     cudaErrorMemoryAllocation,
-    cudaErrorInvalidConfiguration = 9
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorNotReady = 600
 };
-enum { cudaMemAttachGlobal = 1, cudaStreamNonBlocking = 1 };
+enum {
+    cudaMemAttachGlobal = 1,
+    cudaStreamNonBlocking = 1,
+    cudaEventDisableTiming = 2
+};
 enum cudaDeviceAttr { cudaDevAttrConcurrentManagedAccess };
 enum cudaMemcpyKind { cudaMemcpyDefault };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+};
+
+/* Work gives false where it has to be tried again later. */
+typedef std::function<bool()> emulated_work;
+struct emulated_stream {
+    std::deque<emulated_work> work;
+    uint64_t asked, done;
+};
 typedef struct emulated_stream *cudaStream_t;
+struct emulated_event {
+    cudaStream_t stream;
+    uint64_t place;
+};
+typedef struct emulated_event *cudaEvent_t;
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes;
@@ -56,6 +84,16 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaDeviceGetPCIBusId(char *name, int bytes, int device);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *it,
+                                     const void *data);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t emulated_allocate(void **memory, size_t bytes);
@@ -83,7 +121,7 @@ cudaError_t cudaFuncSetAttribute(T *, cudaFuncAttribute, int)
 }
 
 /* On the stream, as whatever the device does. */
-void emulated_put(std::function<void()> work);
+void emulated_put(cudaStream_t stream, emulated_work work);
 void emulated_run(const cudaLaunchConfig_t &config,
                   const std::function<void()> &kernel);
 
@@ -98,7 +136,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
     if (block.x * block.y * block.z > 1024 || grid.x > 2147483647U ||
         grid.x == 0 || grid.y - 1 > 65534 || grid.z != 1)
         return cudaErrorInvalidConfiguration;
-    emulated_put([=] { emulated_run(how, [=] { kernel(arguments...); }); });
+    emulated_put(how.stream, [=] {
+        emulated_run(how, [=] { kernel(arguments...); });
+        return true;
+    });
     return cudaSuccess;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/cuda/cuda_runtime.h"
 
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
-#include <vector>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -33,7 +36,9 @@ struct fiber {
 dim3 gridDim, blockDim, blockIdx, threadIdx;
 alignas(16) thread_local float shared[SHARED_BYTES / sizeof(float)];
 
-static std::vector<std::function<void()>> stream;
+static std::mutex lock; /* of streams, events and memory; while work runs */
+static std::map<uintptr_t, size_t> pieces;
+static thread_local int own_device;
 static fiber fibers[1024];        /* their stacks stay */
 static uint64_t slots[2][32][32]; /* of each warp, in turns */
 static const std::function<void()> *running_kernel;
@@ -213,9 +218,31 @@ void emulated_run(const cudaLaunchConfig_t &config,
     }
 }
 
-void emulated_put(std::function<void()> work)
+void emulated_put(cudaStream_t stream, emulated_work work)
 {
-    stream.push_back(std::move(work));
+    const std::lock_guard<std::mutex> guard(lock);
+
+    stream->work.push_back(std::move(work));
+    stream->asked++;
+}
+
+/* Whether the stream has come to the place, with all that could be done now. */
+static bool run_to(cudaStream_t stream, uint64_t place)
+{
+    const std::lock_guard<std::mutex> guard(lock);
+
+    while (stream->done < place && stream->work.front()()) {
+        stream->work.pop_front();
+        stream->done++;
+    }
+    return stream->done >= place;
+}
+
+static uint64_t place_of(cudaStream_t stream)
+{
+    const std::lock_guard<std::mutex> guard(lock);
+
+    return stream->asked;
 }
 
 void emulated_reverse(bool reversed)
@@ -223,42 +250,125 @@ void emulated_reverse(bool reversed)
     is_reversed = reversed;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    for (size_t i = 0; i < stream.size(); i++)
-        stream[i]();
-    stream.clear();
+    const uint64_t place = place_of(stream);
+
+    while (!run_to(stream, place))
+        sched_yield();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *to, unsigned)
+{
+    *to = new emulated_stream{{}, 0, 0};
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *to, unsigned)
+{
+    *to = new emulated_event{nullptr, 0};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    const std::lock_guard<std::mutex> guard(lock);
+
+    *event = {stream, stream->asked};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    emulated_event now;
+
+    {
+        const std::lock_guard<std::mutex> guard(lock);
+
+        now = *event;
+    }
+    return now.stream == nullptr || run_to(now.stream, now.place)
+               ? cudaSuccess
+               : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    while (cudaEventQuery(event) == cudaErrorNotReady)
+        sched_yield();
     return cudaSuccess;
 }
 
 cudaError_t emulated_allocate(void **memory, size_t bytes)
 {
+    const std::lock_guard<std::mutex> guard(lock);
+
     *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (*memory == nullptr)
         return cudaErrorMemoryAllocation;
     memset(*memory, 0xff, bytes);
     ASAN_POISON_MEMORY_REGION((char *)*memory + bytes,
                               (bytes + 63) / 64 * 64 - bytes);
+    pieces[(uintptr_t)*memory] = bytes;
     return cudaSuccess;
 }
 
+/* Nothing is under way there: who used it has waited. */
 cudaError_t cudaFree(void *memory)
 {
-    cudaStreamSynchronize(nullptr);
+    const std::lock_guard<std::mutex> guard(lock);
+
+    pieces.erase((uintptr_t)memory);
     free(memory);
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t)
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *it,
+                                     const void *data)
 {
-    emulated_put([=] { memset(to, value, bytes); });
+    const std::lock_guard<std::mutex> guard(lock);
+    auto after = pieces.upper_bound((uintptr_t)data);
+
+    it->type = cudaMemoryTypeUnregistered;
+    if (after != pieces.begin()) {
+        const auto &piece = *std::prev(after);
+
+        if ((uintptr_t)data < piece.first + piece.second)
+            it->type = cudaMemoryTypeManaged;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
+                            cudaStream_t stream)
+{
+    emulated_put(stream, [=] {
+        memset(to, value, bytes);
+        return true;
+    });
     return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
-                            cudaMemcpyKind, cudaStream_t)
+                            cudaMemcpyKind, cudaStream_t stream)
 {
-    emulated_put([=] { memcpy(to, from, bytes); });
+    emulated_put(stream, [=] {
+        memcpy(to, from, bytes);
+        return true;
+    });
     return cudaSuccess;
 }
 
@@ -273,9 +383,12 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 
+/* Eight, if no other number is said. */
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    const char *said = getenv("EMULATED_DEVICES");
+
+    *count = said != nullptr ? (int)strtol(said, nullptr, 10) : 8;
     return cudaSuccess;
 }
 
@@ -285,13 +398,20 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int)
+cudaError_t cudaSetDevice(int device)
 {
+    own_device = device;
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *to, unsigned)
+cudaError_t cudaGetDevice(int *device)
 {
-    *to = nullptr;
+    *device = own_device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *name, int bytes, int device)
+{
+    snprintf(name, (size_t)bytes, "0000:%02x:00.0", device);
     return cudaSuccess;
 }

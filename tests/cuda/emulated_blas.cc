@@ -169,7 +169,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how,
                               void *d, cublasLtMatrixLayout_t at_d,
                               const cublasLtMatmulAlgo_t *algorithm,
                               void *workspace, size_t workspace_bytes,
-                              cudaStream_t)
+                              cudaStream_t stream)
 {
     const uintptr_t all = (uintptr_t)a | (uintptr_t)b | (uintptr_t)d;
     product it = {{(const float *)a, *at_a, how->way_a == CUBLAS_OP_T},
@@ -185,6 +185,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how,
         all % algorithm->align_bytes != 0 || workspace == nullptr ||
         workspace_bytes < algorithm->workspace_bytes)
         return CUBLAS_STATUS_INVALID_VALUE;
-    emulated_put([=] { multiply(it); });
+    emulated_put(stream, [=] {
+        multiply(it);
+        return true;
+    });
     return CUBLAS_STATUS_SUCCESS;
 }

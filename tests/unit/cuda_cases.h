@@ -10,7 +10,12 @@
 
 /* Each operation, in shapes that fill its blocks and that do not. */
 
-enum { CASE_MATRICES = 10, CASE_SIZES = 4, CASE_TOKENS = 64 * 1024 };
+enum {
+    CASE_MATRICES = 10,
+    CASE_SIZES = 4,
+    CASE_TOKENS = 64 * 1024,
+    CASE_SQUARES = 16
+};
 
 /* What a matrix is to an operation. */
 enum role {
@@ -25,6 +30,7 @@ struct operands {
     struct matrix m[CASE_MATRICES];
     uint16_t *tokens; /* [CASE_TOKENS], below sizes[0] */
     uint8_t *bytes;   /* [CASE_TOKENS] */
+    double *squares;  /* [CASE_SQUARES], in the end weighted in the loss */
     struct totals totals;
 };
 
@@ -131,6 +137,15 @@ static void run_clear_and_copy(const struct ops *ops, const size_t *sizes,
     (void)sizes;
     ops->clear(with->m[0]);
     ops->copy(with->m[1], with->m[2]);
+}
+
+static void run_sums(const struct ops *ops, const size_t *sizes,
+                     struct operands *with)
+{
+    (void)sizes;
+    ops->add(with->m[0], with->m[1], with->m[2]);
+    ops->add(with->m[3], with->m[0], with->m[3]);
+    ops->square_sums(with->m[1], with->squares);
 }
 
 static void run_embedding(const struct ops *ops, const size_t *sizes,
@@ -324,6 +339,8 @@ static const struct op_case op_cases[] = {
     SOFTMAX(3, 700),
     {"clear and copy", run_clear_and_copy,
      .shapes = {{BOTH, 3, 5}, {IN, 9, 31}, {OUT, 9, 31}}, .is_exact = true},
+    {"sums", run_sums,
+     .shapes = {{IN, 11, 29}, {IN, 11, 29}, {OUT, 11, 29}, {BOTH, 11, 29}}},
     EMBEDDING(600, 5, 20, 7),
     EMBEDDING(12, 30, 4, 300),
     LAYERNORM(1, 9, 33),

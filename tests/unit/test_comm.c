@@ -21,7 +21,8 @@
 static const struct way {
     const char *kind;
     int each;
-} ways[] = {{"shm", 0}, {"tcp", 0}, {"ps", 0}, {"auto", 2}, {"auto", 4}};
+} ways[] = {{"shm", 0},  {"tcp", 0},  {"ps", 0},
+            {"nccl", 0}, {"auto", 2}, {"auto", 4}};
 
 static const int worlds[] = {1, 2, 3, 4, 5, 7, 8};
 static const size_t counts[] = {0, 1, 17, 4096, 40000, 70001};

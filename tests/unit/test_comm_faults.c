@@ -17,7 +17,7 @@
 static const struct way {
     const char *kind;
     int each;
-} ways[] = {{"shm", 0}, {"tcp", 0}, {"ps", 0}, {"auto", 2}};
+} ways[] = {{"shm", 0}, {"tcp", 0}, {"ps", 0}, {"nccl", 0}, {"auto", 2}};
 
 enum { RANKS = 4, COUNT = 1 << 18, STILL_MS = 6000 };
 

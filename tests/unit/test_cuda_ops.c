@@ -86,7 +86,10 @@ static struct operands make(const struct op_case *it,
     }
     with.tokens = backend->allocate(CASE_TOKENS * sizeof(*with.tokens), NULL);
     with.bytes = backend->allocate(CASE_TOKENS, NULL);
-    assert_true(with.tokens != NULL && with.bytes != NULL);
+    with.squares =
+        backend->allocate(CASE_SQUARES * sizeof(*with.squares), NULL);
+    assert_true(with.tokens != NULL && with.bytes != NULL &&
+                with.squares != NULL);
     for (size_t i = 0; i < CASE_TOKENS; i++) {
         with.tokens[i] = (uint16_t)rng_below(&rng, tokens);
         with.bytes[i] = (uint8_t)rng_below(&rng, 256);
@@ -100,6 +103,7 @@ static void let_go(const struct operands *with, const struct backend *backend)
         backend->release(with->m[i].data);
     backend->release(with->tokens);
     backend->release(with->bytes);
+    backend->release(with->squares);
 }
 
 static struct operands run(const struct op_case *it,
@@ -111,6 +115,8 @@ static struct operands run(const struct op_case *it,
     it->run(backend->ops, it->sizes, &with);
     if (backend->synchronize(&err) != 0)
         fail_msg("%s: %s", it->name, err.text);
+    for (size_t i = 0; i < CASE_SQUARES; i++)
+        with.totals.loss += with.squares[i] * (double)(i + 1);
     return with;
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/cuda/device.cuh"
 
+#include <atomic>
+#include <mutex>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "training/cuda/gemm.cuh"
+#include "training/cuda/nccl.cuh"
 #include "training/cuda/ops_cuda.cuh"
 
 /*
@@ -15,7 +18,7 @@
  * at once, as gradients are sent while the pass still runs.
  */
 
-static constexpr int PENDING_MAX = 16;
+static constexpr int PENDING_MAX = 16, MARKS = 64;
 
 struct pending {
     struct totals *from, *to;
@@ -28,7 +31,10 @@ static struct device {
     struct totals *partial; /* [PENDING_MAX][TOTALS_MAX] */
     struct pending pending[PENDING_MAX];
     int pending_count;
-    const char *operation; /* the last one */
+    cudaEvent_t marks[MARKS]; /* in turns: who comes late waits longer */
+    uint64_t mark_count;
+    std::atomic<const char *> operation; /* the last one */
+    std::mutex lock;                     /* of what is below */
     struct err failure;
 } device;
 
@@ -46,6 +52,7 @@ void device_fail(const char *operation, const char *format, ...)
 {
     char text[ERR_TEXT_MAX / 2];
     va_list args;
+    const std::lock_guard<std::mutex> guard(device.lock);
 
     if (device.failure.kind != ERR_NONE)
         return;
@@ -90,23 +97,46 @@ static void add_totals(void)
     }
 }
 
+static int tell_failure(struct err *err)
+{
+    const std::lock_guard<std::mutex> guard(device.lock);
+
+    if (device.failure.kind == ERR_NONE)
+        return 0;
+    if (err != NULL)
+        *err = device.failure;
+    return -1;
+}
+
 static int cuda_synchronize(struct err *err)
 {
     cudaError_t status = cudaStreamSynchronize(device.stream);
 
     if (status != cudaSuccess)
-        device_fail(device.operation != NULL ? device.operation : "start",
+        device_fail(device.operation.load() != NULL ? device.operation.load()
+                                                    : "start",
                     "this operation or one before it failed: %s; with "
                     "CUDA_LAUNCH_BLOCKING=1 it is known which",
                     cudaGetErrorString(status));
     else
         add_totals();
     device.pending_count = 0;
-    if (device.failure.kind == ERR_NONE)
-        return 0;
-    if (err != NULL)
-        *err = device.failure;
-    return -1;
+    return tell_failure(err);
+}
+
+static uint64_t cuda_mark(void)
+{
+    uint64_t mark = device.mark_count++;
+
+    device_check("mark",
+                 cudaEventRecord(device.marks[mark % MARKS], device.stream));
+    return mark;
+}
+
+/* A failure is told by the next synchronize. */
+static void cuda_await(uint64_t mark)
+{
+    device_check("mark", cudaEventSynchronize(device.marks[mark % MARKS]));
 }
 
 static void *cuda_allocate(size_t bytes, struct err *err)
@@ -192,6 +222,9 @@ static int cuda_start(int local_rank, struct err *err)
         status = cudaMallocManaged(
             &device.partial, PENDING_MAX * TOTALS_MAX * sizeof(*device.partial),
             cudaMemAttachGlobal);
+    for (int i = 0; i < MARKS && status == cudaSuccess; i++)
+        status =
+            cudaEventCreateWithFlags(&device.marks[i], cudaEventDisableTiming);
     if (status != cudaSuccess)
         return err_set(err, ERR_FAILED, "GPU %d cannot be used: %s",
                        local_rank % count, cudaGetErrorString(status));
@@ -209,4 +242,7 @@ extern "C" const struct backend smtrain_backend = {
     .release = cuda_release,
     .discard = cuda_discard,
     .synchronize = cuda_synchronize,
+    .mark = cuda_mark,
+    .await = cuda_await,
+    .nccl = &nccl_calls,
 };

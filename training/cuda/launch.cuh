@@ -63,7 +63,8 @@ static __device__ inline size_t element_stride(void)
 }
 
 /* All lanes of a warp get the sum. */
-static __device__ inline float warp_sum(float value)
+template <typename Number>
+static __device__ inline Number warp_sum(Number value)
 {
     for (int lane = WARP / 2; lane > 0; lane /= 2)
         value += __shfl_xor_sync(0xffffffffU, value, lane);

@@ -33,6 +33,8 @@ void cuda_softmax_loss_grad(struct matrix logits, const uint16_t *targets,
                             double scale, struct totals *totals);
 void cuda_clear(struct matrix x);
 void cuda_copy(struct matrix from, struct matrix to);
+void cuda_add(struct matrix a, struct matrix b, struct matrix sum);
+void cuda_square_sums(struct matrix x, double *squares);
 void cuda_embedding(const uint16_t *tokens, struct matrix table,
                     struct matrix positions, struct matrix x);
 void cuda_embedding_grad(const uint16_t *tokens, struct matrix dx,
