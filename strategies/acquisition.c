@@ -66,6 +66,12 @@ static void reserve(double **cells, size_t *capacity, size_t count)
     *capacity = count;
 }
 
+double *acquisition_reserve_means(struct acquisition_room *room, size_t count)
+{
+    reserve(&room->means, &room->means_capacity, count + 1);
+    return room->means;
+}
+
 double *acquisition_reserve_pulls(struct acquisition_room *room, size_t count)
 {
     reserve(&room->pulls, &room->pulls_capacity, count + 1);
@@ -127,7 +133,7 @@ static void add_objective(const struct acquisition *acquisition,
     double mean = gp_mean(acquisition->objective);
 
     gp_predict(acquisition->objective, points, count, query);
-    reserve(&room->means, &room->means_capacity, count * n);
+    acquisition_reserve_means(room, count * n);
     acquisition_reserve_pulls(room, count * query->rows);
     linalg_multiply(acquisition->linalg, query->solved, count, query->rows,
                     acquisition->weights, n, room->means);

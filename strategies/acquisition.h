@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "strategies/boxes.h"
 #include "strategies/gp.h"
 
 /*
@@ -30,16 +31,22 @@ struct acquisition_limit {
 };
 
 /*
- * One of several objectives: what a trial is worth is the least, over them, of
- * (bound - value) / share, and the improvement is what that is above 0. With
- * the bound at the reference point less the share of what is reached so far,
- * and shares drawn evenly from the directions that are positive, this is on
+ * One of several objectives. Of two or three the improvement is that of the
+ * hypervolume which the front of each fantasy dominates (M. Emmerich, K.
+ * Giannakoglou and B. Naujoks, "Single- and multiobjective evolutionary
+ * optimization assisted by Gaussian random field metamodels", IEEE Trans. Evol.
+ * Comput. 10(4), 2006), by boxes.h and in logarithms throughout.
+ *
+ * Of more, what a trial is worth is the least, over them, of (reference -
+ * value) / share, and the improvement is by how much that is above the target.
+ * With shares drawn evenly from the directions that are positive, this is on
  * average the improvement in hypervolume (D. Golovin and Q. Zhang, "Random
  * hypervolume scalarizations", ICML 2020, lemma 5, but for the power).
  */
 struct acquisition_goal {
     const struct gp *gp;
-    double bound, share; /* share > 0 */
+    const double *weights;   /* [fantasy_count][rows], gp_weights of each */
+    double reference, share; /* share > 0 */
 };
 
 enum { ACQUISITION_FANTASIES_MAX = 64, ACQUISITION_GOALS_MAX = 16 };
@@ -56,6 +63,8 @@ struct acquisition {
     size_t limit_count;
     const struct acquisition_goal *goals;
     size_t goal_count;
+    const struct boxes *regions; /* [fantasy_count]: what fronts leave; NULL:
+                                    goals are scalarised, with targets */
 };
 
 /* Room for evaluations; begins as all zeroes. */

@@ -19,32 +19,34 @@ enum { NODES = 16 };
 
 static const double first_node = -5.4, node_step = 0.6;
 
-/* What a point's predictions are, and then the value's derivatives by them. */
-struct outlook {
-    double mean, deviation;
-    double by_mean, by_deviation;
-};
+/* What is left of the reference beyond the fantasy's target. */
+static double bound_of(const struct acquisition *acquisition, size_t fantasy,
+                       size_t j)
+{
+    const struct acquisition_goal *goal = &acquisition->goals[j];
+
+    return goal->reference - goal->share * acquisition->targets[fantasy];
+}
 
 static double find_log_scale(const struct acquisition *acquisition,
-                             const struct outlook *outlook)
+                             size_t fantasy, const struct outlook *outlook)
 {
     double least = (double)INFINITY;
 
     for (size_t j = 0; j < acquisition->goal_count; j++) {
-        const struct acquisition_goal *goal = &acquisition->goals[j];
         double deviation = outlook[j].deviation, cdf, pdf;
+        double room = bound_of(acquisition, fantasy, j) - outlook[j].mean;
 
-        acquisition_log_improvement((goal->bound - outlook[j].mean) / deviation,
-                                    &cdf, &pdf);
-        least = fmin(least, log(deviation / goal->share / cdf));
+        acquisition_log_improvement(room / deviation, &cdf, &pdf);
+        least = fmin(least, log(deviation / acquisition->goals[j].share / cdf));
     }
     return least;
 }
 
-static double integrate(const struct acquisition *acquisition,
+static double integrate(const struct acquisition *acquisition, size_t fantasy,
                         struct outlook *outlook)
 {
-    double scale = find_log_scale(acquisition, outlook);
+    double scale = find_log_scale(acquisition, fantasy, outlook);
     double logs[NODES], slopes[NODES][ACQUISITION_GOALS_MAX];
     double z[NODES][ACQUISITION_GOALS_MAX], largest = -(double)INFINITY;
     double sum = 0;
@@ -54,10 +56,11 @@ static double integrate(const struct acquisition *acquisition,
 
         logs[k] = at + log(node_step);
         for (size_t j = 0; j < acquisition->goal_count; j++) {
-            const struct acquisition_goal *goal = &acquisition->goals[j];
+            double beyond = acquisition->goals[j].share * exp(at);
 
-            z[k][j] = (goal->bound - goal->share * exp(at) - outlook[j].mean) /
-                      outlook[j].deviation;
+            z[k][j] =
+                (bound_of(acquisition, fantasy, j) - beyond - outlook[j].mean) /
+                outlook[j].deviation;
             logs[k] += acquisition_log_probability(z[k][j], &slopes[k][j]);
         }
         largest = fmax(largest, logs[k]);
@@ -77,55 +80,109 @@ static double integrate(const struct acquisition *acquisition,
     return largest + log(sum);
 }
 
-static void pull_goal(const struct acquisition_goal *goal,
-                      const struct outlook *outlook,
-                      const struct gp_query *query, size_t p, double *pulls)
+/* The mean over fantasies at outlooks[fantasy_count][goal_count] of a point. */
+static double average(const struct acquisition *acquisition,
+                      struct outlook *outlooks)
 {
-    const double *solved = query->solved + p * query->rows;
-    const double *weights = gp_weights(goal->gp);
+    size_t n = acquisition->fantasy_count, goals = acquisition->goal_count;
+    double logs[ACQUISITION_FANTASIES_MAX], largest = -(double)INFINITY;
+    double sum = 0;
 
-    for (size_t i = 0; i < query->rows; i++)
-        pulls[i] = outlook->by_mean * weights[i] -
-                   outlook->by_deviation / outlook->deviation * solved[i];
+    for (size_t f = 0; f < n; f++) {
+        struct outlook *outlook = outlooks + f * goals;
+
+        logs[f] =
+            acquisition->regions != NULL
+                ? acquisition_volume(&acquisition->regions[f], goals, outlook)
+                : integrate(acquisition, f, outlook);
+        largest = fmax(largest, logs[f]);
+    }
+    for (size_t f = 0; f < n; f++)
+        sum += exp(logs[f] - largest);
+    for (size_t f = 0; f < n; f++) {
+        double share = exp(logs[f] - largest) / sum;
+
+        for (size_t j = 0; j < goals; j++) {
+            outlooks[f * goals + j].by_mean *= share;
+            outlooks[f * goals + j].by_deviation *= share;
+        }
+    }
+    return largest + log(sum / (double)n);
 }
 
-/* outlooks[count][goal_count]: the derivatives, to the columns' gradients. */
+/* outlooks[fantasy_count][goal_count] of point p, for goal j. */
+static void pull_goal(const struct acquisition *acquisition, size_t j,
+                      const struct outlook *outlooks,
+                      const struct gp_query *query, size_t p, double *pulls)
+{
+    const struct acquisition_goal *goal = &acquisition->goals[j];
+    const double *solved = query->solved + p * query->rows;
+    double by_deviation = 0;
+
+    for (size_t f = 0; f < acquisition->fantasy_count; f++)
+        by_deviation += outlooks[f * acquisition->goal_count + j].by_deviation;
+    for (size_t i = 0; i < query->rows; i++)
+        pulls[i] = -by_deviation / outlooks[j].deviation * solved[i];
+    for (size_t f = 0; f < acquisition->fantasy_count; f++) {
+        double by_mean = outlooks[f * acquisition->goal_count + j].by_mean;
+        const double *weights = goal->weights + f * query->rows;
+
+        for (size_t i = 0; i < query->rows; i++)
+            pulls[i] += by_mean * weights[i];
+    }
+}
+
+/* outlooks[count][fantasy_count][goal_count]: the derivatives, to the columns'
+ * gradients. */
 static void add_gradients(const struct acquisition *acquisition,
                           struct acquisition_room *room,
                           const struct outlook *outlooks, size_t count,
                           double *gradients)
 {
+    size_t each = acquisition->fantasy_count * acquisition->goal_count;
+
     for (size_t j = 0; j < acquisition->goal_count; j++) {
         const struct gp_query *query = &room->goals[j];
         double *pulls = acquisition_reserve_pulls(room, count * query->rows);
 
         for (size_t p = 0; p < count; p++)
-            pull_goal(&acquisition->goals[j],
-                      &outlooks[p * acquisition->goal_count + j], query, p,
+            pull_goal(acquisition, j, outlooks + p * each, query, p,
                       pulls + p * query->rows);
         gp_add_gradients(acquisition->goals[j].gp, query, pulls, gradients);
     }
+}
+
+/* What goal j will be at points[count], to outlooks[count][fantasy_count]
+ * [goal_count]. */
+static void predict(const struct acquisition *acquisition, size_t j,
+                    struct acquisition_room *room, const double *points,
+                    size_t count, struct outlook *outlooks)
+{
+    const struct acquisition_goal *goal = &acquisition->goals[j];
+    size_t n = acquisition->fantasy_count, goals = acquisition->goal_count;
+    struct gp_query *query = &room->goals[j];
+    double *means = acquisition_reserve_means(room, count * n);
+
+    gp_predict(goal->gp, points, count, query);
+    linalg_multiply(acquisition->linalg, query->solved, count, query->rows,
+                    goal->weights, n, means);
+    for (size_t i = 0; i < count * n; i++)
+        outlooks[i * goals + j] =
+            (struct outlook){.mean = gp_mean(goal->gp) + means[i],
+                             .deviation = sqrt(query->variance[i / n])};
 }
 
 void acquisition_add_goals(const struct acquisition *acquisition,
                            struct acquisition_room *room, const double *points,
                            size_t count, double *values, double *gradients)
 {
-    size_t goals = acquisition->goal_count;
-    struct outlook *outlooks = mem_array(count * goals, sizeof(*outlooks));
+    size_t each = acquisition->fantasy_count * acquisition->goal_count;
+    struct outlook *outlooks = mem_array(count * each, sizeof(*outlooks));
 
-    for (size_t j = 0; j < goals; j++) {
-        struct gp_query *query = &room->goals[j];
-
-        gp_predict(acquisition->goals[j].gp, points, count, query);
-        for (size_t p = 0; p < count; p++) {
-            outlooks[p * goals + j].mean =
-                gp_mean_at(acquisition->goals[j].gp, query, p);
-            outlooks[p * goals + j].deviation = sqrt(query->variance[p]);
-        }
-    }
+    for (size_t j = 0; j < acquisition->goal_count; j++)
+        predict(acquisition, j, room, points, count, outlooks);
     for (size_t p = 0; p < count; p++)
-        values[p] += integrate(acquisition, outlooks + p * goals);
+        values[p] += average(acquisition, outlooks + p * each);
     if (gradients != NULL)
         add_gradients(acquisition, room, outlooks, count, gradients);
     free(outlooks);

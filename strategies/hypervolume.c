@@ -251,8 +251,8 @@ static double range_of(const double *values, const size_t *ranks, size_t count,
     return *worst - best;
 }
 
-void hypervolume_reference(const double *values, size_t count,
-                           size_t objectives, double *reference)
+static void set_reference(const double *values, size_t count, size_t objectives,
+                          double behind, double *reference)
 {
     size_t *ranks = mem_array(count, sizeof(*ranks));
 
@@ -263,7 +263,19 @@ void hypervolume_reference(const double *values, size_t count,
 
         if (!(range > 0))
             range = range_of(values + k, NULL, count, objectives, &ignored);
-        reference[k] = worst + 0.1 * (range > 0 ? range : 1);
+        reference[k] = worst + behind * (range > 0 ? range : 1);
     }
     free(ranks);
+}
+
+void hypervolume_reference(const double *values, size_t count,
+                           size_t objectives, double *reference)
+{
+    set_reference(values, count, objectives, 0.1, reference);
+}
+
+void hypervolume_wide_reference(const double *values, size_t count,
+                                size_t objectives, double *reference)
+{
+    set_reference(values, count, objectives, 1, reference);
 }

@@ -39,5 +39,9 @@ void hypervolume_contributions(const double *values, size_t count,
  */
 void hypervolume_reference(const double *values, size_t count,
                            size_t objectives, double *reference);
+/* The same by a whole range: for a search, to which what is beyond the ends of
+ * the front so far has to be worth something. */
+void hypervolume_wide_reference(const double *values, size_t count,
+                                size_t objectives, double *reference);
 
 #endif

@@ -24,8 +24,9 @@ struct plan {
 
     struct acquisition_limit *limits;
     struct acquisition_goal goals[ACQUISITION_GOALS_MAX];
-    double *weights; /* [fantasies][rows] */
+    double *weights[ACQUISITION_GOALS_MAX]; /* [fantasies][rows] each */
     double targets[PLAN_FANTASIES];
+    struct boxes regions[PLAN_FANTASIES];
 };
 
 /* False when there is nothing to go by. surrogates must have read the history;

@@ -101,7 +101,8 @@ enum strategy_stream {
     STREAM_BAYESIAN = 32,
     STREAM_CMAES = 48,
     STREAM_NSGA2 = 64,
-    STREAM_CONVERGENCE = 80
+    STREAM_CONVERGENCE = 80,
+    STREAM_GOALS = 96 /* and those behind it, one an objective */
 };
 
 /* Looks at so many infeasible points in a row before it is an error. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,6 +287,59 @@ static void test_bayesian__covers_a_front(void **state)
     space_destroy(space);
 }
 
+enum { TURNED = 6 };
+
+/* The same in six dimensions that are turned into each other, on scales that
+ * have nothing in common. */
+static bool turned_bowls(struct space *space, const struct value *point,
+                         double *values, double *outcome)
+{
+    static const double shift[] = {0.3, 0.6, 0.45, 0.7, 0.35, 0.55};
+    double z[TURNED], sums[2] = {0};
+
+    (void)outcome;
+    for (size_t i = 0; i < TURNED; i++)
+        z[i] = unit_of(space, point, i) - shift[i];
+    for (size_t i = 0; i + 1 < TURNED; i++) {
+        double a = z[i];
+
+        z[i] = 0.8 * a - 0.6 * z[i + 1];
+        z[i + 1] = 0.6 * a + 0.8 * z[i + 1];
+    }
+    for (size_t i = 0; i < TURNED; i++) {
+        double near = z[i] - 0.2, far = z[i] + (i % 2 == 0 ? 0.15 : -0.15);
+
+        sums[0] += (double)(i + 1) * near * near;
+        sums[1] += (double)(i + 1) * far * far;
+    }
+    values[0] = sums[0];
+    values[1] = 1000 * sums[1] * sums[1];
+    return true;
+}
+
+static void test_bayesian__covers_a_front_of_unlike_scales(void **state)
+{
+    static const double reference[2] = {1, 1000};
+    struct space *space = space_create(env);
+    struct trials *trials = calloc(1, sizeof(*trials));
+
+    (void)state;
+    for (int i = 0; i < TURNED; i++) {
+        char name[16];
+        struct param param = {.name = name, .max = 1};
+
+        snprintf(name, sizeof(name), "x%d", i);
+        assert_int_equal(space_add_param(space, &param, NULL), 0);
+    }
+    run(space,
+        (struct strategy_options){
+            .method = "bayesian", .budget_trials = 60, .objective_count = 2},
+        turned_bowls, trials);
+    assert_true(hypervolume(trials->values[0], 60, 2, reference) > 860);
+    free(trials);
+    space_destroy(space);
+}
+
 /* The least of `count` trials after 60 of an earlier run, whose values were
  * `sign` times the bowl's. */
 static double least_after_earlier(struct space *space, double sign,
@@ -440,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_bayesian__learns_where_trials_fail),
         cmocka_unit_test(test_bayesian__keeps_to_constraints_on_outcomes),
         cmocka_unit_test(test_bayesian__covers_a_front),
+        cmocka_unit_test(test_bayesian__covers_a_front_of_unlike_scales),
         cmocka_unit_test(test_bayesian__earlier_runs_guide_but_do_not_bind),
         cmocka_unit_test(test_bayesian__many_at_once_stay_apart),
         cmocka_unit_test(test_bayesian__says_why),

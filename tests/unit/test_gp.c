@@ -355,6 +355,65 @@ static void test_acquisition__gradients_are_those_of_its_values(void **state)
     gp_destroy(limit);
 }
 
+/* Two goals with two fantasies, each with its front. */
+static void test_acquisition__goals_gradients_are_those_of_values(void **state)
+{
+    enum { N = ROWS + 1 };
+    static const double fronts[2][4] = {{-0.5, 0.9, 0.2, 0.1},
+                                        {-0.6, 0.5, 0.4, 0.2}};
+    static const double reference[] = {1.5, 1.4};
+    double rows[ROWS * WIDTH], values[ROWS], weights[2][2 * N] = {0};
+    double points[3 * WIDTH], value[3], gradients[3 * WIDTH];
+    double pending[WIDTH] = {0.3, 0.4, 0.5, 1};
+    struct gp *processes[2];
+    struct acquisition_goal goals[2];
+    struct boxes regions[2];
+    struct acquisition acquisition = {.linalg = linalg,
+                                      .fantasy_count = 2,
+                                      .goals = goals,
+                                      .goal_count = 2,
+                                      .regions = regions};
+    struct acquisition_room room = {0};
+
+    (void)state;
+    for (size_t j = 0; j < 2; j++) {
+        struct gp *gp = make_gp(false, rows, values);
+
+        for (size_t i = 0; i < ROWS && j == 1; i++)
+            values[i] = cos(3 * rows[i * WIDTH + 1]);
+        gp_set_values(gp, values, ROWS);
+        gp_append(gp, pending);
+        for (size_t f = 0; f < 2; f++) {
+            memcpy(weights[j] + f * N, gp_weights(gp), ROWS * sizeof(double));
+            weights[j][f * N + ROWS] = f == 0 ? 0.7 : -1.1;
+        }
+        processes[j] = gp;
+        goals[j] = (struct acquisition_goal){.gp = gp, .weights = weights[j]};
+        boxes_split(&regions[j], fronts[j], 2, 2, reference);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(points); i++)
+        points[i] = i % WIDTH == 3 ? 1 : 0.05 + 0.083 * (double)i;
+    acquisition_evaluate(&acquisition, &room, points, 3, value, gradients);
+    for (size_t i = 0; i < ARRAY_LEN(points); i++) {
+        double at = points[i], up[3], down[3];
+
+        if (i % WIDTH == 3)
+            continue;
+        points[i] = at + 1e-5;
+        acquisition_evaluate(&acquisition, &room, points, 3, up, NULL);
+        points[i] = at - 1e-5;
+        acquisition_evaluate(&acquisition, &room, points, 3, down, NULL);
+        points[i] = at;
+        assert_near((up[i / WIDTH] - down[i / WIDTH]) / 2e-5, gradients[i],
+                    1e-4);
+    }
+    acquisition_room_clear(&room);
+    for (size_t j = 0; j < 2; j++) {
+        gp_destroy(processes[j]);
+        boxes_clear(&regions[j]);
+    }
+}
+
 static double rosenbrock(const double *x, double *gradient)
 {
     double a = 1 - x[0], b = x[1] - x[0] * x[0];
@@ -432,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_acquisition__log_improvement_is_right_everywhere),
         cmocka_unit_test(test_acquisition__log_probability_is_right_everywhere),
         cmocka_unit_test(test_acquisition__gradients_are_those_of_its_values),
+        cmocka_unit_test(test_acquisition__goals_gradients_are_those_of_values),
         cmocka_unit_test(test_lbfgs__finds_the_minimum_in_the_box),
         cmocka_unit_test(test_trust_region__follows_success_and_failure),
     };

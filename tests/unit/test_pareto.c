@@ -240,6 +240,9 @@ static void test_hypervolume__reference_is_behind_the_front(void **state)
     hypervolume_reference(one, 2, 2, reference);
     assert_near(reference[0], 3.1, 1e-12);
     assert_near(reference[1], -3.9, 1e-12);
+    hypervolume_wide_reference(values, 4, 2, reference);
+    assert_near(reference[0], 20, 1e-12);
+    assert_near(reference[1], 20, 1e-12);
 }
 
 int main(void)
