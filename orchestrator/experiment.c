@@ -202,6 +202,19 @@ static void build_duplicates(struct strategy_options *search,
     search->replicates = (uint64_t)experiment_int(node, "replicate", 1);
 }
 
+static void build_learning_rates(struct build *build,
+                                 const struct conf_node *node)
+{
+    struct strategy_options *search = &build->experiment->search;
+
+    search->adapts_rates = experiment_bool(node, "lr_adapt", false);
+    if (search->adapts_rates && strcmp(search->method, "cmaes") != 0)
+        diags_add(build->diags, conf_get_key(node, "lr_adapt")->place,
+                  "say 'method: cmaes', or leave it out",
+                  "'search.lr_adapt' is for cmaes, not for '%s'",
+                  search->method);
+}
+
 static void build_search(struct build *build, const struct conf_node *node)
 {
     struct strategy_options *search = &build->experiment->search;
@@ -212,6 +225,7 @@ static void build_search(struct build *build, const struct conf_node *node)
     search->seed = (uint64_t)experiment_int(node, "seed", 0);
     search->grid_points =
         (uint64_t)experiment_int(node, "points", DEFAULT_GRID_POINTS);
+    build_learning_rates(build, node);
     build_duplicates(search, conf_get(node, "duplicates"));
 }
 

@@ -237,6 +237,16 @@ static const struct schema_key search_keys[] = {
         .example = "9",
     },
     {
+        .name = "lr_adapt",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether cmaes adapts its learning rates: where results are so "
+               "noisy that good and bad settings are hard to tell apart, it "
+               "then goes smaller steps in place of starting anew. It takes a "
+               "thousand trials or more; without such noise it is slower.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "duplicates",
         .type = SCHEMA_TEXT | SCHEMA_MAP,
         .choices = duplicates,

@@ -9,22 +9,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-
-/* Symbols are those of the tutorial. */
-struct cma {
-    size_t d, population;
-    bool is_diagonal, is_degenerate;
-    uint64_t generation, diagonal_updates;
-    double *weights; /* [population], equation 53 */
-    double mu_eff, c_c, c_1, c_mu, c_sigma, d_sigma, expected_norm;
-    double *mean; /* [d] */
-    double sigma;
-    double *covariance;          /* lower triangle of [d][d]; diagonal: [d] */
-    double *factor;              /* likewise: its Cholesky factor */
-    double *path_sigma, *path_c; /* [d] */
-    double *steps;               /* [population][d]: y of the last update */
-    double *whitened;            /* [population][d]: factor^-1 y */
-};
+#include "strategies/cma_impl.h"
 
 /* Equations 49 to 58 and table 1. */
 static void set_rates(struct cma *cma)
@@ -63,17 +48,6 @@ static void set_weights(struct cma *cma)
         cma->weights[i] *= cma->weights[i] > 0 ? 1 / sums[0] : limit / sums[1];
 }
 
-static size_t cell_count(const struct cma *cma)
-{
-    return cma->is_diagonal ? cma->d : cma->d * cma->d;
-}
-
-/* From one cell of the diagonal to the next. */
-static size_t stride(const struct cma *cma)
-{
-    return cma->is_diagonal ? 1 : cma->d + 1;
-}
-
 struct cma *cma_create(const struct cma_options *options, const double *mean,
                        double sigma)
 {
@@ -89,14 +63,17 @@ struct cma *cma_create(const struct cma_options *options, const double *mean,
     memcpy(cma->mean, mean, d * sizeof(double));
     cma->weights = mem_array(n, sizeof(double));
     set_weights(cma);
-    cma->covariance = mem_array(cell_count(cma), sizeof(double));
-    cma->factor = mem_array(cell_count(cma), sizeof(double));
+    cma->covariance = mem_array(cma_cell_count(cma), sizeof(double));
+    cma->factor = mem_array(cma_cell_count(cma), sizeof(double));
     for (size_t i = 0; i < d; i++)
-        cma->covariance[i * stride(cma)] = cma->factor[i * stride(cma)] = 1;
+        cma->covariance[i * cma_stride(cma)] =
+            cma->factor[i * cma_stride(cma)] = 1;
     cma->path_sigma = mem_array(d, sizeof(double));
     cma->path_c = mem_array(d, sizeof(double));
     cma->steps = mem_array(n * d, sizeof(double));
     cma->whitened = mem_array(n * d, sizeof(double));
+    if (options->adapts_rates)
+        cma_rates_init(cma);
     return cma;
 }
 
@@ -112,6 +89,8 @@ void cma_destroy(struct cma *cma)
     free(cma->path_c);
     free(cma->steps);
     free(cma->whitened);
+    learning_rate_clear(&cma->mean_rate);
+    learning_rate_clear(&cma->covariance_rate);
     free(cma);
 }
 
@@ -132,8 +111,7 @@ static void multiply_factor(const struct cma *cma, double *z)
     }
 }
 
-/* y[d] = factor^-1 y, in place. */
-static void whiten(const struct cma *cma, double *y)
+void cma_whiten(const struct cma *cma, double *y)
 {
     for (size_t i = 0; i < cma->d; i++) {
         const double *row = cma->factor + i * cma->d;
@@ -180,7 +158,7 @@ static void take_steps(struct cma *cma, const double *points)
         for (size_t k = 0; k < cma->d; k++)
             y[k] = (points[i * cma->d + k] - cma->mean[k]) / cma->sigma;
         memcpy(z, y, cma->d * sizeof(*z));
-        whiten(cma, z);
+        cma_whiten(cma, z);
         shrink = bound / sqrt(squared_norm(z, cma->d));
         for (size_t k = 0; k < cma->d && shrink < 1; k++) {
             y[k] *= shrink;
@@ -268,7 +246,7 @@ static void adapt_covariance(struct cma *cma, const double *step,
         sum += weights[i];
     keep =
         1 + (follows ? 0 : cma->c_1 * c * (2 - c)) - cma->c_1 - cma->c_mu * sum;
-    for (size_t i = 0; i < cell_count(cma); i++)
+    for (size_t i = 0; i < cma_cell_count(cma); i++)
         cma->covariance[i] *= keep;
     add_outer(cma, cma->path_c, cma->c_1);
     for (size_t i = 0; i < cma->population; i++) {
@@ -321,6 +299,8 @@ static void fill_matrix(struct cma *cma)
     cma->factor = mem_array(d * d, sizeof(double));
     cma->is_diagonal = false;
     set_weights(cma);
+    if (cma->adapts_rates)
+        learning_rate_widen(&cma->covariance_rate);
 }
 
 void cma_update(struct cma *cma, const double *points, const size_t *ties)
@@ -328,20 +308,27 @@ void cma_update(struct cma *cma, const double *points, const size_t *ties)
     double *weights = mem_array(2 * cma->population, sizeof(*weights));
     double *mean_weights = weights + cma->population;
     double *step = mem_array(2 * cma->d, sizeof(*step));
-    double *whitened_step = step + cma->d, mu_eff, sigma = cma->sigma;
+    double *whitened_step = step + cma->d, mu_eff;
+    struct cma_origin origin;
     bool follows;
 
+    cma_origin_init(&origin, cma);
     take_steps(cma, points);
     mu_eff = share_weights(cma, ties, weights, mean_weights);
     combine(cma, cma->steps, mean_weights, step);
     combine(cma, cma->whitened, mean_weights, whitened_step);
     for (size_t k = 0; k < cma->d; k++)
-        cma->mean[k] += sigma * step[k];
+        cma->mean[k] += origin.sigma * step[k];
     follows = follow_path(cma, whitened_step, mu_eff);
     adapt_covariance(cma, step, weights, mu_eff, follows);
+    if (cma->adapts_rates)
+        cma_rates_damp(cma, &origin, whitened_step);
     if (++cma->generation == cma->diagonal_updates)
         fill_matrix(cma);
     cma->is_degenerate |= !factorise(cma);
+    if (cma->adapts_rates && !cma->is_degenerate)
+        cma_rates_normalise(cma);
+    cma_origin_clear(&origin);
     free(weights);
     free(step);
 }
@@ -353,7 +340,7 @@ const double *cma_mean(const struct cma *cma)
 
 double cma_deviation(const struct cma *cma, size_t axis)
 {
-    return cma->sigma * sqrt(cma->covariance[axis * stride(cma)]);
+    return cma->sigma * sqrt(cma->covariance[axis * cma_stride(cma)]);
 }
 
 double cma_largest_deviation(const struct cma *cma)
@@ -388,14 +375,19 @@ void cma_move(struct cma *cma, size_t axis, double mean)
     cma->mean[axis] = mean;
 }
 
+double cma_learning_rate(const struct cma *cma)
+{
+    return cma->adapts_rates ? cma->mean_rate.eta : 1;
+}
+
 /* The factor's diagonal bounds the condition from below. */
 bool cma_is_degenerate(const struct cma *cma)
 {
     double least = (double)INFINITY, most = 0;
 
     for (size_t i = 0; i < cma->d; i++) {
-        least = fmin(least, cma->factor[i * stride(cma)]);
-        most = fmax(most, cma->factor[i * stride(cma)]);
+        least = fmin(least, cma->factor[i * cma_stride(cma)]);
+        most = fmax(most, cma->factor[i * cma_stride(cma)]);
     }
     return cma->is_degenerate || !isfinite(cma->sigma) || !(cma->sigma > 0) ||
            !(most < 1e7 * least);

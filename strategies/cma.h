@@ -21,12 +21,17 @@
  *
  * A draw costs O(d^2), an update O(d^2 population + d^3); diagonal, O(d) and
  * O(d population).
+ *
+ * With learning rate adaptation (strategies/learning_rate.h) it goes the share
+ * of the way that the tutorial's update proposes that the last updates' noise
+ * allows, in mean and covariance each.
  */
 
 struct cma_options {
     size_t dimension;        /* > 0 */
     size_t population;       /* points to an update, at least 2 */
     size_t diagonal_updates; /* before it learns covariances */
+    bool adapts_rates;
 };
 
 struct cma;
@@ -59,6 +64,9 @@ double cma_largest_deviation(const struct cma *cma);
 /* Multiplies a coordinate's deviation, as if its unit were another one. */
 void cma_stretch(struct cma *cma, size_t axis, double factor);
 void cma_move(struct cma *cma, size_t axis, double mean);
+
+/* How much of the proposed step the mean goes, 1 unless rates are adapted. */
+double cma_learning_rate(const struct cma *cma);
 
 /* Whether numbers are at their end: a condition above 10^14, or not finite. */
 bool cma_is_degenerate(const struct cma *cma);

@@ -38,6 +38,9 @@ enum {
  * and that with which it is at its end. */
 static const double start_deviation = 0.2, least_deviation = 1e-6;
 
+/* A search whose rates are small is given time, but not for ever. */
+static const double least_rate = 0.01;
+
 struct search {
     struct cmaes_model *model; /* NULL: the startup points are not told yet */
     size_t *pool;              /* [population]: results for the next update */
@@ -53,6 +56,7 @@ struct cmaes {
     uint64_t seed;
     size_t degrees; /* axes, and categories' values less one */
     size_t startup_count, base_population, large_population;
+    bool adapts_rates;
     size_t taken;                /* of history->told */
     size_t best;                 /* SIZE_MAX: none yet */
     uint64_t restarts, spent[2]; /* trials by is_small */
@@ -97,6 +101,7 @@ static void *cmaes_create(const struct strategy_options *options,
     cmaes->base_population =
         choose_population(cmaes->degrees, options->parallel);
     cmaes->large_population = cmaes->base_population;
+    cmaes->adapts_rates = options->adapts_rates;
     cmaes->startup_count =
         cmaes->degrees > 0 ? 4 + (size_t)(3 * log((double)cmaes->degrees)) : 4;
     cmaes->best = cmaes->search.best = SIZE_MAX;
@@ -135,6 +140,7 @@ static void start_search(struct cmaes *cmaes, size_t population,
                                         .seed = cmaes->seed,
                                         .diagonal_updates = diagonal_updates(
                                             cmaes->degrees, population),
+                                        .adapts_rates = cmaes->adapts_rates,
                                     },
                                     cmaes->unit),
     };
@@ -192,11 +198,14 @@ static bool has_stalled(const struct cmaes *cmaes,
 {
     const struct search *search = &cmaes->search;
     uint64_t patience = 10 + 30 * cmaes->degrees / search->population;
+    double rate = cmaes_model_learning_rate(search->model);
 
     return cmaes_model_is_degenerate(search->model) ||
            cmaes_model_is_narrow(search->model, least_deviation) ||
            (history->objective_count == 1 &&
-            search->updates - search->improved_at > patience);
+            (double)(search->updates - search->improved_at) *
+                    fmax(rate, least_rate) >
+                (double)patience);
 }
 
 static void update(struct cmaes *cmaes, const struct history *history)

@@ -119,6 +119,7 @@ struct cmaes_model *cmaes_model_create(
             .dimension = model->axis_count,
             .population = options->population,
             .diagonal_updates = options->diagonal_updates,
+            .adapts_rates = options->adapts_rates,
         },
         model->draws, options->deviation);
     return model;
@@ -346,4 +347,9 @@ bool cmaes_model_is_degenerate(const struct cmaes_model *model)
 double cmaes_model_step_size(const struct cmaes_model *model)
 {
     return model->cma != NULL ? cma_largest_deviation(model->cma) : 0;
+}
+
+double cmaes_model_learning_rate(const struct cmaes_model *model)
+{
+    return model->cma != NULL ? cma_learning_rate(model->cma) : 1;
 }

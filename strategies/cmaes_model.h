@@ -39,6 +39,7 @@ struct cmaes_model_options {
     double deviation;  /* of each coordinate at the start, of the unit range */
     uint64_t seed;
     size_t diagonal_updates; /* before coordinates are seen as related */
+    bool adapts_rates;       /* of learning: strategies/learning_rate.h */
 };
 
 /* How many coordinates of a normal distribution, and values of categories less
@@ -69,5 +70,7 @@ bool cmaes_model_is_narrow(const struct cmaes_model *model, double least);
 bool cmaes_model_is_degenerate(const struct cmaes_model *model);
 /* The deviation of a coordinate, on the whole; 0: none has one. */
 double cmaes_model_step_size(const struct cmaes_model *model);
+/* How much of each step the coordinates go; 1 where there is none. */
+double cmaes_model_learning_rate(const struct cmaes_model *model);
 
 #endif

@@ -35,6 +35,7 @@ struct strategy_options {
     size_t outcome_count;   /* constraints on outcomes */
     enum duplicate_policy duplicates;
     uint64_t replicates; /* for DUPLICATES_REPLICATE */
+    bool adapts_rates;   /* cmaes: of learning, to noise */
     /* Of the suggestions of a method that learns, how many are drawn at random
      * instead (BOHB has a third), so that nothing learnt too early binds. */
     double random_fraction;

@@ -80,6 +80,7 @@ static void test_experiment__defaults(void **state)
     assert_string_equal(e->search.method, "auto");
     assert_int_equal(e->search.seed, 0);
     assert_int_equal(e->search.grid_points, 5);
+    assert_false(e->search.adapts_rates);
     assert_int_equal(e->search.budget_trials, 50);
     assert_int_equal(e->budget.trials, 50);
     assert_int_equal(e->budget.parallel, 0);
@@ -504,6 +505,16 @@ static void check_examples(const struct schema_key *keys)
     }
 }
 
+static void test_experiment__reads_whether_learning_rates_adapt(void **state)
+{
+    struct experiment *e =
+        parse_with("search: {method: cmaes, lr_adapt: true}\n");
+
+    (void)state;
+    assert_true(e->search.adapts_rates);
+    experiment_destroy(e);
+}
+
 static void test_experiment__schema_has_an_example_of_each_key(void **state)
 {
     (void)state;
@@ -578,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_experiment__slurm_is_as_the_file_says),
         cmocka_unit_test(test_experiment__resources_come_before_the_executor),
         cmocka_unit_test(test_experiment__load_reads_a_file),
+        cmocka_unit_test(test_experiment__reads_whether_learning_rates_adapt),
         cmocka_unit_test(test_experiment__schema_has_an_example_of_each_key),
         cmocka_unit_test(test_experiment__errors_are_as_recorded),
     };
