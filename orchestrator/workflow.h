@@ -163,7 +163,8 @@ struct pool {
 /* A job holds one pool while the run below it waits for another. */
 struct pool_order {
     const char *held, *wanted;
-    size_t step; /* where that is, or is below */
+    size_t step;       /* where that is, or is below */
+    bool is_elsewhere; /* and in other steps, which are too many to tell */
 };
 
 /* What the workflow itself gives to one that has it as a step: `outputs`. */

@@ -147,6 +147,12 @@ void workflow_note_workflow(struct workflow_build *w, struct step *step,
                             const struct workflow *workflow);
 /* What the step takes is known to its task by name and to the flow by index. */
 void workflow_build_claims(struct step_build *s);
+
+/* ---- workflow_pool_circle.c ---- */
+
+/* Of so many orders it is known of which step they are. */
+enum { POOL_ORDERS_MAX = 256 };
+
 /* When all steps are built: nobody may wait for who waits for him. */
 void workflow_check_pool_orders(struct workflow_build *w);
 

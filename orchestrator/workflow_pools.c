@@ -9,8 +9,8 @@
  * What steps take from pools. A step that is a run of its own holds what it
  * takes until that run is over, and pools of one name are one: so a run below
  * must not want what the step above it holds, or each would wait for the other,
- * nor more than there is. Nor may two steps hold each what runs below the other
- * one want, wherever in the tree they are.
+ * nor more than there is. What each holds while it wants something is noted for
+ * workflow_pool_circle.c.
  */
 
 static const char *keep_name(struct workflow_build *w, const char *name)
@@ -49,6 +49,14 @@ static void note_shares(struct workflow_build *w, struct step *step,
 
 /* ---- in which order they are taken ---- */
 
+static bool is_known(const struct pool_order *known,
+                     const struct pool_order *order)
+{
+    return (known->step == order->step || known->is_elsewhere) &&
+           strcmp(known->held, order->held) == 0 &&
+           strcmp(known->wanted, order->wanted) == 0;
+}
+
 static void note_order(struct workflow_build *w, const struct pool_order *order)
 {
     struct workflow *workflow = w->workflow;
@@ -56,12 +64,12 @@ static void note_order(struct workflow_build *w, const struct pool_order *order)
     size_t count = workflow->pool_order_count;
 
     for (size_t i = 0; i < count; i++)
-        if (strcmp(known[i].held, order->held) == 0 &&
-            strcmp(known[i].wanted, order->wanted) == 0)
+        if (is_known(&known[i], order))
             return;
     known = mem_resize(known, count + 1, sizeof(*known));
     known[count] = (struct pool_order){
-        keep_name(w, order->held), keep_name(w, order->wanted), order->step};
+        keep_name(w, order->held), keep_name(w, order->wanted), order->step,
+        .is_elsewhere = count >= POOL_ORDERS_MAX};
     workflow->pool_orders = known;
     workflow->pool_order_count++;
 }
@@ -171,8 +179,10 @@ static void note_orders(struct step_build *s)
 
         for (size_t k = 0;
              k < step->below_pool_count && find_share(step, held) == NULL; k++)
-            note_order(s->w, &(struct pool_order){
-                                 held, step->below_pools[k].name, s->index});
+            note_order(s->w,
+                       &(struct pool_order){.held = held,
+                                            .wanted = step->below_pools[k].name,
+                                            .step = s->index});
     }
 }
 
@@ -196,70 +206,4 @@ void workflow_build_claims(struct step_build *s)
                   &task->pools[i], claims);
     check_below(s);
     note_orders(s);
-}
-
-/* ---- that nobody waits for ever ---- */
-
-/* Whether who holds `from` may, over others who wait, wait for `to`. */
-static bool leads_to(const struct pool_order *orders, size_t count,
-                     const char *from, const char *to, bool *seen)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (seen[i] || strcmp(orders[i].held, from) != 0)
-            continue;
-        seen[i] = true;
-        if (strcmp(orders[i].wanted, to) == 0 ||
-            leads_to(orders, count, orders[i].wanted, to, seen))
-            return true;
-    }
-    return false;
-}
-
-static bool closes_circle(const struct pool_order *orders, size_t last)
-{
-    bool *seen = mem_array(last, sizeof(*seen));
-    bool result =
-        leads_to(orders, last, orders[last].wanted, orders[last].held, seen);
-
-    free(seen);
-    return result;
-}
-
-static void refuse_order(struct workflow_build *w,
-                         const struct pool_order *order)
-{
-    const struct step *step = &w->workflow->steps[order->step];
-
-    diags_add(w->build.diags, step->place,
-              "let one of the two take nothing (`pools: {}`)",
-              "pool '%s' would be held while a run below step '%s' waits for "
-              "'%s', and elsewhere the other way round: both could wait for "
-              "ever",
-              order->held, step->name, order->wanted);
-}
-
-/* Of pools that this file has: another one's own are not the same ones here. */
-static size_t take_own_orders(const struct workflow *workflow,
-                              struct pool_order *orders)
-{
-    size_t count = 0, pool;
-
-    for (size_t i = 0; i < workflow->pool_order_count; i++)
-        if (find_pool(workflow, workflow->pool_orders[i].held, &pool) &&
-            find_pool(workflow, workflow->pool_orders[i].wanted, &pool))
-            orders[count++] = workflow->pool_orders[i];
-    return count;
-}
-
-void workflow_check_pool_orders(struct workflow_build *w)
-{
-    struct pool_order *orders =
-        mem_array(w->workflow->pool_order_count, sizeof(*orders));
-    size_t count = take_own_orders(w->workflow, orders), last = 0;
-
-    while (last < count && !closes_circle(orders, last))
-        last++;
-    if (last < count)
-        refuse_order(w, &orders[last]);
-    free(orders);
 }

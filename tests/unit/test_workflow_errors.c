@@ -41,6 +41,8 @@ static const struct {
                          "  b: {workflow: pooled-one.yaml, pool: gpu}\n"},
     {"pooled-one.yaml", "version: 1\npools: {disk: 1}\n"
                         "steps: {c: {command: x, pool: disk}}\n"},
+    {"pooled-net.yaml", "version: 1\npools: {net: 1}\n"
+                        "steps: {d: {command: x, pool: net}}\n"},
     {"circle.yaml", "version: 1\nsteps: {a: {workflow: main.yaml}}\n"},
     {"main.yaml", "version: 1\nsteps: {a: {workflow: circle.yaml}}\n"},
 };
@@ -72,23 +74,31 @@ static void add_messages(struct diags *diags, const char *folder,
     }
 }
 
-static void parse_case(const char *body, const char *folder, struct buf *out)
+static struct workflow *parse(const char *body, const char *folder,
+                              struct diags *diags)
 {
     char *text = mem_printf("version: 1\n%s", body);
     char *path = fs_join(folder, "main.yaml");
-    struct diags *diags = diags_create("main.yaml");
     const struct experiment_source source = {
         .text = text, .length = strlen(text), .path = path};
     struct err err = {0};
+    struct workflow *workflow = workflow_parse(&source, diags, &err);
 
-    if (workflow_parse(&source, diags, &err) != NULL)
-        fail_msg("nothing is wrong in:\n%s", text);
     assert_string_equal(err.text, "");
+    free(path);
+    free(text);
+    return workflow;
+}
+
+static void parse_case(const char *body, const char *folder, struct buf *out)
+{
+    struct diags *diags = diags_create("main.yaml");
+
+    if (parse(body, folder, diags) != NULL)
+        fail_msg("nothing is wrong in:\n%s", body);
     assert_true(diags_count(diags) > 0);
     add_messages(diags, folder, out);
     diags_destroy(diags);
-    free(path);
-    free(text);
 }
 
 /* The next case's end; behind the last the text's. */
@@ -149,11 +159,47 @@ static void test_workflow_errors__are_as_recorded(void **state)
     buf_clear(&recorded);
 }
 
+/* They can never wait for each other: one runs when the other is over. */
+static void test_workflow_errors__pools_of_steps_that_are_apart(void **state)
+{
+    static const char *const rights[] = {
+        "pools: {gpu: 2, disk: 1}\nsteps:\n"
+        "  a: {workflow: pooled-gpu.yaml}\n"
+        "  b: {workflow: pooled-disk.yaml, needs: a}\n",
+        "pools: {gpu: 2, disk: 1}\nsteps:\n"
+        "  b: {workflow: pooled-disk.yaml, needs: c}\n"
+        "  c: {command: x, needs: a, pool: gpu}\n"
+        "  a: {workflow: pooled-gpu.yaml}\n",
+        "pools: {gpu: 2, disk: 1}\nsteps:\n"
+        "  a: {workflow: pooled-gpu.yaml}\n"
+        "always:\n  b: {workflow: pooled-disk.yaml}\n",
+        /* of three one is apart from another */
+        "pools: {gpu: 2, disk: 1, net: 1}\nsteps:\n"
+        "  a: {experiment: pooled.yaml, pool: disk}\n"
+        "  b: {workflow: pooled-one.yaml, pool: net, needs: a}\n"
+        "  c: {workflow: pooled-net.yaml, pool: gpu}\n",
+    };
+
+    write_files(*state);
+    for (size_t i = 0; i < ARRAY_LEN(rights); i++) {
+        struct diags *diags = diags_create("main.yaml");
+        struct workflow *workflow = parse(rights[i], *state, diags);
+
+        if (workflow == NULL)
+            fail_msg("%s\n%s", rights[i], diags_get(diags, 0)->text);
+        workflow_destroy(workflow);
+        diags_destroy(diags);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_workflow_errors__are_as_recorded,
                                         make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_workflow_errors__pools_of_steps_that_are_apart, make_folder,
+            remove_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
