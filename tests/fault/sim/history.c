@@ -237,7 +237,9 @@ static bool run_engine(struct history *history)
     if (run != NULL)
         status = engine_run(run, &events, rng_percent(&history->world->rng, 2),
                             &history->result, &err);
-    if (status != 0)
+    if (status == 0)
+        history->heard_ms = history->world->now_ms;
+    else /* the disk knows only what it said before */
         world_trace("the engine gives up: %s", err.text);
     run_close(run);
     store_close(store);
@@ -277,7 +279,6 @@ static void run_session(struct history *history)
     if (setjmp(world->crashed) == 0) {
         history->is_over = run_engine(history);
         world->is_armed = false;
-        history->heard_ms = world->now_ms;
     } else {
         crash(history);
     }
