@@ -326,6 +326,9 @@ check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/re
 	 $(PYTHON) -m pytest -q -n auto --dist loadgroup $(RERUN) \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
 
+check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
+	@NVCC='$(NVCC)' MAKE='$(MAKE)' tests/cuda/run build/gpu
+
 check-slurm: $(PROGS:%=$S/%) $(FAULT) ## tests on a real cluster of Slurm (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) $(RERUN) \
@@ -491,6 +494,6 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
-        check-e2e check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage branches branches-run bench bench-regret \
+        check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-ranks \
         install uninstall dist clean FORCE
