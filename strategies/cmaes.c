@@ -254,14 +254,18 @@ static void explain(const struct cmaes *cmaes, const struct history *history,
                     struct reason *reason)
 {
     const struct search *search = &cmaes->search;
+    char rate[40] = "";
 
     reason->incumbent = history->numbers[cmaes->best];
     reason->step = search->is_small ? "small search" : "search";
+    if (cmaes->adapts_rates)
+        snprintf(rate, sizeof(rate), ", learning rate %.2g",
+                 cmaes_model_learning_rate(search->model));
     snprintf(reason->note, sizeof(reason->note),
              "generation %" PRIu64 " of %zu each, deviation %.2g, restart "
-             "%" PRIu64,
+             "%" PRIu64 "%s",
              search->updates + 1, search->population,
-             cmaes_model_step_size(search->model), cmaes->restarts);
+             cmaes_model_step_size(search->model), cmaes->restarts, rate);
 }
 
 static enum ask_result cmaes_next(void *state, struct ask *ask, struct err *err)

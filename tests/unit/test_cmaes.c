@@ -121,6 +121,7 @@ struct run {
     struct space *space;
     uint64_t trials, seed;
     size_t parallel;
+    bool adapts_rates;
     double (*value)(const struct run *run, const struct value *point);
     const struct problem *problem;
     char note[160]; /* of the last trial */
@@ -132,7 +133,8 @@ static double best_of(struct run *run)
     struct strategy_options options = {.method = run->method,
                                        .seed = run->seed,
                                        .budget_trials = run->trials,
-                                       .parallel = run->parallel};
+                                       .parallel = run->parallel,
+                                       .adapts_rates = run->adapts_rates};
     struct strategy *strategy = strategy_create(&options, run->space, NULL);
     double values[PARALLEL_MAX], best = (double)INFINITY;
     struct value point[DIMENSION_MAX];
@@ -334,6 +336,23 @@ static void test_cmaes__starts_anew_when_it_stalls(void **state)
     space_destroy(run.space);
 }
 
+static void test_cmaes__says_at_what_rate_it_learns(void **state)
+{
+    struct run run = {.method = "cmaes", .trials = 300, .parallel = 1};
+    struct problem problem = make_problem(ellipsoid, 3, false, 1);
+
+    (void)state;
+    run.space = make_cube(3);
+    run.problem = &problem;
+    run.value = problem_value;
+    best_of(&run);
+    assert_null(strstr(run.note, "learning rate"));
+    run.adapts_rates = true;
+    assert_true(best_of(&run) < 1);
+    assert_non_null(strstr(run.note, "learning rate 0."));
+    space_destroy(run.space);
+}
+
 /* All but the last 30 of many trials are told at once, as after a restart. */
 static double seconds_after(size_t d, uint64_t trials)
 {
@@ -383,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_cmaes__integers_do_not_freeze),
         cmocka_unit_test(test_cmaes__finds_categories),
         cmocka_unit_test(test_cmaes__starts_anew_when_it_stalls),
+        cmocka_unit_test(test_cmaes__says_at_what_rate_it_learns),
         cmocka_unit_test(test_cmaes__is_quick_where_there_is_much),
     };
 
