@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cli/best_command.h"
 #include "cli/cmd.h"
 #include "cli/front_view.h"
 #include "cli/replicates.h"
@@ -16,7 +17,7 @@
 
 struct options {
     int64_t count;
-    bool checkpoints;
+    bool checkpoints, command;
 };
 
 static const struct opt opts[] = {
@@ -24,6 +25,8 @@ static const struct opt opts[] = {
      "the N best; in JSON as a list", 1, NULL},
     {"checkpoints", 0, OPT_FLAG, offsetof(struct options, checkpoints), NULL,
      "print only the folder of its checkpoints", 0, NULL},
+    {"command", 0, OPT_FLAG, offsetof(struct options, command), NULL,
+     "print only its command, to run it again", 0, NULL},
     {0},
 };
 
@@ -195,6 +198,8 @@ static int exec_best(const struct cli *cli, const void *options,
         status = no_best(&view, err);
     else if (status == 0 && chosen->checkpoints)
         status = print_checkpoints(&view, err);
+    else if (status == 0 && chosen->command)
+        status = best_command_print(&view, err);
     else if (status == 0 && view.objective_count > 1)
         status = show_front(cli, &view, chosen->count, err);
     else if (status == 0)
@@ -215,11 +220,17 @@ const struct cmd cmd_best = {
         "with a picture of two objectives. Where every setting is tried "
         "several times (search.duplicates), the best setting is the one with "
         "the best mean, shown with the deviation of a single trial; those that "
-        "lack some of their trials come last.",
+        "lack some of their trials come last.\n\n"
+        "--command prints the trial's command with its values, as a shell "
+        "takes "
+        "it, up to the end of the resource where the run has a schedule. It "
+        "starts in the folder that `smtune show` says the run is in; folders "
+        "in it are the trial's own.",
     .examples = "smtune best last                        # the setting to use\n"
                 "smtune best mlp -n 5                    # the five best\n"
                 "smtune best mlp -o json | jq .params.lr # for programs\n"
-                "smtune best mlp --checkpoints           # its model\n",
+                "smtune best mlp --checkpoints           # its model\n"
+                "smtune best mlp --command | sh          # it once more\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

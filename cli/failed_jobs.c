@@ -15,7 +15,7 @@
 #include "orchestrator/states.h"
 #include "store/store.h"
 
-enum { TAIL_BYTES = 4096, TAIL_LINES = 5 };
+enum { TAIL_BYTES = 4096, TAIL_LINES = 5, LINE_BYTES = 300 };
 
 struct printing {
     const struct run_view *view;
@@ -75,9 +75,12 @@ static void print_lines(const char *at)
     buf_clear(&line);
 }
 
-static void print_tail(const char *path)
+/* The end of an attempt's log, and its length; 0 where nothing is there. */
+static size_t read_tail(struct store *store, const struct last_attempt *last,
+                        char text[TAIL_BYTES + 1])
 {
-    char text[TAIL_BYTES + 1];
+    char *path =
+        mem_printf("%s/%s/log", store_directory(store), last->directory);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
     ssize_t length = 0;
@@ -87,27 +90,39 @@ static void print_tail(const char *path)
                        size > TAIL_BYTES ? size - TAIL_BYTES : 0);
     if (fd >= 0)
         close(fd);
-    if (length <= 0)
-        return;
+    free(path);
+    length = length > 0 ? length : 0;
     text[length] = '\0';
-    print_lines(last_lines(text, (size_t)length));
+    return (size_t)length;
+}
+
+static void print_tail(struct store *store, const struct last_attempt *last)
+{
+    char text[TAIL_BYTES + 1];
+    size_t length = read_tail(store, last, text);
+
+    print_lines(last_lines(text, length));
 }
 
 static void print_attempt(const struct printing *printing, const char *name,
                           const struct last_attempt *last)
 {
-    const char *store = store_directory(printing->view->store);
-    char *log;
-
-    if (last->directory == NULL) {
-        fprintf(stderr, "\n%s failed, and never started\n", name);
-        return;
-    }
     fprintf(stderr, "\n%s failed (%s)%s%s\n", name, last->cause,
             last->text[0] != '\0' ? ": " : "", last->text);
-    log = mem_printf("%s/%s/log", store, last->directory);
-    print_tail(log);
-    free(log);
+    print_tail(printing->view->store, last);
+}
+
+/* Of a job that failed without an attempt: its step says why. */
+static void print_unstarted(const struct printing *printing, const char *name,
+                            const struct trial_row *job)
+{
+    const struct step_list *list = printing->list;
+    const char *reason = NULL;
+
+    if (list != NULL && job->step >= 0 && (size_t)job->step < list->count)
+        reason = list->lines[job->step].reason;
+    fprintf(stderr, "\n%s failed%s %s\n", name, reason != NULL ? ":" : ",",
+            reason != NULL ? reason : "and never started");
 }
 
 /* "train[3]", or "trial 3". */
@@ -131,7 +146,10 @@ static int print_job(void *user, const struct trial_row *job)
 
     if (result == 0) {
         print_name(printing, job, &name);
-        print_attempt(printing, buf_text(&name), &last);
+        if (last.directory != NULL)
+            print_attempt(printing, buf_text(&name), &last);
+        else
+            print_unstarted(printing, buf_text(&name), job);
         if (*printing->first == NULL)
             *printing->first = mem_copy_string(buf_text(&name));
     }
@@ -151,4 +169,36 @@ int failed_jobs_print(const struct run_view *view, const struct step_list *list,
 
     *first = NULL;
     return store_each_trial(view->store, &query, print_job, &printing, err);
+}
+
+/* The last line with anything in it; of one that a progress bar wrote over
+ * itself, what was seen in the end. */
+static char *last_line(char *text, size_t length)
+{
+    struct buf line = BUF_INIT;
+    char *begin;
+
+    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
+        length--;
+    begin = text + length;
+    while (begin > text && begin[-1] != '\n' && begin[-1] != '\r')
+        begin--;
+    length -= (size_t)(begin - text);
+    text_escape(begin, length < LINE_BYTES ? length : LINE_BYTES, &line);
+    return line.length > 0 ? buf_take(&line) : NULL;
+}
+
+char *failed_job_last_words(struct store *store, int64_t run, int64_t number)
+{
+    char text[TAIL_BYTES + 1];
+    struct last_attempt last = {NULL};
+    char *line = NULL;
+    int64_t job;
+
+    if (store_find_job(store, run, number, &job, NULL) == 0 &&
+        store_each_attempt(store, run, job, keep_attempt, &last, NULL) == 0 &&
+        last.directory != NULL)
+        line = last_line(text, read_tail(store, &last, text));
+    forget(&last);
+    return line;
 }

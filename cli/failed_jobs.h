@@ -17,4 +17,8 @@
 int failed_jobs_print(const struct run_view *view, const struct step_list *list,
                       int64_t limit, char **first, struct err *err);
 
+/* The last line that a job's last attempt wrote, at most 300 bytes of it; NULL
+ * where there is none. The caller's to free. */
+char *failed_job_last_words(struct store *store, int64_t run, int64_t number);
+
 #endif

@@ -43,9 +43,12 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
 {
     const struct engine_result *result = end->result;
     int status = exit_status(end->spec, result);
+    bool is_vain =
+        status == err_exit_status(ERR_UNMET) && result->tally.succeeded == 0;
 
     if (status != 0)
-        fprintf(stderr, "smtune: run '%s': %s\n", end->name, result->reason);
+        fprintf(stderr, "smtune: run '%s': %s\n", end->name,
+                is_vain ? "no trial succeeded" : result->reason);
     if (result->tally.best_trial == 0 && result->tally.infeasible > 0)
         fprintf(stderr,
                 "smtune: run '%s': no trial satisfies the constraints "

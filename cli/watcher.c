@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/watcher.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/failed_jobs.h"
 #include "cli/progress.h"
 #include "orchestrator/engine.h"
 #include "orchestrator/front.h"
@@ -24,6 +27,9 @@ struct watcher {
     const struct experiment *experiment;
     bool has_steps; /* it is a workflow's, without objectives */
     char *name;
+    struct store *store;
+    int64_t run;
+    bool has_failed; /* a trial, and why was told, or is not to be */
     struct progress *progress;
     double best, previous_best;
     struct buf best_params;
@@ -150,6 +156,31 @@ static bool joins_front(struct watcher *watcher,
            front_add(watcher->front, trial->number, trial->values);
 }
 
+/* What the first trial or job that failed wrote last: what all of them will
+ * fail with is seen at once. */
+static void tell_why(struct watcher *watcher, const struct engine_trial *trial)
+{
+    bool failed = strcmp(trial->state, job_state_names[JOB_FAILED]) == 0;
+    struct buf text = BUF_INIT;
+    char *words;
+
+    if (watcher->has_failed || !(failed || trial->will_retry) ||
+        trial->cause == NULL || trial->text[0] != '\0')
+        return;
+    watcher->has_failed = true;
+    words = failed_job_last_words(watcher->store, watcher->run, trial->number);
+    if (words == NULL)
+        return;
+    if (trial->step != NULL)
+        job_name_print(trial->step, trial->copy, trial->round, &text);
+    else
+        buf_printf(&text, "trial %" PRId64, trial->number);
+    buf_printf(&text, " wrote last: %s", words);
+    progress_message(watcher->progress, buf_text(&text));
+    buf_clear(&text);
+    free(words);
+}
+
 static void job_ended(struct watcher *watcher, const struct engine_trial *job,
                       const struct engine_status *status)
 {
@@ -216,6 +247,7 @@ void watcher_trial_ended(struct watcher *watcher,
         job_ended(watcher, trial, status);
     else
         trial_ended(watcher, trial, status);
+    tell_why(watcher, trial);
 }
 
 void watcher_tick(struct watcher *watcher, const struct engine_status *status)
@@ -278,6 +310,9 @@ struct watcher *watcher_create(const struct cli *cli, const struct spec *spec,
     watcher->experiment = spec->experiment;
     watcher->has_steps = spec->workflow != NULL;
     watcher->name = mem_copy_string(name);
+    watcher->store = store;
+    watcher->run = run;
+    watcher->has_failed = cli->quiet;
     watcher->progress = progress_create(cli);
     watcher->best = watcher->previous_best = (double)NAN;
     if (watcher->has_steps || load(watcher, store, run, err) == 0)

@@ -18,8 +18,8 @@ struct store;
  */
 struct watcher;
 
-/* What the run has so far is read from the store. spec's parts are borrowed.
- * NULL on error. */
+/* What the run has so far is read from the store. It and spec's parts are
+ * borrowed. NULL on error. */
 struct watcher *watcher_create(const struct cli *cli, const struct spec *spec,
                                const char *name, struct store *store,
                                int64_t run, struct err *err);

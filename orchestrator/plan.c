@@ -3,11 +3,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/template_shell.h"
+#include "orchestrator/command_line.h"
 #include "orchestrator/search.h"
 #include "strategies/scheduler.h"
 #include "strategies/strategy.h"
@@ -97,48 +96,26 @@ uint64_t plan_resource(const struct plan *plan)
                                                   : plan->rungs.total_restarted;
 }
 
-static int print_command(struct plan *plan, const struct value *values,
-                         struct err *err)
-{
-    const struct experiment *experiment = plan->experiment;
-    char **words;
-
-    buf_truncate(&plan->command, 0);
-    if (experiment->task.is_shell)
-        return template_expand(experiment->task.command, values, &plan->command,
-                               err);
-    words = template_expand_words(experiment->task.command, values, err);
-    if (words == NULL)
-        return -1;
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (i > 0)
-            buf_add_char(&plan->command, ' ');
-        shell_add_word(words[i], &plan->command);
-    }
-    template_free_words(words);
-    return 0;
-}
-
 /* Folders are named as they would lie in the store. */
 static int expand_command(struct plan *plan, struct err *err)
 {
     const struct experiment *experiment = plan->experiment;
-    size_t count = space_count(experiment->space);
-    struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
     char *directory =
         mem_printf("runs/%s/trials/%" PRId64, experiment->name, plan->number);
     char *checkpoints = mem_printf("%s/ml/checkpoints", directory);
+    const struct command_line line = {
+        .experiment = experiment,
+        .run = experiment->name,
+        .trial = plan->number,
+        .point = plan->point,
+        .directory = directory,
+        .checkpoint_directory = checkpoints,
+        .resource = plan->resource,
+    };
     int result;
 
-    memcpy(values, plan->point, count * sizeof(*values));
-    values[count + EXTRA_TRIAL] = value_int(plan->number);
-    values[count + EXTRA_RUN] = value_text(experiment->name);
-    values[count + EXTRA_DIR] = value_text(directory);
-    values[count + EXTRA_CHECKPOINT_DIR] = value_text(checkpoints);
-    if (plan->resource > 0 && plan->resource != SCHEDULE_NO_MAX)
-        values[count + EXTRA_RESOURCE] = value_int((int64_t)plan->resource);
-    result = print_command(plan, values, err);
-    free(values);
+    buf_truncate(&plan->command, 0);
+    result = command_line_print(&line, &plan->command, err);
     free(directory);
     free(checkpoints);
     return result;

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -130,6 +131,56 @@ def test_all_failed_is_status_6(smtune, experiment):
     result = smtune("run", experiment("  command: sh -c 'echo bad; exit 3'"))
     assert result.returncode == 6
     assert "\ntrial 1 failed (exit)\n    bad\n" in result.stderr
+
+
+def test_the_first_failure_is_told_at_once(smtune, experiment):
+    path = experiment("""\
+  shell: |
+    printf 'a bar: 1%%\\ra bar: 2%%\\r'
+    echo bad of ${{ trial }}
+    echo
+    exit 3
+""", "{trials: 3, parallel: 1}")
+    result = smtune("run", path)
+    lines = result.stderr.splitlines()
+    assert [line for line in lines if "wrote last" in line] == [
+        "trial 1 wrote last: bad of 1"]
+    first, second = (
+        next(n for n, line in enumerate(lines)
+             if line.startswith(f"trial {trial} failed (exit)"))
+        for trial in (1, 2))
+    assert lines[first + 1:second] == ["trial 1 wrote last: bad of 1"]
+    assert "smtune: run 'exp': no trial succeeded\n" in result.stderr
+    assert result.stdout.startswith("run exp: over after ")
+    assert "wrote last" not in smtune("-q", "run", path).stderr
+
+
+def test_the_best_trials_command_runs_again(smtune, write):
+    write("train.sh", "echo loss=$1; shift; printf '<%s>' \"$@\" >again\n")
+    write("again.yaml", """\
+version: 1
+name: again
+objective: loss
+parameters:
+  x: {type: int, min: 1, max: 3}
+  word: {value: "it's one"}
+  never: {type: bool, when: x > 5}
+search: grid
+schedule: {method: asha, resource: steps, max: 9, type: stopping}
+trial:
+  command: >
+    sh train.sh ${{ x }} ${{ word }} ${{ steps }} --never ${{ never }}
+    ${{ trial }} ${{ dir }}
+""")
+    smtune("run", "again.yaml", "-q")
+    command = smtune.ok("best", "again", "--command")
+    folder = smtune.store / "runs/again/trials/1"
+    assert command == (
+        f"sh train.sh 1 'it'\\''s one' 9 1 {folder}\n")
+    again = smtune.directory / "again"
+    again.unlink()
+    subprocess.run(["sh", "-c", command], cwd=smtune.directory, check=True)
+    assert again.read_text() == f"<it's one><9><1><{folder}>"
 
 
 def test_a_metric_of_another_name_is_told(smtune, experiment):

@@ -579,3 +579,12 @@ def test_rounds_of_copies_are_their_own(smtune, workflow):
     assert len(lines(smtune, "rounds-0")) == 1
     assert len(lines(smtune, "rounds-1")) == 3
     assert lines(smtune, "got") == ["[1,3]"]
+
+
+def test_a_step_that_is_to_fail_says_so_in_the_end(smtune, workflow):
+    path = workflow("""\
+  train: {shell: "echo loss=0.25", metrics: [loss]}
+  stop: {needs: train, fail: "a loss of ${{ train.loss }}"}""")
+    result = smtune("run", path)
+    assert result.returncode == 1
+    assert "\nstop failed: a loss of 0.25\n" in result.stderr
