@@ -77,15 +77,35 @@ const struct cmd *cmd_find(const char *name)
     return NULL;
 }
 
-int cmd_unknown(const char *name, struct err *err)
+/* What other programs call a command. */
+static const struct {
+    const char *word, *command;
+} others[] = {
+    {"list", "ls"},         {"ps", "ls"},           {"delete", "rm"},
+    {"remove", "rm"},       {"start", "run"},       {"tune", "run"},
+    {"sweep", "run"},       {"kill", "stop"},       {"cancel", "stop"},
+    {"continue", "resume"}, {"restart", "resume"},  {"check", "validate"},
+    {"graph", "plan"},      {"tail", "logs"},       {"ask", "suggest"},
+    {"ui", "dashboard"},    {"serve", "dashboard"},
+};
+
+static const char *find_meant(const char *name)
 {
     const char *names[ARRAY_LEN(commands)];
-    const char *nearest;
     size_t count = 0;
 
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (strcmp(others[i].word, name) == 0)
+            return others[i].command;
     for (; commands[count] != NULL; count++)
         names[count] = commands[count]->name;
-    nearest = text_nearest(name, names, count);
+    return text_nearest(name, names, count);
+}
+
+int cmd_unknown(const char *name, struct err *err)
+{
+    const char *nearest = find_meant(name);
+
     if (nearest != NULL)
         return err_set(err, ERR_USAGE,
                        "unknown command '%s' (did you mean '%s'?)", name,

@@ -65,7 +65,8 @@ static int unknown_name(const struct parser *parser, const char *name,
         err_set(parser->err, ERR_USAGE,
                 "unknown option '--%s' (did you mean '--%s'?)", word, nearest);
     else
-        err_set(parser->err, ERR_USAGE, "unknown option '--%s'", word);
+        err_set(parser->err, ERR_USAGE,
+                "unknown option '--%s' (--help lists them)", word);
     free(word);
     return -1;
 }

@@ -302,6 +302,42 @@ static int bring_up_to_date(const char *directory, struct err *err)
                : err_prefix(err, "it was written by an older smtune");
 }
 
+/* A store of the same name in a folder above, where a project's may be, by an
+ * absolute path; NULL: none. The caller's to free. */
+static char *find_above(const char *directory)
+{
+    const char *name = strrchr(directory, '/');
+    char *above = mem_copy_bytes(directory, (size_t)(name - directory));
+    char *found = NULL;
+    char *slash;
+
+    while (found == NULL && (slash = strrchr(above, '/')) != NULL) {
+        char *database;
+
+        *slash = '\0';
+        found = mem_printf("%s%s", above, name);
+        database = fs_join(found, "smtune.db");
+        if (!fs_exists(database)) {
+            free(found);
+            found = NULL;
+        }
+        free(database);
+    }
+    free(above);
+    return found;
+}
+
+static void report_missing(const struct store *store, const char *directory,
+                           struct err *err)
+{
+    char *above = find_above(store->directory);
+
+    err_set(err, ERR_NOT_FOUND, "there is no store at '%s'%s%s%s", directory,
+            above != NULL ? " (there is one at '" : "",
+            above != NULL ? above : "", above != NULL ? "')" : "");
+    free(above);
+}
+
 struct store *store_open(const char *directory, enum store_mode mode,
                          struct err *err)
 {
@@ -314,7 +350,7 @@ struct store *store_open(const char *directory, enum store_mode mode,
     if (mode == STORE_CREATE && fs_make_directories(store->directory, err) < 0)
         goto fail;
     if (mode != STORE_CREATE && !fs_exists(store->path)) {
-        err_set(err, ERR_NOT_FOUND, "there is no store at '%s'", directory);
+        report_missing(store, directory, err);
         goto fail;
     }
     if (check_place(store, err) < 0)

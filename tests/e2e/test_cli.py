@@ -87,6 +87,7 @@ def test_the_manual_page_is_sound(smtune, tmp_path, root):
 
 @pytest.mark.parametrize("words, text", [
     (["hlep"], "unknown command 'hlep' (did you mean 'help'?)"),
+    (["list"], "unknown command 'list' (did you mean 'ls'?)"),
     (["frobnicate"], "unknown command 'frobnicate' ('smtune help' lists them)"),
     (["--stroe", "x", "help"],
      "unknown option '--stroe' (did you mean '--store'?)"),

@@ -402,6 +402,16 @@ def test_without_a_store(smtune, command):
     assert not smtune.store.exists()
 
 
+def test_names_the_store_of_a_folder_above(smtune, fill, tmp_path):
+    fill("r", trials=1)
+    below = tmp_path / "a" / "b"
+    result = smtune("ls", "--store", below / smtune.store.name)
+    assert result.returncode == 4
+    assert result.stderr == (
+        f"smtune: there is no store at '{below / smtune.store.name}' "
+        f"(there is one at '{smtune.store}')\n")
+
+
 @pytest.mark.parametrize("command", COMMANDS[1:], ids=" ".join)
 def test_of_an_unknown_run(smtune, fill, command):
     fill("fashion-mlp", trials=1)

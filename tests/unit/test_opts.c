@@ -158,8 +158,8 @@ static void test_opts__names_the_nearest(void **state)
                    "unknown option '--folow' (did you mean '--follow'?)");
     assert_refused("--stroe=x",
                    "unknown option '--stroe' (did you mean '--store'?)");
-    assert_refused("--zzzzz", "unknown option '--zzzzz'");
-    assert_refused("--foll", "unknown option '--foll'");
+    assert_refused("--zzzzz", "unknown option '--zzzzz' (--help lists them)");
+    assert_refused("--foll", "unknown option '--foll' (--help lists them)");
     assert_refused("-fz", "unknown option '-z'");
     assert_refused("-5", "unknown option '-5'");
 }
