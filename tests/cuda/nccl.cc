@@ -184,8 +184,8 @@ int ncclCommInitRankConfig(struct group **to, int size, struct id id, int rank,
                            struct config *config)
 {
     auto *made = new group();
-    const int fd = shm_open(id.bytes, O_RDWR | O_CREAT, 0600);
     void *memory = MAP_FAILED;
+    int fd;
 
     made->rank = rank;
     made->size = size;
@@ -196,6 +196,7 @@ int ncclCommInitRankConfig(struct group **to, int size, struct id id, int rank,
         return SYSTEM_ERROR;
     if (config->magic != 0xcafebeef || config->blocking != 0 || size > RANKS)
         return INVALID;
+    fd = shm_open(id.bytes, O_RDWR | O_CREAT, 0600);
     if (fd >= 0 && ftruncate(fd, sizeof(struct meeting)) == 0)
         memory = mmap(nullptr, sizeof(struct meeting), PROT_READ | PROT_WRITE,
                       MAP_SHARED, fd, 0);
