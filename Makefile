@@ -136,11 +136,11 @@ $B/store/schema.o $S/store/schema.o: $(wildcard store/schema*.sql)
 $B/dashboard/api_openapi.o $S/dashboard/api_openapi.o: dashboard/schemas.json
 
 # And the page's files, compressed.
-PAGE := $(filter-out %.map,$(wildcard dashboard/web/dist/*))
+PAGE := $(basename $(wildcard dashboard/web/dist/*.gz))
 $B/dashboard/page_files.c $S/dashboard/page_files.c: dashboard/embed \
- dashboard/web/dist $(PAGE)
+ dashboard/web/dist $(PAGE) $(PAGE:=.gz)
 	@mkdir -p $(@D)
-	$Qdashboard/embed $(@D) $(PAGE) >$@
+	$Qdashboard/embed $(PAGE) >$@.part && mv $@.part $@
 $B/dashboard/page_files.o: $B/dashboard/page_files.c $B/flags
 	$(compile)
 $S/dashboard/page_files.o: $S/dashboard/page_files.c $S/flags

@@ -359,3 +359,54 @@ def test_a_hundred_thousand_trials(fill, chart, ask):
         page.see(text, ".chart-stack" if view == "importance"
                  else ".chart-summary", 60)
         page.picture(f"{view}-100000")
+
+
+def paths_of(svg):
+    """The lines of a picture, each a list of its corners."""
+    tree = xml.etree.ElementTree.fromstring(svg)
+    return [re.findall(r"[ML]([\d.-]+) ([\d.-]+)", one.get("d"))
+            for one in tree.iter("{http://www.w3.org/2000/svg}path")
+            if one.get("fill") == "none"]
+
+
+def test_lines_in_a_file_are_the_records(made, chart, ask):
+    made(CURVED)
+    page = chart(1, "curves", **{"curves.y": "linear"})
+    page.see("12 curves of loss", ".chart-summary")
+    curves = {}
+    for number, step, value in ask(
+            "SELECT number, step, value FROM learning_curve "
+            "WHERE metric = 'loss' ORDER BY number, step, attempt"):
+        curves.setdefault(number, {})[step] = value
+    lines = paths_of(saved(page, "SVG"))
+    for points in curves.values():
+        if len(points) < 2:
+            continue
+        rise = [b - a for a, b in zip(list(points.values()),
+                                      list(points.values())[1:])]
+        # The picture's y goes down, and is linear in the value.
+        shapes = [[float(b[1]) - float(a[1]) for a, b in zip(line, line[1:])]
+                  for line in lines if len(line) == len(points)]
+        assert any(fall == pytest.approx(
+            [part * fall[0] / rise[0] for part in rise], abs=0.1)
+            for fall in shapes), points
+
+
+def test_lines_are_zoomed_and_brushed(made, chart):
+    made(CURVED)
+    page = chart(1, "curves")
+    page.see("12 curves of loss", ".chart-summary")
+    page.swipe(".chart-over", (0.2, 0.5), (0.7, 0.52))
+    page.at(r"curves\.zoom=[\d.,e-]+")
+    page.see("12 curves of loss", ".chart-summary")
+    page.js("document.querySelector('.chart-over').dispatchEvent("
+            "new MouseEvent('dblclick', {bubbles: true}))")
+    page.at(r"^#/runs/1/curves$")
+    page = chart(1, "edf")
+    page.drag(".chart-over", (0.05, 0.5), (0.5, 0.52))
+    page.at(r"f\.value:loss=[\d.-]+\.\.[\d.]+")
+    page.see(r"\d+ of 12 trials")
+    # What moved less than a drag is a click, and chooses nothing.
+    page = chart(1, "edf")
+    page.drag(".chart-over", (0.5, 0.5), (0.501, 0.5))
+    assert page.js("return location.hash") == "#/runs/1/edf"

@@ -24,13 +24,13 @@ export interface Ground {
   readonly y: Axis;
 }
 
-const TEXT_PX = 11;
+export const TEXT_PX = 11;
 const TITLE_PX = 12;
 const LINE_PX = 16;
-const GAP_PX = 6;
+export const GAP_PX = 6;
 const Y_TICK_EVERY_PX = 42;
 const X_TICK_EVERY_PX = 72;
-const RIGHT_PX = 14;
+const RIGHT_PX = 18;
 const LEFT_SHARE_MAX = 0.42;
 
 export const placeX = (area: Area, axis: Axis, value: number) =>
@@ -50,10 +50,8 @@ export function fitted(painter: Painter, text: string, room: number): string {
   return low === 0 ? "" : `${text.slice(0, low)}…`;
 }
 
-const yTicks = (ground: Ground, height: number): readonly Tick[] =>
-  ground.y.scale.ticks(
-    Math.max(2, height / (ground.y.scale.kind === "category" ? 12 : Y_TICK_EVERY_PX)),
-  );
+const yTicksOf = ({ y: { scale } }: Ground, height: number): readonly Tick[] =>
+  scale.ticks(Math.max(2, height / (scale.kind === "category" ? 12 : Y_TICK_EVERY_PX)));
 
 // The room that is left for the data.
 export function layout(
@@ -70,7 +68,7 @@ export function layout(
   const rows = Math.max(20, height - top - bottom);
   const widest = Math.max(
     12,
-    ...yTicks(ground, rows).map(({ text }) => painter.measureText(text).width),
+    ...yTicksOf(ground, rows).map(({ text }) => painter.measureText(text).width),
   );
   const left = Math.ceil(Math.min(widest + GAP_PX + 2, width * LEFT_SHARE_MAX));
   return { left, top, width: Math.max(20, width - left - RIGHT_PX), height: rows };
@@ -83,47 +81,66 @@ function line(painter: Painter, x1: number, y1: number, x2: number, y2: number):
   painter.stroke();
 }
 
-function paintYAxis(painter: Painter, ground: Ground, area: Area, theme: Theme): void {
-  painter.textAlign = "right";
-  painter.textBaseline = "middle";
-  for (const { value, text } of yTicks(ground, area.height)) {
-    const y = Math.round(placeY(area, ground.y, value)) + 0.5;
-    if (y < area.top - 1 || y > area.top + area.height + 1) continue;
-    painter.globalAlpha = text === "" ? 0.45 : 1;
-    line(painter, area.left, y, area.left + area.width, y);
-    painter.globalAlpha = 1;
-    painter.fillStyle = theme.muted;
-    painter.fillText(fitted(painter, text, area.left - GAP_PX), area.left - GAP_PX, y);
-  }
+// A tick at its place on the scale, with as much of its text as has room.
+interface PlacedTick {
+  readonly unit: number;
+  readonly text: string;
 }
 
-function paintXAxis(painter: Painter, ground: Ground, area: Area, theme: Theme): void {
+function placed(scale: Scale, ticks: readonly Tick[]): PlacedTick[] {
+  return ticks
+    .map(({ value, text }) => ({ unit: scale.toUnit(value), text }))
+    .filter(({ unit }) => unit > -0.001 && unit < 1.001);
+}
+
+export function yTicks(painter: Painter, ground: Ground, area: Area): PlacedTick[] {
+  const ticks = placed(ground.y.scale, yTicksOf(ground, area.height));
+  return ticks.map(({ unit, text }) => ({
+    unit,
+    text: fitted(painter, text, area.left - GAP_PX),
+  }));
+}
+
+export function xTicks(painter: Painter, ground: Ground, area: Area): PlacedTick[] {
   const { scale } = ground.x;
   const isCategory = scale.kind === "category";
-  const ticks = scale.ticks(Math.max(2, area.width / (isCategory ? 36 : X_TICK_EVERY_PX)));
-  const room = isCategory && ticks.length > 0 ? area.width / ticks.length - 4 : Infinity;
-  const bottom = area.top + area.height;
+  const every = isCategory ? 36 : X_TICK_EVERY_PX;
+  const ticks = placed(scale, scale.ticks(Math.max(2, area.width / every)));
+  const room = isCategory ? area.width / ticks.length - 4 : Infinity;
   let takenTo = -Infinity;
-  painter.textAlign = "center";
-  painter.textBaseline = "top";
-  for (const { value, text } of ticks) {
-    const x = Math.round(placeX(area, ground.x, value)) + 0.5;
-    if (x < area.left - 1 || x > area.left + area.width + 1) continue;
+  return ticks.map(({ unit, text }) => {
     const shown = fitted(painter, text, room);
     const half = painter.measureText(shown).width / 2;
-    const hasText = shown !== "" && x - half > takenTo;
-    painter.globalAlpha = hasText ? 1 : 0.45;
-    if (!isCategory) line(painter, x, area.top, x, bottom);
-    painter.globalAlpha = 1;
-    if (!hasText) continue;
-    painter.fillStyle = theme.muted;
-    const center = Math.min(x, area.left + area.width + RIGHT_PX - half - 1);
-    painter.fillText(shown, center, bottom + GAP_PX);
-    takenTo = x + half + GAP_PX;
+    const x = unit * area.width;
+    const hasRoom = x - half > takenTo && x + half <= area.width + RIGHT_PX;
+    if (hasRoom && shown !== "") takenTo = x + half + GAP_PX;
+    return { unit, text: hasRoom ? shown : "" };
+  });
+}
+
+// As uPlot draws them (plot.tsx), where it is not there: in a file.
+function paintAxes(painter: Painter, ground: Ground, area: Area, theme: Theme): void {
+  const { left, top, width, height } = area;
+  painter.strokeStyle = theme.grid;
+  painter.fillStyle = theme.muted;
+  painter.lineWidth = 1;
+  painter.textAlign = "right";
+  painter.textBaseline = "middle";
+  for (const { unit, text } of yTicks(painter, ground, area)) {
+    const y = Math.round(top + (1 - unit) * height) + 0.5;
+    line(painter, left, y, left + width, y);
+    painter.fillText(text, left - GAP_PX, y);
+  }
+  painter.textAlign = "center";
+  painter.textBaseline = "top";
+  for (const { unit, text } of xTicks(painter, ground, area)) {
+    const x = Math.round(left + unit * width) + 0.5;
+    if (ground.x.scale.kind !== "category") line(painter, x, top, x, top + height);
+    painter.fillText(text, x, top + height + GAP_PX);
   }
 }
 
-function paintLabels(painter: Painter, ground: Ground, area: Area, theme: Theme): void {
+export function paintLabels(painter: Painter, ground: Ground, area: Area, theme: Theme): void {
   const right = area.left + area.width;
   if (ground.title !== undefined) {
     painter.font = fontOf(theme, TITLE_PX, 600);
@@ -142,27 +159,22 @@ function paintLabels(painter: Painter, ground: Ground, area: Area, theme: Theme)
   painter.fillText(fitted(painter, ground.x.label, right), right, below);
 }
 
-// Grid, axes and texts; then the data, which cannot leave their area.
-export function paintGround(
-  painter: Painter,
-  ground: Ground,
-  area: Area,
-  theme: Theme,
-  paintData: () => void,
-): void {
-  painter.save();
-  painter.font = fontOf(theme, TEXT_PX);
-  painter.strokeStyle = theme.grid;
-  painter.lineWidth = 1;
-  paintYAxis(painter, ground, area, theme);
-  paintXAxis(painter, ground, area, theme);
-  paintLabels(painter, ground, area, theme);
-  painter.restore();
+// What is painted cannot leave the area.
+export function paintInside(painter: Painter, area: Area, paint: () => void): void {
   painter.save();
   painter.beginPath();
   // A dot on the edge is seen whole.
   painter.rect(area.left - 4, area.top - 4, area.width + 8, area.height + 8);
   painter.clip();
-  paintData();
+  paint();
+  painter.restore();
+}
+
+// Grid, axes and texts.
+export function paintGround(painter: Painter, ground: Ground, area: Area, theme: Theme): void {
+  painter.save();
+  painter.font = fontOf(theme, TEXT_PX);
+  paintAxes(painter, ground, area, theme);
+  paintLabels(painter, ground, area, theme);
   painter.restore();
 }

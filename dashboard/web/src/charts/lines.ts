@@ -1,22 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lines and marks on a plot.
 import type { Area } from "./axes";
+import type { Scale } from "./scales";
 import type { Painter } from "./svg";
 
-export interface UnitPlace {
-  readonly x: number; // on the scales
-  readonly y: number;
-}
-
 export interface LineLook {
-  readonly color: string;
+  readonly color: string; // #rrggbb
   readonly width: number;
   readonly alpha?: number;
   readonly dash?: number[];
 }
 
-const pixelX = (area: Area, unit: number) => area.left + unit * area.width;
-const pixelY = (area: Area, unit: number) => area.top + (1 - unit) * area.height;
+// A line of a plot: its points from left to right, on the scales.
+export interface PlotLine extends LineLook {
+  readonly x: ArrayLike<number>;
+  readonly y: ArrayLike<number>; // as many
+  readonly isStepped?: boolean; // each height holds until the next one's
+  readonly isFilled?: boolean; // to the lower edge
+}
+
+export const FILL_ALPHA = 0.18;
+
+// What has no place on the scales is left out.
+export function lineOf(
+  scales: { x: Scale; y: Scale },
+  x: ArrayLike<number>,
+  y: ArrayLike<number>,
+  look: Omit<PlotLine, "x" | "y">,
+): PlotLine {
+  const places: { x: number[]; y: number[] } = { x: [], y: [] };
+  for (let i = 0; i < x.length; i++) {
+    const [unitX, unitY] = [scales.x.toUnit(x[i]), scales.y.toUnit(y[i])];
+    if (!Number.isFinite(unitX) || !Number.isFinite(unitY)) continue;
+    places.x.push(unitX);
+    places.y.push(unitY);
+  }
+  return { ...look, ...places };
+}
 
 function stroked(painter: Painter, look: LineLook, path: () => void): void {
   painter.save();
@@ -31,52 +51,42 @@ function stroked(painter: Painter, look: LineLook, path: () => void): void {
   painter.restore();
 }
 
-export function paintLine(
-  painter: Painter,
-  area: Area,
-  places: readonly UnitPlace[],
-  look: LineLook,
-): void {
-  if (places.length < 2) return;
-  stroked(painter, look, () => {
-    let isDown = false;
-    for (const { x, y } of places) {
-      if (Number.isNaN(x) || Number.isNaN(y)) isDown = false;
-      else if (isDown) painter.lineTo(pixelX(area, x), pixelY(area, y));
-      else {
-        painter.moveTo(pixelX(area, x), pixelY(area, y));
-        isDown = true;
-      }
-    }
-  });
-}
+const pixelX = (area: Area, unit: number) => area.left + unit * area.width;
+const pixelY = (area: Area, unit: number) => area.top + (1 - unit) * area.height;
 
-// Each place's height holds until the next one's; the last until `end`.
-export function paintSteps(
-  painter: Painter,
-  area: Area,
-  places: readonly UnitPlace[],
-  end: number,
-  look: LineLook,
-): void {
-  if (places.length === 0) return;
-  stroked(painter, look, () => {
-    places.forEach(({ x, y }, index) => {
-      const px = pixelX(area, x);
-      if (index === 0) painter.moveTo(px, pixelY(area, y));
-      else {
-        painter.lineTo(px, pixelY(area, places[index - 1].y));
-        painter.lineTo(px, pixelY(area, y));
-      }
-    });
-    painter.lineTo(pixelX(area, end), pixelY(area, places[places.length - 1].y));
-  });
+// As uPlot draws it (plot.tsx), where it is not there: in a file, and over others.
+// A line of one point is a dot.
+export function paintLine(painter: Painter, area: Area, line: PlotLine): void {
+  const x = (i: number) => pixelX(area, line.x[i]);
+  const y = (i: number) => pixelY(area, line.y[i]);
+  const last = line.x.length - 1;
+  if (last < 0) return;
+  const trace = () => {
+    painter.moveTo(x(0), y(0));
+    for (let i = 1; i <= last; i++) {
+      if (line.isStepped) painter.lineTo(x(i), y(i - 1));
+      painter.lineTo(x(i), y(i));
+    }
+  };
+  if (line.isFilled) {
+    painter.save();
+    painter.fillStyle = line.color;
+    painter.globalAlpha = FILL_ALPHA;
+    painter.beginPath();
+    trace();
+    painter.lineTo(x(last), pixelY(area, 0));
+    painter.lineTo(x(0), pixelY(area, 0));
+    painter.fill();
+    painter.restore();
+  }
+  const dot = () => painter.arc(x(0), y(0), line.width / 2, 0, 2 * Math.PI);
+  stroked(painter, line, last === 0 ? dot : trace);
 }
 
 export function paintVertical(painter: Painter, area: Area, unitX: number, look: LineLook): void {
   stroked(painter, look, () => {
-    painter.moveTo(pixelX(area, unitX), area.top);
-    painter.lineTo(pixelX(area, unitX), area.top + area.height);
+    painter.moveTo(area.left + unitX * area.width, area.top);
+    painter.lineTo(area.left + unitX * area.width, area.top + area.height);
   });
 }
 
@@ -106,7 +116,7 @@ export function paintEdgeMarks(
   look: { sign: EdgeSign; color: string },
 ): void {
   const inside = unitXs.filter((unit) => unit >= 0 && unit <= 1);
-  const pixels = new Set(inside.map((unit) => Math.round(pixelX(area, unit))));
+  const pixels = new Set(inside.map((unit) => Math.round(area.left + unit * area.width)));
   const y = area.top + area.height - LIFTS[look.sign];
   const isDense = pixels.size > area.width / (MARK_PX * 3);
   const mark = look.sign === "bar" || isDense ? bar : cross;

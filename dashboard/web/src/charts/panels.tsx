@@ -10,8 +10,9 @@ import type { PanelPoints } from "./cloud";
 import { Drawing } from "./drawing";
 import { ChartFrame, useWidth } from "./frame";
 import type { ChartPoints, DataTable } from "./frame";
-import { areaOf, Panel, paintPanel } from "./panel";
+import { areaOf, paintPanel } from "./panel";
 import type { Marked, PanelSpec } from "./panel";
+import { Plot } from "./plot";
 import { useTheme } from "./theme";
 import type { Theme } from "./theme";
 
@@ -193,7 +194,7 @@ export function Panels(props: PanelsProps) {
               class="chart-spot"
               style={{ left: `${spot.left}px`, top: `${spot.top}px` }}
             >
-              <Panel
+              <Plot
                 panel={spot.panel}
                 label={`${spot.panel.title ?? title}. ${summary}`}
                 width={spot.width}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Very many lines: on a canvas, where there are more than it draws quickly, as
-// how many of them go through each pixel; few of them, and all in a file, as lines.
+// Very many lines: where there are more than are drawn quickly, as how many of them
+// go through each pixel.
 import type { Area } from "./axes";
+import { paintLine } from "./lines";
+import type { LineLook, PlotLine } from "./lines";
 import { isVector } from "./svg";
 import type { Painter } from "./svg";
 import { bytesOf } from "./theme";
@@ -14,51 +16,19 @@ export interface Strands {
   readonly y: Float32Array;
 }
 
-export interface StrandLook {
-  readonly color: string; // #rrggbb
-  readonly width: number;
-  readonly alpha: number;
-}
+const LINES_MAX = 1000; // that are drawn one by one
+const POINTS_MAX = 60_000;
 
-const LINES_MAX = 60_000; // segments that a canvas is given
+export const isDense = ({ count, starts }: Strands) =>
+  count > LINES_MAX || starts[count] > POINTS_MAX;
 
-const placeX = (area: Area, strands: Strands, i: number) => area.left + strands.x[i] * area.width;
-const placeY = (area: Area, strands: Strands, i: number) =>
-  area.top + (1 - strands.y[i]) * area.height;
-
-// A line of one point is a dot.
-export function paintStrand(
-  painter: Painter,
-  area: Area,
-  strands: Strands,
-  line: number,
-  look: StrandLook,
-): void {
+export function strandLine(strands: Strands, line: number, look: LineLook): PlotLine {
   const [from, to] = [strands.starts[line], strands.starts[line + 1]];
-  if (from === to) return;
-  painter.save();
-  painter.strokeStyle = painter.fillStyle = look.color;
-  painter.lineWidth = look.width;
-  painter.globalAlpha = look.alpha;
-  painter.lineJoin = "round";
-  painter.beginPath();
-  if (to - from === 1) {
-    painter.arc(
-      placeX(area, strands, from),
-      placeY(area, strands, from),
-      look.width * 1.5,
-      0,
-      2 * Math.PI,
-    );
-    painter.fill();
-  } else {
-    painter.moveTo(placeX(area, strands, from), placeY(area, strands, from));
-    for (let i = from + 1; i < to; i++)
-      painter.lineTo(placeX(area, strands, i), placeY(area, strands, i));
-    painter.stroke();
-  }
-  painter.restore();
+  return { ...look, x: strands.x.subarray(from, to), y: strands.y.subarray(from, to) };
 }
+
+export const strandLines = (strands: Strands, look: LineLook): PlotLine[] =>
+  Array.from({ length: strands.count }, (_, line) => strandLine(strands, line, look));
 
 interface Counts {
   readonly of: Float32Array; // [height * width]
@@ -97,7 +67,7 @@ function paintDensity(
   context: CanvasRenderingContext2D,
   area: Area,
   strands: Strands,
-  look: StrandLook,
+  look: { color: string; alpha: number },
 ): void {
   const ratio = context.getTransform().a;
   const [width, height] = [Math.ceil(area.width * ratio), Math.ceil(area.height * ratio)];
@@ -114,14 +84,14 @@ function paintDensity(
   context.drawImage(scratch, area.left, area.top, width / ratio, height / ratio);
 }
 
-export function paintStrands(
+// In a file as lines.
+export function paintDense(
   painter: Painter,
   area: Area,
   strands: Strands,
-  look: StrandLook,
+  look: LineLook & { alpha: number }, // of one line
 ): void {
-  const isMany = strands.starts[strands.count] > LINES_MAX;
-  if (isMany && !isVector(painter) && painter instanceof CanvasRenderingContext2D)
-    return paintDensity(painter, area, strands, look);
-  for (let line = 0; line < strands.count; line++) paintStrand(painter, area, strands, line, look);
+  if (!isVector(painter) && painter instanceof CanvasRenderingContext2D)
+    paintDensity(painter, area, strands, look);
+  else for (const line of strandLines(strands, look)) paintLine(painter, area, line);
 }

@@ -7,6 +7,7 @@ import { Choose, useDragging, useHeldText, useLog } from "../charts/controls";
 import { curvePoints, flat, linesOf, strandsOf } from "../charts/curve_lines";
 import type { Line, Lines } from "../charts/curve_lines";
 import { Legend } from "../charts/legend";
+import { paintLine } from "../charts/lines";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
 import { paintEnded, paintRungs, useRungs, wentOnText } from "../charts/rungs";
@@ -14,7 +15,7 @@ import type { Ended, Rung } from "../charts/rungs";
 import { counted, isBetterAsLog, numberOf, selectedText, wordOf } from "../charts/rows";
 import type { DataTable } from "../charts/save";
 import { extent, makeScale, valueText } from "../charts/scales";
-import { paintStrand, paintStrands } from "../charts/strands";
+import { isDense, paintDense, strandLine, strandLines } from "../charts/strands";
 import { useTheme } from "../charts/theme";
 import { useCurves } from "../charts/use_curves";
 import type { Reading } from "../charts/use_curves";
@@ -166,11 +167,21 @@ function CurvesChart(props: {
   );
   const inside = useMemo(() => strandsOf(lines.inside, zoom.x, zoom.y), [lines, zoom]);
   const outside = useMemo(() => strandsOf(lines.outside, zoom.x, zoom.y), [lines, zoom]);
+  const looks = {
+    outside: { color: theme.ghost, width: 1, alpha: 0.35 },
+    inside: { color: theme.accent, width: 1.25, alpha: alphaOf(inside.count) },
+  };
   // What is known of a rung is the metric that decides there.
   const isDeciding = metric === run.objectives[0]?.metric;
   const panels = useMemo((): PanelSpec[] => {
     const isShown = ({ number }: Ended) => mask[rowOf(table, number)] === 1;
     const lineOfRow = new Map(lines.inside.map(({ row }, line) => [row, line]));
+    const layers = [
+      { strands: outside, look: looks.outside },
+      { strands: inside, look: looks.inside },
+    ];
+    const dense = layers.filter(({ strands }) => isDense(strands));
+    const sparse = layers.filter(({ strands }) => !isDense(strands));
     const text = (line: number, index: number) => {
       const { row, curve } = lines.inside[line];
       return (
@@ -184,21 +195,17 @@ function CurvesChart(props: {
         id: "curves",
         x: { scale: zoom.x, label: zoom.x.kind === "log" ? "step (log)" : "step" },
         y: { scale: zoom.y, label: zoom.y.kind === "log" ? `${metric} (log)` : metric },
+        lines: sparse.flatMap(({ strands, look }) => strandLines(strands, look)),
         paint: (painter, area) => {
-          paintStrands(painter, area, outside, { color: theme.ghost, width: 1, alpha: 0.35 });
-          paintStrands(painter, area, inside, {
-            color: theme.accent,
-            width: 1.25,
-            alpha: alphaOf(inside.count),
-          });
+          for (const { strands, look } of dense) paintDense(painter, area, strands, look);
           paintRungs(painter, area, rungs, zoom.x, theme);
-          if (isDeciding) paintEnded(painter, area, ended.filter(isShown), zoom, theme);
         },
         paintMarked: (painter, area, marked) => {
+          if (isDeciding) paintEnded(painter, area, ended.filter(isShown), zoom, theme);
           const paint = (row: number, color: string) => {
             const line = lineOfRow.get(row);
             if (line !== undefined)
-              paintStrand(painter, area, inside, line, { color, width: MARKED_PX, alpha: 1 });
+              paintLine(painter, area, strandLine(inside, line, { color, width: MARKED_PX }));
           };
           marked.compared.forEach((row, i) =>
             paint(row, theme.series[(i + 1) % theme.series.length]),

@@ -7,7 +7,7 @@ import { useColumnAxis } from "../charts/column_axis";
 import { Choose, filterTo, useHeldText } from "../charts/controls";
 import type { Choice } from "../charts/controls";
 import { Legend } from "../charts/legend";
-import { paintSteps } from "../charts/lines";
+import { lineOf } from "../charts/lines";
 import { useObjective } from "../charts/objective";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
@@ -56,18 +56,17 @@ function groupsOf(run: RunModel, of: (row: number) => number, by: Column | undef
   return [{ name: "selection", values: valuesWhere(table, of, (row) => mask[row] !== 0) }, all];
 }
 
-// Of very many steps those that can be told apart at this many places.
-function stepsOf({ values }: Group, scale: Scale): { x: number; y: number }[] {
+// Of very many steps those that can be told apart at this many places; the last
+// one holds until the scale's end.
+function stepsOf({ values }: Group, scale: Scale): { x: number[]; y: number[] } {
   const count = values.length;
   if (count <= EXACT_MAX)
-    return Array.from(values, (value, index) => ({
-      x: scale.toUnit(value),
-      y: (index + 1) / count,
-    }));
-  return Array.from({ length: EXACT_MAX + 1 }, (_, place) => {
-    const x = place / EXACT_MAX;
-    return { x, y: lowerBound(values, count, scale.fromUnit(x)) / count };
-  });
+    return {
+      x: [...values, scale.max],
+      y: Array.from({ length: count + 1 }, (_, index) => Math.min(1, (index + 1) / count)),
+    };
+  const x = Array.from({ length: EXACT_MAX + 1 }, (_, i) => scale.fromUnit(i / EXACT_MAX));
+  return { x, y: x.map((value) => lowerBound(values, count, value) / count) };
 }
 
 function pointsOf(groups: readonly Group[], scale: Scale, metric: string) {
@@ -127,26 +126,27 @@ export function EdfView({ run }: ViewProps) {
     [table, mask, across.of, by],
   );
   const shown = groups.slice(0, GROUPS_MAX);
-  const isDrawnLast = (index: number) => shown.length - 1 - index;
   const panels = useMemo((): PanelSpec[] => {
     const x = padded(across.scale);
+    const y = makeScale("linear", 0, 1);
     return [
       {
         id: "edf",
         x: { scale: x, label: across.label },
-        y: { scale: makeScale("linear", 0, 1), label: "share of trials" },
-        paint: (painter, area) => {
-          for (let place = 0; place < shown.length; place++) {
-            const index = isDrawnLast(place);
-            const { name } = shown[index];
-            const isGround = name === "all" && shown.length > 1;
-            paintSteps(painter, area, stepsOf(shown[index], x), 1, {
+        y: { scale: y, label: "share of trials" },
+        // The first one is drawn last.
+        lines: shown
+          .map((group, index) => {
+            const isGround = group.name === "all" && shown.length > 1;
+            const steps = stepsOf(group, x);
+            return lineOf({ x, y }, steps.x, steps.y, {
               color: isGround ? theme.muted : theme.series[index],
               width: isGround ? 1.25 : 2,
               dash: isGround ? [4, 3] : undefined,
+              isStepped: true,
             });
-          }
-        },
+          })
+          .reverse(),
         points: listPoints(pointsOf(shown, x, objective.metric)),
         onDrag: (box) => box.x && filterTo(run, valueName(objective), x, box.x),
       },

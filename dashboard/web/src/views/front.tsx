@@ -8,7 +8,8 @@ import { useColumnAxis } from "../charts/column_axis";
 import { useDragging } from "../charts/controls";
 import { paintDots } from "../charts/dots";
 import { Legend } from "../charts/legend";
-import { paintSteps } from "../charts/lines";
+import { lineOf } from "../charts/lines";
+import type { PlotLine } from "../charts/lines";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
 import { paretoRows } from "../charts/pareto";
@@ -22,10 +23,11 @@ import {
   valuesOf,
   wordOf,
 } from "../charts/rows";
+import type { RowValue } from "../charts/rows";
 import { valueText } from "../charts/scales";
+import type { Scale } from "../charts/scales";
 import { rowsOf } from "../charts/tables";
 import { useTheme } from "../charts/theme";
-import type { Theme } from "../charts/theme";
 import type { Objective, Table, ViewProps } from "../types";
 
 const HEIGHT_PX = 440;
@@ -60,24 +62,20 @@ const pairs = (objectives: readonly Objective[]) =>
 
 // The line between what can be had and what cannot. The recorded trials are its
 // corners: between two of them it goes along the worse one.
-function paintFrontLine(
-  painter: Parameters<typeof paintSteps>[0],
-  area: Parameters<typeof paintSteps>[1],
+function frontLine(
   rows: readonly number[],
-  about: { x: Objective; cloud: (row: number) => { x: number; y: number }; theme: Theme },
-): void {
-  const places = rows.map(about.cloud).sort((a, b) => a.x - b.x);
+  goal: Objective["goal"],
+  zoom: { x: Scale; y: Scale },
+  of: { x: RowValue; y: RowValue },
+  color: string,
+): PlotLine {
+  const sorted = rows.toSorted((a, b) => of.x(a) - of.x(b));
+  const x = sorted.map(of.x);
   // From left to right each corner holds until the next where less is better;
   // where more is better the next one's holds already.
-  const isHeld = about.x.goal === "minimize";
-  const steps = isHeld
-    ? places
-    : places.map(({ x }, index) => ({
-        x: index === 0 ? x : places[index - 1].x,
-        y: places[index].y,
-      }));
-  const end = isHeld ? 1 : (places.at(-1)?.x ?? 0);
-  paintSteps(painter, area, steps, end, { color: about.theme.best, width: 1.5 });
+  const places = goal === "minimize" ? [...x, zoom.x.max] : [...x.slice(0, 1), ...x];
+  const heights = [...sorted, ...sorted.slice(-1)].map(of.y);
+  return lineOf(zoom, places, heights, { color, width: 1.5, isStepped: true });
 }
 
 // The front's trials first, then the others: those who look come for the front.
@@ -133,15 +131,16 @@ function FrontChart({
       x: zoom.x.toUnit(across.of(row)),
       y: zoom.y.toUnit(up.of(row)),
     });
+    const line = frontLine(front.rows, x.goal, zoom, { x: across.of, y: up.of }, theme.best);
     return [
       {
         id: "front",
         x: { scale: zoom.x, label: `${across.label}, ${x.goal}` },
         y: { scale: zoom.y, label: `${up.label}, ${y.goal}` },
+        lines: isPair ? [line] : [],
         paint: (painter, area) => {
           const colors = { palette: [theme.muted], of: () => 0 };
           paintCloud(painter, cloud, area, { mask, colors, theme });
-          if (isPair) paintFrontLine(painter, area, front.rows, { x, cloud: unit, theme });
           const places = front.rows.map(unit);
           paintDots(painter, {
             count: places.length,

@@ -5,7 +5,7 @@ import { useColumnAxis } from "../charts/column_axis";
 import { Choose, useDragging, useHeldText } from "../charts/controls";
 import { cloudPoints, makeCloud, paintCloud, paintCloudMarks } from "../charts/cloud";
 import type { Cloud } from "../charts/cloud";
-import { paintEdgeMarks, paintSteps } from "../charts/lines";
+import { lineOf, paintEdgeMarks } from "../charts/lines";
 import type { DataTable } from "../charts/frame";
 import { Legend } from "../charts/legend";
 import type { LegendItem } from "../charts/legend";
@@ -220,14 +220,16 @@ export function HistoryView({ run }: ViewProps) {
       id: "history",
       x: { scale: zoom.x, label: xName === "number" ? "trial" : "ended" },
       y: { scale: zoom.y, label: up.label },
+      lines: [
+        lineOf(
+          zoom,
+          [...best.rows.map(x), wholeX.max],
+          [...best.rows, ...best.rows.slice(-1)].map(y),
+          { color: theme.best, width: 2, isStepped: true },
+        ),
+      ],
       paint: (painter, area) => {
         paintCloud(painter, cloud, area, { mask, colors, theme });
-        const steps = best.rows.map((row) => ({
-          x: zoom.x.toUnit(x(row)),
-          y: zoom.y.toUnit(y(row)),
-        }));
-        const end = zoom.x.toUnit(wholeX.max);
-        paintSteps(painter, area, steps, end, { color: theme.best, width: 2 });
         const places = (rows: readonly number[]) => rows.map((row) => zoom.x.toUnit(x(row)));
         const { failed, stopped } = data.edge;
         paintEdgeMarks(painter, area, places(failed), { sign: "cross", color: theme.failed });

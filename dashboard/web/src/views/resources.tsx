@@ -5,7 +5,7 @@ import { isArchive } from "../api";
 import { listPoints } from "../charts/cloud";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
-import { paintLine } from "../charts/lines";
+import { lineOf } from "../charts/lines";
 import { useMachine } from "../charts/resources/machine";
 import type { Gpu, Nodes, Sample, Watched } from "../charts/resources/machine";
 import { counted, isBetterAsLog, median } from "../charts/rows";
@@ -38,29 +38,19 @@ function runningPanel(samples: readonly Sample[], [key, title]: (typeof kinds)[n
   const last = samples.at(-1)?.timeMs ?? 0;
   const seenMs = last - (samples[0]?.timeMs ?? 0);
   const x = makeScale("time", last - Math.min(SPAN_MAX_MS, Math.max(SPAN_MIN_MS, seenMs)), last);
-  const places = samples.map((sample) => ({ x: x.toUnit(sample.timeMs), y: sample[key] }));
+  const y = makeScale("linear", 0, 100);
+  const known = samples.filter((sample) => sample.timeMs >= x.min && !Number.isNaN(sample[key]));
+  const look = { color: theme.accent, width: 1.75, isFilled: true };
   return {
     id: key,
     title: `${title}: ${percent(samples.at(-1)?.[key] ?? NaN)}`,
     x: { scale: x, label: "" },
-    y: { scale: makeScale("linear", 0, 100), label: "%" },
-    paint: (painter, area) => {
-      const known = places.filter(({ x: at, y }) => at >= 0 && !Number.isNaN(y));
-      if (known.length > 1) {
-        painter.beginPath();
-        painter.moveTo(area.left + known[0].x * area.width, area.top + area.height);
-        for (const { x: at, y } of known)
-          painter.lineTo(area.left + at * area.width, area.top + (1 - y) * area.height);
-        painter.lineTo(area.left + area.width, area.top + area.height);
-        painter.fillStyle = theme.accent;
-        painter.globalAlpha = 0.18;
-        painter.fill();
-        painter.globalAlpha = 1;
-      }
-      paintLine(painter, area, known, { color: theme.accent, width: 1.75 });
-    },
-    points: listPoints(samples.flatMap((sample, i) => places[i].x < 0 || Number.isNaN(places[i].y) ? []
-      : [{ ...places[i], text: `${new Date(sample.timeMs).toLocaleTimeString()}\n${title} ${percent(sample[key])}` }])),
+    y: { scale: y, label: "%" },
+    lines: [lineOf({ x, y }, known.map(({ timeMs }) => timeMs), known.map((sample) => 100 * sample[key]), look)],
+    points: listPoints(known.map((sample) => ({
+      x: x.toUnit(sample.timeMs), y: sample[key],
+      text: `${new Date(sample.timeMs).toLocaleTimeString()}\n${title} ${percent(sample[key])}`,
+    }))),
   };
 }
 
