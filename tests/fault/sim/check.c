@@ -229,6 +229,16 @@ static void check_enqueued(const struct history *history,
                    place);
 }
 
+/* An engine's answer is there with what it did, and with nothing else. */
+static void check_answers(const struct history *history,
+                          const struct record *record)
+{
+    if (record->put_backs != history->answered_count)
+        world_fail("engines put back %" PRId64 " trials, and the record has "
+                   "%" PRId64 " answers",
+                   history->answered_count, record->put_backs);
+}
+
 /* -- The run --------------------------------------------------------------*/
 
 static bool has_reached_target(const struct scenario *scenario,
@@ -319,6 +329,7 @@ void check_history(const struct history *history)
     check_trials(history, &record);
     check_ends(history, &record);
     check_enqueued(history, &record);
+    check_answers(history, &record);
     check_verdict(history, &record);
     check_retries(history, &record);
     check_schedule(history, &record);

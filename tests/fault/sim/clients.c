@@ -157,6 +157,7 @@ static bool put_back(struct clients *clients, struct client *client,
         return false;
     client->trial = history_reopen_begin(clients->history);
     json_object_set_new(request, "trials", json_pack("[I]", client->trial));
+    json_object_set_new(request, "id", json_string("put back"));
     return client->trial > 0;
 }
 
@@ -167,6 +168,7 @@ static void on_put_back(struct clients *clients, struct client *client,
         world_fail("trial %" PRId64 " was put back, and the reply says else",
                    client->trial);
     history_reopen_end(clients->history);
+    clients->history->answered_count++;
     client->trial = 0;
 }
 

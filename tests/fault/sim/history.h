@@ -47,6 +47,7 @@ struct history {
     size_t end_count, end_capacity;
     struct history_reopening reopenings[HISTORY_REOPENINGS];
     int reopening_count;
+    int64_t answered_count; /* of them, those that an engine was asked for */
 };
 
 /* What `smtune retry` does without an engine, with some trial; whether it was
@@ -56,7 +57,8 @@ bool history_reopen(struct history *history);
 int64_t history_reopen_begin(struct history *history);
 /* It was. */
 void history_reopen_end(struct history *history);
-/* Or the engine that was asked crashed, and it is to be seen in the record. */
+/* Or the engine that was asked crashed: the record shows it, and says it in the
+ * answer as well. */
 void history_reopen_doubt(struct history *history);
 /* Whether the trial was put back when more than so many ends of trials had been
  * told; or when it had so many attempts. */

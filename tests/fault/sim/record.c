@@ -56,6 +56,11 @@ static void on_enqueued(struct record *record, sqlite3_stmt *statement)
     record->enqueued = sqlite3_column_int64(statement, 0);
 }
 
+static void on_put_backs(struct record *record, sqlite3_stmt *statement)
+{
+    record->put_backs = sqlite3_column_int64(statement, 0);
+}
+
 static double real_of(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL
@@ -160,6 +165,10 @@ void record_read(struct record *record, bool is_thorough)
     read_rows(db, "SELECT state FROM run", on_state, record);
     read_rows(db, "SELECT ifnull(max(idx), 0) FROM enqueued", on_enqueued,
               record);
+    read_rows(db,
+              "SELECT count(json_extract(detail, '$.count')) FROM event"
+              " WHERE event = 'answered'",
+              on_put_backs, record);
     read_rows(db,
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"

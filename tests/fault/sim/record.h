@@ -39,6 +39,7 @@ struct record_step {
 struct record {
     char run_state[RECORD_WORD];
     int64_t enqueued;          /* the last one's place; 0: none is there */
+    int64_t put_backs;         /* that engines have answered to */
     struct record_step *steps; /* in their order */
     size_t step_count, step_capacity;
     struct record_job *jobs; /* by number */

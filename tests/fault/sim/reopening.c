@@ -92,11 +92,19 @@ void history_reopen_end(struct history *history)
 void history_reopen_doubt(struct history *history)
 {
     struct record record;
+    bool is_done, is_answered;
 
     record_read(&record, false);
-    if (!is_over(record_job(&record, next_of(history)->trial)))
-        history_reopen_end(history);
+    is_done = !is_over(record_job(&record, next_of(history)->trial));
+    is_answered = record.put_backs > history->answered_count;
     record_clear(&record);
+    if (is_done != is_answered)
+        world_fail("trial %" PRId64 " was%s put back, and the record says else",
+                   next_of(history)->trial, is_done ? "" : " not");
+    if (!is_done)
+        return;
+    history_reopen_end(history);
+    history->answered_count++;
 }
 
 static int put_back(const struct history *history, struct store *store,
