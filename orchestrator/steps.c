@@ -299,7 +299,7 @@ void steps_give_up(struct steps *steps, size_t step, int64_t copy,
                    const char *why)
 {
     keep_failure(&steps->now[step], why);
-    flow_ended(steps->flow, step, copy, false);
+    flow_give_up(steps->flow, step, copy);
 }
 
 void steps_reopen(struct steps *steps, size_t step, int64_t copy)

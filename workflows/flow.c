@@ -311,6 +311,8 @@ void flow_set_copy(struct flow *flow, size_t step, int64_t copy,
     *at = (unsigned char)state;
     if (state == COPY_AGAIN && copy < node->first_again)
         node->first_again = copy;
+    if (state == COPY_READY && copy < node->first_ready)
+        node->first_ready = copy;
     for (size_t k = 0; k < node->spec.claim_count; k++)
         flow->used[node->spec.claims[k].pool] +=
             started * node->spec.claims[k].amount;
@@ -359,6 +361,21 @@ void flow_refuse(struct flow *flow, size_t step, int64_t copy)
     flow_set_copy(flow, step, copy, COPY_REFUSED);
 }
 
+void flow_give_up(struct flow *flow, size_t step, int64_t copy)
+{
+    flow_set_copy(flow, step, copy, COPY_GIVEN_UP);
+}
+
+void flow_offer_given_up(struct flow *flow, size_t step)
+{
+    struct flow_node *node = &flow->nodes[step];
+
+    for (int64_t i = 0; node->counts[COPY_GIVEN_UP] > 0; i++) {
+        if (*find_copy(node, i) == COPY_GIVEN_UP)
+            flow_set_copy(flow, step, i, COPY_READY);
+    }
+}
+
 void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded)
 {
     flow_set_copy(flow, step, copy, succeeded ? COPY_SUCCEEDED : COPY_FAILED);
@@ -386,7 +403,7 @@ void flow_count(const struct flow *flow, size_t step,
         .copies = node->copies,
         .started = node->counts[COPY_STARTED],
         .succeeded = node->counts[COPY_SUCCEEDED],
-        .failed = node->counts[COPY_FAILED],
+        .failed = node->counts[COPY_FAILED] + node->counts[COPY_GIVEN_UP],
         .refused = node->counts[COPY_REFUSED] +
                    (is_over(node) ? node->counts[COPY_READY] : 0),
     };

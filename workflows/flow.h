@@ -134,6 +134,9 @@ void flow_started(struct flow *flow, size_t step, int64_t copy);
 /* The copy's own condition says no: it counts for nothing, neither as one that
  * succeeded nor among all. */
 void flow_refuse(struct flow *flow, size_t step, int64_t copy);
+/* A copy never starts, as the run is over: it has failed, until one of its step
+ * is put back. */
+void flow_give_up(struct flow *flow, size_t step, int64_t copy);
 /* A copy that had started is over. */
 void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded);
 void flow_end(struct flow *flow, size_t step);
@@ -144,9 +147,10 @@ bool flow_may_reset(const struct flow *flow, size_t step);
 /*
  * A copy that was over, or refused, is put back, to start again, before those
  * that never did and whether or not success is still possible: its step is
- * active again, and every step that needs it, near or far, waits again, with
- * nothing begun. All final steps do, where the step is none. From a record, it
- * is also told of one that had been put back and has not started since.
+ * active again, its copies that were given up may start, and every step that
+ * needs it, near or far, waits again, with nothing begun. All final steps do,
+ * where the step is none. From a record, it is also told of one that had been
+ * put back and has not started since.
  */
 void flow_reopen(struct flow *flow, size_t step, int64_t copy);
 /* The step itself waits again, too, with nothing begun, whatever became of it.

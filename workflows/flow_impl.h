@@ -20,6 +20,7 @@ enum copy_state {
     COPY_STARTED,
     COPY_SUCCEEDED,
     COPY_FAILED,
+    COPY_GIVEN_UP, /* it never started, and counts as one that failed */
     COPY_REFUSED,
     COPY_STATES
 };
@@ -83,6 +84,8 @@ void flow_set_state(struct flow *flow, struct flow_node *node,
                     enum flow_state state);
 void flow_set_copy(struct flow *flow, size_t step, int64_t copy,
                    enum copy_state state);
+/* Those of an active step may start. */
+void flow_offer_given_up(struct flow *flow, size_t step);
 /* To flow->work. */
 void flow_push(struct flow *flow, size_t step);
 void flow_push_finals(struct flow *flow);

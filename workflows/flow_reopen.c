@@ -104,6 +104,7 @@ void flow_reopen(struct flow *flow, size_t step, int64_t copy)
     assert(flow_may_reopen(flow, step));
     open_step(flow, step);
     flow_set_state(flow, &flow->nodes[step], FLOW_ACTIVE);
+    flow_offer_given_up(flow, step);
     flow_set_copy(flow, step, copy, COPY_AGAIN);
 }
 

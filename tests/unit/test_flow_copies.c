@@ -179,6 +179,39 @@ static void test_flow_copies__refused_copies_count_for_nothing(void **state)
     finish(flow);
 }
 
+/* As an engine that finds no job of theirs in the record has it. */
+static void test_flow_copies__given_up_start_once_one_is_put_back(void **state)
+{
+    const struct flow_step steps[] = {{.starts_all = true}};
+    struct flow *flow = FLOW(steps, 1);
+    struct flow_counts counts;
+
+    (void)state;
+    begin(flow, 0, 12);
+    start(flow, 0, 0);
+    flow_ended(flow, 0, 0, false);
+    start(flow, 0, 1);
+    flow_ended(flow, 0, 1, true);
+    for (int64_t copy = 2; copy < 12; copy++) {
+        assert_int_equal(expect(flow, FLOW_START, 0).copy, copy);
+        flow_give_up(flow, 0, copy);
+    }
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.failed, 11);
+    end(flow, 0, FLOW_FAILED);
+    flow_reopen(flow, 0, 0);
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.failed, 0);
+    for (int64_t copy = 0; copy < 12; copy++) {
+        if (copy == 1)
+            continue;
+        start(flow, 0, copy);
+        flow_ended(flow, 0, copy, true);
+    }
+    end(flow, 0, FLOW_SUCCEEDED);
+    flow_destroy(flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_flow_copies__full_pools_stop_only_who_wants_them),
         cmocka_unit_test(test_flow_copies__large_claims_get_their_turn),
         cmocka_unit_test(test_flow_copies__refused_copies_count_for_nothing),
+        cmocka_unit_test(test_flow_copies__given_up_start_once_one_is_put_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
