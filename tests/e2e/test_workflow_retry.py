@@ -206,6 +206,22 @@ steps:
     is_sound(smtune)
 
 
+def test_copies_that_time_left_start_once_one_is_put_back(smtune):
+    (smtune.directory / "flow.yaml").write_text("""\
+version: 1
+name: flow
+time: 1s
+steps:
+  c: {matrix: {x: [1, 2, 3]}, parallel: 1, success_if: 1,
+      shell: "test -e mended && echo c${{ x }} >>seen || sleep 60"}
+""")
+    assert smtune("run", "flow.yaml").returncode == 1
+    (smtune.directory / "mended").touch()
+    assert "time budget is used up" in smtune("retry", "flow", "1").stderr
+    assert seen(smtune) == ["c1", "c2", "c3"]
+    is_sound(smtune)
+
+
 def test_outputs_are_those_of_the_last_time(smtune):
     (smtune.directory / "flow.yaml").write_text("""\
 version: 1
