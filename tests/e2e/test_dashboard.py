@@ -119,7 +119,7 @@ def test_the_browser_is_shown_the_page(filled, write):
 
 
 @pytest.mark.parametrize("name", sorted(
-    path.name for path in DIST.iterdir() if path.suffix != ".map"))
+    path.stem for path in DIST.glob("*.gz")))
 def test_the_pages_files(dashboard, name):
     text = (DIST / name).read_bytes()
     path = "/" if name == "index.html" else f"/{name}"
@@ -130,6 +130,7 @@ def test_the_pages_files(dashboard, name):
     assert plain.body == text
     assert "Content-Encoding" not in plain.headers
     assert packed.headers["Content-Encoding"] == "gzip"
+    assert packed.body == (DIST / f"{name}.gz").read_bytes()
     assert gzip.decompress(packed.body) == text
     assert plain.headers["ETag"] != packed.headers["ETag"]
     for answer, accept in ((plain, "gzip;q=0"), (packed, "gzip")):
