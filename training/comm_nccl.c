@@ -269,8 +269,10 @@ static int nccl_attach(struct comm *comm, const struct backend *backend,
     struct nccl *nccl = nccl_of(comm);
     struct err why = {.text = ""};
 
-    if (exchange(nccl, backend, &why, err) != 0)
+    if (exchange(nccl, backend, &why, err) != 0) {
+        close_way(nccl, backend);
         return leave(nccl, -1);
+    }
     if (why.kind == ERR_NONE) {
         nccl->calls = backend->nccl;
         return leave(nccl, join(nccl, err));

@@ -10,6 +10,8 @@
 
 #include "base/compiler.h"
 #include "tests/unit/world.h"
+#include "training/backend.h"
+#include "training/nccl_calls.h"
 
 /* What becomes of the others when a rank dies, stands still, or does something
  * else: all end, and say who and where. */
@@ -254,6 +256,46 @@ static int do_nothing(struct comm *comm, struct world *world, struct err *err)
     return 0;
 }
 
+struct nccl_way {
+    int uses;
+};
+
+static struct nccl_way *open_way(char device[NCCL_DEVICE_MAX], struct err *err)
+{
+    (void)err;
+    snprintf(device, NCCL_DEVICE_MAX, "a GPU");
+    return calloc(1, sizeof(struct nccl_way));
+}
+
+static void close_way(struct nccl_way *way)
+{
+    free(way);
+}
+
+static int find_devices(struct comm *comm, struct world *world, struct err *err)
+{
+    static const struct nccl_calls calls = {.open = open_way,
+                                            .close = close_way};
+    static const struct backend backend = {.nccl = &calls};
+
+    if (world->rank == 1)
+        raise(SIGKILL);
+    return comm_use_backend(comm, &backend, NULL, err);
+}
+
+/* What the others have opened by then is closed. */
+static void test_comm_faults__a_rank_that_dies_before_devices_meet_is_named(
+    void **state)
+{
+    struct world world = {.kind = "nccl", .size = 3};
+
+    (void)state;
+    world_start(&world, find_devices);
+    world_wait(&world);
+    assert_others_say(&world, 1, ": ", "rank 1 on host host1 has died");
+    world_clear(&world);
+}
+
 static void test_comm_faults__another_number_of_ranks_is_told(void **state)
 {
     struct world world = {.kind = "auto", .size = 3, .told_size = {[2] = 5}};
@@ -306,6 +348,8 @@ int main(void)
         cmocka_unit_test(test_comm_faults__another_call_is_told),
         cmocka_unit_test(test_comm_faults__who_gives_up_says_why),
         cmocka_unit_test(test_comm_faults__after_a_failure_all_calls_fail),
+        cmocka_unit_test(
+            test_comm_faults__a_rank_that_dies_before_devices_meet_is_named),
         cmocka_unit_test(test_comm_faults__another_number_of_ranks_is_told),
         cmocka_unit_test(test_comm_faults__two_of_one_number_are_told),
         cmocka_unit_test(test_comm_faults__who_does_not_come_is_named),
