@@ -303,12 +303,43 @@ static void test_acquisition__log_probability_is_right_everywhere(void **state)
     }
 }
 
-/* By central differences, with fantasies and a limit. */
+/* By central differences at so many points, `step` from number to number; and
+ * values are the same without gradients. */
+static void assert_gradients(const struct acquisition *acquisition,
+                             size_t count, double step)
+{
+    enum { MOST = 5 };
+    double points[MOST * WIDTH], value[MOST], up[MOST], down[MOST],
+        gradients[MOST * WIDTH];
+    struct acquisition_room room = {0};
+
+    assert_in_range(count, 1, MOST);
+    for (size_t i = 0; i < count * WIDTH; i++)
+        points[i] = i % WIDTH == 3 ? 1 : 0.05 + step * (double)i;
+    acquisition_evaluate(acquisition, &room, points, count, value, gradients);
+    for (size_t i = 0; i < count * WIDTH; i++) {
+        double at = points[i];
+
+        if (i % WIDTH == 3)
+            continue;
+        points[i] = at + 1e-5;
+        acquisition_evaluate(acquisition, &room, points, count, up, NULL);
+        points[i] = at - 1e-5;
+        acquisition_evaluate(acquisition, &room, points, count, down, NULL);
+        points[i] = at;
+        assert_near((up[i / WIDTH] - down[i / WIDTH]) / 2e-5, gradients[i],
+                    1e-4);
+    }
+    acquisition_evaluate(acquisition, &room, points, count, up, NULL);
+    assert_memory_equal(value, up, count * sizeof(*value));
+    acquisition_room_clear(&room);
+}
+
+/* With fantasies and a limit. */
 static void test_acquisition__gradients_are_those_of_its_values(void **state)
 {
     enum { N = ROWS + PENDING };
     double rows[ROWS * WIDTH], values[ROWS], weights[2 * N] = {0};
-    double points[5 * WIDTH], value[5], unused[5], gradients[5 * WIDTH];
     double pending[WIDTH] = {0.3, 0.4, 0.5, 1}, targets[] = {-0.8, -0.9};
     struct gp *gp = make_gp(false, rows, values);
     struct gp *limit = make_gp(true, rows, values);
@@ -320,7 +351,6 @@ static void test_acquisition__gradients_are_those_of_its_values(void **state)
                                       .targets = targets,
                                       .limits = limits,
                                       .limit_count = 1};
-    struct acquisition_room room = {0};
 
     (void)state;
     for (size_t i = 0; i < PENDING; i++) {
@@ -332,25 +362,7 @@ static void test_acquisition__gradients_are_those_of_its_values(void **state)
         for (size_t i = ROWS; i < N; i++)
             weights[f * N + i] = f == 0 ? 0.7 : -1.1;
     }
-    for (size_t i = 0; i < ARRAY_LEN(points); i++)
-        points[i] = i % WIDTH == 3 ? 1 : 0.05 + 0.043 * (double)i;
-    acquisition_evaluate(&acquisition, &room, points, 5, value, gradients);
-    for (size_t i = 0; i < ARRAY_LEN(points); i++) {
-        double at = points[i], up[5], down[5];
-
-        if (i % WIDTH == 3)
-            continue;
-        points[i] = at + 1e-5;
-        acquisition_evaluate(&acquisition, &room, points, 5, up, NULL);
-        points[i] = at - 1e-5;
-        acquisition_evaluate(&acquisition, &room, points, 5, down, NULL);
-        points[i] = at;
-        assert_near((up[i / WIDTH] - down[i / WIDTH]) / 2e-5, gradients[i],
-                    1e-4);
-    }
-    acquisition_evaluate(&acquisition, &room, points, 5, unused, NULL);
-    assert_memory_equal(value, unused, sizeof(value));
-    acquisition_room_clear(&room);
+    assert_gradients(&acquisition, 5, 0.043);
     gp_destroy(gp);
     gp_destroy(limit);
 }
@@ -363,7 +375,6 @@ static void test_acquisition__goals_gradients_are_those_of_values(void **state)
                                         {-0.6, 0.5, 0.4, 0.2}};
     static const double reference[] = {1.5, 1.4};
     double rows[ROWS * WIDTH], values[ROWS], weights[2][2 * N] = {0};
-    double points[3 * WIDTH], value[3], gradients[3 * WIDTH];
     double pending[WIDTH] = {0.3, 0.4, 0.5, 1};
     struct gp *processes[2];
     struct acquisition_goal goals[2];
@@ -373,7 +384,6 @@ static void test_acquisition__goals_gradients_are_those_of_values(void **state)
                                       .goals = goals,
                                       .goal_count = 2,
                                       .regions = regions};
-    struct acquisition_room room = {0};
 
     (void)state;
     for (size_t j = 0; j < 2; j++) {
@@ -391,23 +401,7 @@ static void test_acquisition__goals_gradients_are_those_of_values(void **state)
         goals[j] = (struct acquisition_goal){.gp = gp, .weights = weights[j]};
         boxes_split(&regions[j], fronts[j], 2, 2, reference);
     }
-    for (size_t i = 0; i < ARRAY_LEN(points); i++)
-        points[i] = i % WIDTH == 3 ? 1 : 0.05 + 0.083 * (double)i;
-    acquisition_evaluate(&acquisition, &room, points, 3, value, gradients);
-    for (size_t i = 0; i < ARRAY_LEN(points); i++) {
-        double at = points[i], up[3], down[3];
-
-        if (i % WIDTH == 3)
-            continue;
-        points[i] = at + 1e-5;
-        acquisition_evaluate(&acquisition, &room, points, 3, up, NULL);
-        points[i] = at - 1e-5;
-        acquisition_evaluate(&acquisition, &room, points, 3, down, NULL);
-        points[i] = at;
-        assert_near((up[i / WIDTH] - down[i / WIDTH]) / 2e-5, gradients[i],
-                    1e-4);
-    }
-    acquisition_room_clear(&room);
+    assert_gradients(&acquisition, 3, 0.083);
     for (size_t j = 0; j < 2; j++) {
         gp_destroy(processes[j]);
         boxes_clear(&regions[j]);
