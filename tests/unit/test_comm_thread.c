@@ -38,17 +38,26 @@ static int take_long(void *user, int what, int bucket, struct err *err)
     return 0;
 }
 
+static struct comm_thread *make_thread(comm_job *job, void *user,
+                                       bool is_beside)
+{
+    struct err err = {.text = ""};
+    struct comm_thread *thread = comm_thread_create(job, user, is_beside, &err);
+
+    if (thread == NULL)
+        fail_msg("%s", err.text);
+    return thread;
+}
+
 static void test_comm_thread__jobs_are_done_in_their_order(void **state)
 {
     (void)state;
     for (int is_beside = 0; is_beside < 2; is_beside++) {
         struct log log = {.count = 0};
-        struct err err;
-        struct comm_thread *thread =
-            comm_thread_create(note, &log, is_beside, &err);
+        struct comm_thread *thread = make_thread(note, &log, is_beside);
         uint64_t last = 0;
+        struct err err;
 
-        assert_non_null(thread);
         for (int i = 0; i < JOBS; i++)
             last = comm_thread_give(thread, BROKEN + 1 + i, 0);
         assert_int_equal(last, JOBS);
@@ -65,12 +74,10 @@ static void test_comm_thread__behind_one_that_failed_none_is_done(void **state)
     (void)state;
     for (int is_beside = 0; is_beside < 2; is_beside++) {
         struct log log = {.count = 0};
-        struct err err;
-        struct comm_thread *thread =
-            comm_thread_create(note, &log, is_beside, &err);
+        struct comm_thread *thread = make_thread(note, &log, is_beside);
         uint64_t last = 0;
+        struct err err;
 
-        assert_non_null(thread);
         for (int i = 0; i < 2 * BROKEN; i++)
             last = comm_thread_give(thread, i, 0);
         assert_int_equal(comm_thread_await(thread, last, &err), -1);
@@ -83,12 +90,10 @@ static void test_comm_thread__behind_one_that_failed_none_is_done(void **state)
 /* What is reported as exposed communication. */
 static void test_comm_thread__jobs_of_the_giver_are_waited_for(void **state)
 {
+    struct comm_thread *thread = make_thread(take_long, NULL, false);
     struct err err;
-    struct comm_thread *thread =
-        comm_thread_create(take_long, NULL, false, &err);
 
     (void)state;
-    assert_non_null(thread);
     assert_int_equal(
         comm_thread_await(thread, comm_thread_give(thread, 0, 0), &err), 0);
     assert_true(comm_thread_take_waited_ms(thread) >= JOB_MS);
