@@ -64,6 +64,7 @@ enum control_outcome control_call_once(const struct control_order *order,
     json_object_del(*reply, "id");
     return found >= 0 ? outcome : CONTROL_ERROR;
 }
+
 /* ---- who is asked ---- */
 
 int control_check_id(const json_t *request, struct err *err)
