@@ -188,16 +188,63 @@ static char *last_line(char *text, size_t length)
     return line.length > 0 ? buf_take(&line) : NULL;
 }
 
+/* False where there is none. */
+static bool read_last(struct store *store, int64_t run, int64_t number,
+                      struct last_attempt *last)
+{
+    int64_t job;
+
+    return store_find_job(store, run, number, &job, NULL) == 0 &&
+           store_each_attempt(store, run, job, keep_attempt, last, NULL) == 0 &&
+           last->directory != NULL;
+}
+
+static int keep_number(void *user, const struct trial_row *job)
+{
+    *(int64_t *)user = job->number;
+    return 0;
+}
+
+/* One that ended by itself says it best; of others it is known what they met.
+ */
+static char *read_why(struct store *store, const struct last_attempt *last)
+{
+    char text[TAIL_BYTES + 1];
+    char *line = NULL;
+
+    if (last->text[0] == '\0' || strcmp(last->cause, "exit") == 0)
+        line = last_line(text, read_tail(store, last, text));
+    return line != NULL ? line : mem_copy_string(last->text);
+}
+
+char *failed_jobs_first_words(struct store *store, int64_t run)
+{
+    const struct trial_query query = {.run = run,
+                                      .order = ORDER_NUMBER,
+                                      .state = job_state_names[JOB_FAILED],
+                                      .limit = 1};
+    struct last_attempt last = {NULL};
+    int64_t number = 0;
+    char *words = NULL, *why = NULL;
+
+    if (store_each_trial(store, &query, keep_number, &number, NULL) == 0 &&
+        read_last(store, run, number, &last))
+        why = read_why(store, &last);
+    if (why != NULL)
+        words = mem_printf("trial %" PRId64 " (%s)%s%s", number, last.cause,
+                           why[0] != '\0' ? ": " : "", why);
+    free(why);
+    forget(&last);
+    return words;
+}
+
 char *failed_job_last_words(struct store *store, int64_t run, int64_t number)
 {
     char text[TAIL_BYTES + 1];
     struct last_attempt last = {NULL};
     char *line = NULL;
-    int64_t job;
 
-    if (store_find_job(store, run, number, &job, NULL) == 0 &&
-        store_each_attempt(store, run, job, keep_attempt, &last, NULL) == 0 &&
-        last.directory != NULL)
+    if (read_last(store, run, number, &last))
         line = last_line(text, read_tail(store, &last, text));
     forget(&last);
     return line;

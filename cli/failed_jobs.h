@@ -21,4 +21,8 @@ int failed_jobs_print(const struct run_view *view, const struct step_list *list,
  * where there is none. The caller's to free. */
 char *failed_job_last_words(struct store *store, int64_t run, int64_t number);
 
+/* Why the first of the trials that failed did, in a line: its cause, and what
+ * it said last. NULL where none failed. The caller's to free. */
+char *failed_jobs_first_words(struct store *store, int64_t run);
+
 #endif

@@ -78,7 +78,7 @@ static enum offer_answer resume(const struct run_earlier *earlier,
             "cannot go on as this one (smtune resume %s goes on with it as it "
             "was; or choose another --name)",
             earlier->name, earlier->name);
-    if (!earlier->is_over)
+    if (!earlier->is_over || earlier->has_failed)
         return OFFER_RESUME;
     fprintf(stderr, "smtune: run '%s' is over; there is nothing left to do\n",
             earlier->name);

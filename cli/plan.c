@@ -76,6 +76,8 @@ static void print_budget(const struct experiment *experiment)
     if (budget->no_improvement > 0)
         printf(", until %" PRId64 " trials in a row are no better",
                budget->no_improvement);
+    if (budget->failures > 0)
+        printf(", until %" PRId64 " trials failed", budget->failures);
     if (budget->convergence)
         printf(", until nothing better is to be expected");
     printf("\n");

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/cmd.h"
+#include "cli/failed_jobs.h"
 #include "cli/run_result.h"
 #include "cli/summary.h"
 #include "cli/workflow_end.h"
@@ -38,17 +40,30 @@ static int print_outcome(const struct cli *cli, const struct run_end *end,
     return cli->quiet ? 0 : summary_print(cli, end->store, end->run, err);
 }
 
+/* One line, with what the first trial that failed said where that is why. */
+static void print_reason(const struct run_end *end, int status)
+{
+    const struct engine_result *result = end->result;
+    bool is_vain =
+        status == err_exit_status(ERR_UNMET) && result->tally.succeeded == 0;
+    char *words = is_vain || budget_verdict_is_failure(result->verdict)
+                      ? failed_jobs_first_words(end->store, end->run)
+                      : NULL;
+
+    fprintf(stderr, "smtune: run '%s': %s%s%s\n", end->name,
+            is_vain ? "no trial succeeded" : result->reason,
+            words != NULL ? "; " : "", words != NULL ? words : "");
+    free(words);
+}
+
 int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err)
 {
     const struct engine_result *result = end->result;
     int status = exit_status(end->spec, result);
-    bool is_vain =
-        status == err_exit_status(ERR_UNMET) && result->tally.succeeded == 0;
 
     if (status != 0)
-        fprintf(stderr, "smtune: run '%s': %s\n", end->name,
-                is_vain ? "no trial succeeded" : result->reason);
+        print_reason(end, status);
     if (result->tally.best_trial == 0 && result->tally.infeasible > 0)
         fprintf(stderr,
                 "smtune: run '%s': no trial satisfies the constraints "

@@ -67,7 +67,7 @@ int run_outcome_status(const struct run_outcome *outcome)
     if (!outcome->has_best)
         return err_exit_status(ERR_UNMET);
     if (outcome->has_target &&
-        strcmp(outcome->reason, budget_verdict_text(BUDGET_TARGET)) != 0)
+        budget_verdict_find(outcome->reason) != BUDGET_TARGET)
         return err_exit_status(ERR_UNMET);
     return 0;
 }

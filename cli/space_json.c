@@ -68,6 +68,8 @@ json_t *budget_to_json(const struct experiment *experiment)
     json_object_set_new(object, "time_ms", json_int_unless(budget->time_ms, 0));
     json_object_set_new(object, "resource",
                         json_int_unless(budget->resource, 0));
+    json_object_set_new(object, "failures",
+                        json_int_unless(budget->failures, 0));
     json_object_set_new(object, "no_improvement",
                         json_int_unless(budget->no_improvement, 0));
     json_object_set_new(

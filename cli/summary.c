@@ -378,6 +378,8 @@ static void print_next(const struct summary *summary)
         snprintf(trial, sizeof(trial), " %" PRId64, summary->first_failed);
         print_hint(summary, "logs", trial, "what a failed trial said");
     }
+    if (summary->first_failed > 0 && summary->succeeded == 0)
+        print_hint(summary, "retry", " --failed", "once the cause is mended");
     if (summary->succeeded > 0)
         print_hint(summary, "best", "", "the best setting (-o json as data)");
     print_hint(summary, "trials", "", "every trial");

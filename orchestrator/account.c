@@ -29,7 +29,7 @@ static bool count_result(struct engine *engine, const struct told_item *trial)
         return false; /* what the trial came to since counts */
     if (trial->state == JOB_SUCCEEDED)
         return add_success(engine, trial);
-    tally_add_other(&engine->tally, trial->state);
+    tally_add_other(&engine->tally, trial->state, trial->number);
     return false;
 }
 
@@ -118,6 +118,6 @@ int engine_account_reopened(struct engine *engine,
                        reopening->told))
         return recount(engine, err);
     tally_remove(&engine->tally, reopening->state, reopening->is_infeasible,
-                 reopening->told);
+                 reopening->number, reopening->told);
     return 0;
 }

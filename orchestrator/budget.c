@@ -2,6 +2,7 @@
 #include "orchestrator/budget.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool is_better(const struct objective *objective, double a, double b)
 {
@@ -56,9 +57,16 @@ void tally_add_infeasible(struct tally *tally)
     tally->since_best++;
 }
 
-void tally_add_other(struct tally *tally, enum job_state state)
+/* Its bit among the first trials; 0: it is none of them. */
+static unsigned first_bit(int64_t trial)
+{
+    return trial >= 1 && trial <= BUDGET_FIRST_TRIALS ? 1u << (trial - 1) : 0;
+}
+
+void tally_add_other(struct tally *tally, enum job_state state, int64_t trial)
 {
     tally->failed += state == JOB_FAILED;
+    tally->first_failed |= state == JOB_FAILED ? first_bit(trial) : 0;
     tally->since_best += state == JOB_FAILED || state == JOB_STOPPED;
     tally->stopped += state == JOB_STOPPED;
     tally->cancelled += state != JOB_FAILED && state != JOB_STOPPED;
@@ -72,13 +80,14 @@ bool tally_hangs_on(const struct tally *tally, enum job_state state,
 }
 
 void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
-                  int64_t place)
+                  int64_t trial, int64_t place)
 {
     tally->succeeded -= state == JOB_SUCCEEDED;
     tally->infeasible -= is_infeasible;
     tally->failed -= state == JOB_FAILED;
     tally->stopped -= state == JOB_STOPPED;
     tally->cancelled -= state == JOB_CANCELLED;
+    tally->first_failed &= ~first_bit(trial);
     if (state != JOB_CANCELLED && place > tally->improved_place)
         tally->since_best--;
 }
@@ -96,6 +105,12 @@ int64_t budget_resource_left(const struct budget *budget,
     return budget->resource - tally->resource_used - outstanding;
 }
 
+static bool have_first_failed(const struct tally *tally)
+{
+    return tally->succeeded == 0 &&
+           tally->first_failed == (1u << BUDGET_FIRST_TRIALS) - 1;
+}
+
 enum budget_verdict budget_check(const struct budget *budget,
                                  const struct objective *objective,
                                  const struct tally *tally, int64_t elapsed_ms)
@@ -110,6 +125,10 @@ enum budget_verdict budget_check(const struct budget *budget,
         return BUDGET_NO_IMPROVEMENT;
     if (budget->convergence && tally->has_converged)
         return BUDGET_CONVERGENCE;
+    if (budget->failures > 0 && tally->failed >= budget->failures)
+        return BUDGET_FAILURES;
+    if (budget->gives_up && have_first_failed(tally))
+        return BUDGET_FIRST_FAILED;
     if (budget->trials > 0 && tally->suggested >= budget->trials)
         return BUDGET_TRIALS;
     if (budget_resource_left(budget, tally, 0) <= 0)
@@ -120,6 +139,11 @@ enum budget_verdict budget_check(const struct budget *budget,
 bool budget_verdict_ends_all(enum budget_verdict verdict)
 {
     return verdict > BUDGET_RESOURCE;
+}
+
+bool budget_verdict_is_failure(enum budget_verdict verdict)
+{
+    return verdict == BUDGET_FAILURES || verdict == BUDGET_FIRST_FAILED;
 }
 
 const char *budget_verdict_text(enum budget_verdict verdict)
@@ -134,7 +158,19 @@ const char *budget_verdict_text(enum budget_verdict verdict)
                                   "budget allows",
         [BUDGET_CONVERGENCE] = "the search has converged: a better trial is "
                                "unlikely",
+        [BUDGET_FAILURES] = "as many trials failed as the budget allows",
+        [BUDGET_FIRST_FAILED] = "the first 10 trials all failed",
     };
 
     return texts[verdict];
+}
+
+enum budget_verdict budget_verdict_find(const char *text)
+{
+    int verdict = BUDGET_VERDICT_COUNT - 1;
+
+    while (verdict > BUDGET_GO_ON &&
+           strcmp(budget_verdict_text((enum budget_verdict)verdict), text) != 0)
+        verdict--;
+    return (enum budget_verdict)verdict;
 }

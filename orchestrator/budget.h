@@ -27,7 +27,13 @@ struct tally {
     int64_t improved_place; /* its place among the results told; 0: none yet */
     int64_t resource_used;  /* by all attempts that ended */
     bool has_converged;     /* as convergence_reached() said last */
+    unsigned first_failed;  /* of the first trials, a bit each */
 };
+
+/* So many trials that all fail, and no other that succeeds, tell of a fault
+ * that is none of their settings. They are the first by number, since among the
+ * first to end the failures come before what takes hours. */
+enum { BUDGET_FIRST_TRIALS = 10 };
 
 /* improvement: of the budget. */
 void tally_init(struct tally *tally, double improvement);
@@ -45,7 +51,7 @@ void tally_add_infeasible(struct tally *tally);
 
 /* A trial failed, was stopped or cancelled. The first two are no improvement.
  */
-void tally_add_other(struct tally *tally, enum job_state state);
+void tally_add_other(struct tally *tally, enum job_state state, int64_t trial);
 
 /* Whether taking back the result in that place may change what counted as best
  * or as an improvement: the results must be added anew then. */
@@ -54,7 +60,7 @@ bool tally_hangs_on(const struct tally *tally, enum job_state state,
 
 /* Takes the result in that place back, on which nothing hangs. */
 void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
-                  int64_t place);
+                  int64_t trial, int64_t place);
 
 /* Trials that will not change any more. */
 int64_t tally_ended(const struct tally *tally);
@@ -72,11 +78,16 @@ enum budget_verdict {
     BUDGET_TARGET,
     BUDGET_NO_IMPROVEMENT,
     BUDGET_CONVERGENCE,
+    BUDGET_FAILURES, /* these two: the run has failed */
+    BUDGET_FIRST_FAILED,
     BUDGET_VERDICT_COUNT
 };
 
 /* Whether it ends those that run, too. */
 bool budget_verdict_ends_all(enum budget_verdict verdict);
+
+/* Whether the run has failed by it. */
+bool budget_verdict_is_failure(enum budget_verdict verdict);
 
 /* elapsed_ms: the run's time so far. */
 enum budget_verdict budget_check(const struct budget *budget,
@@ -85,5 +96,8 @@ enum budget_verdict budget_check(const struct budget *budget,
 
 /* One sentence, for the record and for people. */
 const char *budget_verdict_text(enum budget_verdict verdict);
+
+/* The verdict with that text; BUDGET_GO_ON: none has it. */
+enum budget_verdict budget_verdict_find(const char *text);
 
 #endif

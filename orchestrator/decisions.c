@@ -261,7 +261,7 @@ static void account(struct deciding *deciding, const struct job *job)
     struct tally *tally = &deciding->tally;
 
     if (job->state != JOB_SUCCEEDED)
-        tally_add_other(tally, job->state);
+        tally_add_other(tally, job->state, job->number);
     else if (job->violation > 0.0)
         tally_add_infeasible(tally);
     else
@@ -393,12 +393,7 @@ static void observe(struct job *job, const json_t *detail)
 /* Whether the text is that of one of the verdicts, bits 1 << enum. */
 static bool is_among(unsigned verdicts, const char *reason)
 {
-    for (int v = BUDGET_GO_ON; v < BUDGET_VERDICT_COUNT; v++) {
-        if ((verdicts & 1u << v) &&
-            strcmp(reason, budget_verdict_text((enum budget_verdict)v)) == 0)
-            return true;
-    }
-    return false;
+    return (verdicts & 1u << budget_verdict_find(reason)) != 0;
 }
 
 /* No attempt needs more than the max. */
@@ -411,13 +406,22 @@ static bool lacks_resource(const struct deciding *deciding)
     return left < 0 || (uint64_t)left < experiment->schedule.options.max;
 }
 
-/* Whether the reason is one that holds. */
+/* Whether the run has failed for that reason. */
+static bool failure_holds(const struct deciding *deciding, const char *reason)
+{
+    return deciding->is_hopeless ||
+           (budget_verdict_is_failure(budget_verdict_find(reason)) &&
+            is_among(deciding->verdicts, reason));
+}
+
+/* Whether it has succeeded for that reason. */
 static bool reason_holds(const struct deciding *deciding,
                          const struct session *session, const char *reason)
 {
-    const unsigned by_results = 1u << BUDGET_TARGET |
-                                1u << BUDGET_NO_IMPROVEMENT |
-                                1u << BUDGET_CONVERGENCE;
+    const unsigned by_results =
+        1u << BUDGET_TARGET | 1u << BUDGET_NO_IMPROVEMENT |
+        1u << BUDGET_CONVERGENCE | 1u << BUDGET_FAILURES |
+        1u << BUDGET_FIRST_FAILED;
     int64_t elapsed = elapsed_ms(deciding, session) + CLOCK_SLACK_MS;
     int64_t trials = deciding->experiment->budget.trials;
     int64_t time_ms = deciding->experiment->budget.time_ms;
@@ -425,7 +429,7 @@ static bool reason_holds(const struct deciding *deciding,
     bool all_ended = tally_ended(&deciding->tally) == suggested;
 
     if (is_among(deciding->verdicts, reason))
-        return true;
+        return !budget_verdict_is_failure(budget_verdict_find(reason));
     if (is_among(by_results, reason))
         return false;
     /* Whatever came while the trials were told to end. */
@@ -454,7 +458,7 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
     if (strcmp(state, run_state_names[RUN_SUCCEEDED]) == 0)
         holds = reason_holds(deciding, session, reason);
     else if (strcmp(state, run_state_names[RUN_FAILED]) == 0)
-        holds = deciding->is_hopeless;
+        holds = failure_holds(deciding, reason);
     if (!holds)
         return deciding_differ(deciding, 0,
                                "the run %s ('%.100s'), which does not "

@@ -527,6 +527,9 @@ static int conclude(struct engine *engine, struct err *err)
         engine_steps_conclude(engine);
     else if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON)
         explain_end(engine);
+    else if (result->state == RUN_SUCCEEDED &&
+             budget_verdict_is_failure(result->verdict))
+        result->state = RUN_FAILED;
     return record_state(engine, result->state, 0, err);
 }
 

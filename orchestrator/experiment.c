@@ -284,6 +284,8 @@ static void build_budget(struct build *build, const struct conf_node *node)
     budget->improvement =
         experiment_number(node, "improvement", DEFAULT_IMPROVEMENT);
     budget->convergence = experiment_bool(node, "convergence", false);
+    budget->failures = experiment_int(node, "failures", 0);
+    budget->gives_up = conf_get(node, "failures") == NULL;
     build->experiment->search.budget_trials = (uint64_t)budget->trials;
     build->experiment->search.parallel =
         (uint64_t)experiment_parallel(build->experiment);

@@ -41,6 +41,8 @@ struct budget {
     double improvement;     /* relative to the best: what is less is none */
     bool convergence;       /* ends when nothing better is to be expected */
     int64_t resource;       /* of all attempts together, 0: no limit */
+    int64_t failures;       /* trials that failed, 0: no limit */
+    bool gives_up; /* where the first BUDGET_FIRST_TRIALS (budget.h) all fail */
 };
 
 /* How trials are given their resource: see strategies/scheduler.h. */

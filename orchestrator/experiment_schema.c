@@ -291,6 +291,8 @@ static const struct schema_key setting_element = {
     .element = &value_element,
 };
 
+static const char *const no_limit[] = {"none", NULL};
+
 static const struct schema_key budget_keys[] = {
     {
         .name = "trials",
@@ -368,6 +370,20 @@ static const struct schema_key budget_keys[] = {
                "in all their attempts.",
         .fallback = "no limit",
         .example = "2000",
+    },
+    {
+        .name = "failures",
+        .known_as = "max_failures max_failed max_fails",
+        .type = SCHEMA_INT | SCHEMA_TEXT,
+        .choices = no_limit,
+        .min = 1,
+        .max = COUNT_MAX,
+        .doc = "The run ends, and has failed, when so many trials have failed, "
+               "each after all its retries. With none it goes on whatever "
+               "fails.",
+        .fallback = "it ends when the first 10 trials have all failed, and no "
+                    "other has succeeded",
+        .example = "3",
     },
     {.name = NULL},
 };

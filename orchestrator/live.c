@@ -179,8 +179,6 @@ json_t *live_from_result(const struct engine_result *result)
     json_object_set_new(json, "event", json_string("ended"));
     json_object_set_new(json, "state",
                         json_string(run_state_names[result->state]));
-    json_object_set_new(json, "target_reached",
-                        json_boolean(result->verdict == BUDGET_TARGET));
     json_object_set_new(json, "signal", json_integer(result->signal));
     json_object_set_new(json, "reason", json_from_text(result->reason));
     json_object_set_new(json, "tally", from_tally(&result->tally));
@@ -266,9 +264,7 @@ static int read_result(struct live *live, const struct experiment *experiment)
     if (i == RUN_STATE_COUNT)
         return -1;
     live->result.state = (enum run_state)i;
-    live->result.verdict = json_is_true(json_object_get(json, "target_reached"))
-                               ? BUDGET_TARGET
-                               : BUDGET_TRIALS;
+    live->result.verdict = budget_verdict_find(to_text(json, "reason"));
     live->result.signal = (int)to_integer(json, "signal");
     snprintf(live->result.reason, sizeof(live->result.reason), "%s",
              to_text(json, "reason"));

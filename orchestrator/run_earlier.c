@@ -13,6 +13,7 @@ struct comparison {
     struct run_earlier *earlier;
     const char *spec;
     char *overrides;
+    bool is_experiment;
 };
 
 static int compare_row(void *user, const struct run_row *row)
@@ -22,8 +23,10 @@ static int compare_row(void *user, const struct run_row *row)
 
     earlier->name = mem_copy_string(row->name);
     earlier->trials = row->trials;
-    earlier->is_over = strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0;
     earlier->has_failed = strcmp(row->state, run_state_names[RUN_FAILED]) == 0;
+    earlier->is_over =
+        strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0 ||
+        (earlier->has_failed && comparison->is_experiment);
     earlier->is_same = strcmp(row->spec, comparison->spec) == 0 &&
                        strcmp(row->overrides, comparison->overrides) == 0;
     return 0;
@@ -68,7 +71,8 @@ int run_find_earlier(struct store *store, const struct spec *spec,
     const char *wanted =
         order->name != NULL ? order->name : spec->experiment->name;
     struct comparison comparison = {.earlier = earlier,
-                                    .spec = spec->experiment->source};
+                                    .spec = spec->experiment->source,
+                                    .is_experiment = spec->workflow == NULL};
     int result;
 
     *earlier = (struct run_earlier){0};
@@ -124,7 +128,8 @@ int run_find_below(struct store *store, const struct spec *spec,
     struct descent descent = {
         .comparison = {.earlier = earlier,
                        .spec = spec->experiment->source,
-                       .overrides = run_overrides(order)},
+                       .overrides = run_overrides(order),
+                       .is_experiment = spec->workflow == NULL},
         .job = order->parent_job,
     };
     int result;

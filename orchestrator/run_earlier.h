@@ -15,7 +15,7 @@ struct run_earlier {
     int64_t id; /* 0: there is none */
     char *name; /* the caller's, as all of it */
     int64_t trials;
-    bool is_over;    /* it used its budget or reached its target */
+    bool is_over;    /* nothing would come of going on with it as it is */
     bool has_failed; /* as a whole */
     bool is_same;    /* of the same file with the same --set words */
     bool has_engine; /* which works on it now */

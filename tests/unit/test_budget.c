@@ -100,8 +100,8 @@ static void test_budget__what_is_infeasible_is_no_improvement(void **state)
     tally_add_infeasible(&tally);
     assert_int_equal(tally.best_trial, 0);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
-    tally_add_other(&tally, JOB_FAILED);
-    tally_add_other(&tally, JOB_CANCELLED);
+    tally_add_other(&tally, JOB_FAILED, 1);
+    tally_add_other(&tally, JOB_CANCELLED, 1);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
     tally_add_infeasible(&tally);
     assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
@@ -113,6 +113,60 @@ static void test_budget__what_is_infeasible_is_no_improvement(void **state)
                      BUDGET_TARGET);
 }
 
+static void test_budget__failures_in_all(void **state)
+{
+    struct budget budget = {.trials = 20, .failures = 2};
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, 0.01);
+    tally_add_other(&tally, JOB_FAILED, 1);
+    tally_add_other(&tally, JOB_STOPPED, 2);
+    tally_add_result(&tally, &minimize, 3, 3, 1.0);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally_add_other(&tally, JOB_FAILED, 40);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
+                     BUDGET_FAILURES);
+    tally_remove(&tally, JOB_FAILED, false, 40, 4);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+}
+
+/* The first by number; whichever ends first, and whatever else has failed. */
+static void test_budget__the_first_trials_all_failed(void **state)
+{
+    struct budget budget = {.trials = 100, .gives_up = true};
+    struct budget patient = {.trials = 100};
+    struct tally tally;
+
+    (void)state;
+    tally_init(&tally, 0.01);
+    for (int i = 30; i > 1; i--)
+        tally_add_other(&tally, JOB_FAILED, i);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally_add_other(&tally, JOB_FAILED, 1);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0),
+                     BUDGET_FIRST_FAILED);
+    assert_int_equal(budget_check(&patient, &minimize, &tally, 0),
+                     BUDGET_GO_ON);
+    tally_remove(&tally, JOB_FAILED, false, 7, 24);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally_add_other(&tally, JOB_FAILED, 7);
+    tally_add_infeasible(&tally);
+    assert_int_equal(budget_check(&budget, &minimize, &tally, 0), BUDGET_GO_ON);
+    tally_forget(&tally);
+    assert_int_equal(tally.first_failed, 0);
+}
+
+static void test_budget__a_verdict_is_found_by_its_text(void **state)
+{
+    (void)state;
+    for (int i = BUDGET_GO_ON; i < BUDGET_VERDICT_COUNT; i++)
+        assert_int_equal(
+            budget_verdict_find(budget_verdict_text((enum budget_verdict)i)),
+            i);
+    assert_int_equal(budget_verdict_find("stopped by its user"), BUDGET_GO_ON);
+}
+
 /* As if it had never been added. */
 static void test_budget__a_result_is_taken_back(void **state)
 {
@@ -120,19 +174,19 @@ static void test_budget__a_result_is_taken_back(void **state)
 
     (void)state;
     tally_init(&tally, 0.01);
-    tally_add_other(&tally, JOB_FAILED); /* place 1 */
+    tally_add_other(&tally, JOB_FAILED, 1); /* place 1 */
     tally_add_result(&tally, &minimize, 2, 2, 5.0);
-    tally_add_other(&tally, JOB_FAILED);
+    tally_add_other(&tally, JOB_FAILED, 3);
     tally_add_infeasible(&tally);
-    tally_add_other(&tally, JOB_STOPPED);
-    tally_add_other(&tally, JOB_CANCELLED);
+    tally_add_other(&tally, JOB_STOPPED, 5);
+    tally_add_other(&tally, JOB_CANCELLED, 6);
     assert_int_equal(tally.since_best, 3);
-    tally_remove(&tally, JOB_FAILED, false, 1);
+    tally_remove(&tally, JOB_FAILED, false, 1, 1);
     assert_int_equal(tally.since_best, 3);
-    tally_remove(&tally, JOB_FAILED, false, 3);
-    tally_remove(&tally, JOB_SUCCEEDED, true, 4);
-    tally_remove(&tally, JOB_STOPPED, false, 5);
-    tally_remove(&tally, JOB_CANCELLED, false, 6);
+    tally_remove(&tally, JOB_FAILED, false, 3, 3);
+    tally_remove(&tally, JOB_SUCCEEDED, true, 4, 4);
+    tally_remove(&tally, JOB_STOPPED, false, 5, 5);
+    tally_remove(&tally, JOB_CANCELLED, false, 6, 6);
     assert_int_equal(tally.since_best, 0);
     assert_int_equal(tally_ended(&tally), 1);
     assert_int_equal(tally.infeasible, 0);
@@ -231,6 +285,9 @@ int main(void)
         cmocka_unit_test(test_budget__limits),
         cmocka_unit_test(test_budget__target_of_a_maximum),
         cmocka_unit_test(test_budget__what_is_infeasible_is_no_improvement),
+        cmocka_unit_test(test_budget__failures_in_all),
+        cmocka_unit_test(test_budget__the_first_trials_all_failed),
+        cmocka_unit_test(test_budget__a_verdict_is_found_by_its_text),
         cmocka_unit_test(test_budget__a_result_is_taken_back),
         cmocka_unit_test(test_budget__improvement_is_relative),
         cmocka_unit_test(test_budget__what_hangs_on_a_result),

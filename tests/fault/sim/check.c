@@ -306,6 +306,8 @@ static void check_verdict(const struct history *history,
         is_as_it_says = scenario->step_count > 0;
         break;
     case BUDGET_CONVERGENCE:
+    case BUDGET_FAILURES:
+    case BUDGET_FIRST_FAILED:
     case BUDGET_VERDICT_COUNT:
         break;
     }
