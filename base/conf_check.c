@@ -24,7 +24,8 @@ static bool is_odd_line_end(uint32_t rune)
 static bool is_control(uint32_t rune)
 {
     return (rune < 0x20 && rune != '\t' && rune != '\n' && rune != '\r') ||
-           (rune >= 0x7f && rune < 0xa0) || rune == 0xfeff || rune >= 0xfffe;
+           (rune >= 0x7f && rune < 0xa0) || rune == 0xfeff || rune == 0xfffe ||
+           rune == 0xffff;
 }
 
 static int check_rune(uint32_t rune, const char *rest, size_t left,
@@ -39,7 +40,7 @@ static int check_rune(uint32_t rune, const char *rest, size_t left,
     if (is_odd_line_end(rune))
         return diags_add(diags, place, "end lines with LF or CR LF",
                          "the line separator U+%04X", (unsigned)rune);
-    if (is_control(rune) && rune < 0x10000)
+    if (is_control(rune))
         return diags_add(diags, place, NULL, "the control character U+%04X",
                          (unsigned)rune);
     return 0;

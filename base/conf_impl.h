@@ -36,6 +36,10 @@ void conf_resolve_scalar(struct conf_cell *cell, const char *text,
  * characters, no line ends but LF and CR LF. 0, or -1 with a message. */
 int conf_check_text(const char *text, size_t length, struct diags *diags);
 
+/* Where in a text the character `column` of line `line` (both 1-based) stands,
+ * or the text's end. */
+const char *conf_find_place(const char *text, int line, int column);
+
 /* Adds libyaml's complaint in words that help; `begun` is the line where what
  * it was reading starts, or 0. Always -1. */
 int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,

@@ -35,7 +35,7 @@ static void take_scalar(struct peek *p, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
 
-    if (p->depth == 1 && p->is_map && p->is_key && strcmp(text, p->key) == 0)
+    if (p->depth == 1 && p->is_key && strcmp(text, p->key) == 0)
         p->found = true;
     end_node(p);
 }

@@ -12,32 +12,29 @@
  */
 
 struct cursor {
-    const char *at, *end;
+    const char *at;
     int line, column;
 };
 
 static void step(struct cursor *cursor)
 {
-    size_t left = (size_t)(cursor->end - cursor->at);
-    size_t bytes = text_next_rune(cursor->at, left, NULL);
-
     if (*cursor->at == '\n') {
         cursor->line++;
         cursor->column = 1;
     } else {
         cursor->column++;
     }
-    cursor->at += bytes > 0 ? bytes : 1;
+    cursor->at = text_skip_runes(cursor->at, 1);
 }
 
 static bool at_end(const struct cursor *cursor)
 {
-    return cursor->at >= cursor->end;
+    return *cursor->at == '\0';
 }
 
 static bool at_space(const struct cursor *cursor)
 {
-    return !at_end(cursor) && isspace((unsigned char)*cursor->at);
+    return isspace((unsigned char)*cursor->at);
 }
 
 static void skip_space(struct cursor *cursor)
@@ -52,12 +49,12 @@ static char enter_scalar(struct cursor *cursor)
 {
     char first;
 
-    while (!at_end(cursor) && (*cursor->at == '&' || *cursor->at == '!')) {
+    while (*cursor->at == '&' || *cursor->at == '!') {
         while (!at_end(cursor) && !at_space(cursor))
             step(cursor);
         skip_space(cursor);
     }
-    first = at_end(cursor) ? '\0' : *cursor->at;
+    first = *cursor->at;
     if (first == '"' || first == '\'') {
         step(cursor);
         return first;
@@ -79,28 +76,23 @@ static bool pass(struct cursor *cursor, const char *c, char quote)
         return true;
     }
     /* two quotes in a row, \" and \\, or an escaped end of line */
-    if (!at_end(cursor) && quote == '"' && *cursor->at == '\\') {
+    if (quote == '"' && *cursor->at == '\\') {
         step(cursor);
         skip_space(cursor);
     } else if (quote == '\'' && *c == '\'') {
         step(cursor);
     }
-    if (at_end(cursor) || *cursor->at != *c)
+    if (*cursor->at != *c)
         return false;
     step(cursor);
     return true;
 }
 
-static const char *find_offset(const char *text, int line, int column)
+const char *conf_find_place(const char *text, int line, int column)
 {
     for (; line > 1 && *text != '\0'; text++)
         line -= *text == '\n';
-    for (; column > 1 && *text != '\0'; column--) {
-        size_t bytes = text_next_rune(text, strlen(text), NULL);
-
-        text += bytes > 0 ? bytes : 1;
-    }
-    return text;
+    return text_skip_runes(text, column - 1);
 }
 
 /* How many characters to underline: those of a name, else one. */
@@ -108,7 +100,7 @@ static int word_length(const struct cursor *cursor)
 {
     const char *p = cursor->at;
 
-    while (p < cursor->end && (isalnum((unsigned char)*p) || *p == '_'))
+    while (isalnum((unsigned char)*p) || *p == '_')
         p++;
     return p > cursor->at ? (int)(p - cursor->at) : 1;
 }
@@ -117,9 +109,9 @@ struct diag_place conf_place_in(const struct conf_doc *doc,
                                 const struct conf_node *scalar, int line,
                                 int column)
 {
-    struct cursor cursor = {doc->source, doc->source + doc->length, 1, 1};
+    struct cursor cursor = {doc->source, 1, 1};
     const char *text = scalar->text;
-    const char *target = find_offset(text, line, column);
+    const char *target = conf_find_place(text, line, column);
     char quote;
 
     if (scalar->place.line == 0)
@@ -130,12 +122,9 @@ struct diag_place conf_place_in(const struct conf_doc *doc,
     quote = enter_scalar(&cursor);
     while (isspace((unsigned char)*text) && text < target)
         text++;
-    while (text < target) {
-        size_t bytes = text_next_rune(text, strlen(text), NULL);
-
+    for (; text < target; text = text_skip_runes(text, 1)) {
         if (!pass(&cursor, text, quote))
             return scalar->place;
-        text += bytes > 0 ? bytes : 1;
     }
     /* a space of the text may stand before an indented line */
     if (*target != '\0' && !isspace((unsigned char)*target))

@@ -30,25 +30,13 @@ static const struct problem problems[] = {
     {"found undefined tag handle", "custom tags are not read here", NULL},
 };
 
-/* Where a line of the source begins; NULL if it has no such line. */
-static const char *find_line(const struct conf_doc *doc, int line)
-{
-    const char *at = doc->source;
-
-    for (int i = 1; i < line && at != NULL; i++) {
-        at = strchr(at, '\n');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return at;
-}
-
 /* Whether only white space with a tab in it stands before the place. */
 static bool tab_indents(const struct conf_doc *doc, struct diag_place *place)
 {
-    const char *line = find_line(doc, place->line);
-    size_t length = line != NULL ? strspn(line, " ") : 0;
+    const char *line = conf_find_place(doc->source, place->line, 1);
+    size_t length = strspn(line, " ");
 
-    if (line == NULL || line[length] != '\t')
+    if (line[length] != '\t')
         return false;
     place->column = (int)length + 1;
     return true;
@@ -57,11 +45,10 @@ static bool tab_indents(const struct conf_doc *doc, struct diag_place *place)
 /* Whether a template begins there, whose braces YAML takes for its own. */
 static bool is_template(const struct conf_doc *doc, struct diag_place place)
 {
-    const char *line = find_line(doc, place.line);
-    size_t before = (size_t)place.column - 2;
+    const char *before =
+        conf_find_place(doc->source, place.line, place.column - 1);
 
-    return line != NULL && place.column > 1 && strlen(line) > before &&
-           strncmp(line + before, "${{", 3) == 0;
+    return place.column > 1 && strncmp(before, "${{", 3) == 0;
 }
 
 int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/template_shell.h"
+#include "base/text.h"
 
 enum { EXPRESSIONS_MAX = 1000 };
 
@@ -121,15 +122,6 @@ const char *template_find_expression(const char *text, size_t *length)
     return start;
 }
 
-static const char *skip_characters(const char *text, int count)
-{
-    for (; count > 0 && *text != '\0'; count--)
-        do
-            text++;
-        while (((unsigned char)*text & 0xc0) == 0x80);
-    return text;
-}
-
 static int expression(struct parser *p)
 {
     const char *start = p->at + strlen("${{");
@@ -151,7 +143,7 @@ static int expression(struct parser *p)
     free(text);
     if (expr == NULL) {
         err_set(p->err, why.kind, "%s", why.text);
-        return place(p, skip_characters(start, why.column - 1));
+        return place(p, text_skip_runes(start, why.column - 1));
     }
     end_literal(p);
     add_part(p->template)->expr = expr;

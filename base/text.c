@@ -124,6 +124,16 @@ size_t text_next_rune(const char *text, size_t length, uint32_t *rune)
     return bytes;
 }
 
+const char *text_skip_runes(const char *text, int count)
+{
+    for (; count > 0 && *text != '\0'; count--) {
+        do
+            text++;
+        while (((unsigned char)*text & 0xc0) == 0x80);
+    }
+    return text;
+}
+
 struct range {
     uint32_t first, last;
 };

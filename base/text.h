@@ -29,6 +29,9 @@ int text_unknown(const char *what, const char *word, const char *const *words,
  */
 size_t text_next_rune(const char *text, size_t length, uint32_t *rune);
 
+/* Behind so many characters of UTF-8 text, or at its end. */
+const char *text_skip_runes(const char *text, int count);
+
 /* How many terminal columns a UTF-8 string takes (control bytes take 1). */
 size_t text_columns(const char *text);
 

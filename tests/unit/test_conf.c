@@ -7,17 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 
-static struct conf_doc *parse(const char *text)
+static struct conf_doc *parse_bytes(const char *text, size_t length)
 {
     struct diags *diags = diags_create("t.yaml");
-    struct conf_doc *doc = conf_parse(text, strlen(text), diags);
+    struct conf_doc *doc = conf_parse(text, length, diags);
     struct buf out = BUF_INIT;
 
     diags_render(diags, false, &out);
@@ -27,6 +29,11 @@ static struct conf_doc *parse(const char *text)
     buf_clear(&out);
     diags_destroy(diags);
     return doc;
+}
+
+static struct conf_doc *parse(const char *text)
+{
+    return parse_bytes(text, strlen(text));
 }
 
 /* "LINE:COLUMN text (help)" of the first message. */
@@ -73,12 +80,15 @@ static void test_conf__scalars_follow_the_core_schema(void **state)
         {"0o17", CONF_INT, 15},
         {"0o8", CONF_TEXT, 0},
         {"0xFf", CONF_INT, 255},
+        {"0xg", CONF_TEXT, 0},
         {"0b1", CONF_TEXT, 0},
         {"-0x1", CONF_TEXT, 0},
         {"1_000", CONF_TEXT, 0},
         {"1:30", CONF_TEXT, 0},
         {"1e-4", CONF_REAL, 1e-4},
         {"1.", CONF_REAL, 1},
+        {"+1.5e+3", CONF_REAL, 1500},
+        {"\xf0\x9f\x98\x80", CONF_TEXT, 0},
         {".5", CONF_REAL, 0.5},
         {"-.5E+2", CONF_REAL, -50},
         {".", CONF_TEXT, 0},
@@ -151,6 +161,15 @@ static void test_conf__nodes_know_where_they_stand(void **state)
     conf_destroy(doc);
 }
 
+static void test_conf__a_merge_key_in_quotes_is_a_word(void **state)
+{
+    struct conf_doc *doc = parse("\"<<\": 1\n");
+
+    (void)state;
+    assert_int_equal(conf_get(conf_root(doc), "<<")->integer, 1);
+    conf_destroy(doc);
+}
+
 static void test_conf__aliases_share_nodes(void **state)
 {
     struct conf_doc *doc = parse("a: &x [1, 2]\nb: *x\nc: &x 3\nd: *x\n");
@@ -193,6 +212,10 @@ static void test_conf__refusals_say_what_and_where(void **state)
         {"a: [${{ x }}]\n",
          "1:6 a template inside of { } or [ ] needs quotes (put the text in "
          "quotes: \"... ${{ }}\")"},
+        {"\xc3\xa4: [${{ x }}]\n",
+         "1:6 a template inside of { } or [ ] needs quotes (put the text in "
+         "quotes: \"... ${{ }}\")"},
+        {"a: [1 }\n", "1:7 expected ',' or ']'"},
         {"a: 'x\n", "2:1 the file ends inside quotes (of what starts in line "
                     "1)"},
         {"a: 1\n  b: 2\n",
@@ -207,6 +230,8 @@ static void test_conf__refusals_say_what_and_where(void **state)
          "an alias for a whole map)"},
         {"a: !python/object 1\n",
          "1:4 tags such as '!python/object' are not read here"},
+        {"a: !x [1]\n", "1:4 tags such as '!x' are not read here"},
+        {"a: !x {b: 1}\n", "1:4 tags such as '!x' are not read here"},
         {"a: !!int 1\n",
          "1:4 tags such as 'tag:yaml.org,2002:int' are not read here"},
         {"? [1]\n: 2\n", "1:3 a key cannot be a list; it must be a word"},
@@ -226,6 +251,7 @@ static void test_conf__refusals_say_what_and_where(void **state)
         {"a: \xc2\x85\n", "1:4 the line separator U+0085 (end lines with LF "
                           "or CR LF)"},
         {"a: \xef\xbb\xbf\n", "1:4 the control character U+FEFF"},
+        {"a: \xef\xbf\xbe\n", "1:4 the control character U+FFFE"},
         {"a: \xef\xbf\xbf\n", "1:4 the control character U+FFFF"},
         {"a: \x7f\n", "1:4 the control character U+007F"},
         {"a: 1\r", "1:5 a carriage return that ends no line (end lines with "
@@ -342,6 +368,35 @@ static void test_conf__expansion_of_aliases_is_bounded(void **state)
     buf_clear(&text);
 }
 
+/* The last node that there may be, and one more. */
+static void test_conf__nodes_are_bounded(void **state)
+{
+    static const char *const last[] = {"1", "[]", "{}"};
+    struct buf text = BUF_INIT;
+    char expected[128];
+    size_t before;
+
+    (void)state;
+    buf_add_string(&text, "[&a [");
+    repeat(&text, "1,", 999);
+    buf_add_string(&text, "],");
+    repeat(&text, "*a,", CONF_MAX_NODES / 1000 - 2);
+    repeat(&text, "1,", 999);
+    before = text.length;
+    snprintf(expected, sizeof(expected),
+             "1:%zu the file has more than 4000000 nodes, those behind "
+             "aliases counted each time",
+             before + 1);
+    for (size_t i = 0; i < ARRAY_LEN(last); i++) {
+        buf_truncate(&text, before);
+        buf_printf(&text, "%s]", last[i]);
+        expect_refusal(text.data, text.length, expected);
+    }
+    text.data[before - 1] = ']';
+    conf_destroy(parse_bytes(text.data, before));
+    buf_clear(&text);
+}
+
 static void test_conf__size_is_bounded(void **state)
 {
     struct buf text = BUF_INIT;
@@ -357,6 +412,63 @@ static void test_conf__size_is_bounded(void **state)
     buf_clear(&text);
 }
 
+static void test_conf__has_a_key_in_its_outermost_map(void **state)
+{
+    static const struct {
+        const char *text;
+        bool has;
+    } cases[] = {
+        {"", false},
+        {"steps", false},
+        {"[steps]", false},
+        {"steps: 1", true},
+        {"a: steps\nb: {steps: 1}\nc: [steps]\n", false},
+        {"a: steps\n'steps': {}\n", true},
+        {"a: &x steps\nb: *x\nsteps: 1\n", true},
+        {"a: &x steps\n*x : 1\n", false},
+        {"a: [1\nsteps: 1\n", false},
+        {"steps: 1\na: [1\n", true},
+        {"a: 1\n---\nsteps: 1\n", false},
+    };
+    struct buf deep = BUF_INIT;
+    char *huge;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = cases[i].text;
+
+        if (conf_has_key(text, strlen(text), "steps") != cases[i].has)
+            fail_msg("%s", text);
+    }
+    buf_add_string(&deep, "a: ");
+    repeat(&deep, "[", 64);
+    repeat(&deep, "]", 64);
+    buf_add_string(&deep, "\nsteps: 1\n");
+    assert_false(conf_has_key(deep.data, deep.length, "steps"));
+    buf_clear(&deep);
+    huge = mem_printf("steps: 1%*s", CONF_MAX_BYTES, "");
+    assert_true(conf_has_key(huge, CONF_MAX_BYTES, "steps"));
+    assert_false(conf_has_key(huge, CONF_MAX_BYTES + 1, "steps"));
+    free(huge);
+}
+
+static void test_conf__loads_a_file(void **state)
+{
+    char path[] = "/tmp/smtune-conf.XXXXXX";
+    struct diags *diags = diags_create("t.yaml");
+    int fd = mkstemp(path);
+    struct conf_doc *doc;
+
+    (void)state;
+    assert_int_equal(write(fd, "a: 7\n", 5), 5);
+    close(fd);
+    doc = conf_load(path, diags, NULL);
+    assert_int_equal(conf_get(conf_root(doc), "a")->integer, 7);
+    conf_destroy(doc);
+    diags_destroy(diags);
+    unlink(path);
+}
+
 static void test_conf__load_tells_missing_files(void **state)
 {
     struct diags *diags = diags_create("t.yaml");
@@ -365,6 +477,7 @@ static void test_conf__load_tells_missing_files(void **state)
     (void)state;
     assert_null(conf_load("/nonexistent/t.yaml", diags, &err));
     assert_int_equal(err.kind, ERR_NOT_FOUND);
+    assert_null(conf_load("/nonexistent/t.yaml", diags, NULL));
     assert_int_equal(diags_count(diags), 0);
     assert_null(conf_load("/dev/zero", diags, &err));
     assert_int_equal(diags_count(diags), 1);
@@ -401,6 +514,24 @@ static void test_conf__places_inside_scalars(void **state)
     expect_place("k: 'one\n\n  two'\n", 2, 1, "3:3");
     expect_place("k: abc\n", 1, 4, "1:7");
     expect_place("k: abc\n", 9, 9, "1:7");
+    expect_place("k: ' a'", 1, 1, "1:5");
+    expect_place("k: ' a'", 1, 2, "1:6");
+    expect_place("k: |", 1, 1, "1:5");
+    expect_place("k: &x", 1, 1, "1:6");
+}
+
+static void test_conf__a_place_is_as_long_as_its_name(void **state)
+{
+    struct conf_doc *doc = parse("k: a val_loss + 1\n");
+    const struct conf_node *k = conf_get(conf_root(doc), "k");
+
+    (void)state;
+    assert_int_equal(conf_place_in(doc, k, 1, 3).length, 8);
+    assert_int_equal(conf_place_in(doc, k, 1, 12).length, 1);
+    assert_int_equal(conf_set(doc, "k=a val_loss", NULL), 0);
+    k = conf_get(conf_root(doc), "k");
+    assert_int_equal(conf_place_in(doc, k, 1, 3).line, 0);
+    conf_destroy(doc);
 }
 
 static void expect_set(const char *text, const char *assignment,
@@ -428,6 +559,9 @@ static void test_conf__set_replaces_and_adds(void **state)
     expect_set("a: {b: 1}\n", "n.c='3'", "n", "c", "3");
     expect_set("a:\n", "a.c=1", "a", "c", "1");
     expect_set("a: {x.y: 1}\n", "a.x.y=2", "a", "x.y", "2");
+    expect_set("x.y: {b: 1}\n", "x.y.b=2", "x.y", "b", "2");
+    expect_set("x.y: 1\n", "x.yz=2", "x", "yz", "2");
+    expect_set("abc: 1\na: {b: 1}\n", "a.b=2", "a", "b", "2");
     expect_set("a: 1\n", "a=", "a", NULL, "~");
     expect_set("a: 1\n", "a={b: {c: 1}, d: e}", "a", "d", "e");
 }
@@ -466,8 +600,50 @@ static void test_conf__set_refuses(void **state)
         assert_int_equal(conf_set(doc, refusals[i].text, &err), -1);
         assert_int_equal(err.kind, ERR_USAGE);
         assert_string_equal(err.text, refusals[i].message);
+        assert_int_equal(conf_set(doc, refusals[i].text, NULL), -1);
         conf_destroy(doc);
     }
+}
+
+static void test_conf__set_goes_32_maps_deep(void **state)
+{
+    struct conf_doc *doc = parse("a: 1\n");
+    struct buf path = BUF_INIT;
+
+    (void)state;
+    repeat(&path, "b.", 31);
+    buf_add_string(&path, "c=2");
+    assert_int_equal(conf_set(doc, buf_text(&path), NULL), 0);
+    buf_truncate(&path, 0);
+    repeat(&path, "b.", 32);
+    buf_add_string(&path, "c=2");
+    assert_int_equal(conf_set(doc, buf_text(&path), NULL), -1);
+    buf_clear(&path);
+    conf_destroy(doc);
+}
+
+static void test_conf__merges_maps(void **state)
+{
+    struct conf_doc *doc = parse("over: {a: 1, b: {c: 2}, d: {e: 3}}\n"
+                                 "under: {a: 4, b: {c: 5, f: 6}, d: 7, g: 8}\n"
+                                 "nothing: {}\n"
+                                 "text: x\n");
+    const struct conf_node *root = conf_root(doc);
+    const struct conf_node *over = conf_get(root, "over"), *both;
+
+    (void)state;
+    both = conf_merge(doc, over, conf_get(root, "under"));
+    assert_int_equal(conf_get(both, "a")->integer, 1);
+    assert_int_equal(conf_get(conf_get(both, "b"), "c")->integer, 2);
+    assert_int_equal(conf_get(conf_get(both, "b"), "f")->integer, 6);
+    assert_ptr_equal(conf_get(both, "d"), conf_get(over, "d"));
+    assert_int_equal(conf_get(both, "g")->integer, 8);
+    assert_ptr_equal(conf_merge(doc, over, conf_get(root, "nothing")), over);
+    assert_ptr_equal(conf_merge(doc, over, conf_get(root, "text")), over);
+    assert_ptr_equal(conf_merge(doc, over, NULL), over);
+    assert_ptr_equal(conf_merge(doc, conf_get(root, "text"), over),
+                     conf_get(root, "text"));
+    conf_destroy(doc);
 }
 
 int main(void)
@@ -476,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_conf__scalars_follow_the_core_schema),
         cmocka_unit_test(test_conf__quotes_and_tags_make_text),
         cmocka_unit_test(test_conf__nodes_know_where_they_stand),
+        cmocka_unit_test(test_conf__a_merge_key_in_quotes_is_a_word),
         cmocka_unit_test(test_conf__aliases_share_nodes),
         cmocka_unit_test(test_conf__refusals_say_what_and_where),
         cmocka_unit_test(test_conf__takes_windows_files),
@@ -484,12 +661,18 @@ int main(void)
         cmocka_unit_test(test_conf__hostile_depth_is_refused_at_once),
         cmocka_unit_test(test_conf__depth_counts_through_aliases),
         cmocka_unit_test(test_conf__expansion_of_aliases_is_bounded),
+        cmocka_unit_test(test_conf__nodes_are_bounded),
         cmocka_unit_test(test_conf__size_is_bounded),
+        cmocka_unit_test(test_conf__has_a_key_in_its_outermost_map),
+        cmocka_unit_test(test_conf__loads_a_file),
         cmocka_unit_test(test_conf__load_tells_missing_files),
         cmocka_unit_test(test_conf__places_inside_scalars),
+        cmocka_unit_test(test_conf__a_place_is_as_long_as_its_name),
         cmocka_unit_test(test_conf__set_replaces_and_adds),
         cmocka_unit_test(test_conf__set_leaves_other_aliases_alone),
         cmocka_unit_test(test_conf__set_refuses),
+        cmocka_unit_test(test_conf__set_goes_32_maps_deep),
+        cmocka_unit_test(test_conf__merges_maps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
