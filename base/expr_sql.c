@@ -153,8 +153,7 @@ static int call(struct translation *t)
     paren.at = t->token.start;
     if (function != NULL) {
         emit(t, &t->token);
-        if (next(t) < 0)
-            return -1;
+        next(t); /* the '(' */
         emit(t, &t->token);
         return open_paren(t, paren);
     }
@@ -277,7 +276,7 @@ static int cast_type(struct translation *t)
 
 static int word(struct translation *t)
 {
-    if (expr_token_is(&t->before, "as") && t->before.type == EXPR_WORD)
+    if (expr_token_is(&t->before, "as"))
         return cast_type(t);
     if (!is_keyword(&t->token))
         return followed_by(t, '(') ? call(t) : column(t);
@@ -295,8 +294,7 @@ static int translate_token(struct translation *t)
     case EXPR_NAME:
         return column(t);
     case EXPR_OPEN:
-        group.list =
-            t->before.type == EXPR_WORD && expr_token_is(&t->before, "in");
+        group.list = expr_token_is(&t->before, "in");
         emit(t, &t->token);
         return open_paren(t, group);
     case EXPR_CLOSE:
@@ -420,7 +418,6 @@ int expr_sql_explain(const struct expr_sql *sql, const char *text,
     if ((size_t)sql_offset >= sql->sql.length - 1)
         return expr_token_error(text, text + strlen(text), err,
                                 "the expression ends too early");
-    if (expr_token_next(text, at, &token, err) < 0)
-        return -1;
+    expr_token_next(text, at, &token, NULL); /* it was read before */
     return unexpected(sql, text, &token, err);
 }

@@ -14,7 +14,7 @@ enum { JSON_MAX_BYTES = 1 << 20, JSON_MAX_DEPTH = 64, INDENT_WIDTH = 2 };
 struct value json_to_value(const json_t *json)
 {
     if (json_is_boolean(json))
-        return value_bool(json_is_true(json));
+        return value_bool(json_typeof(json) == JSON_TRUE);
     if (json_is_integer(json))
         return value_int(json_integer_value(json));
     if (json_is_real(json))

@@ -138,7 +138,7 @@ void units_format_bytes(int64_t bytes, char *text, size_t size)
         return;
     }
     /* 1023.95 would print as 1024.0 */
-    for (; amount >= 1023.95 && i + 1 < ARRAY_LEN(names); i++)
+    for (; amount >= 1023.95; i++)
         amount /= 1024;
     snprintf(text, size, "%.1f %s", amount, names[i]);
 }

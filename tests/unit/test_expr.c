@@ -126,7 +126,9 @@ static void test_expr__evaluates(void **state)
         {"typeof(lr)", "text real"},
         {"hex('a')", "text 61"},
         {"0x10", "int 16"},
+        {"0X1f", "int 31"},
         {"1e-3 + .5", "real 0.501"},
+        {"1E+3", "real 1000"},
         {"~0", "int -1"},
         {"1 << 4 | 1", "int 17"},
         {"5 - -5", "int 10"},
@@ -305,6 +307,9 @@ static void test_expr__explains_a_mistake_where_it_is(void **state)
         {"0x11112222333344445", 1, "hex literal too big"},
         {"lr.", 4, "no name behind 'lr.'"},
         {"train.5", 6, "no name behind"},
+        {"train.5x", 6, "bad number '.5x'"},
+        {"train.'open", 7, "no closing '"},
+        {"_x > 1", 1, "unknown name '_x'"},
         {". lr", 1, "unexpected '.'"},
         {"case when 1", 12, "ends too early"},
         {"between 1 and 2", 1, "unexpected 'between'"},
@@ -349,6 +354,7 @@ static void test_expr__length_and_depth_are_bounded(void **state)
         if (strstr(err.text, cases[i].part) == NULL)
             fail_msg("%.40s: %s", text, err.text);
         assert_true(err.column >= 1);
+        assert_null(compile(*state, text, NULL));
         free(text);
     }
 }
@@ -421,6 +427,63 @@ static void test_expr__many_evaluations_are_no_runaway(void **state)
     expr_destroy(expr);
 }
 
+/* There are fewer buckets for what SQLite makes of them than expressions. */
+static void test_expr__many_expressions_do_not_mix(void **state)
+{
+    enum { COUNT = 6000 };
+    struct expr **exprs = mem_array(COUNT, sizeof(struct expr *));
+    struct value result;
+    char text[32];
+
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof(text), "width + %d", i);
+        exprs[i] = compile(*state, text, NULL);
+    }
+    for (int round = 0; round < 2; round++) {
+        for (int i = round; i < COUNT; i += 1 + round) {
+            assert_int_equal(expr_eval(exprs[i], values, &result, NULL), 0);
+            assert_int_equal(result.integer, 64 + i);
+        }
+        for (int i = round; i < COUNT; i += 2)
+            expr_destroy(exprs[i]);
+    }
+    free(exprs);
+}
+
+static void test_expr__finds_names_with_a_table(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"", ""},
+        {"lr + width * 2", ""},
+        {"train.step", "train.step"},
+        {"\"tune-1\".\"best_lr\" + 1", "\"tune-1\".\"best_lr\""},
+        {"lr + a.b.c - d . e", "a.b.c"},
+        {"lr. step + train.step", "train.step"},
+        {"lr.'text' + a.b", "a.b"},
+        {"lr.(a.b)", "a.b"},
+        {"'a.b' || .5 || 1.5", ""},
+        {"lr.'open + a.b", ""},
+        {"'open + a.b", ""},
+    };
+    struct expr_reference found;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = cases[i].text;
+        bool is_found = expr_find_reference(text, 0, &found);
+        const char *expected = strstr(text, cases[i].expected);
+
+        assert_int_equal(is_found, cases[i].expected[0] != '\0');
+        if (!is_found)
+            continue;
+        assert_int_equal(found.offset, expected - text);
+        assert_int_equal(found.end - found.offset, strlen(cases[i].expected));
+        assert_false(expr_find_reference(text, found.end, &found));
+    }
+}
+
 static void test_expr__odd_values_pass_through(void **state)
 {
     const char *const columns[] = {"x"};
@@ -467,6 +530,8 @@ int main(void)
         cmocka_unit_test(test_expr__large_results_never_come_about),
         cmocka_unit_test(test_expr__one_statement_serves_many_values),
         cmocka_unit_test(test_expr__many_evaluations_are_no_runaway),
+        cmocka_unit_test(test_expr__many_expressions_do_not_mix),
+        cmocka_unit_test(test_expr__finds_names_with_a_table),
         cmocka_unit_test(test_expr__odd_values_pass_through),
     };
 

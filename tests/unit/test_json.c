@@ -31,11 +31,11 @@ static void test_json__prints_values_as_short_as_they_read_back(void **state)
         value_null(),     value_bool(true),      value_int(-7),
         value_real(0.1),  value_real(3),         value_real(1e300),
         value_real(NAN),  value_real(-INFINITY), value_text("a\"b\n"),
-        value_text("µs"),
+        value_text("µs"), value_bool(false),
     };
     const char *expected[] = {"null",          "true",   "-7",   "0.1",
                               "3.0",           "1e+300", "null", "null",
-                              "\"a\\\"b\\n\"", "\"µs\""};
+                              "\"a\\\"b\\n\"", "\"µs\"", "false"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
@@ -149,6 +149,7 @@ static void test_json__depth_is_bounded_outside_strings(void **state)
     memset(deep + 65, ']', 65);
     assert_null(json_parse(deep, 130, &err));
     assert_int_equal(err.column, 65);
+    assert_null(json_parse(deep, 130, NULL));
     json = json_parse(deep + 1, 128, &err);
     assert_non_null(json);
     json_decref(json);

@@ -92,6 +92,8 @@ static void test_metrics__finds_names_and_numbers(void **state)
         {"loss\t=\t1", "loss@1=1"},
         {"\"loss=1 \"a\"=2", "loss@1=1 a@1=2"},
         {"\xc3\xa9 loss=1\xc2\xb5", "loss@1=1"},
+        {"loss\"=1", ""},
+        {"  \nloss=1", "loss@1=1"},
     };
 
     (void)state;
@@ -125,6 +127,7 @@ static void test_metrics__numbers_have_one_form(void **state)
          "a@1=nan a@2=nan a@3=-nan a@4=inf a@5=-inf a@6=inf"},
         {"a=1e999 a=-1e999 a=1e-999", "a@1=inf a@2=-inf a@3=0"},
         {"a=0x10 a=12ms a=1_000 a=1e a=1e+ a=5.x a=nano a=inform", ""},
+        {"a=1e\na=1e+\na=1+2", ""},
         {"a=. a=- a=+ a=e5 a=.e5 a=--1 a=- 1 a=", ""},
         {"a=1.2.3 host=10.0.0.1 a=2026-11-21 eta=12:30 at 12:30:45", ""},
         {"a==1 a<=2 a>=3 a!=4 a:=5 a+=6", ""},
@@ -186,6 +189,7 @@ static void test_metrics__reads_json_lines(void **state)
         {"{\"a\"", ""},
         {"{\"a\" \"b\"}", ""},
         {"{\"a\":", ""},
+        {"{\"a\":t", ""},
         {"{\"a\":[\"b", ""},
         {"{\"a\":\"\",\"b\":\"nano\",\"c\":3}", "c@1=3"},
         {"{\"a\":1 \"b\":2}", "a@1=1 b@1=2"},
@@ -291,12 +295,34 @@ static void test_metrics__names_are_bounded(void **state)
 
     name = mem_zero(129);
     memset(name, 'x', 128);
-    text = mem_printf("%s=1 x%s=2", name, name);
+    text = mem_printf("%s=1 x%s=2 xx%s=3", name, name, name);
     expected = mem_printf("%s@1=1", name);
     assert_reads(text, expected);
     free(name);
     free(text);
     free(expected);
+}
+
+static void test_metrics__numbers_and_lines_are_bounded(void **state)
+{
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+    struct metric_reader *reader = metric_reader_create(rules, 0);
+    struct buf line = BUF_INIT;
+    size_t found = 0;
+
+    (void)state;
+    buf_printf(&line, "a=%0400d b=%0401d\n", 1, 1);
+    metric_reader_feed(reader, line.data, line.length, count, &found);
+    assert_int_equal(found, 1);
+    buf_truncate(&line, 0);
+    for (int i = 0; i < 4097; i++)
+        buf_add_string(&line, "a=1 ");
+    buf_add_string(&line, "\n");
+    metric_reader_feed(reader, line.data, line.length, count, &found);
+    assert_int_equal(found, 1 + 4096);
+    buf_clear(&line);
+    metric_reader_destroy(reader);
+    metric_rules_destroy(rules);
 }
 
 static void test_metrics__steps_go_on_where_the_writer_does(void **state)
@@ -323,6 +349,7 @@ static void test_metrics__rules_name_what_is_wanted(void **state)
         {"top", "(?<step>\\d+)/\\d+ top (?<value>\\S+)"},
         {"epoch", NULL},
         {"opt", "opt(?: (x)|( y))"},
+        {"few", "few=(\\d*)"},
     };
     static const struct example examples[] = {
         {"val_error=0.1 error=0.2 Error=0.3", "error@1=0.2"},
@@ -333,6 +360,8 @@ static void test_metrics__rules_name_what_is_wanted(void **state)
         {"val loss 0.5%", ""},
         {"val loss nan\nval loss -inf", "loss@1=nan loss@2=-inf"},
         {"opt y opt x", ""},
+        {"few= many", ""},
+        {"few=3", "few@1=3"},
         {"{\"error\":0.5,\"loss\":1,\"epoch\":2}", "error@2=0.5 epoch@2=2"},
     };
     struct metric_rules *rules =
@@ -375,6 +404,25 @@ static void test_metrics__a_bad_regex_is_told_with_its_place(void **state)
             fail_msg("%s: column %d", cases[i].regex, err.column);
         assert_null(metric_rules_create(rules, 2, NULL));
     }
+}
+
+static void test_metrics__a_regex_is_bounded(void **state)
+{
+    char pattern[4098] = "(";
+    const struct metric_rule rule = {"a", pattern};
+    struct metric_rules *rules;
+    struct err err;
+
+    (void)state;
+    memset(pattern + 1, 'x', 4096);
+    pattern[4096] = ')';
+    assert_null(metric_rules_create(&rule, 1, &err));
+    assert_string_equal(err.text,
+                        "a regular expression of more than 4096 bytes");
+    memcpy(pattern + 4095, ")", 2);
+    rules = metric_rules_create(&rule, 1, &err);
+    assert_non_null(rules);
+    metric_rules_destroy(rules);
 }
 
 static void test_metrics__a_runaway_regex_is_stopped(void **state)
@@ -478,9 +526,11 @@ int main(void)
         cmocka_unit_test(test_metrics__progress_bars_are_lines),
         cmocka_unit_test(test_metrics__long_lines_are_cut),
         cmocka_unit_test(test_metrics__names_are_bounded),
+        cmocka_unit_test(test_metrics__numbers_and_lines_are_bounded),
         cmocka_unit_test(test_metrics__steps_go_on_where_the_writer_does),
         cmocka_unit_test(test_metrics__rules_name_what_is_wanted),
         cmocka_unit_test(test_metrics__a_bad_regex_is_told_with_its_place),
+        cmocka_unit_test(test_metrics__a_regex_is_bounded),
         cmocka_unit_test(test_metrics__a_runaway_regex_is_stopped),
         cmocka_unit_test(test_metrics__a_report_is_read_back),
         cmocka_unit_test(test_metrics__a_bad_report_names_the_word),

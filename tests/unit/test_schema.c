@@ -212,6 +212,9 @@ static void test_schema__refuses_wrong_types(void **state)
     expect("trial: {resources: {cpus: 1.5}}\n",
            "2:27 'trial.resources.cpus' must be a whole number or 'auto', "
            "not the number 1.5");
+    expect("name: [a]\n", "2:7 'name' must be text, not a list");
+    expect("name: {a: 1}\n", "2:7 'name' must be text, not a map");
+    expect("search:\n", "2:8 'search' has no value");
     expect("trial: 3\n", "2:8 'trial' must be a map, not the number 3");
 }
 
@@ -228,6 +231,10 @@ static void test_schema__refuses_what_is_out_of_range(void **state)
 
 static void test_schema__asks_for_what_is_missing(void **state)
 {
+    static const struct schema_key bare[] = {
+        {.name = "x", .type = SCHEMA_INT, .required = true},
+        {.name = NULL},
+    };
     struct conf_doc *doc = conf_parse("name: x\n", 8, NULL);
     struct diags *diags = diags_create("");
 
@@ -236,10 +243,33 @@ static void test_schema__asks_for_what_is_missing(void **state)
     assert_string_equal(diags_get(diags, 0)->text, "'version' is missing");
     assert_string_equal(diags_get(diags, 0)->help,
                         "add for example version: 1");
+    assert_int_equal(schema_check(bare, conf_root(doc), "this", diags), -1);
+    assert_string_equal(diags_get(diags, 1)->text, "'x' is missing in this");
+    assert_null(diags_get(diags, 1)->help);
     conf_destroy(doc);
     diags_destroy(diags);
     expect("parameters: {x: {}}\n", "2:17 'min' is missing in parameter 'x' "
                                     "| add for example min: 1");
+}
+
+static void test_schema__a_label_says_where_a_key_is(void **state)
+{
+    static const struct {
+        const char *what, *expected;
+    } cases[] = {
+        {NULL, "'x'"},
+        {"'a.b'", "'a.b.x'"},
+        {"parameter 'a'", "'x' in parameter 'a'"},
+        {"'b' in parameter 'a'", "'x' in 'b' in parameter 'a'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *label = schema_label(cases[i].what, "x");
+
+        assert_string_equal(label, cases[i].expected);
+        free(label);
+    }
 }
 
 static void test_schema__a_file_is_a_map(void **state)
@@ -251,6 +281,9 @@ static void test_schema__a_file_is_a_map(void **state)
     assert_int_equal(schema_check(table, conf_root(doc), NULL, diags), -1);
     assert_string_equal(diags_get(diags, 0)->text,
                         "the file must be a map of keys, not a list");
+    assert_int_equal(schema_check(table, conf_root(doc), "this", diags), -1);
+    assert_string_equal(diags_get(diags, 1)->text,
+                        "this must be a map of keys, not a list");
     conf_destroy(doc);
     diags_destroy(diags);
 }
@@ -318,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_schema__refuses_wrong_types),
         cmocka_unit_test(test_schema__refuses_what_is_out_of_range),
         cmocka_unit_test(test_schema__asks_for_what_is_missing),
+        cmocka_unit_test(test_schema__a_label_says_where_a_key_is),
         cmocka_unit_test(test_schema__a_file_is_a_map),
         cmocka_unit_test(test_schema__prints_json_schema),
         cmocka_unit_test(test_schema__prints_roff),

@@ -124,6 +124,7 @@ static void test_template__expands_within_words(void **state)
         {"t \\${{ lr }}", "[t][${{][lr][}}]"},
         {"t $ {{ lr }} }}", "[t][$][{{][lr][}}][}}]"},
         {"${{ opt }} x", "[sgd][x]"},
+        {"t ${{ \"opt\" || '}}' }}", "[t][sgd}}]"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
@@ -199,6 +200,7 @@ static void test_template__a_list_is_words_already(void **state)
     assert_null(template_create_words(*state, bad, 2, &table, 1, &err));
     assert_int_equal(err.line, 1);
     assert_int_equal(err.column, 2);
+    assert_null(template_create_words(*state, bad, 2, &table, 1, NULL));
     assert_null(template_create_words(*state, bad, 0, &table, 1, &err));
     assert_string_equal(err.text, "the command is empty");
 }
@@ -216,6 +218,7 @@ static void test_template__errors_have_a_place(void **state)
         {TEMPLATE_WORDS, "t 'x", 1, 3, "no closing '"},
         {TEMPLATE_WORDS, "t\n  x\"y", 2, 4, "no closing \""},
         {TEMPLATE_WORDS, "t ${{ lr", 1, 3, "no }} for the ${{"},
+        {TEMPLATE_WORDS, "t \"${{ lr", 1, 4, "no }} for the ${{"},
         {TEMPLATE_WORDS, "t ${{ lr }", 1, 3, "no }} for the ${{"},
         {TEMPLATE_WORDS, "t ${{ ' }}", 1, 3, "no }} for the ${{"},
         {TEMPLATE_WORDS, "t ${{ }}", 1, 6, "the expression is empty"},
@@ -223,6 +226,7 @@ static void test_template__errors_have_a_place(void **state)
         {TEMPLATE_TEXT, "a\n\xc3\xa9 ${{ 'x' ||\n widht }}", 3, 2,
          "did you mean 'width'?"},
         {TEMPLATE_TEXT, "\xc3\xa9 ${{ widht }}", 1, 7, "'width'"},
+        {TEMPLATE_TEXT, "${{ '\xc3\xa9' || widht }}", 1, 12, "'width'"},
         {TEMPLATE_SHELL, "echo '${{ lr }}'", 1, 7, "inside single quotes"},
         {TEMPLATE_SHELL, "echo \"${{ lr }}\"", 1, 7, "inside double quotes"},
         {TEMPLATE_SHELL, "a\n# ${{ lr }}", 2, 3, "inside a comment"},
@@ -250,6 +254,9 @@ static void test_template__errors_have_a_place(void **state)
         {TEMPLATE_SHELL, "x=(${{ lr }})", 1, 4, "behind an array"},
         {TEMPLATE_SHELL, "echo $[ ${{ lr }} ]", 1, 9, "$[...]"},
         {TEMPLATE_SHELL, "echo ${{ nope }}", 1, 10, "unknown name 'nope'"},
+        {TEMPLATE_SHELL, "echo $$${{ x; ${{ lr }}", 1, 15, "a literal ${{"},
+        {TEMPLATE_SHELL, "x <(y)#'\n ${{ lr }}'", 2, 2, "inside single"},
+        {TEMPLATE_SHELL, "echo \\ #'\n ${{ lr }}'", 2, 2, "inside single"},
     };
     struct err err;
 
@@ -300,6 +307,10 @@ static void test_template__an_error_leaves_the_output_alone(void **state)
     assert_int_equal(err.kind, ERR_FAILED);
     assert_string_equal(buf_text(&out), "> ");
     assert_null(template_expand_words(words, values, &err));
+    template_destroy(words);
+    words = create(*state, "a x${{ abs(v) }}", TEMPLATE_WORDS, NULL);
+    assert_null(template_expand_words(words, values, &err));
+    assert_int_equal(err.kind, ERR_FAILED);
     buf_clear(&out);
     template_destroy(template);
     template_destroy(words);
@@ -361,6 +372,11 @@ static void test_template__shells_read_a_value_as_one_word(void **state)
         "case x in x) printf '[%s]' ${{ v }};; esac",
         "if [ ${{ v }} = ${{ v }} ]; then printf '[%s]' ${{ v }}; fi",
         "printf '[%s]' \"\"''${{ v }}\"\"",
+        "x=\"$'\"; printf '[%s]' ${{ v }}",
+        "x=$$; printf '[%s]' ${{ v }}",
+        "(cd /; printf '[%s]' ${{ v }})",
+        "x='$${{ y'; printf '[%s]' ${{ v }}",
+        "# $${{ x\nprintf '[%s]' ${{ v }}",
     };
     static const char *const values[] = {
         "a b",       "$(echo x)", "`echo x`", "; echo x",     "x\ny z",
@@ -379,6 +395,69 @@ static void test_template__shells_read_a_value_as_one_word(void **state)
         for (size_t j = 0; j < ARRAY_LEN(values) * ARRAY_LEN(shells); j++)
             assert_shell(template, shells[j % 2], values[j / 2]);
         template_destroy(template);
+    }
+}
+
+/* Whether the shell takes what comes behind is between the two of them. */
+static void test_template__a_value_is_safe_before_a_loose_end(void **state)
+{
+    static const char *const scripts[] = {
+        "echo ${{ lr }} `x \\",
+        "echo ${{ lr }} \\",
+        "echo ${{ lr }} ${x:-$",
+        "echo ${{ lr }} $$",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        struct template *template =
+            create(*state, scripts[i], TEMPLATE_SHELL, NULL);
+        struct value values[ARRAY_LEN(columns)];
+        struct buf script = BUF_INIT;
+
+        fill(values, "");
+        assert_int_equal(template_expand(template, values, &script, NULL), 0);
+        assert_memory_equal(buf_text(&script), "echo '0.1' ", 11);
+        assert_string_equal(buf_text(&script) + 11, scripts[i] + 15);
+        buf_clear(&script);
+        template_destroy(template);
+    }
+}
+
+static void test_template__shell_nesting_is_bounded(void **state)
+{
+    struct buf text = BUF_INIT;
+    struct err err;
+
+    for (int i = 0; i < 100; i++)
+        buf_add_string(&text, "$(");
+    buf_add_string(&text, "${{ lr }}");
+    assert_null(create(*state, buf_text(&text), TEMPLATE_SHELL, &err));
+    assert_non_null(strstr(err.text, "put the value in a variable before"));
+    buf_clear(&text);
+}
+
+static void test_template__finds_expressions_in_text(void **state)
+{
+    static const struct {
+        const char *text, *expected; /* NULL: none */
+    } cases[] = {
+        {"a", NULL},           {"a ${{ lr }} b", " lr "},
+        {"${{'}}'}}", "'}}'"}, {"$${{ a }} ${{ b }}", " b "},
+        {"$${{ a }}", NULL},   {"x ${{ open", " open"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t length = 0;
+        const char *found = template_find_expression(cases[i].text, &length);
+
+        if (cases[i].expected == NULL) {
+            assert_null(found);
+            continue;
+        }
+        assert_non_null(found);
+        assert_int_equal(length, strlen(cases[i].expected));
+        assert_memory_equal(found, cases[i].expected, length);
     }
 }
 
@@ -436,6 +515,9 @@ int main(void)
         cmocka_unit_test(test_template__text_prints_values),
         cmocka_unit_test(test_template__an_error_leaves_the_output_alone),
         cmocka_unit_test(test_template__shells_read_a_value_as_one_word),
+        cmocka_unit_test(test_template__a_value_is_safe_before_a_loose_end),
+        cmocka_unit_test(test_template__shell_nesting_is_bounded),
+        cmocka_unit_test(test_template__finds_expressions_in_text),
         cmocka_unit_test(test_shell__quotes_a_word_where_it_has_to),
         cmocka_unit_test(test_template__size_is_bounded),
     };

@@ -80,6 +80,7 @@ static void test_value__equal_means_same_type_and_content(void **state)
     assert_false(value_equal(&one, &real));
     assert_false(value_equal(&one, &truth));
     assert_false(value_equal(&real, &nan));
+    assert_false(value_equal(&nan, &real));
     assert_false(value_equal(&a, &adam));
     assert_false(value_equal(&a, &null));
 }
