@@ -7,8 +7,10 @@
 #include "base/buf.h"
 #include "base/fs.h"
 
-const struct backend *backend_load(const char *path, int local_rank,
-                                   struct err *err)
+const char *const precision_names[] = {"fp32", "bf16", NULL};
+
+const struct backend *backend_load(const char *path, enum precision precision,
+                                   int local_rank, struct err *err)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct backend *backend;
@@ -24,18 +26,26 @@ const struct backend *backend_load(const char *path, int local_rank,
                 path);
         return NULL;
     }
+    backend += precision;
     return backend->start(local_rank, err) == 0 ? backend : NULL;
 }
 
-static const struct backend *open_cpu(int local_rank, struct buf *notes,
-                                      struct err *err)
+static const struct backend *open_cpu(enum precision precision, int local_rank,
+                                      struct buf *notes, struct err *err)
 {
     (void)notes;
+    if (precision != PRECISION_FP32) {
+        err_set(err, ERR_USAGE,
+                "--precision %s is for --backend cuda: processors compute in "
+                "fp32",
+                precision_names[precision]);
+        return NULL;
+    }
     return backend_cpu.start(local_rank, err) == 0 ? &backend_cpu : NULL;
 }
 
-static const struct backend *open_cuda(int local_rank, struct buf *notes,
-                                       struct err *err)
+static const struct backend *open_cuda(enum precision precision, int local_rank,
+                                       struct buf *notes, struct err *err)
 {
     const struct backend *backend = NULL;
     char *folder = fs_program_directory();
@@ -43,7 +53,7 @@ static const struct backend *open_cuda(int local_rank, struct buf *notes,
 
     (void)notes;
     if (fs_exists(path))
-        backend = backend_load(path, local_rank, err);
+        backend = backend_load(path, precision, local_rank, err);
     else
         err_set(err, ERR_FAILED,
                 "it was built without cuda: there is no %s, which make builds "
@@ -56,10 +66,11 @@ static const struct backend *open_cuda(int local_rank, struct buf *notes,
     return backend;
 }
 
-static const struct backend *open_auto(int local_rank, struct buf *notes,
-                                       struct err *err)
+static const struct backend *open_auto(enum precision precision, int local_rank,
+                                       struct buf *notes, struct err *err)
 {
-    const struct backend *backend = open_cuda(local_rank, notes, err);
+    const struct backend *backend =
+        open_cuda(precision, local_rank, notes, err);
 
     if (backend != NULL) {
         buf_add_string(notes, "--backend auto: computing with cuda\n");
@@ -68,12 +79,12 @@ static const struct backend *open_auto(int local_rank, struct buf *notes,
     if (err != NULL)
         buf_printf(notes, "--backend auto: computing with cpu; %s\n",
                    err->text);
-    return open_cpu(local_rank, notes, err);
+    return open_cpu(precision, local_rank, notes, err);
 }
 
 const char *const backend_names[] = {"cpu", "cuda", "auto", NULL};
-static const struct backend *(*const openers[])(int, struct buf *,
-                                                struct err *) = {
+static const struct backend *(*const openers[])(enum precision, int,
+                                                struct buf *, struct err *) = {
     open_cpu, open_cuda, open_auto};
 
 bool backend_may_be_device(int choice)
@@ -81,8 +92,9 @@ bool backend_may_be_device(int choice)
     return openers[choice] != open_cpu;
 }
 
-const struct backend *backend_open(int choice, int local_rank,
-                                   struct buf *notes, struct err *err)
+const struct backend *backend_open(int choice, enum precision precision,
+                                   int local_rank, struct buf *notes,
+                                   struct err *err)
 {
-    return openers[choice](local_rank, notes, err);
+    return openers[choice](precision, local_rank, notes, err);
 }

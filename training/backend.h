@@ -43,6 +43,10 @@ struct backend {
 
 extern const struct backend backend_cpu;
 
+/* What products of matrices multiply; all else is fp32. */
+enum precision { PRECISION_FP32, PRECISION_BF16, PRECISIONS };
+extern const char *const precision_names[]; /* NULL-ended */
+
 /* cpu, cuda and auto, which is cuda where that can be had; NULL-ended. */
 extern const char *const backend_names[];
 
@@ -50,14 +54,17 @@ extern const char *const backend_names[];
 bool backend_may_be_device(int choice);
 
 /* That of backend_names[choice], started. Appends a line to *notes that says
- * what `auto` came to. NULL with ERR_FAILED: what is missing for it. */
-const struct backend *backend_open(int choice, int local_rank,
-                                   struct buf *notes, struct err *err);
-
-/* From a shared object, which has it by this name; it stays loaded. */
-#define BACKEND_SYMBOL "smtrain_backend"
-const struct backend *backend_load(const char *path, int local_rank,
+ * what `auto` came to. NULL with ERR_FAILED: what is missing for it; ERR_USAGE:
+ * it has no such precision. */
+const struct backend *backend_open(int choice, enum precision precision,
+                                   int local_rank, struct buf *notes,
                                    struct err *err);
+
+/* From a shared object, which has an array of them by this name, one of each
+ * precision; it stays loaded. */
+#define BACKEND_SYMBOL "smtrain_backends"
+const struct backend *backend_load(const char *path, enum precision precision,
+                                   int local_rank, struct err *err);
 
 /* `count` zeroed numbers where the backend computes, or NULL with ERR_FAILED;
  * for backend->release. */

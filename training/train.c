@@ -41,8 +41,9 @@ static int choose_backend(struct run *run, struct err *err)
     struct buf notes = BUF_INIT;
     int status = -1;
 
-    run->backend =
-        backend_open(run->options->backend, run->ranks.local_rank, &notes, err);
+    run->backend = backend_open(run->options->backend,
+                                (enum precision)run->options->precision,
+                                run->ranks.local_rank, &notes, err);
     if (run->backend != NULL)
         status = comm_use_backend(run->comm, run->backend, &notes, err);
     if (notes.length > 0)
@@ -154,6 +155,8 @@ static void run_split(struct run *run)
                        data->digest);
     add_settings(run, lines);
     free(lines);
+    buf_printf(&run->settings, "precision=%s\n",
+               precision_names[run->options->precision]);
     lines = mem_printf("shares=%d\n", run->shares.count);
     buf_add_string(&run->settings, lines);
     if (!run->options->adopt)

@@ -13,6 +13,7 @@ struct train_options {
     int optimizer; /* index into optim_names */
     int schedule;  /* index into lr_schedule_names */
     int backend;   /* index into backend_names */
+    int precision; /* enum precision */
     int64_t batch, epochs, limit, seed, threads;
     int64_t horizon; /* epochs at the end of schedule; 0: epochs */
     double warmup;   /* epochs */

@@ -143,6 +143,10 @@ int train_plan_make(const struct train_job *job,
         return err_set(err, ERR_USAGE,
                        "a plan is for --backend cpu alone, not %s",
                        backend_names[run.options->backend]);
+    if (run.options->precision != PRECISION_FP32)
+        return err_set(err, ERR_USAGE,
+                       "a plan is for --precision fp32 alone, not %s",
+                       precision_names[run.options->precision]);
     plan->ranks = run.ranks.size;
     if (run_cut(&run, 0, err) == 0 && run_plan(&run, DATA_TRAIN, err) == 0)
         status = measure_machine(plan, err);

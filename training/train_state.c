@@ -41,6 +41,25 @@ static void fit_batch(struct run *run)
     run->at.loss_sum = 0;
 }
 
+/* Parameters and moments are fp32 in all of them. */
+static void note_precision(const struct run *run)
+{
+    const char *now = precision_names[run->options->precision];
+    const char *name = precision_names[PRECISION_FP32]; /* where none is said */
+    size_t length = strlen(name);
+    const char *saved = checkpoint_value(run->checkpoint, "precision", &length);
+    char *text;
+
+    name = saved != NULL ? saved : name;
+    if (length == strlen(now) && memcmp(name, now, length) == 0)
+        return;
+    text = mem_printf("--precision %s from here on; the checkpoint was made "
+                      "with %.*s\n",
+                      now, (int)length, name);
+    run_note(run, text);
+    free(text);
+}
+
 /* One span of what this rank keeps; of array 0 the parameters. */
 static struct checkpoint_piece piece_of(const struct run *run,
                                         const struct optim_span *span,
@@ -115,8 +134,10 @@ int run_restore(struct run *run, struct err *err)
     set_parts(run);
     run->parts.piece_count = wanted(run, run->pieces);
     status = checkpoint_restore(run->checkpoint, &run->parts, err);
-    if (status == 0)
+    if (status == 0) {
         fit_batch(run);
+        note_precision(run);
+    }
     checkpoint_destroy(run->checkpoint);
     run->checkpoint = NULL;
     free(run->pieces);

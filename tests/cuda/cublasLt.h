@@ -3,6 +3,7 @@
 #define SMTUNE_TESTS_CUDA_CUBLASLT_H
 
 #include "tests/cuda/cuda_runtime.h"
+#include "tests/cuda/library_types.h"
 
 /* As much of cuBLASLt as training/cuda/gemm.cu uses, as NVIDIA documents it:
  * matrices in columns, epilogues, refusal of what does not fit. */
@@ -13,7 +14,6 @@ enum cublasStatus_t {
     CUBLAS_STATUS_NOT_SUPPORTED = 15
 };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
-enum cudaDataType_t { CUDA_R_32F };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F = 68 };
 enum cublasLtEpilogue_t {
     CUBLASLT_EPILOGUE_DEFAULT = 1,
@@ -35,6 +35,7 @@ enum cublasLtMatmulPreferenceAttributes_t {
 };
 
 struct emulated_layout {
+    cudaDataType_t type;
     uint64_t rows, columns;
     int64_t stride;
 };

@@ -48,7 +48,12 @@ enum {
     cudaStreamNonBlocking = 1,
     cudaEventDisableTiming = 2
 };
-enum cudaDeviceAttr { cudaDevAttrConcurrentManagedAccess };
+enum cudaDeviceAttr {
+    cudaDevAttrConcurrentManagedAccess,
+    cudaDevAttrComputeCapabilityMajor
+};
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
+typedef struct emulated_pool *cudaMemPool_t;
 enum cudaMemcpyKind { cudaMemcpyDefault };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaMemoryType {
@@ -98,6 +103,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t emulated_allocate(void **memory, size_t bytes);
 cudaError_t cudaFree(void *memory);
+cudaError_t emulated_allocate_async(void **memory, size_t bytes,
+                                    cudaStream_t stream);
+cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what,
+                                    void *value);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
                             cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
@@ -112,6 +123,12 @@ template <typename T>
 cudaError_t cudaMallocManaged(T **memory, size_t bytes, unsigned)
 {
     return emulated_allocate((void **)memory, bytes);
+}
+
+template <typename T>
+cudaError_t cudaMallocAsync(T **memory, size_t bytes, cudaStream_t stream)
+{
+    return emulated_allocate_async((void **)memory, bytes, stream);
 }
 
 template <typename T>

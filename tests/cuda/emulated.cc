@@ -38,6 +38,15 @@ alignas(16) thread_local float shared[SHARED_BYTES / sizeof(float)];
 
 static std::mutex lock; /* of streams, events and memory; while work runs */
 static std::map<uintptr_t, size_t> pieces;
+static struct emulated_pool {
+    std::multimap<size_t, void *> pieces; /* by size: those that are free */
+
+    ~emulated_pool()
+    {
+        for (const auto &piece : pieces)
+            free(piece.second);
+    }
+} pool;
 static thread_local int own_device;
 static fiber fibers[1024];        /* their stacks stay */
 static uint64_t slots[2][32][32]; /* of each warp, in turns */
@@ -336,6 +345,47 @@ cudaError_t cudaFree(void *memory)
     return cudaSuccess;
 }
 
+/* The host asks in the order in which the one stream works. */
+cudaError_t emulated_allocate_async(void **memory, size_t bytes, cudaStream_t)
+{
+    {
+        const std::lock_guard<std::mutex> guard(lock);
+        auto piece = pool.pieces.find(bytes);
+
+        if (piece != pool.pieces.end()) {
+            *memory = piece->second;
+            pool.pieces.erase(piece);
+            return cudaSuccess;
+        }
+    }
+    return emulated_allocate(memory, bytes);
+}
+
+/* Who looks there again finds NaN. */
+cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
+{
+    size_t bytes;
+
+    {
+        const std::lock_guard<std::mutex> guard(lock);
+
+        bytes = pieces.at((uintptr_t)memory);
+        pool.pieces.emplace(bytes, memory);
+    }
+    return cudaMemsetAsync(memory, 0xff, bytes, stream);
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *it, int)
+{
+    *it = &pool;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
+{
+    return cudaSuccess;
+}
+
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *it,
                                      const void *data)
 {
@@ -392,9 +442,13 @@ cudaError_t cudaGetDeviceCount(int *count)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
+/* Of compute capability 8, if no other is said. */
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int)
 {
-    *value = 1;
+    const char *said = getenv("EMULATED_CAPABILITY");
+    const int capability = said != nullptr ? (int)strtol(said, nullptr, 10) : 8;
+
+    *value = what == cudaDevAttrComputeCapabilityMajor ? capability : 1;
     return cudaSuccess;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/cuda/cublasLt.h"
 
+#include "tests/cuda/cuda_bf16.h"
+
 struct emulated_library {
     int unused;
 };
@@ -14,10 +16,10 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
-                                          cudaDataType_t, uint64_t rows,
+                                          cudaDataType_t type, uint64_t rows,
                                           uint64_t columns, int64_t stride)
 {
-    *layout = new emulated_layout{rows, columns, stride};
+    *layout = new emulated_layout{type, rows, columns, stride};
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -107,7 +109,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
 
 /* A factor, element by element. */
 struct factor {
-    const float *data;
+    const void *data;
     emulated_layout layout;
     bool is_transposed;
 
@@ -121,10 +123,13 @@ struct factor {
     }
     double at(uint64_t row, uint64_t column) const
     {
-        uint64_t stride = (uint64_t)layout.stride;
+        const uint64_t stride = (uint64_t)layout.stride;
+        const uint64_t place =
+            is_transposed ? column + row * stride : row + column * stride;
 
-        return (double)(is_transposed ? data[column + row * stride]
-                                      : data[row + column * stride]);
+        return layout.type == CUDA_R_32F
+                   ? (double)((const float *)data)[place]
+                   : (double)(float)((const __nv_bfloat16 *)data)[place];
     }
 };
 
@@ -172,8 +177,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how,
                               cudaStream_t stream)
 {
     const uintptr_t all = (uintptr_t)a | (uintptr_t)b | (uintptr_t)d;
-    product it = {{(const float *)a, *at_a, how->way_a == CUBLAS_OP_T},
-                  {(const float *)b, *at_b, how->way_b == CUBLAS_OP_T},
+    product it = {{a, *at_a, how->way_a == CUBLAS_OP_T},
+                  {b, *at_b, how->way_b == CUBLAS_OP_T},
                   *how,
                   *(const float *)alpha,
                   *(const float *)beta,
@@ -182,6 +187,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how,
 
     if (it.a.rows() != at_d->rows || it.b.columns() != at_d->columns ||
         it.a.columns() != it.b.rows() || c != d || at_c != at_d ||
+        at_a->type != at_b->type || at_d->type != CUDA_R_32F ||
+        (at_a->type != CUDA_R_32F &&
+         how->epilogue == CUBLASLT_EPILOGUE_BGRADB) ||
         all % algorithm->align_bytes != 0 || workspace == nullptr ||
         workspace_bytes < algorithm->workspace_bytes)
         return CUBLAS_STATUS_INVALID_VALUE;

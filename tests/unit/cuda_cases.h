@@ -43,7 +43,8 @@ struct op_case {
         enum role role; /* 0: the end */
         size_t rows, columns;
     } shapes[CASE_MATRICES];
-    bool is_exact; /* bit for bit as on the processor */
+    bool is_exact;   /* bit for bit as on the processor */
+    bool multiplies; /* matrices: of bf16, where that is asked for */
 };
 
 static void run_normalize(const struct ops *ops, const size_t *sizes,
@@ -216,11 +217,12 @@ static void run_updates(const struct ops *ops, const size_t *sizes,
 #define LINEAR(has_bias, n, in, out)                                           \
     {.name = "linear " #n " " #in " " #out,                                    \
      .run = run_linear,                                                        \
+     .multiplies = true,                                                       \
      .sizes = {has_bias},                                                      \
      .shapes = {{IN, n, in}, {IN, out, in}, {IN, 1, out}, {OUT, n, out}}},     \
     {                                                                          \
         .name = "linear grads " #n " " #in " " #out, .run = run_linear_grads,  \
-        .sizes = {has_bias}, .shapes = {                                       \
+        .multiplies = true, .sizes = {has_bias}, .shapes = {                   \
             {IN, n, in},                                                       \
             {IN, n, out},                                                      \
             {OUT, out, in},                                                    \
@@ -233,6 +235,7 @@ static void run_updates(const struct ops *ops, const size_t *sizes,
 #define CONV(images, height, width, in, out, lines)                            \
     {.name = "conv " #images " " #height " " #width " " #lines,                \
      .run = run_conv,                                                          \
+     .multiplies = true,                                                       \
      .sizes = {height, width},                                                 \
      .shapes = {{IN, (images) * (height) * (width), in},                       \
                 {IN, out, 9 * (in)},                                           \
@@ -241,7 +244,8 @@ static void run_updates(const struct ops *ops, const size_t *sizes,
                 {OUT, (images) * (height) * (width), out}}},                   \
     {                                                                          \
         .name = "conv grads " #images " " #height " " #width " " #lines,       \
-        .run = run_conv_grads, .sizes = {height, width}, .shapes = {           \
+        .run = run_conv_grads, .multiplies = true, .sizes = {height, width},   \
+        .shapes = {                                                            \
             {IN, (images) * (height) * (width), in},                           \
             {IN, out, 9 * (in)},                                               \
             {OUT, 1, out},                                                     \

@@ -23,7 +23,7 @@
  * is one, else its very sources on the processor (tests/cuda).
  */
 
-extern const struct backend smtrain_backend; /* the emulated one */
+extern const struct backend smtrain_backends[]; /* the emulated ones */
 void emulated_reverse(bool is_reversed);
 
 /* CUDA's memory does not fit around the sanitizer's otherwise. */
@@ -33,7 +33,11 @@ const char *__asan_default_options(void)
     return "protect_shadow_gap=0";
 }
 
-static const struct backend *under_test;
+/* Of fp32, and of bf16: numbers with 8 bits, so that what is rounded to them
+ * is off by 2^-9 at most, and a product of two by 2^-8; twice that, as terms of
+ * a sum take each other away. */
+static const struct backend *under_test, *under_test_bf16;
+static const double BF16_LIMIT = 1.0 / 128;
 
 static int open_backend(void **state)
 {
@@ -43,13 +47,14 @@ static int open_backend(void **state)
 
     (void)state;
     if (fs_exists(path))
-        under_test = backend_load(path, 0, &err);
-    if (under_test == NULL) {
+        under_test_bf16 = backend_load(path, PRECISION_BF16, 0, &err);
+    if (under_test_bf16 == NULL) {
         print_message("no device (%s): on the processor\n",
                       err.kind != ERR_NONE ? err.text : "not built");
-        under_test = &smtrain_backend;
-        assert_int_equal(under_test->start(0, NULL), 0);
+        under_test_bf16 = &smtrain_backends[PRECISION_BF16];
+        assert_int_equal(under_test_bf16->start(0, NULL), 0);
     }
+    under_test = under_test_bf16 - PRECISION_BF16; /* on the same device */
     free(path);
     free(folder);
     return 0;
@@ -60,16 +65,22 @@ static bool is_poisoned(enum role role)
     return role == OUT || role == SCRATCH;
 }
 
-static void fill(struct matrix x, enum role role, struct rng *rng)
+/* Numbers of -1 .. 1; where they are short, such as bf16 has. */
+static void fill(struct matrix x, enum role role, bool is_short,
+                 struct rng *rng)
 {
-    for (size_t i = 0; i < x.rows * x.columns; i++)
-        x.data[i] =
-            is_poisoned(role) ? (real)NAN : (real)(2 * rng_uniform(rng) - 1);
+    for (size_t i = 0; i < x.rows * x.columns; i++) {
+        double number = 2 * rng_uniform(rng) - 1;
+
+        if (is_short)
+            number = round(number * 128) / 128;
+        x.data[i] = is_poisoned(role) ? (real)NAN : (real)number;
+    }
 }
 
 /* What a case gets; the same on every backend. */
 static struct operands make(const struct op_case *it,
-                            const struct backend *backend)
+                            const struct backend *backend, bool is_short)
 {
     size_t tokens = it->sizes[0] > 0 ? it->sizes[0] : 1;
     struct operands with = {.totals = {1, 2}};
@@ -82,7 +93,7 @@ static struct operands make(const struct op_case *it,
         with.m[i].data =
             backend_array(backend, with.m[i].rows * with.m[i].columns, NULL);
         assert_non_null(with.m[i].data);
-        fill(with.m[i], it->shapes[i].role, &rng);
+        fill(with.m[i], it->shapes[i].role, is_short, &rng);
     }
     with.tokens = backend->allocate(CASE_TOKENS * sizeof(*with.tokens), NULL);
     with.bytes = backend->allocate(CASE_TOKENS, NULL);
@@ -106,10 +117,10 @@ static void let_go(const struct operands *with, const struct backend *backend)
     backend->release(with->squares);
 }
 
-static struct operands run(const struct op_case *it,
-                           const struct backend *backend)
+static struct operands run_on(const struct op_case *it,
+                              const struct backend *backend, bool is_short)
 {
-    struct operands with = make(it, backend);
+    struct operands with = make(it, backend, is_short);
     struct err err;
 
     it->run(backend->ops, it->sizes, &with);
@@ -120,8 +131,13 @@ static struct operands run(const struct op_case *it,
     return with;
 }
 
-/* NaN is far from anything. */
-static bool is_near(struct matrix x, struct matrix expected, double limit)
+static struct operands run(const struct op_case *it,
+                           const struct backend *backend)
+{
+    return run_on(it, backend, false);
+}
+
+static double distance(struct matrix x, struct matrix expected)
 {
     double off = 0, size = 1e-12;
 
@@ -129,7 +145,13 @@ static bool is_near(struct matrix x, struct matrix expected, double limit)
         off += pow((double)x.data[i] - (double)expected.data[i], 2);
         size += pow((double)expected.data[i], 2);
     }
-    return sqrt(off / size) <= limit;
+    return sqrt(off / size);
+}
+
+/* NaN is far from anything. */
+static bool is_near(struct matrix x, struct matrix expected, double limit)
+{
+    return distance(x, expected) <= limit;
 }
 
 static void compare(const struct op_case *it, const struct operands *with,
@@ -171,6 +193,54 @@ static void test_cuda__ops_come_to_what_the_processor_does(void **state)
     }
 }
 
+static double largest_distance(const struct op_case *it,
+                               const struct operands *with,
+                               const struct operands *expected)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < CASE_MATRICES && it->shapes[i].role != 0; i++)
+        if (it->shapes[i].role == OUT)
+            largest = fmax(largest, distance(with->m[i], expected->m[i]));
+    return largest;
+}
+
+/* Nothing but the operands of products is rounded, and these are. */
+static void test_cuda__bf16_rounds_what_it_multiplies(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(op_cases); i++) {
+        const struct op_case *it = &op_cases[i];
+        struct operands expected = run(it, &backend_cpu);
+        struct operands with = run(it, under_test_bf16);
+        double same = it->is_exact ? 0 : 3e-6;
+
+        compare(it, &with, &expected, it->multiplies ? BF16_LIMIT : same);
+        if (it->multiplies &&
+            largest_distance(it, &with, &expected) < BF16_LIMIT / 128)
+            fail_msg("%s: nothing is rounded", it->name);
+        let_go(&expected, &backend_cpu);
+        let_go(&with, under_test_bf16);
+    }
+}
+
+static void test_cuda__bf16_adds_up_in_fp32(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(op_cases); i++) {
+        const struct op_case *it = &op_cases[i];
+        struct operands expected, with;
+
+        if (!it->multiplies)
+            continue;
+        expected = run_on(it, &backend_cpu, true);
+        with = run_on(it, under_test_bf16, true);
+        compare(it, &with, &expected, 3e-6);
+        let_go(&expected, &backend_cpu);
+        let_go(&with, under_test_bf16);
+    }
+}
+
 static double loss_with(float odd, size_t at)
 {
     struct matrix x = {backend_array(under_test, 3, NULL), 1, 3};
@@ -208,13 +278,16 @@ static void test_cuda__ops_do_not_hide_nan(void **state)
     }
 }
 
-enum { SAMPLES = 2, PIXELS = 36, CONTEXT = 9, STEPS = 2 };
+enum { SAMPLES = 2, PIXELS = 36, CONTEXT = 9, STEPS = 2, LONG_STEPS = 10 };
 
 /* A model, and what training makes of it in a few steps. */
 struct trained {
     struct model *model;
     struct optim optim;
     struct totals totals;
+    double losses[LONG_STEPS]; /* of each step */
+    uint64_t steps;
+    double lr;
 };
 
 static void train(struct trained *it, const struct backend *backend,
@@ -235,10 +308,13 @@ static void train(struct trained *it, const struct backend *backend,
     memcpy(wanted, targets, target_bytes);
     batch.inputs = there;
     batch.targets = wanted;
-    for (batch.step = 0; batch.step < STEPS; batch.step++) {
+    for (batch.step = 0; batch.step < it->steps; batch.step++) {
+        double before = it->totals.loss;
+
         assert_int_equal(model_train(it->model, &batch, &it->totals, NULL), 0);
+        it->losses[batch.step] = it->totals.loss - before;
         assert_int_equal(
-            optim_step(&it->optim, &span, 0.01, 1, batch.step, NULL), 0);
+            optim_step(&it->optim, &span, it->lr, 1, batch.step, NULL), 0);
     }
     assert_int_equal(model_evaluate(it->model, &batch, &it->totals, NULL), 0);
     backend->release(there);
@@ -248,12 +324,12 @@ static void train(struct trained *it, const struct backend *backend,
 static struct trained trained_on(const struct backend *backend,
                                  const struct model_kind *kind,
                                  const struct model_shape *shape,
-                                 const void *options)
+                                 const void *options, uint64_t steps, double lr)
 {
     const struct optim_settings settings = {.rule = 0, .momentum = 0.9};
     uint16_t targets[SAMPLES * CONTEXT];
     uint16_t inputs[SAMPLES * PIXELS];
-    struct trained it = {0};
+    struct trained it = {.steps = steps, .lr = lr};
     struct rng rng;
 
     rng_init(&rng, 17, 0, 0);
@@ -274,11 +350,20 @@ static struct trained trained_on(const struct backend *backend,
     return it;
 }
 
+static void let_trained_go(struct trained *it, const struct backend *backend)
+{
+    backend->release(it->model->params.grads);
+    optim_clear(&it->optim);
+    model_release(it->model);
+}
+
 static void check_model(const struct model_kind *kind,
                         const struct model_shape *shape, const void *options)
 {
-    struct trained expected = trained_on(&backend_cpu, kind, shape, options);
-    struct trained it = trained_on(under_test, kind, shape, options);
+    struct trained expected =
+        trained_on(&backend_cpu, kind, shape, options, STEPS, 0.01);
+    struct trained it =
+        trained_on(under_test, kind, shape, options, STEPS, 0.01);
     struct params *params = &it.model->params;
 
     if (fabs(it.totals.loss - expected.totals.loss) >
@@ -290,12 +375,27 @@ static void check_model(const struct model_kind *kind,
                      params_value(&expected.model->params, (int)i), 1e-4))
             fail_msg("%s: %s is not as on the processor", kind->name,
                      params->tensors[i].name);
-    backend_cpu.release(expected.model->params.grads);
-    under_test->release(params->grads);
-    optim_clear(&it.optim);
-    optim_clear(&expected.optim);
-    model_release(it.model);
-    model_release(expected.model);
+    let_trained_go(&expected, &backend_cpu);
+    let_trained_go(&it, under_test);
+}
+
+/* The same batch again and again. */
+static void check_losses(const struct model_kind *kind,
+                         const struct model_shape *shape, const void *options)
+{
+    const double lr = 0.05;
+    struct trained expected =
+        trained_on(&backend_cpu, kind, shape, options, LONG_STEPS, lr);
+    struct trained it =
+        trained_on(under_test_bf16, kind, shape, options, LONG_STEPS, lr);
+
+    for (int i = 0; i < LONG_STEPS; i++)
+        if (fabs(it.losses[i] / expected.losses[i] - 1) > 1.0 / 32)
+            fail_msg("%s, step %d: loss %g, of fp32 %g", kind->name, i,
+                     it.losses[i], expected.losses[i]);
+    assert_true(it.losses[LONG_STEPS - 1] < 0.9 * it.losses[0]);
+    let_trained_go(&expected, &backend_cpu);
+    let_trained_go(&it, under_test_bf16);
 }
 
 static void test_cuda__models_learn_what_they_do_on_the_processor(void **state)
@@ -317,6 +417,23 @@ static void test_cuda__models_learn_what_they_do_on_the_processor(void **state)
     shape.inputs = CONTEXT * sizeof(uint16_t);
     shape.targets = CONTEXT;
     check_model(&model_gpt, &shape, &gpt);
+}
+
+static void test_cuda__bf16_learns_as_fp32_does(void **state)
+{
+    const struct cnn_options cnn = {.channels = 3, .depth = 2, .width = 10};
+    const struct gpt_options gpt = {.layers = 1, .heads = 2, .width = 8};
+    struct model_shape shape = {.inputs = PIXELS,
+                                .targets = 1,
+                                .classes = 10,
+                                .max_samples = SAMPLES,
+                                .seed = 7};
+
+    (void)state;
+    check_losses(&model_cnn, &shape, &cnn);
+    shape.inputs = CONTEXT * sizeof(uint16_t);
+    shape.targets = CONTEXT;
+    check_losses(&model_gpt, &shape, &gpt);
 }
 
 /* What has failed is told by every synchronize from then on, so it is last. */
@@ -344,8 +461,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuda__ops_come_to_what_the_processor_does),
+        cmocka_unit_test(test_cuda__bf16_rounds_what_it_multiplies),
+        cmocka_unit_test(test_cuda__bf16_adds_up_in_fp32),
         cmocka_unit_test(test_cuda__ops_do_not_hide_nan),
         cmocka_unit_test(test_cuda__models_learn_what_they_do_on_the_processor),
+        cmocka_unit_test(test_cuda__bf16_learns_as_fp32_does),
         cmocka_unit_test(test_cuda__a_failure_names_its_operation),
     };
 

@@ -13,8 +13,11 @@ extern "C" {
 
 enum { SIDE = CONV_SIDE, TAPS = CONV_SIDE * CONV_SIDE };
 
-/* One number a thread: patches[pixel][SIDE][SIDE][channels]. */
-static __global__ void take_patches(struct conv_chunk chunk, struct matrix x)
+/* One number a thread: patches[pixel][SIDE][SIDE][channels], in rows `stride`
+ * apart. */
+template <typename Number>
+static __global__ void take_patches(struct conv_chunk chunk, struct matrix x,
+                                    Number *patches, size_t stride)
 {
     const size_t count = chunk.patches.rows * chunk.patches.columns;
     const struct grid grid = chunk.grid;
@@ -22,6 +25,7 @@ static __global__ void take_patches(struct conv_chunk chunk, struct matrix x)
     for (size_t i = first_element(); i < count; i += element_stride()) {
         const size_t channel = i % x.columns, tap = i / x.columns % TAPS;
         const size_t pixel = i / chunk.patches.columns;
+        const size_t place = i % chunk.patches.columns;
         const size_t line = chunk.line + pixel / grid.width;
         /* One more than where it is, so that none is below 0. */
         const size_t down = line % grid.height + tap / SIDE;
@@ -33,7 +37,7 @@ static __global__ void take_patches(struct conv_chunk chunk, struct matrix x)
             value = x.data[((line + tap / SIDE - 1) * grid.width + right - 1) *
                                x.columns +
                            channel];
-        chunk.patches.data[i] = value;
+        patches[pixel * stride + place] = (Number)value;
     }
 }
 
@@ -70,24 +74,44 @@ static __global__ void give_patches(struct conv_chunk chunk, size_t first,
                                i % x.columns, x.columns);
 }
 
-static void take(const char *operation, const struct conv_chunk *chunk,
-                 struct matrix x)
+/* As a product multiplies them: bf16 needs no more room than float. */
+template <typename Number>
+static struct operand take(const char *operation,
+                           const struct conv_chunk *chunk, struct matrix x)
 {
-    launch(each_of(operation, chunk->patches.rows * chunk->patches.columns),
-           take_patches, *chunk, x);
+    struct operand taken = operand_of(chunk->patches);
+
+    taken.type = type_of<Number>;
+    if (taken.type == CUDA_R_16BF)
+        taken.stride = bf16_stride(taken.columns);
+    launch(each_of(operation, taken.rows * taken.columns), take_patches<Number>,
+           *chunk, x, (Number *)chunk->patches.data, taken.stride);
+    return taken;
 }
 
+template <typename Number>
 void cuda_conv(struct matrix x, struct matrix w, struct matrix bias,
                const struct conv_space *space, struct matrix y)
 {
     struct conv_chunk chunk = {};
 
     while (conv_chunk_next(&chunk, space, x)) {
-        take("conv", &chunk, x);
-        cuda_linear(chunk.patches, w, bias, conv_chunk_pixels(&chunk, y));
+        const struct gemm product = {.operation = "conv",
+                                     .type = type_of<Number>,
+                                     .a = take<Number>("conv", &chunk, x),
+                                     .b = operand_of(w),
+                                     .d = conv_chunk_pixels(&chunk, y),
+                                     .transposes_a = false,
+                                     .transposes_b = true,
+                                     .adds = false,
+                                     .end = GEMM_ADD_BIAS,
+                                     .bias = bias.data};
+
+        gemm(&product);
     }
 }
 
+template <typename Number>
 void cuda_conv_grad_params(struct matrix x, struct matrix dy,
                            const struct conv_space *space, struct matrix dw,
                            struct matrix dbias)
@@ -97,21 +121,24 @@ void cuda_conv_grad_params(struct matrix x, struct matrix dy,
 
     sum_columns(operation, dy, dbias);
     while (conv_chunk_next(&chunk, space, x)) {
-        const struct gemm product = {.operation = operation,
-                                     .a = conv_chunk_pixels(&chunk, dy),
-                                     .b = chunk.patches,
-                                     .d = dw,
-                                     .transposes_a = true,
-                                     .transposes_b = false,
-                                     .adds = chunk.line > 0,
-                                     .end = GEMM_PLAIN,
-                                     .bias = NULL};
+        const struct operand patches = take<Number>(operation, &chunk, x);
+        const struct gemm product = {
+            .operation = operation,
+            .type = type_of<Number>,
+            .a = operand_of(conv_chunk_pixels(&chunk, dy)),
+            .b = patches,
+            .d = dw,
+            .transposes_a = true,
+            .transposes_b = false,
+            .adds = chunk.line > 0,
+            .end = GEMM_PLAIN,
+            .bias = NULL};
 
-        take(operation, &chunk, x);
         gemm(&product);
     }
 }
 
+template <typename Number>
 void cuda_conv_grad_input(struct matrix dy, struct matrix w,
                           const struct conv_space *space, struct matrix dx)
 {
@@ -124,9 +151,17 @@ void cuda_conv_grad_input(struct matrix dy, struct matrix w,
         size_t end = chunk.line + chunk.lines;
 
         end = end < lines ? end + 1 : end;
-        cuda_linear_grad_input(conv_chunk_pixels(&chunk, dy), w, chunk.patches);
+        cuda_linear_grad_input<Number>(conv_chunk_pixels(&chunk, dy), w,
+                                       chunk.patches);
         launch(each_of("conv_grad_input",
                        (end - first) * space->grid.width * dx.columns),
                give_patches, chunk, first, end, dx);
     }
 }
+
+template decltype(cuda_conv<float>) cuda_conv<float>;
+template decltype(cuda_conv<bf16>) cuda_conv<bf16>;
+template decltype(cuda_conv_grad_params<float>) cuda_conv_grad_params<float>;
+template decltype(cuda_conv_grad_params<bf16>) cuda_conv_grad_params<bf16>;
+template decltype(cuda_conv_grad_input<float>) cuda_conv_grad_input<float>;
+template decltype(cuda_conv_grad_input<bf16>) cuda_conv_grad_input<bf16>;

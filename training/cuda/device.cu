@@ -19,6 +19,7 @@
  */
 
 static constexpr int PENDING_MAX = 16, MARKS = 64;
+static constexpr int BF16_MAJOR = 8; /* compute capability */
 
 struct pending {
     struct totals *from, *to;
@@ -231,18 +232,59 @@ static int cuda_start(int local_rank, struct err *err)
     return gemm_start(err);
 }
 
-extern "C" const struct backend smtrain_backend = {
-    .bytes = sizeof(struct backend),
-    .ops_bytes = sizeof(struct ops),
-    .name = "cuda",
-    .ops = &ops_cuda,
-    .takes_any_memory = false,
-    .start = cuda_start,
-    .allocate = cuda_allocate,
-    .release = cuda_release,
-    .discard = cuda_discard,
-    .synchronize = cuda_synchronize,
-    .mark = cuda_mark,
-    .await = cuda_await,
-    .nccl = &nccl_calls,
-};
+/* Copies of operands come and go with every product, so what is free of their
+ * memory stays this process's. */
+static int keep_memory(int index, struct err *err)
+{
+    uint64_t all = UINT64_MAX;
+    cudaMemPool_t pool;
+    cudaError_t status = cudaDeviceGetDefaultMemPool(&pool, index);
+
+    if (status == cudaSuccess)
+        status = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
+                                         &all);
+    return status == cudaSuccess
+               ? 0
+               : err_set(err, ERR_FAILED, "GPU %d has no pool of memory: %s",
+                         index, cudaGetErrorString(status));
+}
+
+static int start_bf16(int local_rank, struct err *err)
+{
+    int index = 0, major = 0;
+
+    if (cuda_start(local_rank, err) != 0)
+        return -1;
+    cudaGetDevice(&index);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
+    if (major < BF16_MAJOR)
+        return err_set(err, ERR_FAILED,
+                       "GPU %d multiplies no bf16: it is of compute capability "
+                       "%d, not %d or later; take --precision fp32",
+                       index, major, BF16_MAJOR);
+    return keep_memory(index, err);
+}
+
+static constexpr struct backend backend_of(const struct ops *ops,
+                                           int (*start)(int, struct err *))
+{
+    return {
+        .bytes = sizeof(struct backend),
+        .ops_bytes = sizeof(struct ops),
+        .name = "cuda",
+        .ops = ops,
+        .takes_any_memory = false,
+        .start = start,
+        .allocate = cuda_allocate,
+        .release = cuda_release,
+        .discard = cuda_discard,
+        .synchronize = cuda_synchronize,
+        .mark = cuda_mark,
+        .await = cuda_await,
+        .nccl = &nccl_calls,
+    };
+}
+
+/* By enum precision. */
+extern "C" const struct backend smtrain_backends[] = {
+    backend_of(&ops_cuda, cuda_start), backend_of(&ops_cuda_bf16, start_bf16)};

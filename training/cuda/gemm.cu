@@ -4,9 +4,10 @@
 #include <cublasLt.h>
 
 /*
- * Products through cuBLASLt, in full single precision. It has its matrices in
- * columns: one of ours in rows is the transposed one to it, so d = a b is asked
- * for as dT = bT aT. Which kernel it takes is asked once for each shape.
+ * Products through cuBLASLt, of float in full single precision (no TF32), or of
+ * bf16 with sums and results in float. It has its matrices in columns: one of
+ * ours in rows is the transposed one to it, so d = a b is asked for as dT = bT
+ * aT. Which kernel it takes is asked once for each shape.
  */
 
 static constexpr size_t ALGORITHMS_MAX = 256, WORKSPACE_BYTES = 32 << 20;
@@ -14,6 +15,7 @@ static constexpr size_t ALGORITHMS_MAX = 256, WORKSPACE_BYTES = 32 << 20;
 /* What a choice hangs on. */
 struct shape {
     uint64_t rows, columns, inner;
+    cudaDataType_t type;
     cublasLtEpilogue_t epilogue;
     bool transposes_a, transposes_b;
     uint32_t align_bytes;
@@ -70,6 +72,7 @@ static struct shape shape_of(const struct gemm *it)
     shape.rows = it->d.rows;
     shape.columns = it->d.columns;
     shape.inner = it->transposes_a ? it->a.rows : it->a.columns;
+    shape.type = it->type;
     shape.epilogue = epilogue_of(it->end);
     shape.transposes_a = it->transposes_a;
     shape.transposes_b = it->transposes_b;
@@ -80,16 +83,17 @@ static struct shape shape_of(const struct gemm *it)
 static bool is_same(const struct shape *one, const struct shape *other)
 {
     return one->rows == other->rows && one->columns == other->columns &&
-           one->inner == other->inner && one->epilogue == other->epilogue &&
+           one->inner == other->inner && one->type == other->type &&
+           one->epilogue == other->epilogue &&
            one->transposes_a == other->transposes_a &&
            one->transposes_b == other->transposes_b &&
            one->align_bytes == other->align_bytes;
 }
 
-static bool lay_out(cublasLtMatrixLayout_t *layout, struct matrix x)
+static bool lay_out(cublasLtMatrixLayout_t *layout, const struct operand &x)
 {
-    return cublasLtMatrixLayoutCreate(layout, CUDA_R_32F, x.columns, x.rows,
-                                      (int64_t)x.columns) ==
+    return cublasLtMatrixLayoutCreate(layout, x.type, x.columns, x.rows,
+                                      (int64_t)x.stride) ==
            CUBLAS_STATUS_SUCCESS;
 }
 
@@ -110,7 +114,7 @@ static bool describe(const struct gemm *it, struct descriptors *to)
     cublasLtEpilogue_t epilogue = epilogue_of(it->end);
 
     return lay_out(&to->a, it->b) && lay_out(&to->b, it->a) &&
-           lay_out(&to->d, it->d) &&
+           lay_out(&to->d, operand_of(it->d)) &&
            cublasLtMatmulDescCreate(&to->product, CUBLAS_COMPUTE_32F,
                                     CUDA_R_32F) == CUBLAS_STATUS_SUCCESS &&
            set(to->product, CUBLASLT_MATMUL_DESC_TRANSA, &way_a,
@@ -196,7 +200,8 @@ static const cublasLtMatmulAlgo_t *choose(const struct gemm *product,
     return &next->algorithm;
 }
 
-void gemm(const struct gemm *product)
+/* Of operands that are of the product's type. */
+static void multiply(const struct gemm *product)
 {
     const float one = 1, beta = product->adds ? 1 : 0;
     struct descriptors it = {};
@@ -215,4 +220,17 @@ void gemm(const struct gemm *product)
         device_fail(product->operation,
                     "cuBLASLt gives status %d for a product to %zu x %zu",
                     (int)status, product->d.rows, product->d.columns);
+}
+
+void gemm(const struct gemm *product)
+{
+    const char *operation = product->operation;
+    struct gemm it = *product;
+
+    it.a = operand_take(operation, product->a, it.type);
+    it.b = operand_take(operation, product->b, it.type);
+    if (it.a.data != NULL && it.b.data != NULL)
+        multiply(&it);
+    operand_release(operation, &product->b, &it.b);
+    operand_release(operation, &product->a, &it.a);
 }

@@ -2,20 +2,23 @@
 #ifndef SMTUNE_TRAINING_CUDA_GEMM_CUH
 #define SMTUNE_TRAINING_CUDA_GEMM_CUH
 
-#include "training/cuda/device.cuh"
+#include "training/cuda/operand.cuh"
 
 /* What is fused behind a product. */
 enum gemm_end {
     GEMM_PLAIN,
     GEMM_ADD_BIAS,  /* d += bias[1][columns of d] */
-    GEMM_SUM_LEFT_T /* bias[1][rows of d] = the sum of a's rows; a^T b alone */
+    GEMM_SUM_LEFT_T /* bias[1][rows of d] = the sum of a's rows; a^T b alone,
+                       and of float */
 };
 
-/* d = a b, of a and b as they are or transposed, all in rows as struct matrix
- * has them; or d += a b. */
+/* d = a b, of a and b rounded to that type, and as they are or transposed, all
+ * in rows; or d += a b. */
 struct gemm {
     const char *operation;
-    struct matrix a, b, d;
+    cudaDataType_t type;
+    struct operand a, b;
+    struct matrix d;
     bool transposes_a, transposes_b, adds;
     enum gemm_end end;
     float *bias;

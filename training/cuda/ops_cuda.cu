@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/cuda/ops_cuda.cuh"
 
-const struct ops ops_cuda = {
+#include "training/cuda/operand.cuh"
+
+template <typename Number>
+static constexpr struct ops ops_of = {
     .name = "cuda",
     .patch_bytes = (size_t)64 * 1024 * 1024,
     .normalize = cuda_normalize,
-    .linear = cuda_linear,
-    .linear_grad_params = cuda_linear_grad_params,
-    .linear_grad_input = cuda_linear_grad_input,
+    .linear = cuda_linear<Number>,
+    .linear_grad_params = cuda_linear_grad_params<Number>,
+    .linear_grad_input = cuda_linear_grad_input<Number>,
     .relu = cuda_relu,
     .dropout = cuda_dropout,
     .relu_dropout_grad = cuda_relu_dropout_grad,
-    .conv = cuda_conv,
-    .conv_grad_params = cuda_conv_grad_params,
-    .conv_grad_input = cuda_conv_grad_input,
+    .conv = cuda_conv<Number>,
+    .conv_grad_params = cuda_conv_grad_params<Number>,
+    .conv_grad_input = cuda_conv_grad_input<Number>,
     .pool = cuda_pool,
     .pool_grad = cuda_pool_grad,
     .softmax_loss = cuda_softmax_loss,
@@ -33,3 +36,6 @@ const struct ops ops_cuda = {
     .sgd = cuda_sgd,
     .adam = cuda_adam,
 };
+
+const struct ops ops_cuda = ops_of<float>;
+const struct ops ops_cuda_bf16 = ops_of<bf16>;

@@ -4,25 +4,32 @@
 
 #include "training/cuda/device.cuh"
 
-/* The entries of ops_cuda, which ops.h describes; the other files have them. */
+/* The entries of both tables, which ops.h describes; the other files have them.
+ * What multiplies matrices does so with operands of a type, float or bf16. */
 
-extern const struct ops ops_cuda;
+extern const struct ops ops_cuda, ops_cuda_bf16;
 
 void cuda_normalize(const uint8_t *bytes, struct matrix x);
+template <typename Number>
 void cuda_linear(struct matrix x, struct matrix w, struct matrix bias,
                  struct matrix y);
+template <typename Number>
 void cuda_linear_grad_params(struct matrix x, struct matrix dy,
                              struct matrix dw, struct matrix dbias);
+template <typename Number>
 void cuda_linear_grad_input(struct matrix dy, struct matrix w,
                             struct matrix dx);
 void cuda_relu(struct matrix x);
 void cuda_dropout(struct matrix x, double rate, const struct noise *noise);
 void cuda_relu_dropout_grad(struct matrix y, double rate, struct matrix dy);
+template <typename Number>
 void cuda_conv(struct matrix x, struct matrix w, struct matrix bias,
                const struct conv_space *space, struct matrix y);
+template <typename Number>
 void cuda_conv_grad_params(struct matrix x, struct matrix dy,
                            const struct conv_space *space, struct matrix dw,
                            struct matrix dbias);
+template <typename Number>
 void cuda_conv_grad_input(struct matrix dy, struct matrix w,
                           const struct conv_space *space, struct matrix dx);
 void cuda_pool(struct matrix x, struct grid grid, struct matrix y);
