@@ -181,6 +181,7 @@ $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
 $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
 $B/fill_many: $B/tests/bench/fill_many.o $B/libsmtune.a
+$B/spawn: $B/tests/bench/spawn.o
 $B/cluster: $(CLUSTER:%.c=$B/%.o) $B/libsmtune.a
 $S/cluster: $(CLUSTER:%.c=$S/%.o) $S/libsmtune.a
 # What stands in for the clock, libuv and the executors comes before the
@@ -192,7 +193,7 @@ $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
 $(PROGS:%=$B/%) $(PROGS:%=$S/%) $(FAULT) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
-$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many:
+$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many $B/spawn:
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
@@ -394,7 +395,7 @@ branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim
 	@gcovr --root . --exclude tests --branches --json $S/branches.json $S
 	@tests/branches $S/branches.json
 
-bench: all $(BENCH) ## speed and memory against peers, as ratios
+bench: all $(BENCH) $B/spawn ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
 bench-train: all ## the trainer's steps against PyTorch's, input, checkpoints, then bench-ranks

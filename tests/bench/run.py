@@ -15,7 +15,6 @@ trials the long run has: with 1000000 it takes some ten minutes.
 import os
 import pathlib
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,10 +22,8 @@ import time
 
 import scale
 import workflows
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
-SMTUNE = BUILD / "smtune"
+from measure import (BUILD, ROOT, SMTUNE, Table, in_turns, rate, run,
+                     spawn_rate)
 
 ECHO = """\
 version: 1
@@ -42,44 +39,6 @@ executor: {executor}
 """
 
 
-class Table:
-    """Prints a row a measurement; remembers what missed its bar."""
-
-    def __init__(self):
-        self.missed = 0
-        self.row("what", "smtune", "peer", "ratio", "bar", "")
-
-    @staticmethod
-    def row(*cells):
-        widths = (44, 14, 14, 7, 12, 5)
-        first = cells[0].ljust(widths[0])
-        rest = (c.rjust(w) for c, w in zip(cells[1:], widths[1:]))
-        print(first, *rest, flush=True)
-
-    def add(self, name, value, peer, ratio, bar, good, unit=""):
-        def text(number):
-            return "-" if number is None else f"{number:.4g} {unit}".strip()
-        self.row(name, text(value), text(peer),
-                 "-" if ratio is None else f"{ratio:.2f}", bar,
-                 "pass" if good else "MISS")
-        self.missed += not good
-
-
-def run(*words, cwd, **options):
-    """Runs smtune; (seconds, largest resident set in bytes)."""
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        [SMTUNE, *words], cwd=cwd, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
-    errors = process.stderr.read().decode(errors="replace")
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    process.stderr.close()
-    if process.returncode != 0:
-        sys.exit(f"smtune {' '.join(words)}: {process.returncode}\n{errors}")
-    return time.perf_counter() - start, usage.ru_maxrss * 1024
-
-
 def first_byte_s(command, cwd):
     """Seconds until the command says its first byte."""
     start = time.perf_counter()
@@ -93,21 +52,12 @@ def first_byte_s(command, cwd):
     return seconds
 
 
-def in_turns(times, *functions):
-    """Runs the functions in turn, that many times; their medians."""
-    results = [[] for _ in functions]
-    for _ in range(times):
-        for function, result in zip(functions, results):
-            result.append(function())
-    return [statistics.median(result) for result in results]
-
-
 # How many at once, who else starts them, and the bar for the ratio. GNU
 # parallel is so slow that a tenth of the trials tells enough of it.
 ECHO_PEERS = (
-    (2, ["xargs", "-P2", "-n1", "/bin/echo"], 1, 0.8),
-    (8, ["xargs", "-P8", "-n1", "/bin/echo"], 1, 0.8),
-    (2, ["parallel", "-j2", "/bin/echo"], 10, 5),
+    (2, ["xargs", "-P2", "-n1", "/bin/echo"], 1, 1),
+    (8, ["xargs", "-P8", "-n1", "/bin/echo"], 1, 1),
+    (2, ["parallel", "-j2", "/bin/echo"], 10, 10),
 )
 
 
@@ -124,20 +74,19 @@ def bench_echo(table, folder, trials, times):
         return trials / run("run", str(path), cwd=folder)[0]
 
     def peer(command, jobs):
-        start = time.perf_counter()
-        subprocess.run(command, input="loss=1\n" * jobs, text=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       check=True)
-        return jobs / (time.perf_counter() - start)
+        return rate(jobs, command, folder, "loss=1\n" * jobs)
 
     for parallel, command, part, bar in ECHO_PEERS:
         if not shutil.which(command[0]):
             continue
-        value, other = in_turns(times, lambda: ours(parallel),
-                                lambda: peer(command, trials // part))
+        value, other, limit = in_turns(
+            times, lambda: ours(parallel),
+            lambda: peer(command, trials // part),
+            lambda: spawn_rate(trials, parallel, "/bin/echo", "loss=1"))
         ratio = value / other
         table.add(f"{trials} trials of /bin/echo, {command[0]} {command[1]}",
                   value, other, ratio, f">= {bar}", ratio >= bar, "/s")
+        table.add_limit(limit, other)
 
 
 def bench_memory(table, folder, trials):
@@ -200,17 +149,17 @@ def main(words):
         bench_memory(table, folder, many)
         bench_trials(table, folder, many, 3 if quick else 9)
         scale.bench_rate(table, folder)
-        scale.bench_resume(table, SMTUNE, folder, many)
+        scale.bench_resume(table, folder, many)
     with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
         for cgroup in ("auto", "off"):
-            scale.bench_alive(table, run, pathlib.Path(name),
+            scale.bench_alive(table, pathlib.Path(name),
                               50 if quick else 3000, cgroup)
     with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
         folder = pathlib.Path(name)
-        workflows.bench_make(table, run, in_turns, folder,
+        workflows.bench_make(table, folder,
                              2 if quick else 100, 1 if quick else 3)
-        workflows.bench_snakemake(table, run, folder, 1 if quick else 10)
-        workflows.bench_plan(table, SMTUNE, folder, 1000)
+        workflows.bench_snakemake(table, folder, 1 if quick else 10)
+        workflows.bench_plan(table, folder, 1000)
     bench_programs(table, programs)
     print(f"{table.missed} missed" if table.missed else "every bar is met")
     return 1 if table.missed else 0

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+from measure import SMTUNE, run
+
 METHODS = ("random", "sobol", "tpe", "cmaes", "nsga2", "bayesian", "auto")
 OF_MANY = "run_id = (SELECT id FROM run WHERE name = 'many')"
 
@@ -84,11 +86,11 @@ def reopen(folder, method, unfinished):
                 database.execute(change, above)
 
 
-def ready_s(smtune, folder, method, unfinished=0):
+def ready_s(folder, method, unfinished=0):
     """Seconds from `smtune resume` to the first attempt that it starts."""
     reopen(folder, method, unfinished)
     start = time.time()
-    result = subprocess.run([smtune, "resume", "many", "-q"], cwd=folder,
+    result = subprocess.run([SMTUNE, "resume", "many", "-q"], cwd=folder,
                             stdin=subprocess.DEVNULL, capture_output=True)
     if result.returncode != 0:
         sys.exit(f"smtune resume: {result.stderr.decode(errors='replace')}")
@@ -99,19 +101,19 @@ def ready_s(smtune, folder, method, unfinished=0):
     return first_ms / 1000 - start
 
 
-def bench_resume(table, smtune, folder, trials):
-    seconds = {method: ready_s(smtune, folder, method) for method in METHODS}
+def bench_resume(table, folder, trials):
+    seconds = {method: ready_s(folder, method) for method in METHODS}
     slowest = max(seconds, key=seconds.get)
     table.add(f"resume at {trials} trials, slowest: {slowest}",
               seconds[slowest], 2, seconds[slowest] / 2, "< 2 s",
               seconds[slowest] < 2, "s")
     unfinished = trials * 3 // 100
-    again = ready_s(smtune, folder, "random", unfinished)
+    again = ready_s(folder, "random", unfinished)
     table.add(f"resume, {unfinished} of them to start again", again, 2,
               again / 2, "< 2 s", again < 2, "s")
 
 
-def bench_alive(table, run, folder, alive, cgroup):
+def bench_alive(table, folder, alive, cgroup):
     """From what a trial says last until its end is in the record, while so many
     are alive: what is due on the engine's loop, and on its agent's, waits that
     long."""

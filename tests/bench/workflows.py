@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+from measure import SMTUNE, in_turns, rate, run, spawn_rate
+
 WIDTH = 100
 HEAD = """\
 version: 1
@@ -54,32 +56,24 @@ rule step:
 """)
 
 
-def rate(steps, command, cwd):
-    start = time.perf_counter()
-    subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   check=True)
-    return steps / (time.perf_counter() - start)
-
-
-def smtune_rate(run, folder, layers):
+def smtune_rate(folder, layers):
     path = folder / f"layers-{layers}.yaml"
     write_workflow(path, layers)
     return layers * WIDTH / run("run", str(path), cwd=folder)[0]
 
 
-def bench_make(table, run, in_turns, folder, layers, times):
+def bench_make(table, folder, layers, times):
     makefile = folder / f"layers-{layers}.mk"
     write_makefile(makefile, layers)
     command = ["make", "-j2", "-s", "-f", str(makefile)]
     ours, peer = in_turns(
-        times, lambda: smtune_rate(run, folder, layers),
+        times, lambda: smtune_rate(folder, layers),
         lambda: rate(layers * WIDTH, command, folder))
     table.add(f"{layers * WIDTH} steps of /bin/true, make -j2", ours, peer,
               ours / peer, ">= 0.5", ours / peer >= 0.5, "/s")
 
 
-def bench_snakemake(table, run, folder, layers):
+def bench_snakemake(table, folder, layers):
     if not shutil.which("snakemake"):
         print("  NO SNAKEMAKE HERE (apt-get install snakemake): not compared",
               flush=True)
@@ -88,18 +82,19 @@ def bench_snakemake(table, run, folder, layers):
     below.mkdir()
     write_snakefile(below / "Snakefile", layers)
     steps = layers * WIDTH
-    ours = sorted(smtune_rate(run, folder, layers) for _ in range(3))[1]
+    ours = sorted(smtune_rate(folder, layers) for _ in range(3))[1]
     peer = rate(steps, ["snakemake", "-j2", "--quiet", "all"], below)
     table.add(f"{steps} steps of /bin/true, snakemake -j2", ours, peer,
               ours / peer, ">= 50", ours / peer >= 50, "/s")
+    table.add_limit(spawn_rate(steps, 2, "/bin/true"), peer)
 
 
-def bench_plan(table, smtune, folder, layers):
+def bench_plan(table, folder, layers):
     path = folder / "large.yaml"
     write_workflow(path, layers)
     for command in ("validate", "plan"):
         start = time.perf_counter()
-        result = subprocess.run([smtune, command, str(path)], cwd=folder,
+        result = subprocess.run([SMTUNE, command, str(path)], cwd=folder,
                                 stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
         seconds = time.perf_counter() - start
