@@ -10,8 +10,8 @@ static const struct {
     char inside;
     const char *refusal;
 } refusals[] = {
-    {'\'', "inside single quotes"},
-    {'"', "inside double quotes"},
+    {'\'', "inside single quotes (a value comes quoted: write it without)"},
+    {'"', "inside double quotes (a value comes quoted: write it without)"},
     {'`', "inside backquotes (use $(...))"},
     {'#', "inside a comment"},
     {'{', "inside ${...}"},

@@ -70,9 +70,10 @@ static int show(struct watching *watching, struct err *err)
     int status = 0;
 
     if (watching->panel != NULL) {
-        top_print_page(&watching->top, watching->cli,
-                       panel_lines(watching->panel), &text);
-        panel_show(watching->panel, buf_text(&text));
+        status = top_print_page(&watching->top, watching->store, watching->cli,
+                                panel_lines(watching->panel), &text, err);
+        if (status == 0)
+            panel_show(watching->panel, buf_text(&text));
     } else {
         top_print_changes(&watching->top, &text);
         status = write_out(&text, err);
@@ -118,8 +119,10 @@ static int leave_page(struct watching *watching, struct err *err)
 
     panel_destroy(watching->panel);
     watching->panel = NULL;
-    top_print_page(&watching->top, watching->cli, LINES_OF_FILE, &text);
-    status = write_out(&text, err);
+    status = top_print_page(&watching->top, watching->store, watching->cli,
+                            LINES_OF_FILE, &text, err);
+    if (status == 0)
+        status = write_out(&text, err);
     buf_clear(&text);
     return status;
 }
@@ -172,8 +175,9 @@ const struct cmd cmd_top = {
         "All runs that go on, or the one named: of a workflow its steps, the "
         "copies of a step folded into counts, those that are active first "
         "where the terminal has no room for all; of an experiment how its "
-        "trials stand, and the best. It reads the record, and holds nobody "
-        "up. It ends when nothing goes on any more; Ctrl-C ends the showing "
+        "trials stand, those that run, with what each said last, and the "
+        "best. It reads the record, and holds nobody up. It ends when nothing "
+        "goes on any more; Ctrl-C ends the showing "
         "alone (130).\n\n"
         "Elsewhere than on a terminal it prints a line whenever a run or a "
         "step comes into another state.",

@@ -20,6 +20,7 @@
 #include "cli/step_table.h"
 #include "cli/table.h"
 #include "cli/term.h"
+#include "cli/top_trials.h"
 #include "orchestrator/states.h"
 
 /* ---- reading ---- */
@@ -46,8 +47,18 @@ void top_clear(struct top *top)
 struct reading {
     struct store *store;
     struct top *top;
+    const struct top *before;
     int64_t only;
 };
+
+static bool was_shown(const struct top *before, int64_t run)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        if (before->runs[i].id == run)
+            return true;
+    }
+    return false;
+}
 
 static int keep_run(void *user, const struct run_row *row)
 {
@@ -55,8 +66,10 @@ static int keep_run(void *user, const struct run_row *row)
     struct top *top = reading->top;
     int64_t pid;
     const char *state = run_state_shown(reading->store, row, &pid);
-    bool is_wanted = reading->only != 0 ? row->id == reading->only
-                                        : pid > 0 && row->parent_id == 0;
+    bool is_wanted = reading->only != 0
+                         ? row->id == reading->only
+                         : (pid > 0 && row->parent_id == 0) ||
+                               was_shown(reading->before, row->id);
 
     if (!is_wanted)
         return 0;
@@ -112,7 +125,7 @@ int top_read(struct top *top, struct store *store, int64_t only,
              struct err *err)
 {
     struct top now = {0};
-    struct reading reading = {store, &now, only};
+    struct reading reading = {store, &now, top, only};
     int status = only != 0 ? store_get_run(store, only, keep_run, &reading, err)
                            : store_each_run(store, keep_run, &reading, err);
 
@@ -204,12 +217,9 @@ static int add_row(void *user, const struct value *cells)
     return 0;
 }
 
-static void add_steps(const struct top_run *run, const struct cli *cli,
+static void add_steps(const struct top_run *run, struct table_style style,
                       size_t lines, struct buf *out)
 {
-    int columns = cli->out_is_terminal ? term_columns(STDOUT_FILENO) : 0;
-    struct table_style style = {columns > 1 ? (size_t)columns - 1 : 0,
-                                cli->colour_out, term_is_utf8()};
     struct rows rows = {
         table_create(step_table_columns, STEP_TABLE_COLUMNS, style), out};
 
@@ -219,21 +229,38 @@ static void add_steps(const struct top_run *run, const struct cli *cli,
     table_destroy(rows.table);
 }
 
-void top_print_page(const struct top *top, const struct cli *cli, size_t lines,
-                    struct buf *out)
+static int add_run(const struct top_run *run, struct store *store,
+                   struct table_style style, size_t lines, struct buf *out,
+                   struct err *err)
 {
-    enum { FIXED = 3 /* a head, the heading of the steps, what is left out */ };
-    size_t each = top->count > 0 ? lines / top->count : lines;
+    enum { HEAD = 2, FIXED = 3 /* head, heading, what is left out */ };
 
-    for (size_t i = 0; i < top->count; i++) {
-        const struct top_run *run = &top->runs[i];
-
-        add_head(run, cli, out);
-        if (!run->is_workflow)
-            add_trials(run, out);
-        else if (each > FIXED)
-            add_steps(run, cli, each - FIXED, out);
+    if (!run->is_workflow) {
+        add_trials(run, out);
+        return lines > HEAD ? top_trials_add(store, run->id, style,
+                                             lines - HEAD, out, err)
+                            : 0;
     }
+    if (lines > FIXED)
+        add_steps(run, style, lines - FIXED, out);
+    return 0;
+}
+
+int top_print_page(const struct top *top, struct store *store,
+                   const struct cli *cli, size_t lines, struct buf *out,
+                   struct err *err)
+{
+    int columns = cli->out_is_terminal ? term_columns(STDOUT_FILENO) : 0;
+    struct table_style style = {columns > 1 ? (size_t)columns - 1 : 0,
+                                cli->colour_out, term_is_utf8()};
+    size_t each = top->count > 0 ? lines / top->count : lines;
+    int status = 0;
+
+    for (size_t i = 0; i < top->count && status == 0; i++) {
+        add_head(&top->runs[i], cli, out);
+        status = add_run(&top->runs[i], store, style, each, out, err);
+    }
+    return status;
 }
 
 /* ---- what has changed ---- */

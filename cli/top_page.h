@@ -15,7 +15,8 @@ struct cli;
 
 /*
  * Runs that go on, as `smtune top` shows them: a line each, and below it the
- * steps of a workflow, or how the trials of an experiment stand.
+ * steps of a workflow, or how the trials of an experiment stand, those that run
+ * and the best.
  */
 
 /* A run, as it was when it was last looked at. */
@@ -40,14 +41,15 @@ struct top {
 };
 
 /* Looks at the runs anew: at the run `only`, or (0) at all that have an engine
- * and were started by a person. */
+ * and were started by a person, and those that had one at an earlier look. */
 int top_read(struct top *top, struct store *store, int64_t only,
              struct err *err);
 void top_clear(struct top *top);
 
-/* Appends a page of at most `lines` lines. */
-void top_print_page(const struct top *top, const struct cli *cli, size_t lines,
-                    struct buf *out);
+/* Appends a page of at most `lines` lines; trials are read for it. 0, or -1. */
+int top_print_page(const struct top *top, struct store *store,
+                   const struct cli *cli, size_t lines, struct buf *out,
+                   struct err *err);
 /* Appends a line for each run and each step whose state is another than it was
  * at the last call. */
 void top_print_changes(struct top *top, struct buf *out);
