@@ -141,9 +141,9 @@ static void escape(const char *text, char *out, size_t size)
 static int path_in(char path[PATH_MAX], const char *directory, const char *name,
                    struct err *err)
 {
-    int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    size_t length = (size_t)snprintf(path, PATH_MAX, "%s/%s", directory, name);
 
-    if (length < 0 || length >= PATH_MAX)
+    if (length >= PATH_MAX)
         return err_set_errno(err, ERR_FAILED, ENAMETOOLONG, "%.200s...",
                              directory);
     return 0;
@@ -163,7 +163,7 @@ static int read_line(int fd, char *line, size_t size)
             length += (size_t)got;
     }
     line[length] = '\0';
-    return got < 0 && errno != EINTR ? -1 : 0;
+    return got < 0 ? -1 : 0;
 }
 
 /* -- The claim ------------------------------------------------------------*/

@@ -219,6 +219,22 @@ static void test_claim__fits_into_its_line(void **state)
     close(fd);
 }
 
+/* No host is called so, and no field takes another's room. */
+static void test_claim__cuts_a_node_of_quotes(void **state)
+{
+    struct claim claim = some_claim(), read;
+    int fd = claim_create(*state, NULL);
+
+    memset(claim.node, '"', sizeof(claim.node) - 1);
+    claim.job = 5;
+    write_claim(fd, &claim);
+    close(fd);
+    assert_int_equal(claim_read(*state, &read), 1);
+    assert_int_equal(read.job, 5);
+    assert_true(strlen(read.node) > 0);
+    assert_memory_equal(read.node, claim.node, strlen(read.node));
+}
+
 static void test_judge__waits_for_a_locked_empty_claim(void **state)
 {
     struct claim claim;
@@ -231,11 +247,15 @@ static void test_judge__waits_for_a_locked_empty_claim(void **state)
 
 static void test_judge__takes_no_damaged_claim(void **state)
 {
+    char long_line[3 * CLAIM_LINE_MAX] = "{";
     struct claim claim;
 
     put(*state, ".", "claim", "{\"attempt\": 7, \"pid\": 12");
     assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_FREE);
     assert_int_equal(claim.pid, 0);
+    memset(long_line + 1, ' ', sizeof(long_line) - 2);
+    put(*state, ".", "claim", long_line);
+    assert_int_equal(claim_judge(*state, 7, &claim, NULL), CLAIM_FREE);
 }
 
 static void test_lock__is_held_by_what_inherited_it(void **state)
@@ -266,6 +286,7 @@ int main(void)
         IN_FOLDER(test_claim__says_where_in_the_cluster),
         IN_FOLDER(test_claim__of_an_older_version_is_read),
         IN_FOLDER(test_claim__fits_into_its_line),
+        IN_FOLDER(test_claim__cuts_a_node_of_quotes),
         IN_FOLDER(test_judge__waits_for_a_locked_empty_claim),
         IN_FOLDER(test_judge__takes_no_damaged_claim),
         IN_FOLDER(test_lock__is_held_by_what_inherited_it),

@@ -301,6 +301,13 @@ static void test_files__that_cannot_be_written_are_an_error(void **state)
     assert_int_equal(exit_write(*state, &end, &rename_err), -1);
     assert_non_null(strstr(rename_err.text, path));
     free(path);
+    path = fs_join(*state, "exit.tmp");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(fs_make_directories(path, NULL), 0);
+    assert_int_equal(exit_write(*state, &end, &rename_err), -1);
+    assert_int_equal(rename_err.kind, ERR_FAILED);
+    assert_non_null(strstr(rename_err.text, "cannot create"));
+    free(path);
 }
 
 static void test_exit__by_time_is_one_after_the_warning(void **state)
@@ -359,6 +366,9 @@ static void test_exit__that_is_no_file_is_none(void **state)
     assert_int_equal(fs_remove_tree(path, NULL), 0);
     assert_int_equal(symlink("log", path), 0);
     assert_int_equal(exit_read(*state, 3, &read), 0);
+    assert_int_equal(fs_remove_tree(path, NULL), 0);
+    put(*state, ".", "exit", "");
+    assert_int_equal(exit_read(path, 3, &read), 0);
     free(path);
 }
 
