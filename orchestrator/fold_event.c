@@ -110,6 +110,14 @@ static void only_tells(struct fold *fold, json_t *detail)
 
 /* ---- a step's events ---- */
 
+/* Which a damaged record may have as something else. */
+static const char *name_of(const struct fold_row *step)
+{
+    const struct value *name = &step->cells[STEP_CELL_NAME];
+
+    return name->type == VALUE_TEXT ? name->text : "";
+}
+
 static void step_event(struct fold *fold, enum step_event event, json_t *detail)
 {
     static const enum step_cell forgotten[] = {
@@ -128,7 +136,7 @@ static void step_event(struct fold *fold, enum step_event event, json_t *detail)
     from = step_state_find(row->cells[STEP_CELL_STATE].text);
     if (!step_may((enum flow_state)from, event, (enum flow_state)to))
         fold_complain(fold, "'%s' cannot make step '%s', which is %s, %s",
-                      step_event_names[event], row->cells[STEP_CELL_NAME].text,
+                      step_event_names[event], name_of(row),
                       step_state_names[from], step_state_names[to]);
     fold_set(row, STEP_CELL_STATE, value_text(step_state_names[to]));
     fold_set(row, STEP_CELL_REASON, value_null());
@@ -169,12 +177,10 @@ static void check_step(struct fold *fold, const struct fold_row *job)
     else if (step->cells[STEP_CELL_COPIES].type != VALUE_INT ||
              copy->type != VALUE_INT || copy->integer < 0 ||
              copy->integer >= step->cells[STEP_CELL_COPIES].integer)
-        fold_complain(fold, "step '%s' has no such copy",
-                      step->cells[STEP_CELL_NAME].text);
+        fold_complain(fold, "step '%s' has no such copy", name_of(step));
     else if (strcmp(step->cells[STEP_CELL_STATE].text,
                     step_state_names[FLOW_ACTIVE]) != 0)
-        fold_complain(fold, "its step '%s' is %s",
-                      step->cells[STEP_CELL_NAME].text,
+        fold_complain(fold, "its step '%s' is %s", name_of(step),
                       step->cells[STEP_CELL_STATE].text);
 }
 
