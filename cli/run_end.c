@@ -21,7 +21,9 @@ static int exit_status(const struct spec *spec,
     if (result->state == RUN_STOPPED)
         return 128 + result->signal;
     if (result->state == RUN_FAILED)
-        return err_exit_status(ERR_FAILED);
+        return err_exit_status(budget_vain_reason(result->reason) != NULL
+                                   ? ERR_UNMET
+                                   : ERR_FAILED);
     if (spec->workflow != NULL)
         return 0;
     if (result->tally.best_trial == 0 ||
@@ -41,17 +43,15 @@ static int print_outcome(const struct cli *cli, const struct run_end *end,
 }
 
 /* One line, with what the first trial that failed said where that is why. */
-static void print_reason(const struct run_end *end, int status)
+static void print_reason(const struct run_end *end)
 {
     const struct engine_result *result = end->result;
-    bool is_vain =
-        status == err_exit_status(ERR_UNMET) && result->tally.succeeded == 0;
-    char *words = is_vain || budget_verdict_is_failure(result->verdict)
+    char *words = budget_vain_reason(result->reason) != NULL ||
+                          budget_verdict_is_failure(result->verdict)
                       ? failed_jobs_first_words(end->store, end->run)
                       : NULL;
 
-    fprintf(stderr, "smtune: run '%s': %s%s%s\n", end->name,
-            is_vain ? "no trial succeeded" : result->reason,
+    fprintf(stderr, "smtune: run '%s': %s%s%s\n", end->name, result->reason,
             words != NULL ? "; " : "", words != NULL ? words : "");
     free(words);
 }
@@ -63,7 +63,7 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
     int status = exit_status(end->spec, result);
 
     if (status != 0)
-        print_reason(end, status);
+        print_reason(end);
     if (result->tally.best_trial == 0 && result->tally.infeasible > 0)
         fprintf(stderr,
                 "smtune: run '%s': no trial satisfies the constraints "

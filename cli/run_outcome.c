@@ -60,6 +60,8 @@ int run_outcome_read(struct run_outcome *outcome, struct store *store,
 
 int run_outcome_status(const struct run_outcome *outcome)
 {
+    if (budget_vain_reason(outcome->reason) != NULL)
+        return err_exit_status(ERR_UNMET);
     if (strcmp(outcome->state, "succeeded") != 0)
         return err_exit_status(ERR_FAILED);
     if (outcome->is_workflow)

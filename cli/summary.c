@@ -130,9 +130,7 @@ static void clear(struct summary *summary)
 static void print_head(const struct summary *summary)
 {
     bool colour = summary->cli->colour_out;
-    bool is_vain =
-        summary->succeeded == 0 && strcmp(summary->state, "succeeded") == 0;
-    const char *state = is_vain ? "over" : summary->state;
+    const char *state = summary->state;
     int64_t end = summary->ended_ms > 0 ? summary->ended_ms : clock_wall_ms();
     char took[32];
 

@@ -165,10 +165,21 @@ const char *budget_verdict_text(enum budget_verdict verdict)
     return texts[verdict];
 }
 
+const char *budget_vain_reason(const char *reason)
+{
+    size_t length = strlen(BUDGET_IN_VAIN);
+
+    return strncmp(reason, BUDGET_IN_VAIN, length) == 0 ? reason + length
+                                                        : NULL;
+}
+
 enum budget_verdict budget_verdict_find(const char *text)
 {
+    const char *behind = budget_vain_reason(text);
     int verdict = BUDGET_VERDICT_COUNT - 1;
 
+    if (behind != NULL)
+        text = behind;
     while (verdict > BUDGET_GO_ON &&
            strcmp(budget_verdict_text((enum budget_verdict)verdict), text) != 0)
         verdict--;

@@ -97,7 +97,15 @@ enum budget_verdict budget_check(const struct budget *budget,
 /* One sentence, for the record and for people. */
 const char *budget_verdict_text(enum budget_verdict verdict);
 
-/* The verdict with that text; BUDGET_GO_ON: none has it. */
+/* What the reason of a run begins with of which no trial succeeded, before the
+ * reason why it ended; it has failed. */
+#define BUDGET_IN_VAIN "no trial succeeded, and "
+
+/* The reason behind BUDGET_IN_VAIN; NULL: it does not begin with that. */
+const char *budget_vain_reason(const char *reason);
+
+/* The verdict with that text, alone or behind BUDGET_IN_VAIN; BUDGET_GO_ON:
+ * none has it. */
 enum budget_verdict budget_verdict_find(const char *text);
 
 #endif

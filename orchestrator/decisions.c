@@ -406,15 +406,7 @@ static bool lacks_resource(const struct deciding *deciding)
     return left < 0 || (uint64_t)left < experiment->schedule.options.max;
 }
 
-/* Whether the run has failed for that reason. */
-static bool failure_holds(const struct deciding *deciding, const char *reason)
-{
-    return deciding->is_hopeless ||
-           (budget_verdict_is_failure(budget_verdict_find(reason)) &&
-            is_among(deciding->verdicts, reason));
-}
-
-/* Whether it has succeeded for that reason. */
+/* Whether it is over for that reason, and has not failed by it. */
 static bool reason_holds(const struct deciding *deciding,
                          const struct session *session, const char *reason)
 {
@@ -445,6 +437,20 @@ static bool reason_holds(const struct deciding *deciding,
     return all_ended; /* the search has nothing left to try */
 }
 
+/* Whether the run has failed for that reason. */
+static bool failure_holds(const struct deciding *deciding,
+                          const struct session *session, const char *reason)
+{
+    const char *why = budget_vain_reason(reason);
+
+    if (why != NULL)
+        return deciding->tally.succeeded == 0 &&
+               reason_holds(deciding, session, why);
+    return deciding->is_hopeless ||
+           (budget_verdict_is_failure(budget_verdict_find(reason)) &&
+            is_among(deciding->verdicts, reason));
+}
+
 static int check_run_state(struct deciding *deciding, const json_t *detail)
 {
     const char *state = text_of(detail, "state");
@@ -456,9 +462,10 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
         deciding->workflow != NULL)
         return 0;
     if (strcmp(state, run_state_names[RUN_SUCCEEDED]) == 0)
-        holds = reason_holds(deciding, session, reason);
+        holds = deciding->tally.succeeded > 0 &&
+                reason_holds(deciding, session, reason);
     else if (strcmp(state, run_state_names[RUN_FAILED]) == 0)
-        holds = failure_holds(deciding, reason);
+        holds = failure_holds(deciding, session, reason);
     if (!holds)
         return deciding_differ(deciding, 0,
                                "the run %s ('%.100s'), which does not "

@@ -113,7 +113,7 @@ bool deciding_may_stop(const struct deciding *deciding,
     return deciding->verdicts != 0 || deciding->is_hopeless ||
            (has_time && session != NULL &&
             (session->state[0] == '\0' ||
-             strcmp(session->reason, budget_verdict_text(BUDGET_TIME)) == 0));
+             budget_verdict_find(session->reason) == BUDGET_TIME));
 }
 
 static bool may_interrupt(const struct deciding *deciding,

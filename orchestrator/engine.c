@@ -499,6 +499,8 @@ static void explain_end(struct engine *engine)
     struct engine_result *result = engine->result;
     const char *reason = "the schedule has come to its end";
 
+    if (result->verdict != BUDGET_GO_ON)
+        return;
     result->verdict = BUDGET_TRIALS;
     if (engine->exhausted) {
         reason = "every setting of the space was tried";
@@ -513,6 +515,23 @@ static void explain_end(struct engine *engine)
     snprintf(result->reason, sizeof(result->reason), "%s", reason);
 }
 
+/* What has come of a search that was not stopped. */
+static void conclude_search(struct engine *engine)
+{
+    struct engine_result *result = engine->result;
+    char reason[sizeof(result->reason)];
+
+    explain_end(engine);
+    if (budget_verdict_is_failure(result->verdict)) {
+        result->state = RUN_FAILED;
+    } else if (engine->tally.succeeded == 0) {
+        result->state = RUN_FAILED;
+        memcpy(reason, result->reason, sizeof(reason));
+        snprintf(result->reason, sizeof(result->reason), BUDGET_IN_VAIN "%.*s",
+                 (int)(sizeof(reason) - sizeof(BUDGET_IN_VAIN)), reason);
+    }
+}
+
 static int conclude(struct engine *engine, struct err *err)
 {
     struct engine_result *result = engine->result;
@@ -525,11 +544,8 @@ static int conclude(struct engine *engine, struct err *err)
     }
     if (result->state == RUN_SUCCEEDED && engine->steps != NULL)
         engine_steps_conclude(engine);
-    else if (result->state == RUN_SUCCEEDED && result->verdict == BUDGET_GO_ON)
-        explain_end(engine);
-    else if (result->state == RUN_SUCCEEDED &&
-             budget_verdict_is_failure(result->verdict))
-        result->state = RUN_FAILED;
+    else if (result->state == RUN_SUCCEEDED)
+        conclude_search(engine);
     return record_state(engine, result->state, 0, err);
 }
 

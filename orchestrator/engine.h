@@ -72,7 +72,8 @@ struct engine_events {
 
 struct engine_result {
     /* RUN_SUCCEEDED: the budget's way; RUN_STOPPED: by signal, can be resumed;
-     * RUN_FAILED: the trials cannot be started at all, or too many failed. */
+     * RUN_FAILED: the trials cannot be started at all, too many failed, or none
+     * succeeded. */
     enum run_state state;
     enum budget_verdict verdict;
     int signal;        /* that stopped it */

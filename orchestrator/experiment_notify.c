@@ -36,7 +36,8 @@ const struct schema_key experiment_receiver_keys[] = {
         .element = &event_element,
         .doc = "What is told. started: an engine has taken the run; finished: "
                "its budget is used or its target reached; failed: it could not "
-               "go on; stopped: by its user; best: a new best trial; "
+               "go on, or no trial succeeded; stopped: by its user; best: a "
+               "new best trial; "
                "trial_failed: a trial failed for good; test: by smtune notify "
                "--test, and always told.",
         .fallback = "[finished, failed]",

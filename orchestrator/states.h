@@ -17,7 +17,7 @@
 #define RUN_STATES(X)                                                          \
     X(RUN_RUNNING, "running")     /* an engine has it, or had it and died */   \
     X(RUN_SUCCEEDED, "succeeded") /* its budget is used, or target reached */  \
-    X(RUN_FAILED, "failed")       /* it could not go on */                     \
+    X(RUN_FAILED, "failed")       /* it could not go on, or was in vain */     \
     X(RUN_STOPPED, "stopped")     /* by its user; can be resumed */
 
 #define JOB_STATES(X)                                                          \

@@ -651,7 +651,8 @@ def test_retry_beyond_the_budget(smtune, experiment):
     echo loss=${{ x }}; while [ ! -e mended ]; do sleep 0.02; done
 """, "{trials: 50, parallel: 2, time: 1s}")
     smtune("run", path)
-    assert status(smtune)["reason"] == "the time budget is used up"
+    assert status(smtune)["reason"] == (
+        "no trial succeeded, and the time budget is used up")
     mend(smtune)
     smtune.ok("retry", "exp", "1", "--detach")
     assert over(smtune) == "succeeded"

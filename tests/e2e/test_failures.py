@@ -87,8 +87,39 @@ def test_failures_are_counted_after_their_retries(smtune, experiment):
 
 def test_none_tries_all_whatever_fails(smtune, experiment):
     path = experiment("exit 1", "{trials: 14, parallel: 2, failures: none}")
-    assert smtune("run", path).returncode == 6
+    result = smtune("run", path)
+    assert result.returncode == 6
     assert row(smtune)["trials"] == 14
+    assert_it_was_in_vain(smtune, result, "all trials of the budget ended",
+                          "; trial 1 (exit)")
+
+
+def assert_it_was_in_vain(smtune, result, why, words=""):
+    """All say so: the run, its list, who waits, its record."""
+    reason = f"no trial succeeded, and {why}"
+    assert f"smtune: run 'exp': {reason}{words}\n" in result.stderr
+    assert result.stdout.startswith("run exp: failed after ")
+    assert row(smtune)["state"] == "failed"
+    status = smtune.json("status", "exp")
+    assert (status["state"], status["reason"]) == ("failed", reason)
+    assert smtune("wait", "exp").returncode == 6
+    assert proved(smtune)
+    smtune.ok("fsck")
+
+
+def test_trials_that_are_stopped_by_the_time_are_no_success(smtune, experiment):
+    result = smtune("run", experiment("sleep 600", "{time: 1s, parallel: 2}"))
+    assert result.returncode == 6
+    assert_it_was_in_vain(smtune, result, "the time budget is used up")
+
+
+def test_a_finished_run_was_in_vain_no_more(smtune, experiment):
+    path = experiment("test -e mended || exit 1; echo loss=1",
+                      "{trials: 3, parallel: 1}")
+    assert smtune("run", path).returncode == 6
+    (smtune.directory / "mended").touch()
+    smtune.ok("retry", "exp", "2")
+    assert row(smtune)["state"] == "succeeded"
     assert proved(smtune)
 
 

@@ -150,9 +150,9 @@ def test_the_first_failure_is_told_at_once(smtune, experiment):
              if line.startswith(f"trial {trial} failed (exit)"))
         for trial in (1, 2))
     assert lines[first + 1:second] == ["trial 1 wrote last: bad of 1"]
-    assert ("smtune: run 'exp': no trial succeeded; trial 1 (exit): "
-            "bad of 1\n") in result.stderr
-    assert result.stdout.startswith("run exp: over after ")
+    assert ("smtune: run 'exp': no trial succeeded, and all trials of the "
+            "budget ended; trial 1 (exit): bad of 1\n") in result.stderr
+    assert result.stdout.startswith("run exp: failed after ")
     assert "wrote last" not in smtune("-q", "run", path).stderr
 
 

@@ -276,8 +276,9 @@ static void check_verdict(const struct history *history,
     int64_t count = (int64_t)record->job_count;
     bool is_as_it_says = false;
 
-    if (history->result.state == RUN_FAILED)
-        return; /* nothing could be started */
+    if (history->result.state == RUN_FAILED &&
+        budget_vain_reason(history->result.reason) == NULL)
+        return; /* nothing could be started, or the first trials all failed */
     switch (history->result.verdict) {
     case BUDGET_TRIALS:
         is_as_it_says =
