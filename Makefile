@@ -168,6 +168,8 @@ $(GRADIENTS): \
 $S/tests/unit/test_store_network: MORE += -Wl,--wrap=statfs
 $S/tests/unit/test_attempt_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,flock pread fstat gethostname statvfs)
+$S/tests/unit/test_reopen_denied: MORE += \
+ $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 step)
 $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer

@@ -40,7 +40,7 @@ static int on_step(void *user, const struct step_row *row)
     struct step_records *records = user;
     struct step_record *record;
 
-    if (row->step < 0 || (size_t)row->step >= records->step_count)
+    if ((size_t)row->step >= records->step_count)
         return err_set(records->recovery->err, ERR_FAILED,
                        "the record has step '%s', and its file has not",
                        row->name);
@@ -85,7 +85,7 @@ static int keep_copy(struct step_records *records, const struct trial_row *row,
     struct step_record *record = &records->items[row->step];
     struct copy_record *copy;
 
-    if (row->copy < 0 || row->copy >= MATRIX_COPIES_MAX)
+    if ((size_t)row->copy >= MATRIX_COPIES_MAX)
         return err_set(records->recovery->err, ERR_FAILED,
                        "job %" PRId64 " of the record is of no copy",
                        row->number);
@@ -147,7 +147,7 @@ static int on_job(void *user, const struct trial_row *row)
     const struct told_item item = {
         .kind = TOLD_RESULT, .number = row->number, .state = state};
 
-    if (row->step < 0 || (size_t)row->step >= records->step_count)
+    if ((size_t)row->step >= records->step_count)
         return err_set(recovery->err, ERR_FAILED,
                        "job %" PRId64 " of the record is of no step",
                        row->number);

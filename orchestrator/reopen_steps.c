@@ -27,7 +27,7 @@ static int on_step(void *user, const struct step_row *row)
 {
     struct looking *looking = user;
 
-    if (row->step < 0 || (size_t)row->step >= looking->workflow->step_count)
+    if ((size_t)row->step >= looking->workflow->step_count)
         return err_set(looking->err, ERR_FAILED,
                        "the record has step '%s', and its file has not",
                        row->name);

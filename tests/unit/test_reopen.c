@@ -92,6 +92,35 @@ static void test_reopen__finds_each_once(void **state)
     store_close(store);
 }
 
+/* It had a result that the search was told, and that is none. */
+static void test_reopen__knows_what_was_not_feasible(void **state)
+{
+    static const int64_t numbers[] = {1, 5};
+    const struct reopen_request request = {
+        .numbers = numbers, .count = 2, .even_succeeded = true};
+    struct store *store = some_trials(*state);
+    struct reopening *found;
+    struct err err = {0};
+    size_t count;
+
+    must(store_begin(store, &err));
+    must(store_change_job(store,
+                          &(struct job_change){.run = 1,
+                                               .job = 5,
+                                               .state = "succeeded",
+                                               .event = "succeeded",
+                                               .violation = 0.5,
+                                               .ended_ms = 5},
+                          &err));
+    must(store_commit(store, &err));
+    must(reopen_find(store, 1, &request, &found, &count, &err));
+    assert_int_equal(count, 2);
+    assert_false(found[0].is_infeasible);
+    assert_true(found[1].is_infeasible);
+    free(found);
+    store_close(store);
+}
+
 static int keep_run_state(void *user, const struct run_row *row)
 {
     snprintf(user, 16, "%s", row->state);
@@ -125,15 +154,17 @@ static void test_reopen__makes_a_run_go_on(void **state)
     store_close(store);
 }
 
-static void test_reopen__tells_of_a_record_that_cannot_be_read(void **state)
+static void test_reopen__needs_a_record_that_can_be_written(void **state)
 {
     const struct reopen_request failed = {.all_failed = true};
     struct store *store = some_trials(*state);
     struct err err = {0};
     size_t count;
 
-    must(store_begin(store, &err)); /* so a second one cannot be */
-    assert_int_equal(reopen_trials(store, 9, NULL, &failed, &count, &err), -1);
+    store_close(store);
+    store = must_open(*state, STORE_READ);
+    assert_int_equal(reopen_trials(store, 1, NULL, &failed, &count, &err), -1);
+    assert_non_null(strstr(err.text, "open for reading only"));
     store_close(store);
 }
 
@@ -368,8 +399,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_reopen__refuses_what_is_not_over),
         STORE_TEST(test_reopen__finds_each_once),
+        STORE_TEST(test_reopen__knows_what_was_not_feasible),
         STORE_TEST(test_reopen__makes_a_run_go_on),
-        STORE_TEST(test_reopen__tells_of_a_record_that_cannot_be_read),
+        STORE_TEST(test_reopen__needs_a_record_that_can_be_written),
         STORE_TEST(test_reopen_steps__of_one_that_goes_on_stays),
         STORE_TEST(test_reopen_steps__those_that_need_it_wait_again),
         STORE_TEST(test_reopen_steps__takes_the_last_job_of_a_place),
