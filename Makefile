@@ -193,6 +193,7 @@ $S/cluster: $(CLUSTER:%.c=$S/%.o) $S/libsmtune.a
 $B/sim: $(SIM:%.c=$B/%.o) $B/libsmtune.a
 $S/sim: $(SIM:%.c=$S/%.o) $S/libsmtune.a
 $B/sim $S/sim: LIBS := $(filter-out -luv,$(LIBS))
+$B/sim $S/sim: MORE = -Wl,--wrap=sqlite3_step
 $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 

@@ -225,6 +225,11 @@ void disk_fail_at(struct disk *disk, int64_t nth)
     disk->fails_in = nth;
 }
 
+void disk_deny_at(struct disk *disk, int64_t nth)
+{
+    disk->denied_in = nth;
+}
+
 bool disk_is_full(const struct disk *disk)
 {
     int64_t now_ms = world_get()->now_ms;
@@ -232,10 +237,24 @@ bool disk_is_full(const struct disk *disk)
     return now_ms >= disk->full_from_ms && now_ms < disk->full_until_ms;
 }
 
+/* Whether what is so many calls ahead has come. */
+static bool is_due(int64_t *calls)
+{
+    return *calls > 0 && --*calls == 0;
+}
+
 bool disk_fails(struct disk *disk)
 {
-    if (disk->fails_in == 0 || --disk->fails_in > 0)
+    if (!is_due(&disk->fails_in))
         return false;
     world_trace("the disk fails");
+    return true;
+}
+
+bool disk_denies(struct disk *disk)
+{
+    if (!world_get()->is_armed || !is_due(&disk->denied_in))
+        return false;
+    world_trace("the disk cannot be read");
     return true;
 }

@@ -29,5 +29,7 @@ void disk_cut_power(struct disk *disk, struct rng *rng);
 void disk_fill(struct disk *disk, int64_t from_ms, int64_t until_ms);
 /* The n-th write or sync from now on fails; 0: none does. */
 void disk_fail_at(struct disk *disk, int64_t nth);
+/* Likewise the n-th row that an engine asks for. */
+void disk_deny_at(struct disk *disk, int64_t nth);
 
 #endif

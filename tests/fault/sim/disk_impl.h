@@ -39,7 +39,8 @@ struct file {
 struct disk {
     struct file *files;
     int64_t full_from_ms, full_until_ms;
-    int64_t fails_in; /* writes and syncs until one fails; 0: none will */
+    int64_t fails_in;  /* writes and syncs until one fails; 0: none will */
+    int64_t denied_in; /* likewise rows */
 };
 
 /* NULL: there is none. */
@@ -50,6 +51,8 @@ struct file *disk_add(struct disk *disk, const char *name);
 bool disk_is_full(const struct disk *disk);
 /* Asked once for each write or sync: whether it fails. */
 bool disk_fails(struct disk *disk);
+/* Likewise for each row that is asked for; the checks get all of theirs. */
+bool disk_denies(struct disk *disk);
 
 /* Makes a change, and notes it for the next sync; takes its bytes over. */
 void file_change(struct file *file, const struct change *change);

@@ -143,6 +143,7 @@ static void plan_session(struct history *history)
 
     plan_crash(history);
     disk_fail_at(world->disk, 0);
+    disk_deny_at(world->disk, 0);
     disk_fill(world->disk, 0, 0);
     if (rng_percent(&world->rng, scenario->jumps)) {
         world_schedule(world, soon(world), on_jump, world);
@@ -159,6 +160,8 @@ static void plan_session(struct history *history)
     }
     if (rng_percent(&world->rng, scenario->faults))
         disk_fail_at(world->disk, rng_magnitude(&world->rng, 1, 600));
+    if (rng_percent(&world->rng, scenario->denials))
+        disk_deny_at(world->disk, rng_magnitude(&world->rng, 1, 1000));
     if (rng_percent(&world->rng, scenario->full)) {
         at_ms = soon(world);
         disk_fill(world->disk, at_ms,

@@ -143,6 +143,16 @@ static void on_observation(struct record *record, sqlite3_stmt *statement)
     copy_word(observation->decision, statement, 4);
 }
 
+/* While the checks look, it is no engine that reads. What there was. */
+static bool arm(bool is_armed)
+{
+    struct world *world = world_get();
+    bool was_armed = world->is_armed;
+
+    world->is_armed = is_armed;
+    return was_armed;
+}
+
 static sqlite3 *open_record(void)
 {
     sqlite3 *db;
@@ -157,6 +167,7 @@ static sqlite3 *open_record(void)
 
 void record_read(struct record *record, bool is_thorough)
 {
+    bool was_armed = arm(false);
     sqlite3 *db = open_record();
 
     *record = (struct record){.jobs = NULL};
@@ -193,6 +204,7 @@ void record_read(struct record *record, bool is_thorough)
               " ORDER BY j.number, o.told",
               on_observation, record);
     sqlite3_close(db);
+    arm(was_armed);
 }
 
 void record_clear(struct record *record)
@@ -231,12 +243,14 @@ struct witness {
 struct witness *witness_create(void)
 {
     struct witness *witness = mem_zero(sizeof(*witness));
+    bool was_armed = arm(false);
 
     witness->db = open_record();
     if (sqlite3_prepare_v2(witness->db, "SELECT 1 FROM attempt WHERE id = ?",
                            -1, &witness->find, NULL) != SQLITE_OK)
         world_fail("there are no attempts in the record: %s",
                    sqlite3_errmsg(witness->db));
+    arm(was_armed);
     return witness;
 }
 
@@ -251,10 +265,12 @@ void witness_destroy(struct witness *witness)
 
 bool witness_knows(struct witness *witness, int64_t attempt)
 {
+    bool was_armed = arm(false);
     bool found;
 
     sqlite3_bind_int64(witness->find, 1, attempt);
     found = sqlite3_step(witness->find) == SQLITE_ROW;
     sqlite3_reset(witness->find);
+    arm(was_armed);
     return found;
 }

@@ -245,6 +245,7 @@ void scenario_draw(struct scenario *scenario, uint64_t seed)
         scenario->habits.weights[CAUSE_NO_METRIC] = 0;
         scenario->reopens = rng_percent(&kind, 50) ? 0 : 40;
     }
+    scenario->denials = rng_percent(&kind, 85) ? 0 : 50;
     scenario->text = buf_take(&text);
 }
 

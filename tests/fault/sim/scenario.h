@@ -74,6 +74,7 @@ struct scenario {
     int power;   /* % of the crashes */
     int signals; /* % of the sessions that get one */
     int faults;  /* % of the sessions in which a write fails */
+    int denials; /* % of the sessions in which a query fails */
     int full;    /* % of the sessions in which the disk is full for a while */
     int jumps;   /* % of the sessions in which the wall clock jumps */
     int calls;   /* % of the calls to a session's engine that are made */
