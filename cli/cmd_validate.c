@@ -168,12 +168,14 @@ static int show(struct report *report, const struct finding *finding,
     return 0;
 }
 
-/* What there is to say of an experiment that is right. */
+/* What there is to say of a file that is right. */
 static int look_at(struct finding *finding, struct err *err)
 {
     struct space *space = finding->spec.experiment->space;
 
-    experiment_warn(finding->spec.experiment, finding->warnings);
+    spec_warn(&finding->spec, finding->warnings);
+    if (finding->spec.workflow != NULL)
+        return 0;
     finding->settings = space_cardinality(space);
     return space_estimate_volume(space, &finding->volume, err);
 }
@@ -188,7 +190,7 @@ static int check_file(struct report *report, const char *file, struct err *err)
 
     diags_make_warnings(finding.warnings);
     if (spec_load(&finding.spec, file, NULL, 0, finding.diags, err) == 0)
-        status = finding.spec.workflow != NULL ? 0 : look_at(&finding, err);
+        status = look_at(&finding, err);
     else if (diags_count(finding.diags) > 0)
         status = err_exit_status(ERR_FILE);
     if (status >= 0 && show(report, &finding, err) < 0)

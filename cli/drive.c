@@ -85,17 +85,17 @@ int drive_print_diags(const struct cli *cli, struct diags *diags)
     return err_exit_status(ERR_FILE);
 }
 
-/* Of an experiment that is right, what it says and can hardly mean. */
+/* Of a file that is right, what it says and can hardly mean. */
 static void print_warnings(const struct cli *cli, const char *path,
                            const struct spec *spec)
 {
     struct diags *warnings;
 
-    if (cli->quiet || spec->workflow != NULL)
+    if (cli->quiet)
         return;
     warnings = diags_create(path);
     diags_make_warnings(warnings);
-    experiment_warn(spec->experiment, warnings);
+    spec_warn(spec, warnings);
     drive_print_diags(cli, warnings);
     diags_destroy(warnings);
 }

@@ -197,10 +197,13 @@ static int check_column(const struct scope_reader *r, const char *at,
 {
     const struct step *step = &r->w->workflow->steps[named];
     const char *const *names = r->w->file->result_names[named];
-    char *column = column_name(at, reference);
+    char *column;
     size_t i = 0;
     int rc = 0;
 
+    if (names == NULL)
+        return -1;
+    column = column_name(at, reference);
     while (i < step->result_count && strcmp(names[i], column) != 0)
         i++;
     if (i == step->result_count)

@@ -28,6 +28,8 @@ int spec_load(struct spec *spec, const char *path,
               struct diags *diags, struct err *err);
 int spec_parse(struct spec *spec, const struct experiment_source *source,
                struct diags *diags, struct err *err);
+/* As experiment_warn(). */
+void spec_warn(const struct spec *spec, struct diags *warnings);
 void spec_clear(struct spec *spec);
 
 #endif

@@ -136,7 +136,8 @@ struct step {
     size_t axis_count;
     int64_t copies; /* `copies`, hosts of one job; 1 without; then no axes */
     struct task task;
-    const char *executor; /* a name of workflow->executors */
+    const struct conf_node *command; /* or `shell`, in the file; or NULL */
+    const char *executor;            /* a name of workflow->executors */
     const struct output *outputs;
     size_t output_count;
     const char *const *metrics; /* that it names, and others may read */
@@ -220,6 +221,9 @@ bool workflow_is(const char *text, size_t length);
 struct workflow *workflow_parse(const struct experiment_source *source,
                                 struct diags *diags, struct err *err);
 void workflow_destroy(struct workflow *workflow);
+
+/* As experiment_warn(). */
+void workflow_warn(const struct workflow *workflow, struct diags *warnings);
 
 /* How many jobs at once, so far as the file decides that; 0: as many as the
  * machine has CPUs for. */

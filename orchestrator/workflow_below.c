@@ -218,7 +218,7 @@ static int check_kind(const struct below *below, const struct buf *text)
                      below->node->text);
 }
 
-static void read_text(const struct below *below, const struct buf *text)
+static int read_text(const struct below *below, const struct buf *text)
 {
     struct diags *diags = diags_create(below->step->file);
     size_t count;
@@ -231,17 +231,17 @@ static void read_text(const struct below *below, const struct buf *text)
         .assignment_count = count,
     };
     struct err err = {0};
+    int rc = below->step->kind == STEP_EXPERIMENT
+                 ? read_experiment(below, &source, diags, &err)
+                 : read_workflow(below, &source, diags, &err);
 
-    if (below->step->kind == STEP_EXPERIMENT)
-        read_experiment(below, &source, diags, &err);
-    else
-        read_workflow(below, &source, diags, &err);
     free_assignments(assignments);
     diags_destroy(diags);
+    return rc;
 }
 
-void workflow_read_below(struct workflow_build *w, size_t index,
-                         workflow_name_fn found, void *user)
+int workflow_read_below(struct workflow_build *w, size_t index,
+                        workflow_name_fn found, void *user)
 {
     struct step *step = &w->workflow->steps[index];
     const struct conf_node *own = w->sources[index].own;
@@ -254,19 +254,21 @@ void workflow_read_below(struct workflow_build *w, size_t index,
                           .user = user};
     struct buf text = BUF_INIT;
     struct err err = {0};
+    int rc = -1;
 
     if (below.node->type != CONF_TEXT)
-        return;
+        return -1;
     if (below.with != NULL && below.with->type != CONF_MAP)
         below.with = NULL;
     step->file = experiment_resolve_path(w->build.file, below.node->text);
     if (step->kind == STEP_WORKFLOW && check_chain(&below) != 0)
-        return;
+        return -1;
     if (fs_read(step->file, CONF_MAX_BYTES, &text, &err) != 0)
         diags_add(w->build.diags, below.node->place, NULL, "%s", err.text);
     else if (check_kind(&below, &text) == 0 && check_params(&below, &text) == 0)
-        read_text(&below, &text);
+        rc = read_text(&below, &text);
     buf_clear(&text);
+    return rc;
 }
 
 void workflow_build_assignments(struct step_build *s)

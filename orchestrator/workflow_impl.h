@@ -27,7 +27,9 @@ extern const struct schema_key workflow_step_keys[];
 struct workflow_file {
     struct workflow workflow; /* first: workflow_destroy relies on it */
     size_t *by_name;          /* [step_count] in the order of their names */
-    const char *const **result_names; /* [step_count] of results, for scopes */
+    /* [step_count] of results, for scopes; NULL: they are not known, because of
+     * what was told as an error already */
+    const char *const **result_names;
     struct scope base; /* parameters, and what a step is itself: the scope of
                           steps that have nothing else to read */
     struct metric_rules *every_metric; /* of steps that name none */
@@ -162,9 +164,9 @@ void workflow_check_pool_orders(struct workflow_build *w);
 typedef void (*workflow_name_fn)(void *user, const char *name);
 
 /* Reads and checks the file of a step that is an experiment or a workflow;
- * tells the names of what it gives. */
-void workflow_read_below(struct workflow_build *w, size_t index,
-                         workflow_name_fn found, void *user);
+ * tells the names of what it gives. -1 where the file is wrong. */
+int workflow_read_below(struct workflow_build *w, size_t index,
+                        workflow_name_fn found, void *user);
 void workflow_build_assignments(struct step_build *s);
 
 /* ---- scope_build.c ---- */

@@ -176,14 +176,15 @@ void workflow_build_results(struct workflow_build *w, size_t index)
     const struct step_source *source = &w->sources[index];
     struct step *step = &w->workflow->steps[index];
     struct list list = {.w = w};
+    int rc = 0;
 
     name_outputs(&list, step, conf_get(source->own, "outputs"));
     name_metrics(&list, step, conf_get(source->map, "metrics"));
     if (step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW)
-        workflow_read_below(w, index, add_value, &list);
+        rc = workflow_read_below(w, index, add_value, &list);
     step->results = basic_columns;
     step->result_count = ARRAY_LEN(basic_columns);
-    w->file->result_names[index] = basic_names;
+    w->file->result_names[index] = rc == 0 ? basic_names : NULL;
     if (list.value_count > 0) {
         list_columns(&list, step->axis_count > 0 || step->copies > 1);
         step->results = list.columns;

@@ -415,6 +415,7 @@ static void build_task(struct step_build *s)
     const struct conf_node *shell = conf_get(map, "shell");
     size_t checkpoint_dir = s->w->workflow->param_count + OWN_CHECKPOINT_DIR;
 
+    s->step->command = command != NULL ? command : shell;
     if (command != NULL)
         task_build_command(&s->task, command, false);
     else if (shell != NULL)

@@ -306,3 +306,36 @@ def test_large_workflows_are_read_in_no_time(smtune, write):
         f"command: \"x ${{{{ s{i // 4}.state }}}}\"}}\n" if i else
         "  s0: {command: x}\n" for i in range(20000)))
     assert "20000 steps" in smtune.ok("validate", "large.yaml", timeout=30)
+
+
+def test_warns_of_commands_of_steps(smtune, write):
+    write("flow.yaml", """\
+version: 1
+params: {lr: 1}
+steps:
+  a: {command: "echo {{ lr }} | cat", metrics: [loss], env: {X: "{lr}"}}
+  b: {needs: a, shell: "a && b >c {a.loss} {dir} ${lr}"}
+  c: {matrix: {part: [1, 2]}, command: [echo, "{part}", "{dir}"]}
+""")
+    result = smtune("validate", "flow.yaml")
+    assert result.returncode == 0
+    assert result.stdout == "flow.yaml: ok: a workflow of 3 steps\n"
+    assert re.findall(r"flow\.yaml:(\d+:\d+): warning: the program gets "
+                      r"('.*?') as it stands", result.stderr) == [
+        ("4:22", "'{{ lr }}'"), ("4:31", "'|'"), ("5:35", "'{a.loss}'"),
+        ("6:48", "'{part}'")]
+    told = json.loads(smtune.ok("validate", "flow.yaml", "-o", "json"))
+    assert len(told[0]["warnings"]) == 4
+    assert "'{part}' as it stands" in smtune("plan", "flow.yaml").stderr
+
+
+@pytest.mark.parametrize("word", ["jobs", "tasks", "stages", "rules"])
+def test_steps_by_another_word_are_one_error(smtune, write, word):
+    write("flow.yaml", f"version: 1\n{word}:\n  - {{command: a}}\n")
+    result = smtune("validate", "flow.yaml")
+    assert result.returncode == 3
+    assert result.stderr.splitlines()[0] == (
+        "flow.yaml:2:1: error: a workflow has its jobs under 'steps', not "
+        f"under '{word}'")
+    assert result.stderr.count("error:") == 1
+    assert "for example steps: [" in result.stderr
