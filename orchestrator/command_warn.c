@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/fs.h"
 #include "base/mem.h"
 
 /* A walk over one text. What is found is at `at`, `length` bytes of it. */
@@ -20,7 +21,7 @@ struct walk {
 
 static const char no_shell[] = "'shell' in place of 'command' has one";
 
-static void warn(const struct walk *walk, const char *help, const char *why)
+static struct diag_place place_of(const struct walk *walk)
 {
     int line = 1, column = 1;
     struct diag_place place;
@@ -31,7 +32,12 @@ static void warn(const struct walk *walk, const char *help, const char *why)
     }
     place = conf_place_in(walk->command->doc, walk->node, line, column);
     place.length = (int)walk->length;
-    diags_add(walk->warnings, place, help,
+    return place;
+}
+
+static void warn(const struct walk *walk, const char *help, const char *why)
+{
+    diags_add(walk->warnings, place_of(walk), help,
               "the program gets '%.*s' as it stands%s", (int)walk->length,
               walk->at, why);
 }
@@ -151,14 +157,94 @@ static void check_text(struct walk *walk)
     }
 }
 
+/* ---- files ---- */
+
+/* A relative path, with nothing in it that a template or a shell would change:
+ * train.py, bin/train. */
+static bool is_path(const char *word, size_t length)
+{
+    static const char others[] = "$`{}[]*?|&;<>()\"'\\=~#!";
+
+    return word[0] != '/' && word[0] != '-' &&
+           strcspn(word, others) >= length &&
+           (memchr(word, '.', length) != NULL ||
+            memchr(word, '/', length) != NULL);
+}
+
+/* Whether the file is not where the command starts, but beside the file that
+ * has the command. */
+static bool is_elsewhere(const char *folder, const char *file)
+{
+    char *path = fs_join(folder, file);
+    bool is_there = !fs_exists(file) && fs_exists(path);
+
+    free(path);
+    return is_there;
+}
+
+static void check_path(const struct walk *walk, const char *folder)
+{
+    char *here = fs_absolute(".");
+    char *file = mem_copy_bytes(walk->at, walk->length);
+    char *help =
+        mem_printf("start it in '%s', or write the whole path", folder);
+
+    if (here != NULL && is_elsewhere(folder, file))
+        diags_add(walk->warnings, place_of(walk), help,
+                  "commands start in '%s', where there is no '%s'", here, file);
+    free(help);
+    free(file);
+    free(here);
+}
+
+static void check_paths(struct walk *walk, const char *folder)
+{
+    walk->at = walk->node->text;
+    while (*(walk->at += strspn(walk->at, " \t\n")) != '\0') {
+        walk->length = strcspn(walk->at, " \t\n");
+        if (is_path(walk->at, walk->length))
+            check_path(walk, folder);
+        walk->at += walk->length;
+    }
+}
+
+/* The folder of the file that has the command; NULL: it is none, or commands
+ * may change to another. */
+static char *find_folder(const struct walk *walk)
+{
+    const char *path = walk->command->path;
+    const char *slash = strrchr(path, '/');
+    char *folder, *real;
+
+    if (slash == NULL ||
+        (walk->command->is_shell && strstr(walk->node->text, "cd ") != NULL))
+        return NULL;
+    folder = mem_copy_bytes(path, (size_t)(slash - path + 1));
+    real = realpath(folder, NULL);
+    free(folder);
+    return real;
+}
+
+static void check_node(const struct command_text *command,
+                       const struct conf_node *node, struct diags *warnings)
+{
+    struct walk walk = {command, warnings, node, NULL, 0, 0};
+    char *folder;
+
+    if (node->text == NULL)
+        return;
+    check_text(&walk);
+    folder = find_folder(&walk);
+    if (folder != NULL)
+        check_paths(&walk, folder);
+    free(folder);
+}
+
 void command_warn(const struct command_text *command, struct diags *warnings)
 {
     const struct conf_node *node = command->node;
 
-    if (node->text != NULL)
-        check_text(&(struct walk){command, warnings, node, NULL, 0, 0});
+    check_node(command, node, warnings);
     for (size_t i = 0; node->text == NULL && i < node->count; i++)
-        if (node->items[i]->text != NULL)
-            check_text(
-                &(struct walk){command, warnings, node->items[i], NULL, 0, 0});
+        check_node(command, node->items[i], warnings);
 }

@@ -11,6 +11,7 @@
  * use. */
 struct command_text {
     const struct conf_doc *doc;
+    const char *path;             /* of the file, absolute; or "" */
     const struct conf_node *node; /* a text or a list of words */
     bool is_shell;
     const char *const *names;
@@ -20,7 +21,9 @@ struct command_text {
 /*
  * Warns of what the program gets letter by letter and its writer can hardly
  * have meant so: a name in the templates of others ({{ lr }}, ${lr}, {lr}), and
- * in a `command`, which no shell sees, variables, pipes and redirections.
+ * in a `command`, which no shell sees, variables, pipes and redirections. And
+ * of a relative path that is not there in the current folder, where commands
+ * start, but beside the file.
  */
 void command_warn(const struct command_text *command, struct diags *warnings);
 

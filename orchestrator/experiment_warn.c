@@ -132,6 +132,7 @@ static void check_command(const struct check *check)
     for (size_t i = 0; i < count; i++)
         names[i] = space_param(experiment->space, i)->name;
     command_warn(&(struct command_text){.doc = check->doc,
+                                        .path = experiment->path,
                                         .node = conf_get(trial, key),
                                         .is_shell = experiment->task.is_shell,
                                         .names = names,

@@ -41,16 +41,19 @@ static void add_own(struct names *names, const struct step *step)
             add(names, mem_copy_string(step->scope.tables[0].columns[i]));
 }
 
-static void check_step(const struct step *step, const struct conf_doc *doc,
+static void check_step(const struct workflow *workflow, const struct step *step,
                        struct names *names, struct diags *warnings)
 {
+    const struct experiment_file *file =
+        (const struct experiment_file *)workflow->common;
     size_t before = names->count;
 
     if (step->command == NULL)
         return;
     add_own(names, step);
     command_warn(
-        &(struct command_text){.doc = doc,
+        &(struct command_text){.doc = file->doc,
+                               .path = workflow->path,
                                .node = step->command,
                                .is_shell = step->task.is_shell,
                                .names = (const char *const *)names->items,
@@ -61,15 +64,13 @@ static void check_step(const struct step *step, const struct conf_doc *doc,
 
 void workflow_warn(const struct workflow *workflow, struct diags *warnings)
 {
-    const struct experiment_file *file =
-        (const struct experiment_file *)workflow->common;
     struct names names = {NULL, 0, 0};
 
     diags_set_source(warnings, workflow->source, strlen(workflow->source));
     for (size_t i = 0; i < workflow->step_count; i++)
         add_results(&names, &workflow->steps[i]);
     for (size_t i = 0; i < workflow->step_count; i++)
-        check_step(&workflow->steps[i], file->doc, &names, warnings);
+        check_step(workflow, &workflow->steps[i], &names, warnings);
     take_back(&names, 0);
     free(names.items);
 }

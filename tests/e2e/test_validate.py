@@ -339,3 +339,28 @@ def test_steps_by_another_word_are_one_error(smtune, write, word):
         f"under '{word}'")
     assert result.stderr.count("error:") == 1
     assert "for example steps: [" in result.stderr
+
+
+def test_warns_of_scripts_that_lie_beside_the_file(smtune, write):
+    """Commands start in the current folder, wherever the file lies."""
+    write("sub/train.py", "")
+    write("sub/exp.yaml", GOOD.replace("./train", "python3 train.py no.py"))
+    write("sub/flow.yaml", """\
+version: 1
+steps:
+  a: {shell: "python3 train.py <train.py"}
+  b: {shell: "cd sub; python3 train.py"}
+  c: {command: [python3, train.py]}
+""")
+    text = (f"warning: commands start in '{smtune.directory}', where there is "
+            "no 'train.py'\n")
+    result = smtune("validate", "sub/exp.yaml", "sub/flow.yaml")
+    assert [line for line in result.stderr.splitlines(True)
+            if "warning" in line] == [
+        f"sub/exp.yaml:6:20: {text}", f"sub/flow.yaml:3:23: {text}",
+        f"sub/flow.yaml:5:26: {text}"]
+    assert f"start it in '{smtune.directory}/sub'" in result.stderr
+    assert text in smtune("run", "sub/exp.yaml", "--set",
+                          "budget.trials=1").stderr
+    write("train.py", "")
+    assert "warning" not in smtune("validate", "sub/exp.yaml").stderr
