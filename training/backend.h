@@ -13,6 +13,23 @@ struct buf;
 struct nccl_calls;
 
 /*
+ * Operations that are asked for once and done many times. A recording is of
+ * addresses, and of the values that operations were given beside them: replayed
+ * it does the same to what lies there by then. Nothing may be under way when it
+ * begins or is replayed (`synchronize`).
+ */
+struct recording;
+struct recording_calls {
+    /* From here on operations are kept and not done. -1: it cannot. */
+    int (*begin)(void);
+    /* The caller's to forget. NULL: something was asked for that cannot be
+     * recorded; it is as if nothing had been. */
+    struct recording *(*end)(void);
+    void (*replay)(const struct recording *recording);
+    void (*forget)(struct recording *recording);
+};
+
+/*
  * Where models compute: the operations, and the memory in which these find
  * their numbers. The processor reaches that memory, too, but operations may
  * still be under way when they return: what they read may be changed, and what
@@ -39,6 +56,7 @@ struct backend {
     uint64_t (*mark)(void);
     void (*await)(uint64_t mark);
     const struct nccl_calls *nccl; /* nccl_calls.h; NULL: it is no GPU */
+    const struct recording_calls *recording; /* NULL: it records nothing */
 };
 
 extern const struct backend backend_cpu;

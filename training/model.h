@@ -33,7 +33,9 @@ struct batch {
     const void *inputs;      /* [count][inputs bytes] */
     const uint16_t *targets; /* [count][targets] */
     size_t count;            /* samples: 1 .. max_samples */
-    uint64_t step;           /* steps done before: keys the random numbers */
+    /* Steps done before, which key the random numbers; where the backend
+     * computes, as inputs and targets. */
+    const uint64_t *step;
     uint64_t first; /* of all samples of the step, the first one's place */
     double scale;   /* of the gradient: that of scale x the sum of losses */
 };
@@ -93,6 +95,10 @@ struct model *model_plan(const struct model_kind *kind,
 int model_allocate(struct model *model, struct err *err);
 void model_release(struct model *model); /* takes NULL */
 
+/* Asks for what model_train does; it is done, or has failed, once the backend
+ * has been waited for. */
+void model_ask(struct model *model, const struct batch *batch,
+               struct totals *totals);
 /* Adds what the batch comes to to *totals; params.grads becomes its gradient.
  * -1 with ERR_FAILED where the backend has failed. */
 int model_train(struct model *model, const struct batch *batch,

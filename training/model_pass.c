@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/model.h"
 
-int model_train(struct model *model, const struct batch *batch,
-                struct totals *totals, struct err *err)
+void model_ask(struct model *model, const struct batch *batch,
+               struct totals *totals)
 {
     struct matrix logits = model->kind->forward(model, batch, true);
 
     model->ops->softmax_loss_grad(logits, batch->targets, batch->scale, totals);
     model->kind->backward(model, batch, logits);
+}
+
+int model_train(struct model *model, const struct batch *batch,
+                struct totals *totals, struct err *err)
+{
+    model_ask(model, batch, totals);
     return model->backend->synchronize(err);
 }
 

@@ -19,7 +19,7 @@ void cpu_dropout(struct matrix x, double rate, const struct noise *noise)
     size_t count = x.rows * x.columns;
     struct rng rng;
 
-    rng_init(&rng, noise->seed, noise->step, noise->stream);
+    rng_init(&rng, noise->seed, *noise->step, noise->stream);
     rng_skip(&rng, noise->first_row * x.columns);
     for (size_t i = 0; i < count; i++)
         x.data[i] = rng_u32(&rng) < threshold ? 0 : x.data[i] * scale;

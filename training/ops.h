@@ -18,9 +18,10 @@
 /* Random numbers for the rows of a batch, the same whatever part of it they
  * are drawn for. */
 struct noise {
-    uint64_t seed, step;
-    uint32_t stream;    /* see streams.h */
-    uint64_t first_row; /* in the whole batch, of the matrix's first */
+    uint64_t seed;
+    const uint64_t *step; /* where the backend computes */
+    uint32_t stream;      /* see streams.h */
+    uint64_t first_row;   /* in the whole batch, of the matrix's first */
 };
 
 /* What a batch came to, summed over its targets; known once the backend has

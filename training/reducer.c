@@ -145,7 +145,8 @@ static void give(struct reducer *reducer, enum job job, int bucket)
 {
     const struct backend *backend = reducer->params->backend;
 
-    reducer->marks[bucket] = backend->mark();
+    if (reducer->buckets.ranks > 1)
+        reducer->marks[bucket] = backend->mark();
     if (reducer->buckets.ranks > 1 && !reducer->is_beside)
         backend->await(reducer->marks[bucket]); /* it is no communication */
     reducer->last_job = comm_thread_give(reducer->thread, (int)job, bucket);
@@ -387,6 +388,11 @@ size_t reducer_shard_count(const struct reducer *reducer)
 {
     return reducer->stage > 0 ? buckets_shard_count(&reducer->buckets)
                               : reducer->params->count;
+}
+
+bool reducer_is_alone(const struct reducer *reducer)
+{
+    return reducer->buckets.ranks == 1 && reducer->stage == 0;
 }
 
 void reducer_begin_share(struct reducer *reducer, int share)

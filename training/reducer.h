@@ -49,6 +49,10 @@ size_t reducer_shard_count(const struct reducer *reducer);
  * of them, the first of which is what is updated. */
 int reducer_sum_count(int stage, int shares);
 
+/* Whether a pass is but its operations, the same ones for a share in each step:
+ * nothing has to be sent or fetched meanwhile. */
+bool reducer_is_alone(const struct reducer *reducer);
+
 /* Before the passes of each share, from 0. */
 void reducer_begin_share(struct reducer *reducer, int share);
 /* After the last share, and after publishing: waits until all is done. */

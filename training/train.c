@@ -18,6 +18,7 @@
 static void run_clear(struct run *run)
 {
     run_end_saving(run);
+    recorder_clear(&run->recorder);
     reducer_destroy(run->reducer);
     model_release(run->model);
     checkpoint_destroy(run->checkpoint);
@@ -33,6 +34,7 @@ static void run_clear(struct run *run)
     if (run->backend != NULL) {
         run->backend->release(run->inputs);
         run->backend->release(run->targets);
+        run->backend->release(run->step);
     }
 }
 
@@ -126,7 +128,8 @@ static int run_init(struct run *run, enum data_part part, struct err *err)
         run->backend->allocate(run->max_samples * run->data->input_bytes, err);
     run->targets = run->backend->allocate(
         run->max_samples * run->data->targets * sizeof(*run->targets), err);
-    if (run->inputs == NULL || run->targets == NULL)
+    run->step = run->backend->allocate(sizeof(*run->step), err);
+    if (run->inputs == NULL || run->targets == NULL || run->step == NULL)
         return -1;
     run->model->params.spare = buckets_spare(run->ranks.size);
     if (model_allocate(run->model, err) != 0)
@@ -135,6 +138,8 @@ static int run_init(struct run *run, enum data_part part, struct err *err)
         reducer_create(&run->model->params, run->comm, &reduction, err);
     if (run->reducer == NULL)
         return -1;
+    recorder_init(&run->recorder, run->backend,
+                  !options->no_cuda_graphs && reducer_is_alone(run->reducer));
     buf_printf(&run->settings, "model=%s\n%s", job->kind->name, job->settings);
     buf_printf(&run->required, "model=%s\n%s", job->kind->name, job->required);
     add_vocabulary(run);

@@ -13,11 +13,12 @@ struct batch run_gather(struct run *run, const uint32_t *samples, size_t count)
 
     run->data->kind->gather(run->data, samples, count, run->inputs,
                             run->targets);
+    *run->step = run->at.step;
     run->meter.input_ms += stopwatch_ms() - start_ms;
     return (struct batch){.inputs = run->inputs,
                           .targets = run->targets,
                           .count = count,
-                          .step = run->at.step};
+                          .step = run->step};
 }
 
 int run_sum_tallies(struct run *run, struct tally *sum, int *bad,

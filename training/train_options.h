@@ -33,6 +33,7 @@ struct train_options {
     int64_t zero;               /* stage of ZeRO */
     const char *data;           /* NULL: the model's default */
     const char *checkpoint_dir; /* NULL: no checkpoints */
+    bool no_cuda_graphs;        /* each operation is asked for by itself */
     bool adopt, test, quiet;    /* for the caller of the loop */
 };
 

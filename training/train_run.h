@@ -6,6 +6,7 @@
 #include "training/checkpoint.h"
 #include "training/comm.h"
 #include "training/lr_schedule.h"
+#include "training/recorder.h"
 #include "training/reducer.h"
 #include "training/shares.h"
 #include "training/train.h"
@@ -51,6 +52,7 @@ struct run {
     struct model *model;
     struct optim optim;
     struct reducer *reducer;
+    struct recorder recorder;
     struct position at;
     struct checkpoint_piece *pieces; /* that this rank saves */
     struct checkpoint_parts parts;
@@ -64,6 +66,7 @@ struct run {
     uint32_t *samples; /* [max_samples]: of a batch that is only measured */
     uint8_t *inputs;   /* [max_samples][data->input_bytes] */
     uint16_t *targets; /* [max_samples][data->targets] */
+    uint64_t *step;    /* at.step, where the backend computes */
 };
 
 enum { EVALUATE_TARGETS = 256 };

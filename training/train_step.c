@@ -5,29 +5,33 @@
 #include "training/train_run.h"
 
 /* A part of the batch of `count` samples in run->order + start: samples begin
- * to end of it. What it came to becomes the share's tally. */
-static int train_share(struct run *run, size_t start, size_t count, int share,
+ * to end of it, this rank's share number `own`. What it came to becomes the
+ * share's tally. */
+static int train_share(struct run *run, size_t start, size_t count, int own,
                        struct err *err)
 {
+    int share = shares_of(&run->shares, run->ranks.rank, own);
     size_t begin = shares_begin(&run->shares, share, count);
     size_t end = shares_begin(&run->shares, share + 1, count);
     struct tally *tally = &run->tallies[shares_place(&run->shares, share)];
-    struct totals totals = {0};
+    struct totals totals;
     struct batch batch;
 
     /* Where there is nothing to learn, all steps are done nevertheless: other
      * ranks take part in them. */
     if (begin == end) {
-        struct totals unused = {0};
+        struct totals unused;
 
         batch = run_gather(run, run->order + start, 1);
         *tally = (struct tally){.signal = *run->job->stop};
-        return model_train(run->model, &batch, &unused, err);
+        return recorder_train(&run->recorder, run->model, &batch, own, &unused,
+                              err);
     }
     batch = run_gather(run, run->order + start + begin, end - begin);
     batch.first = begin;
     batch.scale = 1 / (double)(count * run->data->targets);
-    if (model_train(run->model, &batch, &totals, err) != 0)
+    if (recorder_train(&run->recorder, run->model, &batch, own, &totals, err) !=
+        0)
         return -1;
     *tally = (struct tally){totals.loss, totals.errors, *run->job->stop};
     return 0;
@@ -120,8 +124,7 @@ int run_step(struct run *run, size_t start, size_t count, struct tally *sum,
         reducer_begin_digest(run->reducer);
     for (int i = 0; i < shares->own; i++) {
         reducer_begin_share(run->reducer, i);
-        if (train_share(run, start, count,
-                        shares_of(shares, run->ranks.rank, i), err) != 0)
+        if (train_share(run, start, count, i, err) != 0)
             return -1;
     }
     if (reducer_settle(run->reducer, err) != 0 ||

@@ -5,16 +5,19 @@
 #include <deque>
 #include <functional>
 #include <math.h>
+#include <memory>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <vector>
 
 /*
  * As much of CUDA as training/cuda uses, on the processor, so that the kernels
  * are tested where there is no device. Threads of a block are fibers of one
  * thread, which change at barriers alone; what is put on a stream runs when
  * that stream is waited for, and by whoever does. A barrier that some threads
- * never reach ends the program.
+ * never reach ends the program. What is captured is kept with its arguments as
+ * they were, and put on a stream as often as its graph is launched.
  */
 
 /* One thread has all fibers: what is its own is theirs in common. */
@@ -41,7 +44,9 @@ enum cudaError_t {
     cudaErrorInvalidValue,
     cudaErrorMemoryAllocation,
     cudaErrorInvalidConfiguration = 9,
-    cudaErrorNotReady = 600
+    cudaErrorNotReady = 600,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901
 };
 enum {
     cudaMemAttachGlobal = 1,
@@ -55,6 +60,7 @@ enum cudaDeviceAttr {
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 typedef struct emulated_pool *cudaMemPool_t;
 enum cudaMemcpyKind { cudaMemcpyDefault };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
@@ -68,9 +74,16 @@ struct cudaPointerAttributes {
 
 /* Work gives false where it has to be tried again later. */
 typedef std::function<bool()> emulated_work;
+struct emulated_graph {
+    std::vector<emulated_work> work;
+    std::vector<std::shared_ptr<void>> memory; /* asked for on the way */
+    bool is_invalid; /* something else was asked for, too */
+};
+typedef struct emulated_graph *cudaGraph_t, *cudaGraphExec_t;
 struct emulated_stream {
     std::deque<emulated_work> work;
     uint64_t asked, done;
+    cudaGraph_t capture; /* or NULL */
 };
 typedef struct emulated_stream *cudaStream_t;
 struct emulated_event {
@@ -85,6 +98,7 @@ struct cudaLaunchConfig_t {
 };
 
 const char *cudaGetErrorString(cudaError_t status);
+cudaError_t cudaGetLastError();
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int device);
@@ -101,6 +115,14 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
+                                   cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
 cudaError_t emulated_allocate(void **memory, size_t bytes);
 cudaError_t cudaFree(void *memory);
 cudaError_t emulated_allocate_async(void **memory, size_t bytes,

@@ -48,8 +48,9 @@ static struct emulated_pool {
     }
 } pool;
 static thread_local int own_device;
-static fiber fibers[1024];        /* their stacks stay */
-static uint64_t slots[2][32][32]; /* of each warp, in turns */
+static thread_local cudaGraph_t own_capture; /* that of this thread, if any */
+static fiber fibers[1024];                   /* their stacks stay */
+static uint64_t slots[2][32][32];            /* of each warp, in turns */
 static const std::function<void()> *running_kernel;
 static ucontext_t scheduler;
 static void *scheduler_fake_stack;
@@ -231,8 +232,20 @@ void emulated_put(cudaStream_t stream, emulated_work work)
 {
     const std::lock_guard<std::mutex> guard(lock);
 
+    if (stream->capture != nullptr) {
+        stream->capture->work.push_back(std::move(work));
+        return;
+    }
     stream->work.push_back(std::move(work));
     stream->asked++;
+}
+
+/* What a thread may not do while it captures: that is worth nothing then. */
+static bool is_capturing()
+{
+    if (own_capture != nullptr)
+        own_capture->is_invalid = true;
+    return own_capture != nullptr;
 }
 
 /* Whether the stream has come to the place, with all that could be done now. */
@@ -263,6 +276,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     const uint64_t place = place_of(stream);
 
+    if (is_capturing())
+        return cudaErrorStreamCaptureUnsupported;
     while (!run_to(stream, place))
         sched_yield();
     return cudaSuccess;
@@ -270,7 +285,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *to, unsigned)
 {
-    *to = new emulated_stream{{}, 0, 0};
+    *to = new emulated_stream{{}, 0, 0, nullptr};
     return cudaSuccess;
 }
 
@@ -296,6 +311,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     const std::lock_guard<std::mutex> guard(lock);
 
+    if (is_capturing())
+        return cudaErrorStreamCaptureUnsupported;
     *event = {stream, stream->asked};
     return cudaSuccess;
 }
@@ -321,7 +338,65 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return cudaSuccess;
 }
 
-cudaError_t emulated_allocate(void **memory, size_t bytes)
+/* EMULATED_GRAPHS=none is a device that cannot; else it names a file for a line
+ * a launch. */
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+    const char *said = getenv("EMULATED_GRAPHS");
+
+    if (is_capturing() || (said != nullptr && strcmp(said, "none") == 0))
+        return cudaErrorStreamCaptureUnsupported;
+    stream->capture = own_capture = new emulated_graph{{}, {}, false};
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    *graph = stream->capture;
+    stream->capture = own_capture = nullptr;
+    if (*graph == nullptr)
+        return cudaErrorInvalidValue;
+    if (!(*graph)->is_invalid)
+        return cudaSuccess;
+    delete *graph;
+    *graph = nullptr;
+    return cudaErrorStreamCaptureInvalidated;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
+                                 unsigned long long)
+{
+    *to = new emulated_graph(*graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
+{
+    const char *said = getenv("EMULATED_GRAPHS");
+    FILE *log = said != nullptr ? fopen(said, "a") : nullptr;
+
+    for (const emulated_work &each : graph->work)
+        emulated_put(stream, each);
+    if (log == nullptr)
+        return cudaSuccess;
+    fprintf(log, "launch of %zu\n", graph->work.size());
+    fclose(log);
+    return cudaSuccess;
+}
+
+static cudaError_t get_memory(void **memory, size_t bytes)
 {
     const std::lock_guard<std::mutex> guard(lock);
 
@@ -335,6 +410,12 @@ cudaError_t emulated_allocate(void **memory, size_t bytes)
     return cudaSuccess;
 }
 
+cudaError_t emulated_allocate(void **memory, size_t bytes)
+{
+    return is_capturing() ? cudaErrorStreamCaptureUnsupported
+                          : get_memory(memory, bytes);
+}
+
 /* Nothing is under way there: who used it has waited. */
 cudaError_t cudaFree(void *memory)
 {
@@ -345,9 +426,16 @@ cudaError_t cudaFree(void *memory)
     return cudaSuccess;
 }
 
-/* The host asks in the order in which the one stream works. */
+/* The host asks in the order in which the one stream works. A graph has its
+ * own. */
 cudaError_t emulated_allocate_async(void **memory, size_t bytes, cudaStream_t)
 {
+    if (own_capture != nullptr) {
+        cudaError_t status = get_memory(memory, bytes);
+
+        own_capture->memory.emplace_back(*memory, cudaFree);
+        return status;
+    }
     {
         const std::lock_guard<std::mutex> guard(lock);
         auto piece = pool.pieces.find(bytes);
@@ -358,7 +446,7 @@ cudaError_t emulated_allocate_async(void **memory, size_t bytes, cudaStream_t)
             return cudaSuccess;
         }
     }
-    return emulated_allocate(memory, bytes);
+    return get_memory(memory, bytes);
 }
 
 /* Who looks there again finds NaN. */
@@ -370,7 +458,8 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
         const std::lock_guard<std::mutex> guard(lock);
 
         bytes = pieces.at((uintptr_t)memory);
-        pool.pieces.emplace(bytes, memory);
+        if (own_capture == nullptr)
+            pool.pieces.emplace(bytes, memory);
     }
     return cudaMemsetAsync(memory, 0xff, bytes, stream);
 }
@@ -419,6 +508,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
         memcpy(to, from, bytes);
         return true;
     });
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError()
+{
     return cudaSuccess;
 }
 

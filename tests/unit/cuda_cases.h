@@ -30,6 +30,7 @@ struct operands {
     struct matrix m[CASE_MATRICES];
     uint16_t *tokens; /* [CASE_TOKENS], below sizes[0] */
     uint8_t *bytes;   /* [CASE_TOKENS] */
+    uint64_t *step;   /* for dropout */
     double *squares;  /* [CASE_SQUARES], in the end weighted in the loss */
     struct totals totals;
 };
@@ -84,7 +85,7 @@ static void run_dropout(const struct ops *ops, const size_t *sizes,
                         struct operands *with)
 {
     const struct noise noise = {.seed = 0x123456789abcU,
-                                .step = 0x9876543210U,
+                                .step = with->step,
                                 .stream = 7,
                                 .first_row = sizes[0]};
 

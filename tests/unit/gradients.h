@@ -101,9 +101,10 @@ static inline void check_model(const struct model_kind *kind,
                                const void *options, const void *inputs,
                                const uint16_t *targets, size_t samples)
 {
+    const uint64_t step = 9;
     struct whole whole = {
         model_plan(kind, &backend_cpu, shape, options, NULL),
-        {inputs, targets, samples, .step = 9, .first = 3, .scale = 0.3}};
+        {inputs, targets, samples, .step = &step, .first = 3, .scale = 0.3}};
     struct params *params;
     struct rng rng;
 

@@ -17,6 +17,7 @@
 #include "training/gpt.h"
 #include "training/mlp.h"
 #include "training/optim.h"
+#include "training/recorder.h"
 
 /*
  * The backend of training/cuda against the processor's: on a device where there
@@ -99,8 +100,10 @@ static struct operands make(const struct op_case *it,
     with.bytes = backend->allocate(CASE_TOKENS, NULL);
     with.squares =
         backend->allocate(CASE_SQUARES * sizeof(*with.squares), NULL);
+    with.step = backend->allocate(sizeof(*with.step), NULL);
     assert_true(with.tokens != NULL && with.bytes != NULL &&
-                with.squares != NULL);
+                with.squares != NULL && with.step != NULL);
+    *with.step = 0x9876543210U;
     for (size_t i = 0; i < CASE_TOKENS; i++) {
         with.tokens[i] = (uint16_t)rng_below(&rng, tokens);
         with.bytes[i] = (uint8_t)rng_below(&rng, 256);
@@ -115,6 +118,7 @@ static void let_go(const struct operands *with, const struct backend *backend)
     backend->release(with->tokens);
     backend->release(with->bytes);
     backend->release(with->squares);
+    backend->release(with->step);
 }
 
 static struct operands run_on(const struct op_case *it,
@@ -278,21 +282,30 @@ static void test_cuda__ops_do_not_hide_nan(void **state)
     }
 }
 
-enum { SAMPLES = 2, PIXELS = 36, CONTEXT = 9, STEPS = 2, LONG_STEPS = 10 };
+enum { SAMPLES = 2, PIXELS = 36, CONTEXT = 9, STEPS = 6, LONG_STEPS = 10 };
+
+struct training {
+    uint64_t steps;
+    double lr;
+    /* Samples change a little from step to step, each third step has one less,
+     * and lr goes down. */
+    bool varies;
+    bool records;
+};
 
 /* A model, and what training makes of it in a few steps. */
 struct trained {
     struct model *model;
+    struct recorder recorder;
     struct optim optim;
     struct totals totals;
     double losses[LONG_STEPS]; /* of each step */
-    uint64_t steps;
-    double lr;
 };
 
-static void train(struct trained *it, const struct backend *backend,
+static void train(struct trained *it, const struct training *how,
                   const uint8_t *inputs, const uint16_t *targets)
 {
+    const struct backend *backend = it->model->backend;
     const struct model_shape *shape = &it->model->shape;
     size_t input_bytes = SAMPLES * shape->inputs;
     size_t target_bytes = SAMPLES * shape->targets * sizeof(*targets);
@@ -302,34 +315,41 @@ static void train(struct trained *it, const struct backend *backend,
     struct batch batch = {.count = SAMPLES, .first = 5, .scale = 0.1};
     void *there = backend->allocate(input_bytes, NULL);
     void *wanted = backend->allocate(target_bytes, NULL);
+    uint64_t *step = backend->allocate(sizeof(*step), NULL);
 
-    assert_true(there != NULL && wanted != NULL);
+    assert_true(there != NULL && wanted != NULL && step != NULL);
     memcpy(there, inputs, input_bytes);
     memcpy(wanted, targets, target_bytes);
     batch.inputs = there;
     batch.targets = wanted;
-    for (batch.step = 0; batch.step < it->steps; batch.step++) {
-        double before = it->totals.loss;
+    batch.step = step;
+    for (; *step < how->steps; ++*step) {
+        double lr = how->varies ? how->lr / (double)(*step + 1) : how->lr;
 
-        assert_int_equal(model_train(it->model, &batch, &it->totals, NULL), 0);
-        it->losses[batch.step] = it->totals.loss - before;
-        assert_int_equal(
-            optim_step(&it->optim, &span, it->lr, 1, batch.step, NULL), 0);
+        ((uint8_t *)there)[2 * *step] ^= how->varies;
+        batch.count = how->varies && *step % 3 == 2 ? SAMPLES - 1 : SAMPLES;
+        assert_int_equal(recorder_train(&it->recorder, it->model, &batch, 0,
+                                        &it->totals, NULL),
+                         0);
+        it->losses[*step] = it->totals.loss;
+        assert_int_equal(optim_step(&it->optim, &span, lr, 1, *step, NULL), 0);
     }
     assert_int_equal(model_evaluate(it->model, &batch, &it->totals, NULL), 0);
     backend->release(there);
     backend->release(wanted);
+    backend->release(step);
 }
 
 static struct trained trained_on(const struct backend *backend,
                                  const struct model_kind *kind,
                                  const struct model_shape *shape,
-                                 const void *options, uint64_t steps, double lr)
+                                 const void *options,
+                                 const struct training *how)
 {
     const struct optim_settings settings = {.rule = 0, .momentum = 0.9};
     uint16_t targets[SAMPLES * CONTEXT];
     uint16_t inputs[SAMPLES * PIXELS];
-    struct trained it = {.steps = steps, .lr = lr};
+    struct trained it = {0};
     struct rng rng;
 
     rng_init(&rng, 17, 0, 0);
@@ -346,24 +366,45 @@ static struct trained trained_on(const struct backend *backend,
     assert_int_equal(
         optim_init(&it.optim, &settings, it.model->params.count, backend, NULL),
         0);
-    train(&it, backend, (const uint8_t *)inputs, targets);
+    recorder_init(&it.recorder, backend, how->records);
+    train(&it, how, (const uint8_t *)inputs, targets);
     return it;
 }
 
-static void let_trained_go(struct trained *it, const struct backend *backend)
+static void let_trained_go(struct trained *it)
 {
+    const struct backend *backend = it->model->backend;
+
+    recorder_clear(&it->recorder);
     backend->release(it->model->params.grads);
     optim_clear(&it->optim);
     model_release(it->model);
 }
 
+/* Recorded passes come to the bits of those that are not. */
+static void check_records(const struct trained *it, const struct trained *plain)
+{
+    const struct params *params = &it->model->params;
+
+    for (size_t i = 0; i < it->recorder.count; i++)
+        assert_non_null(it->recorder.kept[i].recording);
+    assert_non_null(it->recorder.calls);
+    assert_null(plain->recorder.calls);
+    assert_memory_equal(params->values, plain->model->params.values,
+                        params->count * sizeof(*params->values));
+    assert_memory_equal(it->losses, plain->losses, sizeof(it->losses));
+}
+
 static void check_model(const struct model_kind *kind,
                         const struct model_shape *shape, const void *options)
 {
+    const struct training plainly = {STEPS, 0.01, true, false};
+    const struct training recorded = {STEPS, 0.01, true, true};
     struct trained expected =
-        trained_on(&backend_cpu, kind, shape, options, STEPS, 0.01);
-    struct trained it =
-        trained_on(under_test, kind, shape, options, STEPS, 0.01);
+        trained_on(&backend_cpu, kind, shape, options, &plainly);
+    struct trained plain =
+        trained_on(under_test, kind, shape, options, &plainly);
+    struct trained it = trained_on(under_test, kind, shape, options, &recorded);
     struct params *params = &it.model->params;
 
     if (fabs(it.totals.loss - expected.totals.loss) >
@@ -375,27 +416,36 @@ static void check_model(const struct model_kind *kind,
                      params_value(&expected.model->params, (int)i), 1e-4))
             fail_msg("%s: %s is not as on the processor", kind->name,
                      params->tensors[i].name);
-    let_trained_go(&expected, &backend_cpu);
-    let_trained_go(&it, under_test);
+    assert_int_equal(it.recorder.count, 2);
+    check_records(&it, &plain);
+    let_trained_go(&expected);
+    let_trained_go(&plain);
+    let_trained_go(&it);
 }
 
 /* The same batch again and again. */
 static void check_losses(const struct model_kind *kind,
                          const struct model_shape *shape, const void *options)
 {
-    const double lr = 0.05;
+    const struct training plainly = {LONG_STEPS, 0.05, false, false};
+    const struct training recorded = {LONG_STEPS, 0.05, false, true};
     struct trained expected =
-        trained_on(&backend_cpu, kind, shape, options, LONG_STEPS, lr);
+        trained_on(&backend_cpu, kind, shape, options, &plainly);
+    struct trained plain =
+        trained_on(under_test_bf16, kind, shape, options, &plainly);
     struct trained it =
-        trained_on(under_test_bf16, kind, shape, options, LONG_STEPS, lr);
+        trained_on(under_test_bf16, kind, shape, options, &recorded);
 
     for (int i = 0; i < LONG_STEPS; i++)
         if (fabs(it.losses[i] / expected.losses[i] - 1) > 1.0 / 32)
             fail_msg("%s, step %d: loss %g, of fp32 %g", kind->name, i,
                      it.losses[i], expected.losses[i]);
     assert_true(it.losses[LONG_STEPS - 1] < 0.9 * it.losses[0]);
-    let_trained_go(&expected, &backend_cpu);
-    let_trained_go(&it, under_test_bf16);
+    assert_int_equal(it.recorder.count, 1);
+    check_records(&it, &plain);
+    let_trained_go(&expected);
+    let_trained_go(&plain);
+    let_trained_go(&it);
 }
 
 static void test_cuda__models_learn_what_they_do_on_the_processor(void **state)
@@ -436,25 +486,57 @@ static void test_cuda__bf16_learns_as_fp32_does(void **state)
     check_losses(&model_gpt, &shape, &gpt);
 }
 
+/* Heads wider than it can; nothing is touched. */
+static void ask_for_wide_attention(struct matrix x)
+{
+    const struct matrix qkv = {x.data, 1, 3 * 200}, y = {x.data, 1, 200};
+    const struct attention how = {1, 1, x, {NULL, 0, 0}, .known = 0};
+
+    under_test->ops->attention(qkv, &how, y);
+}
+
+/* Nor is it a failure where it could not be recorded. */
+static void test_cuda__what_is_recorded_is_not_done(void **state)
+{
+    const struct recording_calls *calls = under_test->recording;
+    struct matrix x = {backend_array(under_test, 1, NULL), 1, 1};
+    struct recording *recording;
+
+    (void)state;
+    assert_non_null(x.data);
+    x.data[0] = 1;
+    assert_int_equal(calls->begin(), 0);
+    under_test->ops->add(x, x, x);
+    recording = calls->end();
+    assert_non_null(recording);
+    assert_int_equal(calls->begin(), 0);
+    under_test->ops->add(x, x, x);
+    ask_for_wide_attention(x);
+    assert_null(calls->end());
+    assert_int_equal(under_test->synchronize(NULL), 0);
+    assert_true((double)x.data[0] == 1);
+    calls->replay(recording);
+    calls->replay(recording);
+    assert_int_equal(under_test->synchronize(NULL), 0);
+    assert_true((double)x.data[0] == 4);
+    calls->forget(recording);
+    under_test->release(x.data);
+}
+
 /* What has failed is told by every synchronize from then on, so it is last. */
 static void test_cuda__a_failure_names_its_operation(void **state)
 {
-    struct matrix qkv = {backend_array(under_test, 3 * 200, NULL), 1, 3 * 200};
-    struct matrix sums = {backend_array(under_test, 1, NULL), 1, 1};
-    struct matrix y = {backend_array(under_test, 200, NULL), 1, 200};
-    const struct attention how = {1, 1, sums, {NULL, 0, 0}, .known = 0};
+    struct matrix x = {backend_array(under_test, 1, NULL), 1, 1};
     struct err err = {0};
 
     (void)state;
-    under_test->ops->attention(qkv, &how, y);
+    ask_for_wide_attention(x);
     assert_int_equal(under_test->synchronize(&err), -1);
     assert_int_equal(err.kind, ERR_FAILED);
     assert_string_equal(err.text,
                         "cuda, attention: a head's width, 200, is over 128");
     assert_int_equal(under_test->synchronize(NULL), -1);
-    under_test->release(qkv.data);
-    under_test->release(sums.data);
-    under_test->release(y.data);
+    under_test->release(x.data);
 }
 
 int main(void)
@@ -466,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_cuda__ops_do_not_hide_nan),
         cmocka_unit_test(test_cuda__models_learn_what_they_do_on_the_processor),
         cmocka_unit_test(test_cuda__bf16_learns_as_fp32_does),
+        cmocka_unit_test(test_cuda__what_is_recorded_is_not_done),
         cmocka_unit_test(test_cuda__a_failure_names_its_operation),
     };
 

@@ -63,7 +63,8 @@ static void test_ops__dropout_keeps_the_mean(void **state)
     real *x = malloc(COUNT * sizeof(*x));
     size_t dropped = 0;
     double sum = 0;
-    const struct noise noise = {.seed = 1, .step = 2, .stream = 3};
+    const uint64_t step = 2;
+    const struct noise noise = {.seed = 1, .step = &step, .stream = 3};
 
     (void)state;
     assert_non_null(x);
@@ -83,7 +84,8 @@ static void test_ops__dropout_keeps_the_mean(void **state)
 static void test_ops__dropout_of_a_part_is_that_of_the_whole(void **state)
 {
     enum { ROWS = 6, COLUMNS = 5, FIRST = 3 };
-    struct noise noise = {.seed = 1, .step = 2, .stream = 3};
+    const uint64_t step = 2;
+    struct noise noise = {.seed = 1, .step = &step, .stream = 3};
     real whole[ROWS * COLUMNS], part[(ROWS - FIRST) * COLUMNS];
 
     (void)state;

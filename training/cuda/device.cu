@@ -9,6 +9,7 @@
 #include "training/cuda/gemm.cuh"
 #include "training/cuda/nccl.cuh"
 #include "training/cuda/ops_cuda.cuh"
+#include "training/cuda/recording.cuh"
 
 /*
  * Numbers live in managed memory: the device's pages move to the processor when
@@ -18,25 +19,20 @@
  * at once, as gradients are sent while the pass still runs.
  */
 
-static constexpr int PENDING_MAX = 16, MARKS = 64;
+static constexpr int MARKS = 64;
 static constexpr int BF16_MAJOR = 8; /* compute capability */
-
-struct pending {
-    struct totals *from, *to;
-    int count;
-};
 
 static struct device {
     cudaStream_t stream;
     float *scratch;
     struct totals *partial; /* [PENDING_MAX][TOTALS_MAX] */
-    struct pending pending[PENDING_MAX];
-    int pending_count;
+    struct pending pending;
     cudaEvent_t marks[MARKS]; /* in turns: who comes late waits longer */
     uint64_t mark_count;
     std::atomic<const char *> operation; /* the last one */
     std::mutex lock;                     /* of what is below */
     struct err failure;
+    bool is_recording, has_misrecorded;
 } device;
 
 cudaStream_t device_stream(void)
@@ -55,7 +51,8 @@ void device_fail(const char *operation, const char *format, ...)
     va_list args;
     const std::lock_guard<std::mutex> guard(device.lock);
 
-    if (device.failure.kind != ERR_NONE)
+    device.has_misrecorded = device.is_recording;
+    if (device.is_recording || device.failure.kind != ERR_NONE)
         return;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -73,29 +70,48 @@ void device_check(const char *operation, cudaError_t status)
 struct totals *device_totals(const char *operation, int count,
                              struct totals *to)
 {
-    struct pending *pending = &device.pending[device.pending_count];
+    struct pending *pending = &device.pending;
+    struct totals *from = device.partial + pending->batches * TOTALS_MAX;
 
-    if (device.pending_count == PENDING_MAX) {
+    if (pending->batches == PENDING_MAX) {
         device_fail(operation, "over %d batches at once", PENDING_MAX);
         return device.partial;
     }
-    pending->from = device.partial + device.pending_count * TOTALS_MAX;
-    pending->to = to;
-    pending->count = count;
-    device.pending_count++;
-    return pending->from;
+    pending->each[pending->batches++] = {from, to, count};
+    return from;
 }
 
 static void add_totals(void)
 {
-    for (int i = 0; i < device.pending_count; i++) {
-        const struct pending *pending = &device.pending[i];
+    for (int i = 0; i < device.pending.batches; i++) {
+        const struct pending_totals *it = &device.pending.each[i];
 
-        for (int j = 0; j < pending->count; j++) {
-            pending->to->loss += pending->from[j].loss;
-            pending->to->errors += pending->from[j].errors;
+        for (int j = 0; j < it->count; j++) {
+            it->to->loss += it->from[j].loss;
+            it->to->errors += it->from[j].errors;
         }
     }
+}
+
+void device_begin_recording(void)
+{
+    const std::lock_guard<std::mutex> guard(device.lock);
+
+    device.is_recording = true;
+}
+
+bool device_end_recording(void)
+{
+    const std::lock_guard<std::mutex> guard(device.lock);
+    const bool is_whole = !device.has_misrecorded;
+
+    device.is_recording = device.has_misrecorded = false;
+    return is_whole;
+}
+
+struct pending *device_pending(void)
+{
+    return &device.pending;
 }
 
 static int tell_failure(struct err *err)
@@ -114,14 +130,14 @@ static int cuda_synchronize(struct err *err)
     cudaError_t status = cudaStreamSynchronize(device.stream);
 
     if (status != cudaSuccess)
-        device_fail(device.operation.load() != NULL ? device.operation.load()
-                                                    : "start",
-                    "this operation or one before it failed: %s; with "
-                    "CUDA_LAUNCH_BLOCKING=1 it is known which",
-                    cudaGetErrorString(status));
+        device_fail(
+            device.operation.load() != NULL ? device.operation.load() : "start",
+            "this operation or one before it failed: %s; with "
+            "CUDA_LAUNCH_BLOCKING=1 and --no-cuda-graphs it is known which",
+            cudaGetErrorString(status));
     else
         add_totals();
-    device.pending_count = 0;
+    device.pending.batches = 0;
     return tell_failure(err);
 }
 
@@ -282,6 +298,7 @@ static constexpr struct backend backend_of(const struct ops *ops,
         .mark = cuda_mark,
         .await = cuda_await,
         .nccl = &nccl_calls,
+        .recording = &recording_calls,
     };
 }
 

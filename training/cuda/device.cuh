@@ -21,6 +21,7 @@ extern "C" {
 
 static constexpr size_t SCRATCH_NUMBERS = 1 << 22;
 static constexpr int TOTALS_MAX = 1024; /* partial totals of a batch */
+static constexpr int PENDING_MAX = 16;  /* batches before a synchronize */
 
 cudaStream_t device_stream(void);
 
@@ -31,6 +32,22 @@ float *device_scratch(void); /* [SCRATCH_NUMBERS] */
  * the next synchronize, in order. */
 struct totals *device_totals(const char *operation, int count,
                              struct totals *to);
+
+/* Those that have been asked for since the last synchronize. */
+struct pending_totals {
+    struct totals *from, *to;
+    int count;
+};
+struct pending {
+    struct pending_totals each[PENDING_MAX];
+    int batches;
+};
+struct pending *device_pending(void);
+
+/* What fails between the two has not failed the device: then `end` gives
+ * false. */
+void device_begin_recording(void);
+bool device_end_recording(void);
 
 /* Remembers the first failure, which the next synchronize tells. */
 void device_check(const char *operation, cudaError_t status);

@@ -59,37 +59,47 @@ static __device__ void philox_words(struct philox at, uint64_t block,
     }
 }
 
-/* The matrix's first number has the word `first`. */
-static __global__ void dropout(float *x, size_t count, struct philox at,
-                               uint64_t first, uint32_t threshold, float scale)
-{
-    uint64_t end = (first + count + 3) / 4;
+struct drop {
+    struct philox at;     /* but for the step */
+    const uint64_t *step; /* read when it runs */
+    uint64_t first;       /* word, of the matrix's first number */
+    uint32_t threshold;
+    float scale;
+};
 
+static __global__ void dropout(float *x, size_t count, struct drop how)
+{
+    const uint64_t first = how.first, end = (first + count + 3) / 4;
+
+    how.at.counter[2] = (uint32_t)*how.step;
+    how.at.counter[3] = (uint32_t)(*how.step >> 32);
     for (uint64_t block = first / 4 + first_element(); block < end;
          block += element_stride()) {
         uint32_t words[4];
 
-        philox_words(at, block, words);
+        philox_words(how.at, block, words);
         for (uint64_t i = 0; i < 4; i++) {
             uint64_t word = 4 * block + i;
 
             if (word >= first && word - first < count)
                 x[word - first] =
-                    words[i] < threshold ? 0 : x[word - first] * scale;
+                    words[i] < how.threshold ? 0 : x[word - first] * how.scale;
         }
     }
 }
 
 void cuda_dropout(struct matrix x, double rate, const struct noise *noise)
 {
-    const struct philox at = {
-        {(uint32_t)noise->seed, (uint32_t)(noise->seed >> 32)},
-        {0, noise->stream, (uint32_t)noise->step,
-         (uint32_t)(noise->step >> 32)}};
+    const struct drop how = {
+        .at = {{(uint32_t)noise->seed, (uint32_t)(noise->seed >> 32)},
+               {0, noise->stream, 0, 0}},
+        .step = noise->step,
+        .first = noise->first_row * x.columns,
+        .threshold = (uint32_t)(rate * 4294967296.0),
+        .scale = (float)(1 / (1 - rate))};
 
     launch(each_of("dropout", count_of(x) / 4 + 2), dropout, x.data,
-           count_of(x), at, (uint64_t)(noise->first_row * x.columns),
-           (uint32_t)(rate * 4294967296.0), (float)(1 / (1 - rate)));
+           count_of(x), how);
 }
 
 static __global__ void relu_dropout_grad(const float *y, float *dy,
