@@ -52,12 +52,20 @@ static int on_step(void *user, const struct step_row *row)
     return 0;
 }
 
-static int parse(const char *text, json_t **json, struct err *err)
+/* A text of a step's, NULL: none. */
+static int parse(const struct workflow *workflow, size_t step, const char *text,
+                 json_t **json, struct err *err)
 {
+    struct err why;
+
     *json = NULL;
-    if (text != NULL)
-        *json = json_parse_up_to(text, strlen(text), MATRIX_BYTES_MAX, err);
-    return text == NULL || *json != NULL ? 0 : -1;
+    if (text == NULL)
+        return 0;
+    *json = json_parse_up_to(text, strlen(text), MATRIX_BYTES_MAX, &why);
+    if (*json != NULL)
+        return 0;
+    return err_set(err, ERR_FAILED, "the record of step '%s': %s",
+                   workflow->steps[step].name, why.text);
 }
 
 static void make_room(struct step_record *record, size_t count)
@@ -114,7 +122,8 @@ int recovery_keep_job(struct recovery *recovery, const struct trial_row *row,
     job->copy = row->copy;
     job->round = row->round;
     job->cache_key = copy_text(row->cache_key);
-    if (parse(row->rounds, &job->rounds, recovery->err) != 0) {
+    if (parse(recovery->engine->run->workflow, (size_t)row->step, row->rounds,
+              &job->rounds, recovery->err) != 0) {
         trial_destroy(job);
         return -1;
     }
@@ -195,8 +204,8 @@ static int tell_copy(struct steps *steps, size_t step, size_t copy,
         flow_started(steps->flow, step, job.copy);
     if (!job_is_final(record->state))
         return 0;
-    if (parse(record->outputs, &job.outputs, err) != 0 ||
-        parse(record->rounds, &job.rounds, err) != 0) {
+    if (parse(steps->workflow, step, record->outputs, &job.outputs, err) != 0 ||
+        parse(steps->workflow, step, record->rounds, &job.rounds, err) != 0) {
         json_decref(job.outputs);
         return -1;
     }
@@ -225,7 +234,7 @@ static int tell_step(struct steps *steps, size_t step,
         steps_fail(steps, step);
         return 0;
     }
-    if (parse(record->matrix, &axes, err) != 0)
+    if (parse(steps->workflow, step, record->matrix, &axes, err) != 0)
         return -1;
     result = steps_begin(steps, step, axes, err);
     json_decref(axes);
