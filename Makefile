@@ -217,6 +217,9 @@ $B/training/cuda/%.o: training/cuda/%.cu
 	$(call say,NVCC)
 	@mkdir -p $(@D)
 	$Q$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+# What has tensor cores for bf16.
+$B/training/cuda/attention_bf16.o $B/training/cuda/attention_bf16_grad.o: \
+ CUDA_ARCHES := $(or $(filter-out 75,$(CUDA_ARCHES)),80)
 $B/training/cuda/err.o: base/err.c
 	$(call say,CC)
 	@mkdir -p $(@D)

@@ -201,6 +201,11 @@ template <typename T> T __shfl_xor_sync(unsigned mask, T value, int lanes)
     return __shfl_sync(mask, value, (int)(threadIdx.x % 32) ^ lanes);
 }
 
+static inline void __syncwarp()
+{
+    emulated_exchange(0);
+}
+
 static inline unsigned __ballot_sync(unsigned, int is_true)
 {
     const uint64_t *all = emulated_exchange(is_true != 0);

@@ -34,7 +34,7 @@ struct fiber {
 };
 
 dim3 gridDim, blockDim, blockIdx, threadIdx;
-alignas(16) thread_local float shared[SHARED_BYTES / sizeof(float)];
+alignas(128) thread_local float shared[SHARED_BYTES / sizeof(float)];
 
 static std::mutex lock; /* of streams, events and memory; while work runs */
 static std::map<uintptr_t, size_t> pieces;

@@ -21,6 +21,7 @@ enum {
 enum role {
     IN = 1,  /* read, and left as it is */
     OUT,     /* written in full: poisoned before */
+    OUT_LOG, /* likewise: logarithms, whose differences count */
     BOTH,    /* read and written */
     LOST,    /* read, then worth nothing */
     SCRATCH, /* poisoned, and not looked at */
@@ -44,8 +45,9 @@ struct op_case {
         enum role role; /* 0: the end */
         size_t rows, columns;
     } shapes[CASE_MATRICES];
-    bool is_exact;   /* bit for bit as on the processor */
-    bool multiplies; /* matrices: of bf16, where that is asked for */
+    bool is_exact;      /* bit for bit as on the processor */
+    bool multiplies;    /* matrices: of bf16, where that is asked for */
+    bool rounds_within; /* then, what it multiplies anew, too */
 };
 
 static void run_normalize(const struct ops *ops, const size_t *sizes,
@@ -310,10 +312,11 @@ static void run_updates(const struct ops *ops, const size_t *sizes,
 #define ATTENTION(sequences, length, heads, width)                             \
     {                                                                          \
         .name = "attention " #sequences " " #length " " #heads " " #width,     \
-        .run = run_attention, .sizes = {length, heads}, .shapes = {            \
+        .multiplies = true, .rounds_within = true, .run = run_attention,       \
+        .sizes = {length, heads}, .shapes = {                                  \
             {IN, (sequences) * (length), 3 * (heads) * (width)},               \
             {OUT, (sequences) * (length), (heads) * (width)},                  \
-            {OUT, (sequences) * (length), heads},                              \
+            {OUT_LOG, (sequences) * (length), heads},                          \
             {SCRATCH, 2 * ATTENTION_BLOCK, length},                            \
             {IN, (sequences) * (length), (heads) * (width)},                   \
             {OUT, (sequences) * (length), 3 * (heads) * (width)}               \
@@ -355,8 +358,11 @@ static const struct op_case op_cases[] = {
     ATTENTION(2, 18, 2, 5),
     ATTENTION(1, 37, 1, 40),
     ATTENTION(2, 1, 1, 128),
+    ATTENTION(1, 100, 1, 16),
     {.name = "attention from row 5",
      .run = run_later_attention,
+     .multiplies = true,
+     .rounds_within = true,
      .sizes = {20, 1, 5},
      .shapes =
          {{IN, 40, 3 * 4}, {BOTH, 40, 4}, {BOTH, 40, 1}, {SCRATCH, 128, 20}}},

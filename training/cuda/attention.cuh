@@ -20,6 +20,7 @@ static constexpr int LANE_COLUMNS = HEAD_WIDTH_MAX / WARP;
 struct heads {
     const float *qkv, *y, *dy;
     float *to_y, *dqkv, *sums;
+    float *products; /* y dy, of each row and head as sums are */
     size_t length, known, heads, width, sequences;
     float scale;
 };
@@ -124,6 +125,31 @@ static __device__ inline void store_row(const float sum[LANE_COLUMNS],
     }
 }
 
+static __device__ inline float lane_dot(const float *a, const float *b,
+                                        size_t width)
+{
+    float sum = 0;
+
+    for (size_t i = threadIdx.x % WARP; i < width; i += WARP)
+        sum += a[i] * b[i];
+    return warp_sum(sum);
+}
+
+/* y dy of a query. */
+static __device__ inline float product_of(const struct heads &it,
+                                          const struct seat &seat, size_t query)
+{
+    const size_t at = head_at(it, seat, query, 1, 0);
+
+    return lane_dot(it.y + at, it.dy + at, it.width);
+}
+
+static __device__ inline float sum_of(const struct heads &it,
+                                      const struct seat &seat, size_t query)
+{
+    return it.sums[(seat.sequence + query) * it.heads + seat.head];
+}
+
 static inline struct heads heads_of(struct matrix qkv,
                                     const struct attention *how)
 {
@@ -140,6 +166,14 @@ static inline struct heads heads_of(struct matrix qkv,
     return it;
 }
 
+static inline bool has_width(const char *operation, const struct heads &it)
+{
+    if (it.width > HEAD_WIDTH_MAX)
+        device_fail(operation, "a head's width, %zu, is over %d", it.width,
+                    HEAD_WIDTH_MAX);
+    return it.width <= HEAD_WIDTH_MAX;
+}
+
 /* `own` and `other` are how many arrays of a block's rows, and of a tile's, it
  * has in shared memory. */
 static inline void launch_heads(const char *operation, const struct heads &it,
@@ -150,10 +184,7 @@ static inline void launch_heads(const char *operation, const struct heads &it,
     const size_t numbers =
         own * BLOCK_ROWS * it.width + other * TILE * (it.width + 1) + 2 * TILE;
 
-    if (it.width > HEAD_WIDTH_MAX)
-        device_fail(operation, "a head's width, %zu, is over %d", it.width,
-                    HEAD_WIDTH_MAX);
-    else
+    if (has_width(operation, it))
         launch({operation, dim3((unsigned)(tiles * it.heads * it.sequences)),
                 dim3(HEAD_WARPS * WARP), numbers * sizeof(float)},
                kernel, it);

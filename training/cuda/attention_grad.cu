@@ -10,30 +10,6 @@
  * dy), scaled as the scores were.
  */
 
-static __device__ float lane_dot(const float *a, const float *b, size_t width)
-{
-    float sum = 0;
-
-    for (size_t i = threadIdx.x % WARP; i < width; i += WARP)
-        sum += a[i] * b[i];
-    return warp_sum(sum);
-}
-
-/* y dy of a query. */
-static __device__ float product_of(const struct heads &it,
-                                   const struct seat &seat, size_t query)
-{
-    const size_t at = head_at(it, seat, query, 1, 0);
-
-    return lane_dot(it.y + at, it.dy + at, it.width);
-}
-
-static __device__ float sum_of(const struct heads &it, const struct seat &seat,
-                               size_t query)
-{
-    return it.sums[(seat.sequence + query) * it.heads + seat.head];
-}
-
 static __global__ void queries_grad(struct heads it)
 {
     extern __shared__ float shared[];

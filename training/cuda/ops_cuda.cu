@@ -4,6 +4,9 @@
 #include "training/cuda/operand.cuh"
 
 template <typename Number>
+static constexpr bool is_bf16 = type_of<Number> == CUDA_R_16BF;
+
+template <typename Number>
 static constexpr struct ops ops_of = {
     .name = "cuda",
     .patch_bytes = (size_t)64 * 1024 * 1024,
@@ -31,8 +34,9 @@ static constexpr struct ops ops_of = {
     .layernorm_grad = cuda_layernorm_grad,
     .gelu = cuda_gelu,
     .gelu_grad = cuda_gelu_grad,
-    .attention = cuda_attention,
-    .attention_grad = cuda_attention_grad,
+    .attention = is_bf16<Number> ? cuda_attention_bf16 : cuda_attention,
+    .attention_grad =
+        is_bf16<Number> ? cuda_attention_grad_bf16 : cuda_attention_grad,
     .sgd = cuda_sgd,
     .adam = cuda_adam,
 };

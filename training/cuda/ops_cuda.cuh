@@ -57,6 +57,10 @@ void cuda_attention(struct matrix qkv, const struct attention *how,
                     struct matrix y);
 void cuda_attention_grad(const struct attention_pass *pass,
                          const struct attention *how);
+void cuda_attention_bf16(struct matrix qkv, const struct attention *how,
+                         struct matrix y);
+void cuda_attention_grad_bf16(const struct attention_pass *pass,
+                              const struct attention *how);
 void cuda_sgd(const struct sgd_rates *rates, struct matrix g, struct matrix v,
               struct matrix w);
 void cuda_adam(const struct adam_rates *rates, struct matrix g,
