@@ -158,3 +158,23 @@ void units_add_bytes(int64_t bytes, struct buf *out)
     units_format_bytes(bytes, text, sizeof(text));
     buf_add_string(out, text);
 }
+
+int units_length(const char *plural, int64_t amount)
+{
+    /* The first that fits; as it stands where the singular is not known. */
+    static const struct {
+        const char *text;
+        int dropped;
+    } endings[] = {{"ches", 2}, {"shes", 2}, {"sses", 2}, {"xes", 2},
+                   {"ies", 0},  {"ss", 0},   {"s", 1}};
+    size_t length = strlen(plural);
+
+    for (size_t i = 0; amount == 1 && i < ARRAY_LEN(endings); i++) {
+        size_t bytes = strlen(endings[i].text);
+
+        if (length > bytes &&
+            strcmp(plural + length - bytes, endings[i].text) == 0)
+            return (int)length - endings[i].dropped;
+    }
+    return (int)length;
+}

@@ -26,4 +26,8 @@ void units_format_bytes(int64_t bytes, char *text, size_t size);
 void units_add_duration(int64_t ms, struct buf *out);
 void units_add_bytes(int64_t bytes, struct buf *out);
 
+/* How many bytes of a unit in the plural ("epochs") stand behind an amount: of
+ * 1 without the ending ("epoch"). */
+int units_length(const char *plural, int64_t amount);
+
 #endif

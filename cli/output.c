@@ -141,7 +141,8 @@ static void csv_begin(struct output *output)
 
         if (columns[i].group != NULL &&
             key_is_shared(columns, output->count, i))
-            buf_printf(&key, "%s.", columns[i].group);
+            buf_printf(&key, "%.*s.", (int)strcspn(columns[i].group, "["),
+                       columns[i].group);
         buf_add_string(&key, columns[i].key);
         if (i > 0)
             buf_add_char(&output->text, ',');

@@ -64,7 +64,8 @@ static void print_budget(const struct experiment *experiment)
     if (experiment_parallel(experiment) > 0)
         printf(", %" PRId64 " at a time", experiment_parallel(experiment));
     if (budget->resource > 0)
-        printf(", at most %" PRId64 " %s", budget->resource,
+        printf(", at most %" PRId64 " %.*s", budget->resource,
+               units_length(experiment->schedule.resource, budget->resource),
                experiment->schedule.resource);
     if (budget->time_ms > 0) {
         units_format_duration(budget->time_ms, text, sizeof(text));

@@ -112,8 +112,8 @@ static void add_state(const struct progress *progress,
         add_styled(progress, term_state_style(trial->state),
                    goes_on ? "goes on" : trial->state, out);
     if (trial->resource > 0 && unit != NULL && !succeeded)
-        buf_printf(out, " %s %" PRId64 " %s", goes_on ? "to" : "at",
-                   trial->resource, unit);
+        buf_printf(out, " %s %" PRId64 " %.*s", goes_on ? "to" : "at",
+                   trial->resource, units_length(unit, trial->resource), unit);
 }
 
 /* What a schedule has decided is said in words. */
@@ -319,7 +319,10 @@ static void add_states(const struct progress *progress,
     buf_printf(out, "; %" PRId64, now->used);
     if (now->budget > 0)
         buf_printf(out, " of %" PRId64, now->budget);
-    buf_printf(out, " %s", now->unit);
+    buf_printf(
+        out, " %.*s",
+        units_length(now->unit, now->budget > 0 ? now->budget : now->used),
+        now->unit);
 }
 
 static void add_best(const struct progress *progress,

@@ -149,7 +149,7 @@ def test_a_trial_that_lost_its_checkpoint(smtune, bench):
     result = smtune("run", path)
     assert result.returncode == 0, result.stderr
     assert result.stderr.count("left no checkpoint") == 1
-    assert "at 1 epochs" in result.stderr
+    assert "at 1 epoch " in result.stderr
     assert bench.rows("SELECT count(*) > 1 FROM attempt WHERE text LIKE"
                       " 'it began again from nothing%'") == [(1,)]
     longest = max(bench.epochs().values(), key=len)

@@ -69,7 +69,7 @@ def test_rungs_and_what_came_of_trials(smtune, experiment):
     """All nine to 1; of each three the best goes on."""
     lines = smtune("run", experiment(budget=", resource: 50"))
     assert lines.returncode == 0
-    assert re.search(r"trial 1 paused at 1 epochs  loss=100  ", lines.stderr)
+    assert re.search(r"trial 1 paused at 1 epoch  loss=100  ", lines.stderr)
     assert "9 trials (1 succeeded, 8 stopped)" in lines.stdout
     shown = smtune.json("show", "exp")
     assert list(shown["rungs"][0]) == [
@@ -130,7 +130,7 @@ def test_what_is_stopped_on_its_way(smtune, experiment):
                       each="[ $x -lt 4 ] || exec sleep 600")
     lines = smtune("run", path)
     assert lines.returncode == 0
-    assert re.search(r"trial 4 stopped at 1 epochs  loss=400  .*  "
+    assert re.search(r"trial 4 stopped at 1 epoch  loss=400  .*  "
                      r"400 is not among the best 1 of 4 at 1", lines.stderr)
     shown = smtune.json("show", "exp")
     assert shown["schedule"]["type"] == "stopping"

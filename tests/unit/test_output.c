@@ -304,6 +304,10 @@ static void test_output__a_list_has_no_keys(void **state)
         {"loss", NULL, COLUMN_NUMBER, "values[]"},
         {"size", NULL, COLUMN_NUMBER, "values[]"},
     };
+    static const struct column shared[] = {
+        {"loss", NULL, COLUMN_NUMBER, "values[]"},
+        {"loss", NULL, COLUMN_NUMBER, "outcomes"},
+    };
     const struct value cells[] = {value_real(0.5), value_null()};
     struct cli cli = {.output = OUTPUT_TABLE};
 
@@ -317,6 +321,11 @@ static void test_output__a_list_has_no_keys(void **state)
     output_object(&cli, pair, cells, 2, NULL);
     capture_end(&capture);
     assert_string_equal(capture.text, "{\"values\":[0.5,null]}\n");
+    cli.output = OUTPUT_CSV;
+    capture_start(&capture);
+    output_object(&cli, shared, cells, 2, NULL);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "values.loss,outcomes.loss\n0.5,\n");
 }
 
 static void test_output__a_closed_pipe_is_an_error_without_words(void **state)

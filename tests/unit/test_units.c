@@ -180,6 +180,29 @@ static void test_clock__monotonic_does_not_go_back(void **state)
     assert_true(clock_wall_ms() > 1700000000000);
 }
 
+static void test_units__of_one_is_the_singular(void **state)
+{
+    static const struct {
+        const char *plural;
+        int64_t amount;
+        const char *text;
+    } cases[] = {
+        {"epochs", 1, "epoch"},  {"epochs", 2, "epochs"},
+        {"epochs", 0, "epochs"}, {"batches", 1, "batch"},
+        {"passes", 1, "pass"},   {"boxes", 1, "box"},
+        {"series", 1, "series"}, {"loss", 1, "loss"},
+        {"s", 1, "s"},           {"", 1, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int length = units_length(cases[i].plural, cases[i].amount);
+
+        assert_int_equal(length, strlen(cases[i].text));
+        assert_memory_equal(cases[i].plural, cases[i].text, (size_t)length);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_units__format_duration),
         cmocka_unit_test(test_units__format_bytes),
         cmocka_unit_test(test_units__are_appended),
+        cmocka_unit_test(test_units__of_one_is_the_singular),
         cmocka_unit_test(test_clock__format_iso),
         cmocka_unit_test(test_clock__format_stamp),
         cmocka_unit_test(test_clock__monotonic_does_not_go_back),
