@@ -59,8 +59,9 @@ const struct cmd cmd_show = {
                "a trial: its parameters, its attempts and why each ended, what "
                "its schedule decided, and the last value of each metric.\n\n"
                "Of a workflow: its steps, and of a job (STEP, its copy "
-               "STEP[3], its second round STEP#2) its values of the matrix "
-               "and of the round, its outputs, its attempts, the runs below "
+               "STEP[3], its second round STEP#2) its command as it was "
+               "run, its values of the matrix and of the round, its outputs, "
+               "its attempts, the runs below "
                "it, and whose result it took from the cache. Of a step with "
                "several copies, the list of them.",
     .examples = "smtune show last            # the newest run\n"

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/job_command.h"
 #include "cli/job_matrix.h"
 #include "cli/json_fields.h"
 #include "cli/remarks.h"
@@ -163,36 +164,39 @@ static int add_fields(const struct job_document *this,
     char *directory = mem_printf("%s/trials/%" PRId64, run, job->number);
     char *place = place_of(this, job->step);
     char *cached = cached_source(this, job);
+    char *command = job_command(this->view, this->steps, job);
     bool is_due =
         strcmp(job->state, job_state_names[JOB_WAITING]) == 0 && job->due_ms;
     struct buf name = BUF_INIT;
     int status;
 
     run_jobs_print_name(&this->steps->list, job, &name);
-    status =
-        add_known(this, job_columns,
-                  (const struct value[ARRAY_LEN(job_columns)]){
-                      value_int(job->number),
-                      value_text(buf_text(&name)),
-                      value_text(job->state),
-                      value_text_unless_empty(job->cause),
-                      line->is_many ? value_null()
-                                    : value_text_unless_empty(line->reason),
-                      value_text(line->name),
-                      value_int_if(line->is_many, job->copy),
-                      value_int_if(job->round > 0, job->round),
-                      value_text_unless_empty(place),
-                      value_text_unless_empty(command_of(this, job->step)),
-                      value_int(job->created_ms),
-                      value_int(job->started_ms),
-                      value_int(job->ended_ms),
-                      value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
-                      value_int(is_due ? job->due_ms : 0),
-                      value_text_unless_empty(cached),
-                      value_text(directory),
-                  },
-                  ARRAY_LEN(job_columns));
+    status = add_known(
+        this, job_columns,
+        (const struct value[ARRAY_LEN(job_columns)]){
+            value_int(job->number),
+            value_text(buf_text(&name)),
+            value_text(job->state),
+            value_text_unless_empty(job->cause),
+            line->is_many ? value_null()
+                          : value_text_unless_empty(line->reason),
+            value_text(line->name),
+            value_int_if(line->is_many, job->copy),
+            value_int_if(job->round > 0, job->round),
+            value_text_unless_empty(place),
+            value_text_unless_empty(
+                command != NULL ? command : command_of(this, job->step)),
+            value_int(job->created_ms),
+            value_int(job->started_ms),
+            value_int(job->ended_ms),
+            value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
+            value_int(is_due ? job->due_ms : 0),
+            value_text_unless_empty(cached),
+            value_text(directory),
+        },
+        ARRAY_LEN(job_columns));
     buf_clear(&name);
+    free(command);
     free(cached);
     free(place);
     free(directory);

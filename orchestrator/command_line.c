@@ -9,8 +9,8 @@
 #include "base/template_shell.h"
 #include "strategies/scheduler.h"
 
-static int expand(const struct task *task, const struct value *values,
-                  struct buf *out, struct err *err)
+int command_line_expand(const struct task *task, const struct value *values,
+                        struct buf *out, struct err *err)
 {
     char **words;
 
@@ -43,7 +43,7 @@ int command_line_print(const struct command_line *line, struct buf *out,
         value_text(line->checkpoint_directory);
     if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)
         values[count + EXTRA_RESOURCE] = value_int((int64_t)line->resource);
-    result = expand(&line->experiment->task, values, out, err);
+    result = command_line_expand(&line->experiment->task, values, out, err);
     free(values);
     return result;
 }

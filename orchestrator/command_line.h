@@ -23,4 +23,8 @@ struct command_line {
 int command_line_print(const struct command_line *line, struct buf *out,
                        struct err *err);
 
+/* The same of a task whose columns have these values. */
+int command_line_expand(const struct task *task, const struct value *values,
+                        struct buf *out, struct err *err);
+
 #endif

@@ -447,10 +447,41 @@ def test_why_tells_of_links_and_conditions(smtune, write):
     assert (why["state"], why["reason"]) == (
         "skipped", "its own condition said no")
     assert {"rule": "if", "line": 16, "text": "seed = 1"} in why["rules"]
-    assert smtune.json("show", "links", "some[0]")["command"] == (
+    assert smtune.json("show", "links", "some[0]")["command"] == "echo 1"
+    assert smtune.json("show", "links", "some[1]")["command"] == (
         "echo ${{ seed }}")
     assert refused(smtune, "logs", "links", "some[1]") == (
         "job some[1] was not run")
+
+
+def test_show_has_the_command_that_was_run(smtune, write):
+    write("flow.yaml", """\
+        version: 1
+        name: flow
+        params: {word: "it's"}
+        steps:
+          first: {command: echo n=4, metrics: [n]}
+          many:
+            needs: first
+            matrix: {part: [a, b c]}
+            command: "echo ${{ part }} ${{ first.n }} ${{ copies }} ${{ dir }}"
+          turns:
+            shell: "echo ${{ word }} ${{ size }} ${{ round }}"
+            repeat: {max: 2, values: {size: {first: 3, next: size * 2}}}
+        """)
+    smtune.ok("run", "flow.yaml", "-q")
+
+    def command(job):
+        return smtune.json("show", "flow", job)["command"]
+
+    assert command("first") == "echo n=4"
+    number = smtune.json("show", "flow", "many[1]")["id"]
+    assert command("many[1]") == (
+        f"echo 'b c' 4 2 {smtune.store}/runs/flow/trials/{number}")
+    assert command("turns#2") == "echo 'it'\\''s' '6' '2'"
+    assert command("many") == (
+        "echo ${{ part }} ${{ first.n }} ${{ copies }} ${{ dir }}")
+    assert "command:" in smtune.ok("show", "flow", "first")
 
 
 def test_attach_shows_the_steps_of_a_live_run(smtune, write):
