@@ -128,15 +128,30 @@ def test_an_attempt_without_a_place_is_not_lost(smtune):
            "UPDATE job SET state = 'running';"
            "UPDATE attempt SET state = 'running', cause = NULL, ended_ms = NULL"
            " WHERE number = 2")
-    attempts = smtune.store / "runs" / "it" / "attempts"
-    attempts.rename(attempts.with_name("elsewhere"))
-    attempts.touch()
+    folder = smtune.store / "runs" / "it" / "attempts" / "1-2"
+    folder.rename(folder.with_name("elsewhere"))
+    folder.touch()
     before = dump(smtune.store)
     resumed = smtune("resume", "it")
     assert resumed.returncode == 1, resumed.stderr
     assert "cannot make the directory" in resumed.stderr
     assert dump(smtune.store) == before
-    attempts.unlink()
-    attempts.with_name("elsewhere").rename(attempts)
+    folder.unlink()
+    folder.with_name("elsewhere").rename(folder)
     assert smtune("resume", "it").returncode == 6
     assert (smtune.directory / "seen").read_text() == 2 * "ran\n"
+
+
+def test_a_step_that_failed_without_jobs_has_failed(smtune):
+    """Its matrix could not be read, say."""
+    (smtune.directory / "it.yaml").write_text(WORKFLOW)
+    assert smtune("run", "it.yaml").returncode == 1
+    change(smtune.store, "UPDATE run SET state = 'running', ended_ms = NULL;"
+           f"DELETE FROM attempt WHERE job_id = {LAST};"
+           f"DELETE FROM job WHERE id = {LAST}")
+    assert smtune("resume", "it").returncode == 1
+    assert (smtune.directory / "seen").read_text() == 3 * "ran\n"
+    database = sqlite3.connect(smtune.store / "smtune.db")
+    assert database.execute("SELECT state FROM run").fetchall() == [
+        ("failed",)]
+    database.close()
