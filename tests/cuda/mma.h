@@ -12,7 +12,7 @@
 /*
  * As much of tensor cores as training/cuda uses. Each lane reads a whole matrix
  * when it gets there, so that it finds out where another has not written yet
- * and no barrier is between them; it writes its part alone.
+ * and no barrier is between them; it adds up and writes its part alone.
  */
 namespace nvcuda::wmma
 {
@@ -67,12 +67,15 @@ void load_matrix_sync(Fragment &to, const Number *from, unsigned stride)
 template <typename Sum, typename Left, typename Right>
 void mma_sync(Sum &to, const Left &a, const Right &b, const Sum &c)
 {
-    to = c;
-    for (int row = 0; row < EMULATED_SIDE; row++)
-        for (int i = 0; i < EMULATED_SIDE; i++)
-            for (int column = 0; column < EMULATED_SIDE; column++)
-                to.numbers[row][column] +=
-                    a.numbers[row][i] * b.numbers[i][column];
+    for (unsigned i = threadIdx.x % 32; i < EMULATED_SIDE * EMULATED_SIDE;
+         i += 32) {
+        const unsigned row = i / EMULATED_SIDE, column = i % EMULATED_SIDE;
+        float sum = c.numbers[row][column];
+
+        for (int j = 0; j < EMULATED_SIDE; j++)
+            sum += a.numbers[row][j] * b.numbers[j][column];
+        to.numbers[row][column] = sum;
+    }
 }
 
 template <typename Sum>
