@@ -2,26 +2,10 @@
 /* What may be put back, and what comes of it for a workflow's steps. */
 #include "orchestrator/reopen.h"
 
-#include "base/buf.h"
-#include "base/diag.h"
 #include "orchestrator/reopen_steps.h"
-#include "tests/unit/store_test.h"
+#include "tests/unit/reopen_test.h"
 
 /* ---- trials ---- */
-
-static void must_end(struct store *store, int64_t job, const char *state)
-{
-    struct err err = {0};
-
-    must(store_change_job(store,
-                          &(struct job_change){.run = 1,
-                                               .job = job,
-                                               .state = state,
-                                               .event = state,
-                                               .time_ms = 5,
-                                               .ended_ms = 5},
-                          &err));
-}
 
 /* Trials 1 and 2 succeeded, 3 and 4 failed, 5 is ready. */
 static struct store *some_trials(const char *folder)
@@ -34,7 +18,7 @@ static struct store *some_trials(const char *folder)
     for (int64_t number = 3; number <= 5; number++) {
         must(fill_job(store, 1, number, &job, &err));
         if (number < 5)
-            must_end(store, job, "failed");
+            must_end(store, job, "failed", 0);
     }
     must(store_commit(store, &err));
     return store;
@@ -186,70 +170,32 @@ struct steps_test {
     int64_t jobs;
 };
 
-static void must_step(const struct steps_test *test, int64_t step,
-                      const char *state, const char *event)
+/* state NULL: it goes on. */
+static void add_job(struct steps_test *test, int64_t step, int64_t copy,
+                    const char *state)
 {
-    struct err err = {0};
-
-    must(store_change_step(test->store,
-                           &(struct step_change){.run = 1,
-                                                 .step = step,
-                                                 .state = state,
-                                                 .event = event,
-                                                 .first_job = test->jobs + 1,
-                                                 .copies = 2,
-                                                 .time_ms = 5},
-                           &err));
+    must_job(test->store, step, ++test->jobs, copy, state);
 }
 
-/* state NULL: it goes on. */
-static void must_job(struct steps_test *test, int64_t step, int64_t copy,
-                     const char *state)
+static void change_step(const struct steps_test *test, int64_t step,
+                        const char *state, const char *event)
 {
-    struct err err = {0};
-    int64_t job;
-
-    must(store_add_job(test->store,
-                       &(struct job_new){.run = 1,
-                                         .number = ++test->jobs,
-                                         .state = "ready",
-                                         .step = step,
-                                         .copy = copy,
-                                         .time_ms = 2},
-                       &job, &err));
-    if (state != NULL)
-        must_end(test->store, job, state);
+    must_step(test->store, step, state, event, test->jobs + 1);
 }
 
 static void steps_begin(struct steps_test *test, const char *folder)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
-    const struct experiment_source source = {
-        .text = text, .length = sizeof(text) - 1, .path = ""};
-    struct diags *diags = diags_create("w.yaml");
     struct err err = {0};
-    int64_t run;
 
-    *test = (struct steps_test){.store = must_open(folder, STORE_CREATE)};
-    test->workflow = workflow_parse(&source, diags, &err);
-    assert_non_null(test->workflow);
-    diags_destroy(diags);
+    *test = (struct steps_test){.store = must_open(folder, STORE_CREATE),
+                                .workflow = must_parse(text)};
     must(store_begin(test->store, &err));
-    must(store_add_run(test->store,
-                       &(struct run_new){.name = "w",
-                                         .kind = "workflow",
-                                         .spec = text,
-                                         .overrides = "[]",
-                                         .spec_path = "",
-                                         .work_directory = "/tmp",
-                                         .steps = names,
-                                         .step_count = STEPS,
-                                         .time_ms = 1},
-                       &run, &err));
-    must_step(test, A, "active", "step_began");
-    must_job(test, A, 0, "succeeded");
-    must_step(test, A, "succeeded", "step_ended");
-    must_step(test, B, "active", "step_began");
+    must_add_workflow(test->store, text, names, STEPS);
+    change_step(test, A, "active", "step_began");
+    add_job(test, A, 0, "succeeded");
+    change_step(test, A, "succeeded", "step_ended");
+    change_step(test, B, "active", "step_began");
 }
 
 static void steps_end(struct steps_test *test)
@@ -276,22 +222,6 @@ static int reopen(const struct steps_test *test, const int64_t *numbers,
     return reopen_trials(test->store, 1, test->workflow, &request, found, err);
 }
 
-static int append_state(void *user, const struct step_row *row)
-{
-    buf_printf(user, "%s ", row->state);
-    return 0;
-}
-
-static void must_be_steps(const struct steps_test *test, const char *states)
-{
-    struct buf found = BUF_INIT;
-    struct err err = {0};
-
-    must(store_each_step(test->store, 1, append_state, &found, &err));
-    assert_string_equal(buf_text(&found), states);
-    buf_clear(&found);
-}
-
 static void test_reopen_steps__of_one_that_goes_on_stays(void **state)
 {
     static const int64_t second[] = {2};
@@ -300,12 +230,12 @@ static void test_reopen_steps__of_one_that_goes_on_stays(void **state)
     size_t count;
 
     steps_begin(&test, *state);
-    must_job(&test, B, 0, "failed");
-    must_job(&test, B, 1, NULL);
+    add_job(&test, B, 0, "failed");
+    add_job(&test, B, 1, NULL);
     commit(&test);
     must(reopen(&test, second, 1, &count, &err));
     assert_int_equal(count, 1);
-    must_be_steps(&test, "succeeded active waiting waiting ");
+    must_be_steps(test.store, "succeeded active waiting waiting ");
     steps_end(&test);
 }
 
@@ -317,15 +247,15 @@ static void test_reopen_steps__those_that_need_it_wait_again(void **state)
     size_t count;
 
     steps_begin(&test, *state);
-    must_job(&test, B, 0, "failed");
-    must_job(&test, B, 1, "succeeded");
-    must_step(&test, B, "failed", "step_ended");
-    must_step(&test, C, "skipped", "step_ended");
-    must_step(&test, D, "active", "step_began");
+    add_job(&test, B, 0, "failed");
+    add_job(&test, B, 1, "succeeded");
+    change_step(&test, B, "failed", "step_ended");
+    change_step(&test, C, "skipped", "step_ended");
+    change_step(&test, D, "active", "step_began");
     commit(&test);
     must(reopen(&test, NULL, 0, &count, &err)); /* what has failed */
     assert_int_equal(count, 1);
-    must_be_steps(&test, "succeeded active waiting active ");
+    must_be_steps(test.store, "succeeded active waiting active ");
     assert_int_equal(reopen(&test, first, 1, &count, &err), -1);
     assert_string_equal(err.text,
                         "step 'b' runs, and would have to wait again");
@@ -340,11 +270,11 @@ static void test_reopen_steps__takes_the_last_job_of_a_place(void **state)
     size_t count;
 
     steps_begin(&test, *state);
-    must_job(&test, B, 0, "failed");
-    must_step(&test, B, "waiting", "step_reopened");
-    must_step(&test, B, "active", "step_began");
-    must_job(&test, B, 0, "failed");
-    must_step(&test, B, "failed", "step_ended");
+    add_job(&test, B, 0, "failed");
+    change_step(&test, B, "waiting", "step_reopened");
+    change_step(&test, B, "active", "step_began");
+    add_job(&test, B, 0, "failed");
+    change_step(&test, B, "failed", "step_ended");
     commit(&test);
     assert_int_equal(reopen(&test, numbers, 1, &count, &err), -1);
     assert_string_equal(err.text, "job 3 came after job 2 in its place: put "
@@ -352,7 +282,7 @@ static void test_reopen_steps__takes_the_last_job_of_a_place(void **state)
     /* b waits for a again, so that its own job is none that is put back */
     must(reopen(&test, both, 2, &count, &err));
     assert_int_equal(count, 1);
-    must_be_steps(&test, "active waiting waiting waiting ");
+    must_be_steps(test.store, "active waiting waiting waiting ");
     steps_end(&test);
 }
 
@@ -364,12 +294,12 @@ static void test_reopen_steps__without_jobs_begins_anew(void **state)
     size_t count;
 
     steps_begin(&test, *state);
-    must_step(&test, B, "failed", "step_ended");
-    must_step(&test, C, "skipped", "step_ended");
+    change_step(&test, B, "failed", "step_ended");
+    change_step(&test, C, "skipped", "step_ended");
     commit(&test);
     must(reopen(&test, NULL, 0, &count, &err));
     assert_int_equal(count, 0);
-    must_be_steps(&test, "succeeded waiting waiting waiting ");
+    must_be_steps(test.store, "succeeded waiting waiting waiting ");
     assert_int_equal(reopen(&test, NULL, 0, &count, &err), -1);
     assert_string_equal(err.text, "nothing has failed");
     steps_end(&test);
@@ -383,7 +313,7 @@ static void test_reopen_steps__of_another_file_are_refused(void **state)
     size_t count, steps;
 
     steps_begin(&test, *state);
-    must_job(&test, B, 0, "failed");
+    add_job(&test, B, 0, "failed");
     commit(&test);
     steps = test.workflow->step_count;
     test.workflow->step_count = D;

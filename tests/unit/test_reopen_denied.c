@@ -5,9 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "base/diag.h"
-#include "orchestrator/workflow.h"
-#include "tests/unit/store_test.h"
+#include "tests/unit/reopen_test.h"
 
 /* Calls until one fails; 0: none does. The linker puts these in place. */
 static int denied_in;
@@ -41,39 +39,19 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
 
 static int append_state(void *user, const struct trial_row *row)
 {
-    char *states = user;
-
-    return snprintf(states + strlen(states), 64 - strlen(states), "%s ",
-                    row->state) < 0;
+    buf_printf(user, "%s ", row->state);
+    return 0;
 }
 
 static void must_be(struct store *store, const char *expected)
 {
     const struct trial_query query = {.run = 1, .order = ORDER_NUMBER};
-    struct err err = {0};
-    char states[64] = "";
-
-    must(store_each_trial(store, &query, append_state, states, &err));
-    assert_string_equal(states, expected);
-}
-
-static void must_end(struct store *store, int64_t job, const char *state,
-                     int64_t told)
-{
-    const double value = 3.0;
+    struct buf states = BUF_INIT;
     struct err err = {0};
 
-    must(store_change_job(store,
-                          &(struct job_change){.run = 1,
-                                               .job = job,
-                                               .state = state,
-                                               .event = state,
-                                               .time_ms = 5,
-                                               .ended_ms = 5,
-                                               .values = &value,
-                                               .value_count = told != 0,
-                                               .told = told},
-                          &err));
+    must(store_each_trial(store, &query, append_state, &states, &err));
+    assert_string_equal(buf_text(&states), expected);
+    buf_clear(&states);
 }
 
 static void test_reopen__is_all_or_nothing(void **state)
@@ -121,39 +99,6 @@ static const char text[] = "version: 1\n"
                            "always:\n"
                            "  c: {command: x}\n";
 
-static void must_step(struct store *store, int64_t step, const char *state,
-                      const char *event, int64_t first_job)
-{
-    struct err err = {0};
-
-    must(store_change_step(store,
-                           &(struct step_change){.run = 1,
-                                                 .step = step,
-                                                 .state = state,
-                                                 .event = event,
-                                                 .first_job = first_job,
-                                                 .copies = 2,
-                                                 .time_ms = 5},
-                           &err));
-}
-
-static void must_job(struct store *store, int64_t step, int64_t number,
-                     int64_t copy, const char *state)
-{
-    struct err err = {0};
-    int64_t job;
-
-    must(store_add_job(store,
-                       &(struct job_new){.run = 1,
-                                         .number = number,
-                                         .state = "ready",
-                                         .step = step,
-                                         .copy = copy,
-                                         .time_ms = 2},
-                       &job, &err));
-    must_end(store, job, state, 0);
-}
-
 /* Copy 0 of a failed, before it had to begin anew and since; its copy 1 was
  * left out; and c failed, too. */
 static struct store *some_steps(const char *folder)
@@ -161,20 +106,9 @@ static struct store *some_steps(const char *folder)
     static const char *const names[] = {"a", "b", "c"};
     struct store *store = must_open(folder, STORE_CREATE);
     struct err err = {0};
-    int64_t run;
 
     must(store_begin(store, &err));
-    must(store_add_run(store,
-                       &(struct run_new){.name = "w",
-                                         .kind = "workflow",
-                                         .spec = text,
-                                         .overrides = "[]",
-                                         .spec_path = "",
-                                         .work_directory = "/tmp",
-                                         .steps = names,
-                                         .step_count = 3,
-                                         .time_ms = 1},
-                       &run, &err));
+    must_add_workflow(store, text, names, ARRAY_LEN(names));
     must_step(store, 0, "active", "step_began", 1);
     must_job(store, 0, 1, 0, "failed");
     must_step(store, 0, "waiting", "step_reopened", 0);
@@ -190,45 +124,13 @@ static struct store *some_steps(const char *folder)
     return store;
 }
 
-static struct workflow *must_parse(void)
-{
-    const struct experiment_source source = {
-        .text = text, .length = sizeof(text) - 1, .path = ""};
-    struct diags *diags = diags_create("w.yaml");
-    struct err err = {0};
-    struct workflow *workflow = workflow_parse(&source, diags, &err);
-
-    if (workflow == NULL)
-        diags_to_err(diags, &err);
-    diags_destroy(diags);
-    must(workflow != NULL ? 0 : -1);
-    return workflow;
-}
-
-static int append_step(void *user, const struct step_row *row)
-{
-    char *states = user;
-
-    return snprintf(states + strlen(states), 64 - strlen(states), "%s ",
-                    row->state) < 0;
-}
-
-static void must_be_steps(struct store *store, const char *expected)
-{
-    struct err err = {0};
-    char states[64] = "";
-
-    must(store_each_step(store, 1, append_step, states, &err));
-    assert_string_equal(states, expected);
-}
-
 /* Of what has failed, the job of an earlier time is not meant; what is done at
  * the end waits again. */
 static void test_reopen_steps__is_all_or_nothing(void **state)
 {
     const struct reopen_request failed = {.all_failed = true};
     struct store *store = some_steps(*state);
-    struct workflow *workflow = must_parse();
+    struct workflow *workflow = must_parse(text);
     struct err err = {0};
     size_t count;
     int n = 0;
@@ -255,7 +157,7 @@ static void test_reopen_steps__leaves_out_what_was_left_out(void **state)
     const struct reopen_request skipped = {.numbers = third, .count = 1};
     const struct reopen_request earlier = {.numbers = old, .count = 1};
     struct store *store = some_steps(*state);
-    struct workflow *workflow = must_parse();
+    struct workflow *workflow = must_parse(text);
     struct err err;
     size_t count;
 
