@@ -130,7 +130,6 @@ static void clear(struct summary *summary)
 static void print_head(const struct summary *summary)
 {
     bool colour = summary->cli->colour_out;
-    const char *state = summary->state;
     int64_t end = summary->ended_ms > 0 ? summary->ended_ms : clock_wall_ms();
     char took[32];
 
@@ -138,7 +137,7 @@ static void print_head(const struct summary *summary)
     printf("run %s%s%s: %s%s%s after %s, %" PRId64 " trial%s",
            term_style(STYLE_BOLD, colour), summary->name,
            term_style(STYLE_PLAIN, colour),
-           term_style(term_state_style(state), colour), state,
+           term_style(term_state_style(summary->state), colour), summary->state,
            term_style(STYLE_PLAIN, colour), took, summary->trials,
            summary->trials == 1 ? "" : "s");
     printf(" (%" PRId64 " succeeded", summary->succeeded);
