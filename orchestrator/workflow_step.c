@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -435,10 +436,11 @@ static void build_task(struct step_build *s)
 static void build_success(struct step_build *s)
 {
     const struct conf_node *node = conf_get(s->source->own, "success_if");
-    double wanted = experiment_number(s->source->own, "success_if", 0);
+    double wanted =
+        experiment_number(s->source->own, "success_if", (double)NAN);
     int64_t copies = workflow_copies(s->step);
 
-    if (node == NULL || wanted > 1e6)
+    if (isnan(wanted) || wanted > 1e6)
         return;
     if (wanted <= 0 || (wanted > 1 && wanted != (double)(int64_t)wanted))
         diags_add(s->w->build.diags, node->place, NULL,
