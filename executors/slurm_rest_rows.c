@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "executors/slurm_rest_impl.h"
+#include "executors/slurm_tasks.h"
 
 enum {
     RECORD_MAX_BYTES = 64 << 20, /* of a job on thousands of nodes */
@@ -60,29 +61,21 @@ static int add_task(struct slurm_rest_rows *rows, struct slurm_job *job,
 static int add_tasks(struct slurm_rest_rows *rows, struct slurm_job *job,
                      const char *text)
 {
-    long last = -1;
+    struct slurm_tasks tasks = {.last = -1};
+    int taken;
 
-    while (*text != '\0' && *text != '%') {
-        char *end;
-        long first = strtol(text, &end, 10), step = 1;
-
-        if (end == text)
-            break;
-        last = first;
-        if (*end == '-')
-            last = strtol(end + 1, &end, 10);
-        if (*end == ':')
-            step = strtol(end + 1, &end, 10);
-        if (first < 0 || last < first || last > INT32_MAX || step < 1)
-            return -1;
-        for (; first <= last; first += step) {
-            if (add_task(rows, job, first) != 0)
+    while ((taken = slurm_tasks_take(&text, &tasks)) == 1) {
+        for (; tasks.first <= tasks.last; tasks.first += tasks.step) {
+            if (add_task(rows, job, tasks.first) != 0)
                 return -1;
         }
-        text = *end == ',' ? end + 1 : end;
     }
-    while (strncmp(text, "...", 3) == 0 && ++last < ARRAY_USUAL) {
-        if (add_task(rows, job, last) != 0)
+    if (taken != 0)
+        return -1;
+    if (strncmp(text, "...", 3) != 0)
+        return 0;
+    for (long next = tasks.last + 1; next < ARRAY_USUAL; next++) {
+        if (add_task(rows, job, next) != 0)
             return -1;
     }
     return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/slurm_rows.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +9,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "executors/slurm_tasks.h"
 
 enum { COLUMNS_MAX = 12, TASKS_MAX = 1 << 20 };
 
@@ -243,25 +243,19 @@ static void add(struct slurm_rows *rows, const struct slurm_job *job)
 static bool expand(struct slurm_rows *rows, struct slurm_job *job,
                    const char *text)
 {
-    for (text++; isdigit((unsigned char)*text);) {
-        char *end;
-        long first = strtol(text, &end, 10), last = first, step = 1;
+    struct slurm_tasks tasks;
+    int taken;
 
-        if (*end == '-')
-            last = strtol(end + 1, &end, 10);
-        if (*end == ':')
-            step = strtol(end + 1, &end, 10);
-        if (first > last || last >= TASKS_MAX || step < 1)
-            return false;
-        for (; first <= last; first += step) {
+    text++;
+    while ((taken = slurm_tasks_take(&text, &tasks)) == 1) {
+        for (; tasks.first <= tasks.last; tasks.first += tasks.step) {
             if (rows->count >= TASKS_MAX)
                 return false;
-            job->task = (int)first;
+            job->task = (int)tasks.first;
             add(rows, job);
         }
-        text = *end == ',' ? end + 1 : end;
     }
-    return true;
+    return taken == 0;
 }
 
 static bool take_row(const struct slurm_row_form *form, char *fields[],
