@@ -2,6 +2,7 @@
 #include "executors/shim_ending.h"
 
 #include <errno.h>
+#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +56,52 @@ static void attempt_destroy(struct attempt *attempt)
     free(attempt);
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+    pid_t left = ((const struct attempt *)a)->pid;
+    pid_t right = ((const struct attempt *)b)->pid;
+
+    return (left > right) - (left < right);
+}
+
+/* The last one that was started with that pid: one before it of which nothing
+ * is left may not be over yet. */
+static struct attempt *find_session(const struct supervisor *supervisor,
+                                    pid_t session)
+{
+    struct attempt key = {.pid = session};
+    struct attempt **found = tfind(&key, &supervisor->by_pid, compare_pids);
+
+    return found != NULL ? *found : NULL;
+}
+
+void ending_add(struct supervisor *supervisor, struct attempt *attempt)
+{
+    struct attempt **found =
+        tsearch(attempt, &supervisor->by_pid, compare_pids);
+
+    if (found == NULL)
+        abort();
+    *found = attempt;
+    attempt->living = 1;
+    attempt->next = supervisor->attempts;
+    if (attempt->next != NULL)
+        attempt->next->before = attempt;
+    supervisor->attempts = attempt;
+    supervisor->count++;
+}
+
 static void attempt_remove(struct supervisor *supervisor,
                            struct attempt *attempt)
 {
-    struct attempt **link = &supervisor->attempts;
-
-    while (*link != NULL && *link != attempt)
-        link = &(*link)->next;
-    *link = attempt->next;
+    if (find_session(supervisor, attempt->pid) == attempt)
+        tdelete(attempt, &supervisor->by_pid, compare_pids);
+    if (attempt->before != NULL)
+        attempt->before->next = attempt->next;
+    else
+        supervisor->attempts = attempt->next;
+    if (attempt->next != NULL)
+        attempt->next->before = attempt->before;
     supervisor->count--;
 }
 
@@ -91,6 +130,19 @@ static void finish(struct supervisor *supervisor, struct attempt *attempt,
         attempt->next = supervisor->unwritten;
         supervisor->unwritten = attempt;
     }
+}
+
+void ending_note_due(struct supervisor *supervisor, int64_t due_ms)
+{
+    if (due_ms != 0 && (supervisor->due_ms == 0 || due_ms < supervisor->due_ms))
+        supervisor->due_ms = due_ms;
+}
+
+static void settle_at(struct supervisor *supervisor, struct attempt *attempt,
+                      int64_t check_ms)
+{
+    attempt->check_ms = check_ms;
+    ending_note_due(supervisor, check_ms);
 }
 
 void ending_rewrite(struct supervisor *supervisor, int64_t now_ms)
@@ -145,6 +197,7 @@ void ending_census(struct supervisor *supervisor, int64_t now_ms)
     supervisor->strays =
         tree_kill_strays(&supervisor->tree, supervisor->attempts) > 0;
     supervisor->census_ms = supervisor->strays_ms = now_ms;
+    ending_note_due(supervisor, now_ms); /* the next may come sooner now */
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
         if (a->rss_bytes > a->end.max_rss_bytes)
             a->end.max_rss_bytes = a->rss_bytes;
@@ -233,7 +286,8 @@ void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
     bool is_over, had_group = false;
 
     if (waited_ms < hold_ms(supervisor, attempt)) {
-        attempt->check_ms = attempt->reaped_ms + hold_ms(supervisor, attempt);
+        settle_at(supervisor, attempt,
+                  attempt->reaped_ms + hold_ms(supervisor, attempt));
         return;
     }
     if (attempt->has_group) {
@@ -242,8 +296,11 @@ void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
     } else if (looks_clear(attempt) && (was_looked_for(supervisor, now_ms) ||
                                         has_no_strays(supervisor))) {
         is_over = true;
+    } else if (waited_ms < DRAIN_FIRST_MS) {
+        is_over = false; /* what is left has just been killed */
     } else {
-        ending_census(supervisor, now_ms);
+        if (supervisor->census_ms != now_ms)
+            ending_census(supervisor, now_ms);
         is_over = attempt->living == 0 && (claim_is_free(attempt->directory) ||
                                            waited_ms > OUTSIDER_MS);
     }
@@ -253,9 +310,9 @@ void ending_settle(struct supervisor *supervisor, struct attempt *attempt,
     }
     if (waited_ms < DRAIN_FIRST_MS)
         waited_ms = DRAIN_FIRST_MS;
-    attempt->check_ms =
-        now_ms +
-        (waited_ms < DRAIN_STEP_MAX_MS ? waited_ms : DRAIN_STEP_MAX_MS);
+    settle_at(supervisor, attempt,
+              now_ms + (waited_ms < DRAIN_STEP_MAX_MS ? waited_ms
+                                                      : DRAIN_STEP_MAX_MS));
 }
 
 /* -- Reaping --------------------------------------------------------------*/
@@ -284,16 +341,6 @@ static int64_t recent_oom_kills(struct supervisor *supervisor)
 
     supervisor->oom_kills = evidence_machine_oom_kills();
     return supervisor->oom_kills - before;
-}
-
-static struct attempt *find_session(struct supervisor *supervisor,
-                                    pid_t session)
-{
-    struct attempt *attempt = supervisor->attempts;
-
-    while (attempt != NULL && attempt->pid != session)
-        attempt = attempt->next;
-    return attempt;
 }
 
 static void reap_orphan(struct supervisor *supervisor, pid_t pid)

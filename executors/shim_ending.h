@@ -20,11 +20,13 @@ struct supervisor {
     struct spawner spawner;
     struct cgroup_site site; /* if it has_site */
     struct attempt *attempts;
+    void *by_pid;              /* tsearch tree of them */
     struct attempt *unwritten; /* ended, but `exit` could not be written */
     size_t count;
     struct tree tree;
     int64_t census_ms; /* when the last was */
     int64_t strays_ms; /* when they were last looked for */
+    int64_t due_ms;    /* no attempt has to be looked at before; 0: ever */
     int64_t armed_ms;  /* what the timer is set to */
     int64_t census_cost_ms;
     int64_t groups_ms; /* when those with limits were last looked at */
@@ -42,6 +44,12 @@ struct supervisor {
 /* Where there are so many processes that a census takes long, it is made less
  * often: after so many times what it takes. */
 enum { CENSUS_REST = 20 };
+
+/* Some attempt has to be looked at then; 0: none has. */
+void ending_note_due(struct supervisor *supervisor, int64_t due_ms);
+
+/* One that has just been started. */
+void ending_add(struct supervisor *supervisor, struct attempt *attempt);
 
 /* Its warning, before its time is over. */
 void ending_warn(struct supervisor *supervisor, struct attempt *attempt,

@@ -122,7 +122,20 @@ static void kill_all(struct supervisor *supervisor, struct attempt *attempt,
     ending_kill(attempt, now_ms);
 }
 
-static void check_time(struct supervisor *supervisor, int64_t now_ms)
+static void note_times(struct supervisor *supervisor,
+                       const struct attempt *attempt)
+{
+    ending_note_due(supervisor, attempt->deadline_ms);
+    ending_note_due(supervisor, attempt->kill_ms);
+    ending_note_due(supervisor, attempt->warn_ms);
+    ending_note_due(supervisor, attempt->check_ms);
+    if (must_watch_memory(attempt))
+        ending_note_due(supervisor, memory_due_ms(supervisor));
+    if (is_limited_by_group(attempt))
+        ending_note_due(supervisor, groups_due_ms(supervisor));
+}
+
+static void check_attempts(struct supervisor *supervisor, int64_t now_ms)
 {
     struct attempt *attempt, *next;
 
@@ -142,6 +155,16 @@ static void check_time(struct supervisor *supervisor, int64_t now_ms)
     }
     check_memory(supervisor, now_ms);
     check_groups(supervisor, now_ms);
+    supervisor->due_ms = 0;
+    for (attempt = supervisor->attempts; attempt != NULL;
+         attempt = attempt->next)
+        note_times(supervisor, attempt);
+}
+
+static void check_time(struct supervisor *supervisor, int64_t now_ms)
+{
+    if (supervisor->due_ms != 0 && supervisor->due_ms <= now_ms)
+        check_attempts(supervisor, now_ms);
     if (supervisor->strays && ending_strays_due_ms(supervisor) <= now_ms)
         ending_find_strays(supervisor, now_ms);
     ending_rewrite(supervisor, now_ms);
@@ -149,16 +172,9 @@ static void check_time(struct supervisor *supervisor, int64_t now_ms)
 
 static int64_t next_wake_ms(const struct supervisor *supervisor)
 {
-    int64_t wake_ms = ending_strays_due_ms(supervisor);
+    int64_t wake_ms =
+        earlier(supervisor->due_ms, ending_strays_due_ms(supervisor));
 
-    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
-        wake_ms = earlier(wake_ms, earlier(a->deadline_ms, a->kill_ms));
-        wake_ms = earlier(wake_ms, earlier(a->warn_ms, a->check_ms));
-        if (must_watch_memory(a))
-            wake_ms = earlier(wake_ms, memory_due_ms(supervisor));
-        if (is_limited_by_group(a))
-            wake_ms = earlier(wake_ms, groups_due_ms(supervisor));
-    }
     for (struct attempt *a = supervisor->unwritten; a != NULL; a = a->next)
         wake_ms = earlier(wake_ms, a->check_ms);
     return wake_ms;
@@ -340,9 +356,8 @@ pid_t supervisor_start(struct supervisor *supervisor,
     attempt_fill(attempt, spec);
     attempt->end = *end;
     attempt->has_group = place.group != NULL && cgroup_is_there(place.group);
-    attempt->next = supervisor->attempts;
-    supervisor->attempts = attempt;
-    supervisor->count++;
+    ending_add(supervisor, attempt);
+    note_times(supervisor, attempt);
     return attempt->pid;
 }
 
@@ -356,14 +371,15 @@ static bool has_ended(struct supervisor *supervisor,
     return info.si_pid != 0;
 }
 
-static void end_attempt(struct attempt *attempt, enum attempt_cause cause,
-                        enum cancel_mode mode)
+static void end_attempt(struct supervisor *supervisor, struct attempt *attempt,
+                        enum attempt_cause cause, enum cancel_mode mode)
 {
     int64_t now_ms = clock_monotonic_ms();
 
     ending_terminate(attempt, cause, now_ms);
     if (mode == CANCEL_KILL)
         ending_kill(attempt, now_ms);
+    note_times(supervisor, attempt);
 }
 
 void supervisor_cancel(struct supervisor *supervisor, int64_t id,
@@ -375,12 +391,13 @@ void supervisor_cancel(struct supervisor *supervisor, int64_t id,
         attempt = attempt->next;
     if (attempt != NULL && attempt->reaped_ms == 0 &&
         !has_ended(supervisor, attempt))
-        end_attempt(attempt, CAUSE_CANCELLED, mode);
+        end_attempt(supervisor, attempt, CAUSE_CANCELLED, mode);
 }
 
 /* Also of one that was reaped and is not over yet. */
-static void end_for(struct attempt *attempt, enum attempt_cause cause,
-                    enum cancel_mode mode, const char *text)
+static void end_for(struct supervisor *supervisor, struct attempt *attempt,
+                    enum attempt_cause cause, enum cancel_mode mode,
+                    const char *text)
 {
     if (attempt->told == CAUSE_OK) {
         attempt->end.cause = cause;
@@ -388,7 +405,7 @@ static void end_for(struct attempt *attempt, enum attempt_cause cause,
         snprintf(attempt->end.text, sizeof(attempt->end.text), "%s", text);
     }
     if (attempt->reaped_ms == 0)
-        end_attempt(attempt, cause, mode);
+        end_attempt(supervisor, attempt, cause, mode);
     else if (attempt->told == CAUSE_OK)
         attempt->told = cause;
 }
@@ -397,7 +414,7 @@ void supervisor_end_all(struct supervisor *supervisor, enum attempt_cause cause,
                         enum cancel_mode mode, const char *text)
 {
     for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next)
-        end_for(a, cause, mode, text);
+        end_for(supervisor, a, cause, mode, text);
 }
 
 void supervisor_each(const struct supervisor *supervisor,

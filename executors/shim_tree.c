@@ -44,7 +44,8 @@ static struct attempt *owner_of_child(struct tree *tree,
         if (process->session == a->pid)
             return a;
     }
-    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+    for (struct attempt *a = process->is_zombie ? NULL : attempts; a != NULL;
+         a = a->next) {
         if (claim_is_open_in(a->directory, process->pid))
             return a;
     }

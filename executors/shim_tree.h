@@ -20,7 +20,7 @@
 /* An attempt that the supervisor looks after. Of thousands in a list few bytes
  * are looked at, so these come first. */
 struct attempt {
-    struct attempt *next;
+    struct attempt *next, *before;
     pid_t pid;           /* of the command, and of its session and group */
     bool has_group;      /* which is not removed yet */
     bool was_over;       /* its memory limit, as of the last look */
@@ -37,7 +37,7 @@ struct attempt {
     int64_t grace_ms;
     int warn_signal;         /* at warn_ms */
     enum attempt_cause told; /* why it was told to end; CAUSE_OK: it was not */
-    size_t living;           /* as of the last census: processes */
+    size_t living;           /* processes, as of the last census; 1 at first */
     int64_t rss_bytes;
     char *directory;
     struct cgroup group;     /* if it has_group */

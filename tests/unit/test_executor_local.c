@@ -419,6 +419,31 @@ static void test_leftover__that_closed_its_files_is_ended(void **state)
     bench_close(&bench);
 }
 
+/* Each finds what others left: to look at all processes for each of them would
+ * take minutes. */
+static void test_leftover__of_hundreds_is_ended_at_once(void **state)
+{
+    enum { HUNDREDS = 400 };
+    static const struct executor_options options = {.name = "local",
+                                                    .cpus = 2,
+                                                    .gpus = 0,
+                                                    .parallel = HUNDREDS,
+                                                    .without_cgroups = true};
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &options);
+    for (size_t i = 1; i <= HUNDREDS; i++) {
+        assert_int_equal(start_shell(&bench, (int64_t)i, "sleep 1000; :", NULL),
+                         START_OK);
+        BENCH_RUN_UNTIL(&bench, bench.start_count == i);
+    }
+    for (int64_t i = 1; i <= HUNDREDS; i++)
+        executor_cancel(bench.executor, i, CANCEL_TERM);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == HUNDREDS);
+    bench_close(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_leftover__double_forked_is_ended),
         cmocka_unit_test(test_leftover__with_no_environment_is_ended),
         cmocka_unit_test(test_leftover__that_closed_its_files_is_ended),
+        cmocka_unit_test(test_leftover__of_hundreds_is_ended_at_once),
     };
 
     return cmocka_run_group_tests(tests, open_group, close_group);
