@@ -186,12 +186,13 @@ bool engine_is_paused(const struct engine *engine)
 static bool record_pause(struct engine *engine, bool is_paused)
 {
     struct err err;
+    int64_t now_ms;
 
     if (!engine_begin(engine))
         return false;
-    if (engine_note_clock(engine, &err) == 0 &&
-        store_set_run_paused(engine->store, engine->run->id, is_paused,
-                             clock_wall_ms(), &err) == 0)
+    if (engine_note_clock(engine, &now_ms, &err) == 0 &&
+        store_set_run_paused(engine->store, engine->run->id, is_paused, now_ms,
+                             &err) == 0)
         return true;
     engine_break(engine, &err);
     return false;

@@ -320,16 +320,16 @@ static const enum notify_event announced[] = {
 static int record_state(struct engine *engine, enum run_state state,
                         int64_t pid, struct err *err)
 {
-    int64_t now_ms = clock_wall_ms();
     int result = store_begin(engine->store, err);
     struct claim here;
+    int64_t now_ms = 0;
 
     claim_identify(&here);
+    if (result == 0)
+        result = engine_note_clock(engine, &now_ms, err);
     if (result == 0 && pid == 0)
         result = store_set_run_paused(engine->store, engine->run->id, false,
                                       now_ms, err);
-    if (result == 0)
-        result = engine_note_clock(engine, err);
     if (result == 0)
         result = store_set_run_engine(engine->store, engine->run->id, pid,
                                       here.boot_id, now_ms, err);

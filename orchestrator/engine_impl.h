@@ -354,8 +354,8 @@ bool engine_wait_to_begin_again(struct engine *engine);
 bool engine_begin(struct engine *engine);
 bool engine_commit(struct engine *engine);
 /* Into the open transaction: that the wall clock jumped, if it did. What is
- * told of times in the record stands by it. */
-int engine_note_clock(struct engine *engine, struct err *err);
+ * told of times in the record stands by it; *now_ms is the clock's then. */
+int engine_note_clock(struct engine *engine, int64_t *now_ms, struct err *err);
 /* The store or the executor failed: remembers why, winds up. */
 void engine_break(struct engine *engine, const struct err *err);
 /* Applies an event to a trial in memory and in the open transaction. */

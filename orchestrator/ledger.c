@@ -35,12 +35,13 @@ bool engine_begin(struct engine *engine)
     return true;
 }
 
-int engine_note_clock(struct engine *engine, struct err *err)
+int engine_note_clock(struct engine *engine, int64_t *now_ms, struct err *err)
 {
     int64_t wall_ms = clock_wall_ms();
     int64_t gap_ms = wall_ms - clock_monotonic_ms();
     int64_t by_ms = gap_ms - engine->clock_gap_ms;
 
+    *now_ms = wall_ms;
     if (llabs(by_ms) < CLOCK_JUMP_MS)
         return 0;
     engine->clock_gap_ms = gap_ms;
@@ -51,10 +52,11 @@ int engine_note_clock(struct engine *engine, struct err *err)
 bool engine_commit(struct engine *engine)
 {
     struct err err;
+    int64_t now_ms;
 
     if (engine->is_broken)
         return false;
-    if (engine_note_clock(engine, &err) != 0 ||
+    if (engine_note_clock(engine, &now_ms, &err) != 0 ||
         store_commit(engine->store, &err) != 0) {
         engine_break(engine, &err);
         return false;

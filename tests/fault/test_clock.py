@@ -30,3 +30,19 @@ def test_clock_jumps_while_no_engine_runs(drill, expected, jump):
         it.disturb(f"smtune:kill:change@{n}")
         assert it.disturb(f"smtune:{jump}:clock@1+") == 0
         it.finish(expected(**SIZE), is_strict=False)
+
+
+@pytest.mark.parametrize("jump", ["+year", "-year"])
+def test_clock_jumps_while_the_run_is_paused(drill, expected, jump):
+    """What an engine writes down when it stops is from behind the jump."""
+    for n in itertools.count(24, 2):
+        it = drill(**SIZE, pause=0.05)
+        engine = it.go_on(f"smtune:{jump}:clock@{n}+")
+        it.wait_for_trials(1)
+        it.start("pause", "drill").wait(30)
+        it.start("stop", "drill").wait(30)
+        assert engine.wait(30) in (0, 143)
+        struck = " struck " in (it.directory / "log-1").read_text()
+        it.finish(expected(**SIZE, pause=0.05), is_strict=False)
+        if not struck:
+            return
