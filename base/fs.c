@@ -175,6 +175,22 @@ int fs_make_directories(const char *path, struct err *err)
     return rc;
 }
 
+int64_t fs_tree_bytes(const char *path)
+{
+    char *copy = mem_copy_string(path);
+    char *roots[] = {copy, NULL};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry;
+    int64_t bytes = 0;
+
+    while (tree != NULL && (entry = fts_read(tree)) != NULL)
+        bytes += entry->fts_info == FTS_F ? entry->fts_statp->st_size : 0;
+    if (tree != NULL)
+        fts_close(tree);
+    free(copy);
+    return bytes;
+}
+
 static int remove_entry(FTSENT *entry, struct err *err)
 {
     int rc = 0;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -38,11 +39,15 @@ void fs_sync_directory_of(const char *path);
 /* Creates a directory and its missing parents, mode 0700 where new. */
 int fs_make_directories(const char *path, struct err *err);
 
+/* What the files of a tree hold in all; 0: it has none, or is not there. */
+int64_t fs_tree_bytes(const char *path);
+
 /* Removes a file or a whole tree; follows no symbolic link; absent is fine. */
 int fs_remove_tree(const char *path, struct err *err);
 
 /* Copies a tree of files, folders and symbolic links into a folder, which may
- * be there; of what else there is, nothing. Not synced. */
+ * be there; of what else there is, nothing. What was copied lasts through a
+ * power cut. */
 int fs_copy_tree(const char *source, const char *target, struct err *err);
 
 /* Whether there is anything there, behind a link too, that can be seen. */

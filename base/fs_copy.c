@@ -22,6 +22,21 @@ static int copy_bytes(int from, int to)
     return length == 0 ? 0 : -1;
 }
 
+/* A file system that cannot sync it is no error. */
+static int sync_it(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL ? 0 : -1;
+}
+
+static int sync_folder(const char *path)
+{
+    char *inside = fs_join(path, "");
+
+    fs_sync_directory_of(inside);
+    free(inside);
+    return 0;
+}
+
 static int copy_file(const FTSENT *entry, const char *target)
 {
     int from = open(entry->fts_accpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -32,6 +47,8 @@ static int copy_file(const FTSENT *entry, const char *target)
                   entry->fts_statp->st_mode & 0777);
     if (to >= 0)
         result = copy_bytes(from, to);
+    if (result == 0)
+        result = sync_it(to);
     error = errno;
     if (from >= 0)
         close(from);
@@ -67,7 +84,9 @@ static int copy_entry(const FTSENT *entry, const char *target)
     case FTS_NS:
         errno = entry->fts_errno;
         return -1;
-    default: /* leaving a folder; sockets and their like */
+    case FTS_DP:
+        return sync_folder(target);
+    default: /* sockets and their like */
         return 0;
     }
 }

@@ -189,6 +189,7 @@ static int fill(struct launch *launch, const struct launch_site *site,
     const struct workspace_order wanted = {
         .job = order->job,
         .attempt_number = order->attempt_number,
+        .inherits = order->inherits,
         .task = order->task,
         .copy = order->copy,
         .params = order->params,

@@ -484,7 +484,8 @@ void engine_report_settled(struct engine *engine)
         if (trial->state != JOB_READY)
             report(engine, trial);
         if (job_is_final(trial->state) || trial->state == JOB_PAUSED)
-            workspace_release(engine->workspaces, trial->number);
+            workspace_release(engine->workspaces, trial->number,
+                              trial->attempt_number);
         forget_attempt(trial);
         if (trial->state == JOB_WAITING)
             engine_wait(engine, trial);

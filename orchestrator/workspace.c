@@ -46,6 +46,7 @@ static const struct {
 struct folder {
     SLIST_ENTRY(folder) link; /* where it is spare */
     int64_t trial;
+    int64_t attempt_number;  /* of the last attempt that it was prepared for */
     const struct task *task; /* that its configuration is of; NULL: none yet */
     struct job_copy copy;    /* and that */
     bool is_seen;            /* empty, with these times of change */
@@ -339,6 +340,18 @@ static bool is_configured(const struct folder *folder,
     return has_its_channels && hosts_equal(&folder->copy, &order->copy);
 }
 
+/* An engine may have copied checkpoints for a trial and crashed before that one
+ * was in the record; then its number is another one's. */
+static int forget_checkpoints(const struct workspaces *workspaces,
+                              int64_t trial, struct err *err)
+{
+    char *path = workspace_checkpoint_directory(workspaces->directory, trial);
+    int result = fs_remove_tree(path, err);
+
+    free(path);
+    return result;
+}
+
 static int get_folder(struct workspaces *workspaces,
                       const struct workspace_order *order, struct err *err)
 {
@@ -349,11 +362,14 @@ static int get_folder(struct workspaces *workspaces,
     else
         keep_from_others(workspaces, order->job);
     if (folder == NULL) {
-        if (make_folder(workspaces, order->job, err) != 0)
+        if ((order->attempt_number == 1 && !order->inherits &&
+             forget_checkpoints(workspaces, order->job, err) != 0) ||
+            make_folder(workspaces, order->job, err) != 0)
             return -1;
         folder = mem_zero(sizeof(*folder));
     }
     folder->trial = order->job;
+    folder->attempt_number = order->attempt_number;
     put_in_use(workspaces, folder);
     return is_configured(folder, order)
                ? 0
@@ -394,8 +410,10 @@ int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
 {
     char *source = workspace_checkpoint_directory(workspaces->directory, from);
     char *target = workspace_checkpoint_directory(workspaces->directory, to);
-    int result = make_folder(workspaces, to, err);
+    int result = forget_checkpoints(workspaces, to, err);
 
+    if (result == 0)
+        result = make_folder(workspaces, to, err);
     if (result == 0 && workspace_has_checkpoint(workspaces, from))
         result = fs_copy_tree(source, target, err);
     free(source);
@@ -491,7 +509,8 @@ static bool is_untouched(int trials_fd, struct folder *folder)
     return is_empty(trials_fd, folder->trial);
 }
 
-void workspace_release(struct workspaces *workspaces, int64_t trial)
+void workspace_release(struct workspaces *workspaces, int64_t trial,
+                       int64_t attempt_number)
 {
     struct folder key = {.trial = trial}, *folder;
     void *found = tfind(&key, &workspaces->used, compare_trials);
@@ -499,6 +518,8 @@ void workspace_release(struct workspaces *workspaces, int64_t trial)
     if (found == NULL) /* an earlier engine's */
         return;
     folder = *(struct folder **)found;
+    if (folder->attempt_number > attempt_number)
+        return;
     tdelete(folder, &workspaces->used, compare_trials);
     /* a share of files is its own */
     if (is_shared_out(folder->task) ||

@@ -43,7 +43,7 @@ char *workspace_attempt_directory(const struct workspaces *workspaces,
 bool workspace_has_checkpoint(const struct workspaces *workspaces,
                               int64_t trial);
 /* A trial that has no attempt yet gets what another one, which rests, has among
- * its checkpoints. */
+ * its checkpoints, and nothing else; that lasts through a power cut. */
 int workspace_copy_checkpoint(struct workspaces *workspaces, int64_t from,
                               int64_t to, struct err *err);
 
@@ -63,6 +63,7 @@ int workspace_forget_shards(const struct workspaces *workspaces,
 struct workspace_order {
     int64_t job; /* its number */
     int64_t attempt_number;
+    bool inherits; /* it begins with a copy of another one's checkpoints */
     const struct task *task; /* the same one, as long as the folders are used */
     struct job_copy copy;    /* for resourceconfig.json */
     const json_t *params;    /* for params.json */
@@ -78,7 +79,9 @@ int workspace_prepare(struct workspaces *workspaces,
 int workspaces_sync(struct workspaces *workspaces, struct err *err);
 
 /* The trial is over, or rests: takes its folder back if nothing was left there.
- * It gets another one should it go on. */
-void workspace_release(struct workspaces *workspaces, int64_t trial);
+ * It gets another one should it go on; one whose next attempt has been prepared
+ * since that one does so. */
+void workspace_release(struct workspaces *workspaces, int64_t trial,
+                       int64_t attempt_number);
 
 #endif

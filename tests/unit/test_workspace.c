@@ -125,7 +125,7 @@ static void test_workspace__an_untouched_folder_is_the_next_ones(void **state)
     prepare(fixture, 1, 1, "a long word");
     first = inode(fixture, "trials/1/ml/checkpoints");
     assert_true(is_there(fixture, "attempts/1-1"));
-    workspace_release(fixture->workspaces, 1);
+    workspace_release(fixture->workspaces, 1, 1);
     prepare(fixture, 2, 1, "b");
     assert_false(is_there(fixture, "trials/1"));
     assert_true(inode(fixture, "trials/2/ml/checkpoints") == first);
@@ -150,10 +150,10 @@ static void test_workspace__what_a_trial_left_stays(void **state)
 
         prepare(fixture, trial, 1, "a");
         nanosleep(&pause, NULL);
-        workspace_release(fixture->workspaces, trial);
+        workspace_release(fixture->workspaces, trial, 1);
         prepare(fixture, trial + 1, 1, "b");
         touch(fixture, left);
-        workspace_release(fixture->workspaces, trial + 1);
+        workspace_release(fixture->workspaces, trial + 1, 1);
         prepare(fixture, trial + 2, 1, "c");
         assert_true(is_there(fixture, left));
         free(left);
@@ -165,7 +165,7 @@ static void test_workspace__a_trial_run_again_has_its_own_back(void **state)
     struct fixture *fixture = *state;
 
     prepare(fixture, 1, 1, "a");
-    workspace_release(fixture->workspaces, 1);
+    workspace_release(fixture->workspaces, 1, 1);
     prepare(fixture, 1, 2, "a");
     prepare(fixture, 2, 1, "b");
     assert_true(is_there(fixture, "trials/1/ml/checkpoints"));
@@ -180,8 +180,8 @@ static void test_workspace__spare_folders_go_at_the_end(void **state)
     prepare(fixture, 1, 1, "a");
     prepare(fixture, 2, 1, "b");
     touch(fixture, "trials/2/ml/model/left");
-    workspace_release(fixture->workspaces, 1);
-    workspace_release(fixture->workspaces, 2);
+    workspace_release(fixture->workspaces, 1, 1);
+    workspace_release(fixture->workspaces, 2, 1);
     workspaces_destroy(fixture->workspaces);
     assert_false(is_there(fixture, "trials/1"));
     assert_true(is_there(fixture, "trials/2/ml/model/left"));
@@ -196,13 +196,13 @@ static void test_workspace__a_folder_that_changes_hosts_says_so(void **state)
 
     prepare_copy(fixture, 1, 1, "a", (struct job_copy){0, 2, true});
     first = inode(fixture, "trials/1/ml/checkpoints");
-    workspace_release(fixture->workspaces, 1);
+    workspace_release(fixture->workspaces, 1, 1);
     prepare_copy(fixture, 2, 1, "a", (struct job_copy){1, 2, true});
     assert_true(inode(fixture, "trials/2/ml/checkpoints") == first);
     assert_holds(fixture, "trials/2/ml/input/config/resourceconfig.json",
                  "{\"current_host\":\"algo-2\",\"hosts\":[\"algo-1\","
                  "\"algo-2\"],\"network_interface_name\":\"lo\"}\n");
-    workspace_release(fixture->workspaces, 2);
+    workspace_release(fixture->workspaces, 2, 1);
     prepare(fixture, 3, 1, "a");
     assert_holds(fixture, "trials/3/ml/input/config/resourceconfig.json",
                  "{\"current_host\":\"algo-1\",\"hosts\":[\"algo-1\"],"
@@ -221,12 +221,53 @@ static void test_workspace__a_share_of_files_stays(void **state)
                  "{\"train\":{\"TrainingInputMode\":\"File\","
                  "\"S3DistributionType\":\"ShardedByS3Key\","
                  "\"RecordWrapperType\":\"None\"}}\n");
-    workspace_release(fixture->workspaces, 1);
+    workspace_release(fixture->workspaces, 1, 1);
     prepare(fixture, 2, 1, "a");
     assert_true(is_there(fixture, "trials/1"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+/* An engine that crashed may have copied for a trial that never came to be. */
+static void test_workspace__what_was_copied_for_another_is_gone(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    touch(fixture, "trials/1/ml/checkpoints/epoch-3");
+    assert_int_equal(workspace_copy_checkpoint(fixture->workspaces, 1, 2, NULL),
+                     0);
+    assert_true(is_there(fixture, "trials/2/ml/checkpoints/epoch-3"));
+    prepare(fixture, 2, 1, "b");
+    assert_false(workspace_has_checkpoint(fixture->workspaces, 2));
+}
+
+static void test_workspace__a_copy_has_nothing_else_in_it(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    prepare(fixture, 2, 1, "b");
+    touch(fixture, "trials/1/ml/checkpoints/epoch-3");
+    touch(fixture, "trials/2/ml/checkpoints/epoch-9");
+    for (int64_t from = 1; from <= 2; from++)
+        assert_int_equal(
+            workspace_copy_checkpoint(fixture->workspaces, from, 3, NULL), 0);
+    assert_false(is_there(fixture, "trials/3/ml/checkpoints/epoch-3"));
+    assert_true(is_there(fixture, "trials/3/ml/checkpoints/epoch-9"));
+}
+
+/* Promoted before it was told that it rests. */
+static void test_workspace__a_trial_that_goes_on_keeps_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    prepare(fixture, 1, 2, "a");
+    workspace_release(fixture->workspaces, 1, 1);
+    prepare(fixture, 2, 1, "b");
+    assert_true(is_there(fixture, "trials/1/ml/checkpoints"));
+}
 
 int main(void)
 {
@@ -237,6 +278,9 @@ int main(void)
         TEST(test_workspace__spare_folders_go_at_the_end),
         TEST(test_workspace__a_folder_that_changes_hosts_says_so),
         TEST(test_workspace__a_share_of_files_stays),
+        TEST(test_workspace__what_was_copied_for_another_is_gone),
+        TEST(test_workspace__a_copy_has_nothing_else_in_it),
+        TEST(test_workspace__a_trial_that_goes_on_keeps_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,6 +336,8 @@ void check_history(const struct history *history)
     check_verdict(history, &record);
     check_retries(history, &record);
     check_schedule(history, &record);
+    check_links(history, &record);
+    check_checkpoints(history, &record);
     if (history->scenario.step_count > 0)
         check_flow(history, &record);
     record_clear(&record);

@@ -21,6 +21,19 @@ void check_schedule(const struct history *history, const struct record *record);
 /* Whether the trial was given more after that attempt. */
 bool check_is_promoted(const struct record *record, int64_t attempt);
 
+/* check_links.c: a job with `continue` was started again at its time limit as
+ * long as it might be. */
+void check_links(const struct history *history, const struct record *record);
+/* Whether its time limit ended the attempt of such a job: no retry rule is
+ * asked about it. */
+bool check_is_link(const struct history *history, const struct record *record,
+                   const struct record_attempt *attempt);
+
+/* check_checkpoints.c: trials went on from what was theirs, or, as clones and
+ * rounds, another's. */
+void check_checkpoints(const struct history *history,
+                       const struct record *record);
+
 /* check_flow.c: of a workflow, each copy of each step ran that was to run, when
  * it might, and its steps ended as their copies did. */
 void check_flow(const struct history *history, const struct record *record);

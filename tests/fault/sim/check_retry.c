@@ -113,6 +113,7 @@ static size_t check_trial(const struct history *history,
             continue;
         }
         if (is_last || was_cancelled(history, &attempts[i]) ||
+            check_is_link(history, record, &attempts[i]) ||
             check_is_promoted(record, attempts[i].id))
             continue;
         if (index < 0 || ++used[index] > rule_at(scenario, index)->max)
@@ -151,7 +152,8 @@ static void check_given_up(const struct history *history,
         if (history_is_reopened_at(history, job->number,
                                    record->attempts[i].number - 1))
             memset(used, 0, sizeof(used));
-        last = may_be_uncounted(history, &record->attempts[i])
+        last = may_be_uncounted(history, &record->attempts[i]) ||
+                       check_is_link(history, record, &record->attempts[i])
                    ? -1
                    : find_rule(scenario, &record->attempts[i]);
         if (last >= 0)

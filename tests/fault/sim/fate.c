@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-enum { STREAM_FATE = 2, MAX_STEPS = 5 };
+enum { STREAM_FATE = 2, STREAM_WORDS = 5, STREAM_LEVEL = 6, MAX_STEPS = 5 };
 
 static char *join(char *const *words)
 {
@@ -38,17 +38,28 @@ static double draw_value(const char *setting, struct rng *rng)
     return sum / (1.0 + sum) + 0.1 * rng_uniform(rng);
 }
 
-/* Up to its resource, which stands in its setting, or beyond it. */
-static int64_t draw_steps(const struct site_attempt *attempt,
-                          const struct site_habits *habits, struct rng *rng)
+/* Which stands in its setting; 0: there is no schedule. */
+static int64_t resource_of(const struct site_attempt *attempt,
+                           const struct site_habits *habits)
 {
     const char *resource = strrchr(attempt->setting, '=');
 
-    if (habits->max_epochs == 0 || resource == NULL)
+    return habits->max_epochs > 0 && resource != NULL
+               ? strtoll(resource + 1, NULL, 10)
+               : 0;
+}
+
+/* Up to its resource, or beyond it. */
+static int64_t draw_steps(const struct site_attempt *attempt,
+                          const struct site_habits *habits, struct rng *rng)
+{
+    int64_t resource = resource_of(attempt, habits);
+
+    if (resource > 0 && attempt->level >= resource)
+        return resource;
+    if (resource == 0)
         return rng_between(rng, 1, MAX_STEPS);
-    return rng_percent(rng, habits->overshoot)
-               ? habits->max_epochs
-               : strtoll(resource + 1, NULL, 10);
+    return rng_percent(rng, habits->overshoot) ? habits->max_epochs : resource;
 }
 
 /* Lines with metrics, the last of which count. */
@@ -56,11 +67,12 @@ static void write_log(struct site_attempt *attempt,
                       const struct site_habits *habits, struct rng *rng)
 {
     static const char *const names[SITE_METRICS] = {"loss", "size"};
-    int64_t steps = draw_steps(attempt, habits, rng);
     struct buf text = BUF_INIT;
     char number[32];
 
-    for (int64_t step = 1; step <= steps; step++) {
+    for (int i = 0; i < habits->metric_count; i++)
+        attempt->values[i] = NAN;
+    for (int64_t step = attempt->level + 1; step <= attempt->steps; step++) {
         if (rng_percent(rng, 20))
             buf_add_string(&text, "some words of no account\n");
         if (habits->max_epochs > 0 && !habits->is_stepless)
@@ -77,6 +89,34 @@ static void write_log(struct site_attempt *attempt,
         buf_truncate(&text, text.length - 1); /* ends without a newline */
     attempt->log_length = text.length;
     attempt->log = buf_take(&text);
+}
+
+void fate_speak(struct site_attempt *attempt, const struct site_habits *habits,
+                uint64_t seed)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, (uint64_t)attempt->id, STREAM_WORDS);
+    attempt->steps = draw_steps(attempt, habits, &rng);
+    write_log(attempt, habits, &rng);
+    if (!attempt->is_silent)
+        return;
+    attempt->log_length = 0;
+    for (int i = 0; i < SITE_METRICS; i++)
+        attempt->values[i] = NAN;
+}
+
+int64_t fate_level(const struct site_attempt *attempt,
+                   const struct site_habits *habits, uint64_t seed)
+{
+    int64_t resource = resource_of(attempt, habits);
+    struct rng rng;
+
+    rng_init(&rng, seed, (uint64_t)attempt->id, STREAM_LEVEL);
+    return attempt->end.cause == CAUSE_OK || attempt->steps > resource ||
+                   attempt->level >= resource
+               ? resource
+               : rng_between(&rng, attempt->level, resource - 1);
 }
 
 static enum attempt_cause draw_cause(const struct site_habits *habits,
@@ -113,9 +153,43 @@ static void draw_end(struct site_attempt *attempt,
     if (end->cause != CAUSE_NO_METRIC)
         return;
     end->cause = CAUSE_OK;
-    attempt->log_length = 0;
-    for (int i = 0; i < SITE_METRICS; i++)
-        attempt->values[i] = NAN;
+    attempt->is_silent = true;
+}
+
+static char *find_checkpoints(char *const *envp)
+{
+    static const char name[] = "SMTUNE_CHECKPOINT_DIR=";
+
+    while (*envp != NULL && strncmp(*envp, name, sizeof(name) - 1) != 0)
+        envp++;
+    if (*envp == NULL)
+        world_fail("there is no %s in the environment", name);
+    return mem_copy_string(*envp + sizeof(name) - 1);
+}
+
+/* It saves what it has when it is warned, and asks to be started again. */
+static void heed_warning(struct site_attempt *attempt,
+                         const struct attempt_spec *spec, struct rng *rng)
+{
+    attempt->end_ms = spec->time_ms - spec->warn_before_ms +
+                      rng_between(rng, 0, spec->warn_before_ms - 1);
+    attempt->end.cause = CAUSE_EXIT;
+    attempt->end.exit_code = 75;
+    attempt->end.signal = 0;
+}
+
+static void meet_limit(struct site_attempt *attempt,
+                       const struct attempt_spec *spec, struct rng *rng)
+{
+    if (spec->time_ms == 0 || attempt->end_ms <= spec->time_ms ||
+        attempt->end.cause == CAUSE_LAUNCH_ERROR)
+        return;
+    attempt->end_ms = spec->time_ms;
+    attempt->end.cause = CAUSE_TIMEOUT;
+    attempt->end.exit_code = -1;
+    attempt->end.signal = SIGTERM;
+    if (spec->warn_signal != 0 && rng_percent(rng, 50))
+        heed_warning(attempt, spec, rng);
 }
 
 void fate_draw(struct site_attempt *attempt, const struct site_habits *habits,
@@ -125,15 +199,12 @@ void fate_draw(struct site_attempt *attempt, const struct site_habits *habits,
 
     rng_init(&rng, seed, (uint64_t)attempt->id, STREAM_FATE);
     attempt->setting = join(spec->argv);
-    write_log(attempt, habits, &rng);
     draw_end(attempt, habits, &rng);
     attempt->is_slow_to_end = rng_percent(&rng, habits->ignore_term);
     attempt->end_ms = rng_magnitude(&rng, habits->min_ms, habits->max_ms);
-    if (spec->time_ms == 0 || attempt->end_ms <= spec->time_ms ||
-        attempt->end.cause == CAUSE_LAUNCH_ERROR)
+    meet_limit(attempt, spec, &rng);
+    if (habits->saves == 0)
         return;
-    attempt->end_ms = spec->time_ms;
-    attempt->end.cause = CAUSE_TIMEOUT;
-    attempt->end.exit_code = -1;
-    attempt->end.signal = SIGTERM;
+    attempt->checkpoints = find_checkpoints(spec->envp);
+    attempt->saves = rng_percent(&rng, habits->saves);
 }

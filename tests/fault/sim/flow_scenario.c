@@ -40,6 +40,18 @@ static void draw_claims(const struct scenario *scenario, struct rng *rng,
             step->claims[i] = rng_between(rng, 1, scenario->pools[i]);
 }
 
+static void draw_chain(struct scenario_chain *chain, struct rng *rng)
+{
+    chain->max = rng_between(rng, 1, 6);
+    chain->time_ms = rng_magnitude(rng, 5, 3000);
+    if (rng_percent(rng, 40)) {
+        chain->time_ms = rng_between(rng, 200, 1000);
+        chain->total_ms = 1000;
+    }
+    if (rng_percent(rng, 50))
+        chain->before_ms = rng_between(rng, 1, chain->time_ms - 1);
+}
+
 static void draw_step(struct scenario *scenario, struct rng *rng)
 {
     int index = scenario->step_count;
@@ -63,6 +75,9 @@ static void draw_step(struct scenario *scenario, struct rng *rng)
     else
         step->condition = draw_condition(scenario, rng, step->needs);
     draw_claims(scenario, rng, step);
+    if (rng_percent(rng, 25))
+        draw_chain(&step->chain, rng);
+    scenario->has_checkpoints |= step->repeats || step->chain.max > 0;
     scenario->step_count++;
 }
 
@@ -107,6 +122,20 @@ static void add_pools(const int64_t *amounts, struct buf *text)
     buf_add_string(text, "}\n");
 }
 
+static void add_chain(const struct scenario *scenario,
+                      const struct scenario_chain *chain, struct buf *text)
+{
+    buf_printf(text,
+               "    resources: {cpus: 0, grace: %" PRId64 "ms, time: %" PRId64
+               "ms}\n    continue: {max: %" PRId64,
+               scenario->grace_ms, chain->time_ms, chain->max);
+    if (chain->total_ms > 0)
+        buf_printf(text, ", total: %" PRId64 "ms", chain->total_ms);
+    if (chain->before_ms > 0)
+        buf_printf(text, ", signal: USR2@%" PRId64 "ms", chain->before_ms);
+    buf_add_string(text, "}\n");
+}
+
 static void add_step(const struct scenario *scenario, int index,
                      struct buf *text)
 {
@@ -128,6 +157,8 @@ static void add_step(const struct scenario *scenario, int index,
         buf_add_string(text, "    may_fail: true\n");
     if (step->repeats)
         buf_printf(text, "    repeat: {max: %d}\n", SCENARIO_ROUNDS);
+    if (step->chain.max > 0)
+        add_chain(scenario, &step->chain, text);
 }
 
 void scenario_draw_flow(struct scenario *scenario, struct rng *rng,

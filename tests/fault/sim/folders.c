@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fault/sim/folders.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-/* One that is not synced. */
+/* One that is not synced; or a file, whose parent it is itself. */
 struct folder {
     struct folder *next;
     char *parent, *path;
@@ -53,11 +54,19 @@ bool folders_last(const struct folders *folders, const char *path)
     return folder == NULL;
 }
 
+static void lose(const struct folder *folder)
+{
+    if (strcmp(folder->parent, folder->path) != 0)
+        fs_remove_tree(folder->path, NULL);
+    else if (truncate(folder->path, 0) != 0 && errno != ENOENT)
+        world_fail("cannot truncate '%s'", folder->path);
+}
+
 void folders_cut_power(struct folders *folders, struct rng *rng)
 {
     while (folders->first != NULL) {
         if (rng_percent(rng, 50))
-            fs_remove_tree(folders->first->path, NULL);
+            lose(folders->first);
         forget(&folders->first);
     }
 }
@@ -74,13 +83,22 @@ static void path_of(int fd, char path[PATH_MAX])
     path[length > 0 ? length : 0] = '\0';
 }
 
+static void follow(const char *parent, const char *path)
+{
+    struct folders *folders = world_get()->folders;
+    struct folder *folder = mem_zero(sizeof(*folder));
+
+    folder->parent = mem_copy_string(parent);
+    folder->path = mem_copy_string(path);
+    folder->next = folders->first;
+    folders->first = folder;
+}
+
 /* The folders of trials have a slash in their name, and are not followed: what
  * is in them is the trials' own. */
 int mkdirat(int fd, const char *name, mode_t mode)
 {
-    struct folders *folders = world_get()->folders;
-    char parent[PATH_MAX];
-    struct folder *folder;
+    char parent[PATH_MAX], *path;
     int result;
 
     world_step();
@@ -88,12 +106,25 @@ int mkdirat(int fd, const char *name, mode_t mode)
     if (result != 0 || strchr(name, '/') != NULL)
         return result;
     path_of(fd, parent);
-    folder = mem_zero(sizeof(*folder));
-    folder->parent = mem_copy_string(parent);
-    folder->path = fs_join(parent, name);
-    folder->next = folders->first;
-    folders->first = folder;
+    path = fs_join(parent, name);
+    follow(parent, path);
+    free(path);
     return 0;
+}
+
+ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at,
+                        size_t length, unsigned int flags)
+{
+    char path[PATH_MAX];
+    ssize_t copied;
+
+    world_step();
+    copied =
+        syscall(SYS_copy_file_range, from, from_at, to, to_at, length, flags);
+    path_of(to, path);
+    if (copied > 0)
+        follow(path, path);
+    return copied;
 }
 
 int fsync(int fd)

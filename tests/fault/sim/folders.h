@@ -5,9 +5,10 @@
 #include "tests/fault/sim/world.h"
 
 /*
- * The folders that the engine makes in a world. They are real ones; one that
- * was made since its parent was last synced is lost or kept by a power cut, by
- * the seed.
+ * The folders that the engine makes in a world, and the files that it copies.
+ * They are real ones; one that was made since its parent was last synced is
+ * lost or kept by a power cut, by the seed. A file that was not synced is cut
+ * short or kept.
  */
 struct folders;
 

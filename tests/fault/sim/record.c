@@ -84,6 +84,8 @@ static void on_job(struct record *record, sqlite3_stmt *statement)
         .step = sqlite3_column_int64(statement, 8),
         .copy = sqlite3_column_int64(statement, 9),
         .round = sqlite3_column_int64(statement, 10),
+        .parent = sqlite3_column_int64(statement, 11),
+        .seen = sqlite3_column_int64(statement, 12),
     };
     copy_word(job->state, statement, 2);
     copy_word(job->cause, statement, 3);
@@ -184,7 +186,7 @@ void record_read(struct record *record, bool is_thorough)
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 1),"
-              " ifnull(step, -1), copy, round"
+              " ifnull(step, -1), copy, round, parent, seen"
               " FROM job ORDER BY number",
               on_job, record);
     read_rows(db,

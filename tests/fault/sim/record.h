@@ -15,7 +15,9 @@ struct record_job {
     char state[RECORD_WORD], cause[RECORD_WORD]; /* "": none */
     int64_t told, same_as;                       /* 0: none */
     int64_t step, copy, round;                   /* step -1: it is a trial */
-    double values[RECORD_VALUES];                /* NaN: none */
+    int64_t parent;               /* of which it is a clone; 0: of none */
+    int64_t seen;                 /* how much was told when it was suggested */
+    double values[RECORD_VALUES]; /* NaN: none */
 };
 
 struct record_attempt {

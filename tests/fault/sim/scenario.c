@@ -158,11 +158,12 @@ void scenario_draw_task(struct scenario *scenario, struct rng *rng,
     if (rng_percent(rng, 25))
         buf_printf(text, ", time: %" PRId64 "ms", rng_magnitude(rng, 5, 10000));
     buf_add_string(text, "}\n");
-    if (scenario->schedule != NULL)
+    if (scenario->schedule != NULL) {
+        scenario->has_checkpoints =
+            scenario->schedule->clones || rng_percent(rng, 50);
         buf_printf(text, "  checkpoints: %s\n",
-                   scenario->schedule->clones || rng_percent(rng, 50)
-                       ? "true"
-                       : "false");
+                   scenario->has_checkpoints ? "true" : "false");
+    }
     scenario->rule_count = (int)rng_between(rng, 0, SCENARIO_MAX_RULES);
     if (scenario->rule_count > 0)
         buf_add_string(text, "  retry:\n");
@@ -227,6 +228,14 @@ static void draw_experiment(struct scenario *scenario, struct rng *rng,
     add_trial(scenario, rng, text);
 }
 
+/* Where lines do not say which epoch they are of, all have to. */
+static int draw_saves(const struct scenario *scenario, struct rng *rng)
+{
+    if (rng_percent(rng, 60) || scenario->habits.is_stepless)
+        return 100;
+    return scenario->step_count > 0 ? 35 : 70;
+}
+
 void scenario_draw(struct scenario *scenario, uint64_t seed)
 {
     struct buf text = BUF_INIT;
@@ -245,6 +254,8 @@ void scenario_draw(struct scenario *scenario, uint64_t seed)
         scenario->habits.weights[CAUSE_NO_METRIC] = 0;
         scenario->reopens = rng_percent(&kind, 50) ? 0 : 40;
     }
+    if (scenario->has_checkpoints)
+        scenario->habits.saves = draw_saves(scenario, &kind);
     scenario->denials = rng_percent(&kind, 85) ? 0 : 50;
     scenario->text = buf_take(&text);
 }

@@ -39,9 +39,18 @@ enum {
     SCENARIO_POOLS = 2
 };
 
+/* `continue`, and the time limit of each link. */
+struct scenario_chain {
+    int64_t max;       /* links behind the first; 0: there is no such thing */
+    int64_t total_ms;  /* of all together; 0: no limit */
+    int64_t before_ms; /* the limit, a signal comes; 0: none */
+    int64_t time_ms;
+};
+
 /* A step of a workflow, called s0, s1 ... */
 struct scenario_step {
-    uint32_t needs;           /* bits 1 << step */
+    uint32_t needs; /* bits 1 << step */
+    struct scenario_chain chain;
     int64_t copies, parallel; /* parallel 0: no limit */
     int64_t refused;          /* a copy whose condition says no; -1: none */
     int64_t success_count;    /* 0: all */
@@ -57,6 +66,7 @@ struct scenario {
     int step_count;                /* 0: it is an experiment */
     int64_t pools[SCENARIO_POOLS]; /* their sizes, p0, p1 ...; 0: none */
     bool learns;
+    bool has_checkpoints;
     bool is_finite;  /* the space may have fewer settings than trials */
     int64_t trials;  /* of the budget */
     int64_t time_ms; /* likewise; 0: no limit */

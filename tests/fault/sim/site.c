@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "tests/fault/sim/checkpoint.h"
 #include "tests/fault/sim/clients.h"
 #include "tests/fault/sim/fate.h"
 #include "tests/fault/sim/folders.h"
@@ -133,6 +134,8 @@ static void on_end(void *user)
     attempt->next_event = NULL;
     if (attempt->end.cause != CAUSE_CANCELLED)
         write_log(attempt, attempt->log_length);
+    checkpoint_leave(attempt, fate_level(attempt, &attempt->site->habits,
+                                         attempt->site->world->seed));
     finish(attempt);
     attempt->has_exit = attempt->end.cause != CAUSE_LOST;
     world_trace("attempt %" PRId64 ": ends (%s)", attempt->id,
@@ -159,6 +162,17 @@ static void check_begin(const struct site_attempt *attempt)
                    site->habits.parallel);
 }
 
+/* Of its trial, the last one that began before it; or NULL. */
+static const struct site_attempt *before(const struct site_attempt *attempt)
+{
+    const struct site_attempt *a = attempt->site->first, *last = NULL;
+
+    for (; a != attempt; a = a->next)
+        if (a->trial == attempt->trial && a->began)
+            last = a;
+    return last;
+}
+
 static void on_begin(void *user)
 {
     struct site_attempt *attempt = user;
@@ -177,6 +191,8 @@ static void on_begin(void *user)
     }
     world_trace("attempt %" PRId64 ": begins, trial %" PRId64 " (%s)",
                 attempt->id, attempt->trial, attempt->setting);
+    checkpoint_take_up(attempt, before(attempt));
+    fate_speak(attempt, &attempt->site->habits, world->seed);
     attempt->began = true;
     attempt->phase = SITE_RUNNING;
     attempt->begun_ms = world->now_ms;
@@ -233,6 +249,7 @@ void site_destroy(struct site *site)
         free(attempt->directory);
         free(attempt->setting);
         free(attempt->log);
+        free(attempt->checkpoints);
         free(attempt);
     }
     free(site);

@@ -26,6 +26,7 @@ struct site_habits {
     int ignore_term;      /* % that SIGTERM does not end */
     int full;             /* % of starts that are refused for a while */
     int error;            /* % of starts that are an error */
+    int saves;            /* % that leave a checkpoint; 0: there are none */
     int break_every;      /* an agent breaks after so many starts; 0: never */
     int64_t max_delay_ms; /* of what is told to the engine */
 };
@@ -59,7 +60,14 @@ struct site_attempt {
     struct attempt_exit end;
     double values[SITE_METRICS];
     char *directory, *setting, *log;
+    char *checkpoints;   /* of its trial, or its job; NULL: it keeps none */
+    bool saves;          /* leaves one of its own */
+    int64_t level;       /* epochs that are done by its checkpoint */
+    int64_t steps;       /* up to which it speaks */
+    int64_t found, held; /* the attempt whose checkpoint it began with; and
+                            whose it has left; 0: none */
     size_t log_length, log_written;
+    bool is_silent;
     int64_t time_ms, grace_ms;
     struct world_event *next_event; /* its begin or its end */
     struct world_event *next_write;
