@@ -253,7 +253,7 @@ def test_timeline_shows_all_attempts(smtune, tuned):
     tuned.go("/runs/1/timeline")
     tuned.see(rf"{attempts} attempts in [4-9] lanes")
     tuned.see(rf"\b{failed} exit")
-    assert drawn_pixels(tuned, ".timeline canvas") > 5000
+    wait_until(lambda: drawn_pixels(tuned, ".timeline canvas") > 5000)
     tuned.pictures("timeline")
     tuned.axe()
     tuned.go("/runs/1/timeline", **{"timeline.lanes": "trial"})
@@ -303,7 +303,7 @@ def test_graph_of_a_workflow(smtune, write, serve, page):
     page.see("flow")
     page.go("/runs/1/graph")
     page.see("5 steps, 4 lines: 3 succeeded, 1 failed")
-    assert drawn_pixels(page, ".timeline canvas") > 5000
+    wait_until(lambda: drawn_pixels(page, ".timeline canvas") > 5000)
     page.pictures("graph")
     page.axe()
     # Along a line by keys, and into the step's jobs.

@@ -19,7 +19,8 @@ const specOf = ({ kind, min, max, bands, hasNone }: Axis): AxisSpec => ({
 const picked = (data: Numbers, rows: number, list: Uint32Array | null) =>
   list === null ? data.slice(0, rows) : Float64Array.from(list, (row) => data[row]);
 
-// sent null: nothing. after: what it was sent when it has the rows.
+// sent null: nothing. after: what it was sent when it has the rows. The mask may
+// be of rows too that came after the table's.
 export function newsOf(
   sent: Sent | null,
   table: Table,
@@ -44,7 +45,7 @@ export function newsOf(
     axes: axes.map(axisData),
     values: values === undefined ? null : picked(values, table.rows, list),
     isLess: objective?.goal !== "maximize",
-    mask,
+    mask: mask.subarray(0, table.rows),
   };
   return { rows, after: { seq: table.seq, specs, objective } };
 }
