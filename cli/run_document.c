@@ -22,6 +22,7 @@ int run_document_counts(struct document *document, const struct run_view *view,
         bool is_shown;
     } counts[] = {
         {"total", row->trials, true},
+        {"budget", row->budget_trials, row->budget_trials > 0},
         {"done", run_done(row), true},
         {"succeeded", row->succeeded, true},
         {"failed", row->failed, true},

@@ -11,7 +11,8 @@
 /* "objectives": each metric and its goal. */
 int run_document_objectives(struct document *document,
                             const struct run_view *view, struct err *err);
-/* "trials": how many there are in each state. */
+/* "trials": how many there are in each state, and how many its user gave its
+ * budget after it had begun. */
 int run_document_counts(struct document *document, const struct run_view *view,
                         struct err *err);
 /* "outcomes": the bounds on metrics, where there are any. */

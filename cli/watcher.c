@@ -88,7 +88,7 @@ static struct progress_snapshot snapshot_trials(
     const struct experiment *experiment = watcher->experiment;
     const struct tally *tally = status->tally;
     int64_t done = tally_ended(tally);
-    int64_t total = experiment->budget.trials;
+    int64_t total = status->budget_trials;
 
     return (struct progress_snapshot){
         .run = watcher->name,

@@ -96,6 +96,8 @@ json_t *run_to_json(struct store *store, const struct run_row *run,
             : json_integer((json_int_t)(run->ended_ms - run->started_ms)));
     json_object_set_new(json, "objectives", objectives);
     json_object_set_new(json, "trials", counts_json(run));
+    json_object_set_new(json, "budget_trials",
+                        json_int_unless(run->budget_trials, 0));
     json_object_set_new(json, "best", best_json(run));
     json_object_set_new(json, "parent", json_int_unless(run->parent_id, 0));
     json_object_set_new(json, "tags", tags_json(run->tags));

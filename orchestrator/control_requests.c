@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/budget_change.h"
 #include "orchestrator/control_once.h"
 #include "orchestrator/engine_impl.h"
 #include "orchestrator/enqueue.h"
@@ -86,15 +88,49 @@ static json_t *on_pause(struct engine *engine, const json_t *request,
     return ok();
 }
 
+/* NULL where it was done. What is in memory follows the commit: one that fails
+ * leaves it in doubt, and then the record is read again. */
+static json_t *change_budget(struct engine *engine, int64_t trials)
+{
+    struct run *run = engine->run;
+    struct err err = {0};
+
+    if (engine->strategy == NULL)
+        err_set(&err, ERR_USAGE,
+                "it is a workflow's: its budget has no trials");
+    else
+        budget_change_check(trials, engine->tally.suggested, false, &err);
+    if (err.kind != ERR_NONE)
+        return control_error(&err);
+    if (!engine_begin(engine))
+        return refuse(engine);
+    if (store_set_run_budget(engine->store, run->id, trials, clock_wall_ms(),
+                             &err) != 0) {
+        engine_break(engine, &err);
+        return refuse(engine);
+    }
+    if (!engine_commit_now(engine))
+        return refuse(engine);
+    run->experiment->budget.trials = trials;
+    return NULL;
+}
+
 static json_t *on_resume(struct engine *engine, const json_t *request,
                          struct control_client *client)
 {
-    json_t *reply;
+    const json_t *trials = json_object_get(request, "trials");
     bool was_paused = engine_is_paused(engine);
+    json_t *reply = NULL;
 
-    (void)request, (void)client;
+    (void)client;
     if (engine->phase != PHASE_RUNNING ||
-        (was_paused && !engine_resume(engine)))
+        (trials != NULL && engine->is_beyond_budget))
+        return refuse(engine);
+    if (trials != NULL)
+        reply = change_budget(engine, json_integer_value(trials));
+    if (reply != NULL)
+        return reply;
+    if (was_paused && !engine_resume(engine))
         return refuse(engine);
     reply = ok();
     json_object_set_new(reply, "was_paused", json_boolean(was_paused));

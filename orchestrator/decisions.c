@@ -180,7 +180,7 @@ static const struct link_rule *find_link_rule(const struct deciding *deciding,
 
 static int add_job(struct deciding *deciding, const json_t *detail)
 {
-    const struct budget *budget = &deciding->experiment->budget;
+    int64_t budget = deciding->budget_trials;
     int64_t number =
         deciding_integer(detail, "number", (int64_t)deciding->job_count + 1);
     struct job *job;
@@ -201,11 +201,10 @@ static int add_job(struct deciding *deciding, const json_t *detail)
     if (job->task == NULL)
         return deciding_differ(deciding, number, "it is of no step");
     job->resources = job->task->resources;
-    if (budget->trials > 0 && deciding->tally.suggested > budget->trials)
-        return deciding_differ(deciding, number,
-                               "it was suggested, and the budget is %" PRId64
-                               " trials",
-                               budget->trials);
+    if (budget > 0 && deciding->tally.suggested > budget)
+        return deciding_differ(
+            deciding, number,
+            "it was suggested, and the budget is %" PRId64 " trials", budget);
     if (deciding->is_over)
         return deciding_differ(deciding, number, "it was suggested after '%s'",
                                budget_verdict_text(verdict(deciding, 0)));
@@ -415,7 +414,7 @@ static bool reason_holds(const struct deciding *deciding,
         1u << BUDGET_CONVERGENCE | 1u << BUDGET_FAILURES |
         1u << BUDGET_FIRST_FAILED;
     int64_t elapsed = elapsed_ms(deciding, session) + CLOCK_SLACK_MS;
-    int64_t trials = deciding->experiment->budget.trials;
+    int64_t trials = deciding->budget_trials;
     int64_t time_ms = deciding->experiment->budget.time_ms;
     int64_t suggested = deciding->tally.suggested;
     bool all_ended = tally_ended(&deciding->tally) == suggested;
@@ -503,6 +502,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         deciding->verdicts = 0;
         note_verdict(deciding);
     }
+    if (strcmp(word, "budget_changed") == 0)
+        deciding->budget_trials = deciding_integer(detail, "budget_trials", 0);
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
     return strcmp(word, "run_state") == 0 ? check_run_state(deciding, detail)
                                           : 0;
@@ -545,7 +546,9 @@ int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
     const struct experiment *experiment = spec->experiment;
     struct deciding deciding = {.experiment = experiment,
                                 .workflow = spec->workflow,
-                                .decisions = decisions};
+                                .decisions = decisions,
+                                .budget_trials =
+                                    (int64_t)experiment->search.budget_trials};
     int result;
 
     *decisions = (struct decisions){0};

@@ -68,6 +68,7 @@ void engine_status_fill(struct engine *engine, struct engine_status *status)
         .running = engine->running_count,
         .queued = engine->queued_count,
         .paused = engine->paused_trials,
+        .budget_trials = engine->experiment->budget.trials,
         .elapsed_ms = elapsed_ms(engine),
         .parallel = engine->parallel,
         .method =
@@ -455,7 +456,8 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 {
     struct run *run = engine->run;
 
-    if (run->workflow != NULL && prepare_steps(engine, err) != 0)
+    if (run_read_budget(run, err) != 0 ||
+        (run->workflow != NULL && prepare_steps(engine, err) != 0))
         return -1;
     if (run->workflow == NULL)
         engine->strategy =

@@ -48,8 +48,9 @@ struct engine_status {
     const struct tally *tally;
     const struct engine_steps *steps; /* NULL: an experiment */
     int64_t running;
-    int64_t queued; /* on a cluster */
-    int64_t paused; /* by the schedule */
+    int64_t queued;        /* on a cluster */
+    int64_t paused;        /* by the schedule */
+    int64_t budget_trials; /* 0: no limit */
     int64_t elapsed_ms;
     int64_t parallel;
     const char *method, *method_reason;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/budget.h"
 #include "orchestrator/experiment_impl.h"
 #include "strategies/space.h"
 #include "strategies/strategy.h"
 
 /* The experiment file, key by key; what one key cannot know of another is
  * checked where the experiment is put together. */
-
-/* Far beyond what anybody means, and still exact in a double. */
-#define COUNT_MAX 1e12
 
 static const char *const goals[] = {"minimize", "maximize", NULL};
 static const char *const objective_values[] = {"last", "best", NULL};
@@ -299,7 +297,7 @@ static const struct schema_key budget_keys[] = {
         .known_as = "n_trials max_trials num_samples run_cap",
         .type = SCHEMA_INT,
         .min = 1,
-        .max = COUNT_MAX,
+        .max = BUDGET_COUNT_MAX,
         .doc = "How many trials at most.",
         .fallback = "50; without limit where `time` or `resource` is given or "
                     "the search is a grid",
@@ -336,7 +334,7 @@ static const struct schema_key budget_keys[] = {
         .name = "no_improvement",
         .type = SCHEMA_INT,
         .min = 1,
-        .max = COUNT_MAX,
+        .max = BUDGET_COUNT_MAX,
         .doc = "The run ends after so many trials in a row without a better "
                "one.",
         .fallback = "no limit",
@@ -365,7 +363,7 @@ static const struct schema_key budget_keys[] = {
         .name = "resource",
         .type = SCHEMA_INT,
         .min = 1,
-        .max = COUNT_MAX,
+        .max = BUDGET_COUNT_MAX,
         .doc = "How much of the schedule's resource all trials get together, "
                "in all their attempts.",
         .fallback = "no limit",
@@ -377,7 +375,7 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_INT | SCHEMA_TEXT,
         .choices = no_limit,
         .min = 1,
-        .max = COUNT_MAX,
+        .max = BUDGET_COUNT_MAX,
         .doc = "The run ends, and has failed, when so many trials have failed, "
                "each after all its retries. With none it goes on whatever "
                "fails.",

@@ -101,6 +101,18 @@ static void run_note(struct fold *fold, json_t *detail)
              fold_keep_text(fold, fold_text_of(detail, "note")));
 }
 
+static void run_budget(struct fold *fold, json_t *detail)
+{
+    int64_t trials =
+        json_integer_value(json_object_get(detail, "budget_trials"));
+
+    if (trials < (int64_t)fold->kinds[IMAGE_JOB].count || trials < 1)
+        fold_complain(fold,
+                      "its budget is %" PRId64 " trials, and %zu had begun",
+                      trials, fold->kinds[IMAGE_JOB].count);
+    fold_set(fold_run_row(fold), RUN_CELL_BUDGET_TRIALS, value_int(trials));
+}
+
 /* Tells of times, of nodes, or of what was asked, and changes no row of the
  * run's. */
 static void only_tells(struct fold *fold, json_t *detail)
@@ -504,6 +516,7 @@ static const struct handler {
     {"node_avoided", only_tells},       {"note", run_note},
     {"commented", fold_commented},      {"tagged", fold_tagged},
     {"enqueued", fold_enqueued},        {"answered", only_tells},
+    {"budget_changed", run_budget},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

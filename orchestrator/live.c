@@ -119,6 +119,8 @@ json_t *live_from_status(const struct engine_status *status)
     json_object_set_new(json, "tally", from_tally(status->tally));
     json_object_set_new(json, "running", json_integer(status->running));
     json_object_set_new(json, "queued", json_integer(status->queued));
+    json_object_set_new(json, "budget_trials",
+                        json_integer(status->budget_trials));
     json_object_set_new(json, "elapsed_ms", json_integer(status->elapsed_ms));
     json_object_set_new(json, "parallel", json_integer(status->parallel));
     json_object_set_new(json, "method", json_from_text(status->method));
@@ -197,6 +199,7 @@ static int read_status(struct live *live, const struct experiment *experiment)
         .tally = &live->tally,
         .running = to_integer(json, "running"),
         .queued = to_integer(json, "queued"),
+        .budget_trials = to_integer(json, "budget_trials"),
         .elapsed_ms = to_integer(json, "elapsed_ms"),
         .parallel = to_integer(json, "parallel"),
         .method = to_text(json, "method"),

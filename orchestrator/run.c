@@ -243,6 +243,7 @@ struct run *run_create(struct store *store, struct spec *spec,
 
 struct saved {
     char *name, *spec, *overrides, *spec_path, *work_directory;
+    int64_t budget_trials;
 };
 
 static int copy_row(void *user, const struct run_row *row)
@@ -255,6 +256,7 @@ static int copy_row(void *user, const struct run_row *row)
         .overrides = mem_copy_string(row->overrides),
         .spec_path = mem_copy_string(row->spec_path),
         .work_directory = mem_copy_string(row->work_directory),
+        .budget_trials = row->budget_trials,
     };
     return 0;
 }
@@ -291,6 +293,8 @@ static int parse_saved(const struct saved *saved, struct spec *spec,
                             .assignment_count = count,
                         },
                         diags, err);
+    if (result == 0 && saved->budget_trials > 0)
+        spec->experiment->budget.trials = saved->budget_trials;
     free(assignments);
     json_decref(list);
     return result;
@@ -323,6 +327,21 @@ fail:
     saved_clear(&saved);
     run_close(run);
     return NULL;
+}
+
+static int keep_budget(void *user, const struct run_row *row)
+{
+    struct experiment *experiment = user;
+
+    if (row->budget_trials > 0)
+        experiment->budget.trials = row->budget_trials;
+    return 0;
+}
+
+int run_read_budget(struct run *run, struct err *err)
+{
+    return store_get_run_uncounted(run->store, run->id, keep_budget,
+                                   run->experiment, err);
 }
 
 int run_read_spec(struct store *store, int64_t id, struct spec *spec,

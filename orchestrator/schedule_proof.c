@@ -4,7 +4,8 @@
  * which the budget says; rows do not tell when that was. So either answer is
  * taken, but not the closed one where a new trial follows in the same session
  * of an engine (unless the budget is one of the resource, which may have room
- * for a new trial again when others used less than they might have).
+ * for a new trial again when others used less than they might have, or was
+ * changed between the two).
  *
  * At the end of a run all paused trials are stopped, whatever the schedule
  * wants: after such a stop there are no more steps in the session.
@@ -77,6 +78,8 @@ static int on_event(void *user, const struct event_row *event)
         add_moment(proof, place_of(event));
     if (strcmp(event->event, "engine_started") == 0)
         proof->before_new = proof->before_step = proof->moment_count;
+    if (strcmp(event->event, "budget_changed") == 0)
+        proof->before_new = proof->moment_count;
     return 0;
 }
 

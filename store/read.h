@@ -48,6 +48,7 @@ struct run_row {
     const char *note;   /* what was last said of it for people, or "" */
     int64_t queued;     /* of the pending, those that wait on a cluster */
     const char *comment, *tags; /* of people, see remark_row; "": none */
+    int64_t budget_trials;      /* that its user gave it since; 0: its file's */
 };
 
 /* By id, but those that a run has started come right behind it. */

@@ -20,3 +20,4 @@ EMBED("store_schema_5", "store/schema_5.sql");
 EMBED("store_schema_6", "store/schema_6.sql");
 EMBED("store_schema_7", "store/schema_7.sql");
 EMBED("store_schema_8", "store/schema_8.sql");
+EMBED("store_schema_9", "store/schema_9.sql");

@@ -72,6 +72,9 @@ int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
  * "run_paused" or "run_resumed". */
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
                          int64_t time_ms, struct err *err);
+/* How many trials its budget has from now on. Event "budget_changed". */
+int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
+                         int64_t time_ms, struct err *err);
 /* With all its jobs and events, and the runs below it; the files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
 

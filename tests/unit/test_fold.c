@@ -136,6 +136,12 @@ static const struct {
      {5, 0, "suggested",
       "{\"state\":\"ready\",\"number\":2,\"seen\":1,\"enqueued\":1}"},
      "2/0 setting 1 was never enqueued"},
+    {false,
+     {0, 0, "budget_changed", "{\"budget_trials\":0}"},
+     "0/0 its budget is 0 trials, and 1 had begun"},
+    {false,
+     {0, 0, "budget_changed", ""},
+     "0/0 its budget is 0 trials, and 1 had begun"},
     {false, {4, 0, "danced", ""}, "1/0 nothing is known of an event 'danced'"},
     {false, {4, 0, "due", "{"}, "1/0 its detail cannot be read"},
     {false, {4, 0, "due", "[]"}, "1/0 its detail cannot be read"},
@@ -400,6 +406,26 @@ static void test_fold__people_add_to_a_run(void **state)
     fold_destroy(fold);
 }
 
+static void test_fold__a_budget_changes(void **state)
+{
+    static const struct line changes[] = {
+        {0, 0, "budget_changed", "{\"budget_trials\":9}"},
+        {0, 0, "budget_changed", "{\"budget_trials\":1}"},
+    };
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "NULL");
+    add(fold, changes, 1);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "9");
+    add(fold, changes + 1, 1);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
+    assert_int_equal(said.count, 0);
+    fold_destroy(fold);
+}
+
 static void test_fold__the_first_event_makes_the_run(void **state)
 {
     struct said said = {0};
@@ -483,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_fold__a_run_is_paused_and_goes_on),
         cmocka_unit_test(test_fold__an_attempt_waits_in_a_queue),
         cmocka_unit_test(test_fold__people_add_to_a_run),
+        cmocka_unit_test(test_fold__a_budget_changes),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
         cmocka_unit_test(test_fold__rows_are_found_by_id),

@@ -88,6 +88,7 @@ export interface RunRow {
   duration_ms: number | null;
   objectives: Objective[];
   trials: TrialCounts;
+  budget_trials: number | null; // that its user gave it after it had begun
   best: { trial: number; value: number } | null;
   parent: number | null;
   tags: string[];

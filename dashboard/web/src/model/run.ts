@@ -53,8 +53,8 @@ const bytesOf = (base64: string) =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)).buffer;
 
 // What of a run's row is in its document too, but for counts.
-const stateOf = ({ state, reason, tags, note }: RunRow) =>
-  JSON.stringify([state, reason, tags, note]);
+const stateOf = ({ state, reason, tags, note, budget_trials }: RunRow) =>
+  JSON.stringify([state, reason, tags, note, budget_trials]);
 
 // Reads it, and follows it until it is closed.
 export async function openRun(id: number, onGone: () => void): Promise<OpenRun> {

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run that has begun gets another number of trials. */
+#include "orchestrator/budget_change.h"
+
+#include "orchestrator/budget.h"
+#include "orchestrator/run.h"
+#include "orchestrator/workflow.h"
+#include "store/schema.h"
+#include "tests/unit/store_repair.h"
+
+static int keep_row(void *user, const struct run_row *row)
+{
+    snprintf(user, 32, "%s %d", row->state, (int)row->budget_trials);
+    return 0;
+}
+
+static void must_stand(struct store *store, const char *text)
+{
+    struct err err = {0};
+    char found[32];
+
+    must(store_get_run_uncounted(store, 1, keep_row, found, &err));
+    assert_string_equal(found, text);
+}
+
+/* Of a run with two trials, in that state. */
+static const struct {
+    const char *state, *reason;
+    int64_t trials;
+    enum err_kind kind;
+    const char *text; /* an error's, or how it stands then */
+} changes[] = {
+    {"running", "", 2, ERR_NONE, "running 2"},
+    {"running", "", 9, ERR_NONE, "running 9"},
+    {"running", "", 1, ERR_USAGE,
+     "its budget can be 2 trials or more, not 1: 2 have begun already"},
+    {"running", "", BUDGET_COUNT_MAX + 1, ERR_USAGE,
+     "a budget has at most 1000000000000 trials, not 1000000000001"},
+    {"stopped", "stopped by its user", 2, ERR_NONE, "stopped 2"},
+    {"succeeded", "all trials of the budget ended", 3, ERR_NONE, "running 3"},
+    {"succeeded", "all trials of the budget ended", 2, ERR_USAGE,
+     "its budget can be 3 trials or more, not 2: 2 have begun already"},
+    {"failed", BUDGET_IN_VAIN "all trials of the budget ended", 3, ERR_NONE,
+     "running 3"},
+    {"failed", "no trial can be started: no such file", 3, ERR_NONE,
+     "running 3"},
+    {"failed", "as many trials failed as the budget allows", 3, ERR_BUSY,
+     "it has not ended for want of trials (as many trials failed as the "
+     "budget allows): more of them would not be tried"},
+    {"failed", BUDGET_IN_VAIN "every setting of the space was tried", 3,
+     ERR_BUSY, NULL},
+    {"succeeded", "every setting of the space was tried", 3, ERR_BUSY, NULL},
+    {"succeeded", "the target was reached", 3, ERR_BUSY, NULL},
+    {"succeeded", "the time budget is used up", 3, ERR_BUSY, NULL},
+    {"succeeded", "the resource of the budget is used up", 3, ERR_BUSY, NULL},
+};
+
+static void must_change(struct store *store, size_t i)
+{
+    struct experiment experiment = {.budget = {.trials = 4}};
+    struct run run = {.store = store, .experiment = &experiment, .id = 1};
+    struct err err = {0};
+
+    must(store_begin(store, &err));
+    must(store_set_run_state(store, 1, changes[i].state, changes[i].reason, 5,
+                             &err));
+    must(store_commit(store, &err));
+    if (changes[i].kind == ERR_NONE) {
+        must(budget_change_trials(&run, changes[i].trials, &err));
+        must_stand(store, changes[i].text);
+        assert_int_equal(experiment.budget.trials, changes[i].trials);
+        return;
+    }
+    assert_int_equal(budget_change_trials(&run, changes[i].trials, &err), -1);
+    assert_int_equal(err.kind, changes[i].kind);
+    if (changes[i].text != NULL)
+        assert_string_equal(err.text, changes[i].text);
+    assert_int_equal(experiment.budget.trials, 4);
+}
+
+static void test_budget_change__is_for_a_run_that_can_go_on(void **state)
+{
+    struct store *store = must_fill(*state, 2);
+
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+        must_change(store, i);
+    store_close(store);
+    assert_int_equal(findings(*state), 0);
+}
+
+/* An engine that died had its end when it said something last, not when its
+ * run got another budget. */
+static void test_budget_change__is_no_work_of_a_dead_engine(void **state)
+{
+    struct store *store = must_fill(*state, 2);
+    struct experiment experiment = {.budget = {.trials = 4}};
+    struct run run = {.store = store, .experiment = &experiment, .id = 1};
+    struct err err = {0};
+    int64_t start_ms = fill_start_ms + 1000, ms;
+
+    must(store_begin(store, &err));
+    must(store_set_run_engine(store, 1, 7, "b", start_ms, &err));
+    must(fill_trial(store, 1, 3, 0.3, &err));
+    must(store_commit(store, &err));
+    must(budget_change_trials(&run, 9, &err));
+    must(store_begin(store, &err));
+    must(store_set_run_engine(store, 1, 8, "b", start_ms + 2000000, &err));
+    must(store_commit(store, &err));
+    must(store_earlier_engines_ms(store, 1, &ms, &err));
+    assert_int_equal(ms, 3000); /* until the third trial's end */
+    store_close(store);
+}
+
+static void test_budget_change__is_for_experiments(void **state)
+{
+    struct store *store = must_fill(*state, 2);
+    struct workflow workflow = {.step_count = 0};
+    struct run run = {.store = store, .workflow = &workflow, .id = 1};
+    struct err err = {0};
+
+    assert_int_equal(budget_change_trials(&run, 9, &err), -1);
+    assert_string_equal(err.text, "it is a workflow's: its budget has no "
+                                  "trials");
+    store_close(store);
+}
+
+static void test_budget_change__is_mended_where_it_is_damaged(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE run SET budget_trials = 8",
+        "UPDATE run SET budget_trials = NULL",
+    };
+    struct store *store = must_fill(*state, 2);
+    struct err err = {0};
+
+    must(store_begin(store, &err));
+    must(store_set_run_budget(store, 1, 9, 5, &err));
+    must(store_commit(store, &err));
+    store_close(store);
+    for (size_t i = 0; i < ARRAY_LEN(damages); i++)
+        assert_mended(*state, damages[i]);
+    store = must_open(*state, STORE_READ);
+    must_stand(store, "running 9");
+    store_close(store);
+}
+
+static void test_budget_change__an_older_store_learns_of_it(void **state)
+{
+    struct err err = {0};
+    struct store *store;
+    char *sql = mem_printf(
+        "PRAGMA application_id = 1936553070;"
+        "PRAGMA user_version = 8; PRAGMA journal_mode = WAL;"
+        "%s %s %s %s %s %s %s %s"
+        "INSERT INTO run (name, kind, spec, overrides, spec_path,"
+        " work_directory, seed, created_ms)"
+        " VALUES ('a', 'experiment', '', '[]', '', '/', 0, 1);",
+        store_schema, store_schema_2, store_schema_3, store_schema_4,
+        store_schema_5, store_schema_6, store_schema_7, store_schema_8);
+
+    free(ask_sqlite(*state, sql));
+    free(sql);
+    store = must_open(*state, STORE_WRITE);
+    must_stand(store, "running 0");
+    must(store_begin(store, &err));
+    must(store_set_run_budget(store, 1, 9, 5, &err));
+    must(store_commit(store, &err));
+    must_stand(store, "running 9");
+    store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(test_budget_change__is_for_a_run_that_can_go_on),
+        STORE_TEST(test_budget_change__is_no_work_of_a_dead_engine),
+        STORE_TEST(test_budget_change__is_for_experiments),
+        STORE_TEST(test_budget_change__is_mended_where_it_is_damaged),
+        STORE_TEST(test_budget_change__an_older_store_learns_of_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
