@@ -40,6 +40,7 @@
     CMD(export)                                                                \
     CMD(note)                                                                  \
     CMD(tag)                                                                   \
+    CMD(prune)                                                                 \
     CMD(rm)                                                                    \
     GROUP("Take care of the record")                                           \
     CMD(fsck)                                                                  \

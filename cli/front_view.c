@@ -102,6 +102,11 @@ size_t front_view_count(const struct front_view *this)
     return front_count(this->front);
 }
 
+bool front_view_has(const struct front_view *this, int64_t trial)
+{
+    return front_has(this->front, trial);
+}
+
 /* ---- its trials ---- */
 
 struct listing {

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_CLI_FRONT_VIEW_H
 #define SMTUNE_CLI_FRONT_VIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct front_view *front_view_create(const struct run_view *view,
                                      struct err *err);
 void front_view_destroy(struct front_view *front);
 size_t front_view_count(const struct front_view *front);
+bool front_view_has(const struct front_view *front, int64_t trial);
 
 /* Its trials as rows, the best of the first objective first; at most `limit`,
  * 0: all. */
