@@ -38,6 +38,7 @@ int params_add(struct params *params, const char *name, size_t rows,
         return err_set(err, ERR_USAGE,
                        "the model is too large: tensor '%s' of %zu x %zu", name,
                        rows, columns);
+    params->learnt += elements;
     elements = padded(elements, REAL_ALIGN_BYTES);
     unit = &params->units[params->unit_count - 1];
     params->tensors = mem_grow(params->tensors, params->tensor_count,

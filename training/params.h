@@ -49,7 +49,8 @@ struct params {
     size_t tensor_count, tensor_capacity;
     struct unit *units;
     size_t unit_count, unit_capacity;
-    size_t count; /* elements of each buffer, padding included */
+    size_t learnt; /* elements of the tensors */
+    size_t count;  /* elements of each buffer, padding included */
     size_t spare; /* zeroes behind them in both, for who works on equal parts */
     real *values;
     real *grads;                   /* borrowed, from who trains (reducer.h) */

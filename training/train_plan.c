@@ -152,7 +152,7 @@ int train_plan_make(const struct train_job *job,
         status = measure_machine(plan, err);
     if (status == 0) {
         plan->shares = run.shares.count;
-        plan->parameters = run.model->params.count;
+        plan->parameters = run.model->params.learnt;
         plan_memory(plan, &run);
         plan_time(plan, &run);
     }

@@ -29,7 +29,7 @@ enum plan_purpose {
 
 struct train_plan {
     int ranks, shares;
-    size_t parameters;                             /* padding included */
+    size_t parameters;
     uint64_t bytes[PLAN_PURPOSES][REDUCER_STAGES]; /* of a rank */
     double flops;        /* of a step, all ranks together */
     double gemm_flops_s; /* what a core of this machine does */

@@ -173,7 +173,7 @@ class Gpt(Model):
         super().__init__(flags)
         width, layers = flags["width"], flags["layers"]
         plain, end = width ** -0.5, (2 * width * layers) ** -0.5
-        self.weight(256, width, deviation=0.02)
+        self.weight(flags.get("classes", 256), width, deviation=0.02)
         self.weight(flags["context"], width, deviation=0.02)
         for _ in range(layers):
             for wide_rows, end_columns, end_deviation in (
