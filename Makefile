@@ -209,7 +209,7 @@ $B/smtrain-mpi.so $S/smtrain-mpi.so: training/mpi/mpi_calls.c training/mpi/mpi_c
 	$Q$(MPICC) $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
 
 KERNELS := $(wildcard training/cuda/*.cu)
-NVFLAGS = -std=c++20 -O3 -Xcompiler -fPIC,-Wall,-Wextra -I. -D_GNU_SOURCE \
+NVFLAGS = -std=c++20 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -I. -D_GNU_SOURCE \
          $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) \
          $(foreach a,$(CUDA_ARCHES),-gencode arch=compute_$a$(,)code=sm_$a) \
          -gencode arch=compute_$(lastword $(CUDA_ARCHES)),code=compute_$(lastword $(CUDA_ARCHES))
@@ -422,6 +422,9 @@ bench-train: all ## the trainer's steps against PyTorch's, input, checkpoints, t
 	@$(PYTHON) tests/bench/train/checkpoint.py $B
 	@$(MAKE) --no-print-directory bench-ranks
 
+bench-cuda: all ## GPT-2 124M in bf16 on a GPU against PyTorch's (BATCH, PYTHON: one with CUDA)
+	@NVCC='$(NVCC)' $(PYTHON) tests/bench/train/gpt2.py $B $(if $(BATCH),--batch $(BATCH))
+
 # Collectives against Open MPI's, where that is installed (openmpi-bin,
 # libopenmpi-dev); root and more ranks than cores are fine for this.
 MPIRUN := mpirun --allow-run-as-root --oversubscribe
@@ -511,5 +514,5 @@ FORCE:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
         check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage branches branches-run bench bench-regret \
-        bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-ranks \
+        bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \
         install uninstall dist clean FORCE
