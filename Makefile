@@ -170,6 +170,12 @@ $S/tests/unit/test_attempt_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,flock pread fstat gethostname statvfs)
 $S/tests/unit/test_reopen_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 step)
+$S/tests/unit/test_expr_wall: MORE += -Wl,--wrap=expr_sql_translate
+$S/tests/unit/test_parsers_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
+ yaml_parser_initialize yaml_parser_parse \
+ $(patsubst %,sqlite3_%,column_text db_config open_v2 set_authorizer) \
+ $(patsubst %,pcre2_%_8,compile_context_create jit_compile jit_stack_create \
+ match_context_create match_data_create_from_pattern))
 $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer

@@ -42,6 +42,14 @@ static struct diag_place place_of(const yaml_event_t *event)
     return place;
 }
 
+static const struct diag_place whole_file = {0, 0, 1};
+
+static int no_memory(struct diags *diags)
+{
+    return diags_add(diags, whole_file, NULL,
+                     "there is no memory to read this");
+}
+
 static int next_event(struct reader *r, yaml_event_t *event)
 {
     const yaml_parser_t *parser = &r->parser;
@@ -51,6 +59,8 @@ static int next_event(struct reader *r, yaml_event_t *event)
     if (yaml_parser_parse(&r->parser, event))
         return 0;
     memset(event, 0, sizeof(*event));
+    if (parser->error == YAML_MEMORY_ERROR)
+        return no_memory(r->diags);
     place = (struct diag_place){(int)parser->problem_mark.line + 1,
                                 (int)parser->problem_mark.column + 1, 1};
     if (parser->context != NULL)
@@ -305,28 +315,19 @@ static struct conf_cell *read_map(struct reader *r, const yaml_event_t *start,
 static struct conf_cell *read_node(struct reader *r, const yaml_event_t *event,
                                    int depth)
 {
-    switch ((int)event->type) {
-    case YAML_ALIAS_EVENT:
+    if (event->type == YAML_ALIAS_EVENT)
         return read_alias(r, event, depth);
-    case YAML_SCALAR_EVENT:
+    if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(r, event);
-    case YAML_SEQUENCE_START_EVENT:
-        if (check_depth(r, depth, place_of(event)) != 0)
-            return NULL;
-        return read_list(r, event, depth);
-    case YAML_MAPPING_START_EVENT:
-        if (check_depth(r, depth, place_of(event)) != 0)
-            return NULL;
-        return read_map(r, event, depth);
-    default: /* libyaml gives no other event where a node is due */
-        r->failed = true;
+    if (check_depth(r, depth, place_of(event)) != 0)
         return NULL;
-    }
+    /* libyaml gives no other event where a node is due */
+    return event->type == YAML_SEQUENCE_START_EVENT ? read_list(r, event, depth)
+                                                    : read_map(r, event, depth);
 }
 
 static int read_top_event(struct reader *r, const yaml_event_t *event)
 {
-    static const struct diag_place whole_file = {0, 0, 1};
     struct conf_cell *cell;
 
     switch ((int)event->type) {
@@ -383,6 +384,7 @@ struct conf_doc *conf_parse(const char *text, size_t length,
     r.doc->source = mem_copy_bytes(text, length);
     r.doc->length = length;
     if (!yaml_parser_initialize(&r.parser)) {
+        no_memory(diags);
         conf_destroy(r.doc);
         return NULL;
     }

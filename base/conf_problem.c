@@ -64,7 +64,7 @@ int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,
     if (is_template(doc, place))
         return diags_add(diags, place, "put the text in quotes: \"... ${{ }}\"",
                          "a template inside of { } or [ ] needs quotes");
-    for (size_t i = 0; i < ARRAY_LEN(problems) && problem != NULL; i++)
+    for (size_t i = 0; i < ARRAY_LEN(problems); i++)
         if (strcmp(problems[i].theirs, problem) == 0)
             known = &problems[i];
     if (known != NULL && known->help != NULL)
@@ -73,8 +73,7 @@ int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,
         help = mem_printf("of what starts in line %d", begun);
     if (known != NULL)
         problem = known->ours;
-    rc = diags_add(diags, place, help, "%s",
-                   problem != NULL ? problem : "this is not YAML");
+    rc = diags_add(diags, place, help, "%s", problem);
     free(help);
     return rc;
 }

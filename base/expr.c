@@ -240,8 +240,6 @@ bool expr_uses(const struct expr *expr, size_t index)
 static int bind(sqlite3_stmt *statement, int i, const struct value *value)
 {
     switch (value->type) {
-    case VALUE_NULL:
-        break;
     case VALUE_BOOL:
         return sqlite3_bind_int(statement, i, value->boolean);
     case VALUE_INT:
@@ -250,8 +248,10 @@ static int bind(sqlite3_stmt *statement, int i, const struct value *value)
         return sqlite3_bind_double(statement, i, value->real);
     case VALUE_TEXT:
         return sqlite3_bind_text(statement, i, value->text, -1, SQLITE_STATIC);
+    case VALUE_NULL:
+    default:
+        return sqlite3_bind_null(statement, i);
     }
-    return sqlite3_bind_null(statement, i);
 }
 
 static struct value keep_text(struct expr *expr, const char *text)
@@ -282,7 +282,10 @@ static int take_result(struct expr *expr, struct value *result, struct err *err)
     }
     text = (const char *)sqlite3_column_text(statement, 0);
     length = (size_t)sqlite3_column_bytes(statement, 0);
-    if (text == NULL || strlen(text) != length)
+    if (text == NULL)
+        return err_set(err, ERR_FAILED,
+                       "no memory for what an expression gives");
+    if (strlen(text) != length)
         return err_set(err, ERR_FAILED,
                        "the expression gives a text with a NUL in it");
     *result = keep_text(expr, text);

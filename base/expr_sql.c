@@ -313,6 +313,7 @@ static int translate_token(struct translation *t)
     case EXPR_TEXT:
     case EXPR_NUMBER:
     case EXPR_END:
+    default:
         break;
     }
     emit(t, &t->token);

@@ -26,14 +26,22 @@ struct regex {
     pcre2_jit_stack *stack; /* NULL: without JIT */
 };
 
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_FAILED, "no memory for a regular expression");
+}
+
 static pcre2_code *compile_text(const char *pattern, uint32_t options,
                                 int *code, PCRE2_SIZE *offset)
 {
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     pcre2_code *compiled;
 
-    if (context != NULL)
-        pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
+    if (context == NULL) {
+        *code = PCRE2_ERROR_HEAP_FAILED;
+        return NULL;
+    }
+    pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
     compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
                              options | PCRE2_MULTILINE, code, offset, context);
     pcre2_compile_context_free(context);
@@ -60,6 +68,8 @@ static int compile(struct regex *regex, const char *pattern,
                             &code, &offset, NULL);
     if (regex->code != NULL)
         return 0;
+    if (code == PCRE2_ERROR_HEAP_FAILED)
+        return no_memory(err);
     pcre2_get_error_message(code, message, sizeof(message));
     err_set(err, ERR_FILE, "bad regular expression: %s", (char *)message);
     if (err != NULL)
@@ -79,7 +89,7 @@ struct regex *regex_create(const char *pattern, enum regex_scope scope,
     regex->data = pcre2_match_data_create_from_pattern(regex->code, NULL);
     regex->context = pcre2_match_context_create(NULL);
     if (regex->data == NULL || regex->context == NULL) {
-        err_set(err, ERR_FAILED, "no memory for a regular expression");
+        no_memory(err);
         regex_destroy(regex);
         return NULL;
     }

@@ -21,7 +21,8 @@ enum regex_scope {
 
 struct regex;
 
-/* ERR_FILE with err->column when it does not compile or is too long. */
+/* ERR_FILE with err->column when it does not compile or is too long,
+ * ERR_FAILED without memory. */
 struct regex *regex_create(const char *pattern, enum regex_scope scope,
                            struct err *err);
 void regex_destroy(struct regex *regex);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The libraries behind the parsers have no memory: that is said, and nothing is
+ * read in another way than else. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pcre2.h>
+#include <sqlite3.h>
+#include <yaml.h>
+
+#include "base/compiler.h"
+#include "base/conf.h"
+#include "base/diag.h"
+#include "base/expr.h"
+#include "base/regex.h"
+
+/* The one that has none; NULL: all have. The linker puts these in place. */
+static const char *denied;
+
+static bool is_denied(const char *call)
+{
+    return denied != NULL && strcmp(denied, call) == 0;
+}
+
+#define WRAP(type, call, failed, parameters, arguments)                        \
+    type __real_##call parameters;                                             \
+    type __wrap_##call parameters;                                             \
+    type __wrap_##call parameters                                              \
+    {                                                                          \
+        return is_denied(#call) ? (failed) : __real_##call arguments;          \
+    }
+
+WRAP(int, yaml_parser_initialize, 0, (yaml_parser_t * parser), (parser))
+WRAP(pcre2_compile_context *, pcre2_compile_context_create_8, NULL,
+     (pcre2_general_context * general), (general))
+WRAP(pcre2_match_data *, pcre2_match_data_create_from_pattern_8, NULL,
+     (const pcre2_code *code, pcre2_general_context *general), (code, general))
+WRAP(pcre2_match_context *, pcre2_match_context_create_8, NULL,
+     (pcre2_general_context * general), (general))
+WRAP(int, pcre2_jit_compile_8, PCRE2_ERROR_JIT_BADOPTION,
+     (pcre2_code * code, uint32_t options), (code, options))
+WRAP(pcre2_jit_stack *, pcre2_jit_stack_create_8, NULL,
+     (size_t least, size_t most, pcre2_general_context *general),
+     (least, most, general))
+WRAP(int, sqlite3_open_v2, SQLITE_NOMEM,
+     (const char *name, sqlite3 **db, int flags, const char *vfs),
+     (name, db, flags, vfs))
+WRAP(int, sqlite3_set_authorizer, SQLITE_MISUSE,
+     (sqlite3 * db,
+      int (*authorize)(void *, int, const char *, const char *, const char *,
+                       const char *),
+      void *user),
+     (db, authorize, user))
+
+WRAP(const unsigned char *, sqlite3_column_text, NULL,
+     (sqlite3_stmt * statement, int column), (statement, column))
+
+int __real_sqlite3_db_config(sqlite3 *db, int option, ...);
+int __wrap_sqlite3_db_config(sqlite3 *db, int option, int value, int *now);
+int __wrap_sqlite3_db_config(sqlite3 *db, int option, int value, int *now)
+{
+    return is_denied("sqlite3_db_config")
+               ? SQLITE_ERROR
+               : __real_sqlite3_db_config(db, option, value, now);
+}
+
+int __real_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event);
+int __wrap_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event);
+int __wrap_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event)
+{
+    if (!is_denied("yaml_parser_parse"))
+        return __real_yaml_parser_parse(parser, event);
+    parser->error = YAML_MEMORY_ERROR;
+    return 0;
+}
+
+/* ---- YAML ---- */
+
+static const char text[] = "a: 1\n";
+
+static void test_conf__says_that_there_is_no_memory(void **state)
+{
+    static const char *const calls[] = {"yaml_parser_initialize",
+                                        "yaml_parser_parse"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct diags *diags = diags_create("t.yaml");
+
+        denied = calls[i];
+        assert_null(conf_parse(text, strlen(text), diags));
+        denied = NULL;
+        assert_int_equal(diags_count(diags), 1);
+        assert_string_equal(diags_get(diags, 0)->text,
+                            "there is no memory to read this");
+        diags_destroy(diags);
+    }
+}
+
+static void test_conf__has_no_key_without_memory(void **state)
+{
+    (void)state;
+    assert_true(conf_has_key(text, strlen(text), "a"));
+    denied = "yaml_parser_initialize";
+    assert_false(conf_has_key(text, strlen(text), "a"));
+    denied = NULL;
+}
+
+/* ---- regular expressions ---- */
+
+static void test_regex__is_none_without_memory(void **state)
+{
+    static const char *const calls[] = {
+        "pcre2_compile_context_create_8",
+        "pcre2_match_data_create_from_pattern_8",
+        "pcre2_match_context_create_8"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct err err = {0};
+
+        denied = calls[i];
+        assert_null(regex_create("a$", REGEX_TEXT, &err));
+        denied = NULL;
+        assert_int_equal(err.kind, ERR_FAILED);
+        assert_string_equal(err.text, "no memory for a regular expression");
+    }
+}
+
+static void test_regex__finds_the_same_without_jit(void **state)
+{
+    static const char *const calls[] = {"pcre2_jit_compile_8",
+                                        "pcre2_jit_stack_create_8"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct regex *regex;
+        size_t start, end;
+
+        denied = calls[i];
+        regex = regex_create("(b+)$", REGEX_TEXT, NULL);
+        denied = NULL;
+        assert_non_null(regex);
+        assert_int_equal(regex_find(regex, "aa\rabb\r\nc", 9), 1);
+        assert_true(regex_group(regex, 1, &start, &end));
+        assert_int_equal(start, 4);
+        assert_int_equal(end, 6);
+        assert_int_equal(regex_find(regex, "a", 1), 0);
+        regex_destroy(regex);
+    }
+}
+
+/* ---- expressions ---- */
+
+static void test_expr__has_no_evaluator_without_its_walls(void **state)
+{
+    static const char *const calls[] = {"sqlite3_open_v2", "sqlite3_db_config",
+                                        "sqlite3_set_authorizer"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        struct err err = {0};
+
+        denied = calls[i];
+        assert_null(expr_env_create(&err));
+        denied = NULL;
+        assert_int_equal(err.kind, ERR_FAILED);
+        assert_non_null(
+            strstr(err.text, "cannot open SQLite for expressions: "));
+    }
+}
+
+static void test_expr__gives_no_text_without_memory(void **state)
+{
+    struct expr_env *env = expr_env_create(NULL);
+    struct expr *expr = expr_compile(env, "'a' || 'b'", NULL, 0, NULL);
+    struct value value;
+    struct err err;
+
+    (void)state;
+    assert_non_null(expr);
+    denied = "sqlite3_column_text";
+    assert_int_equal(expr_eval(expr, NULL, &value, &err), -1);
+    denied = NULL;
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_string_equal(err.text, "no memory for what an expression gives");
+    assert_int_equal(expr_eval(expr, NULL, &value, &err), 0);
+    assert_string_equal(value.text, "ab");
+    expr_destroy(expr);
+    expr_env_destroy(env);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conf__says_that_there_is_no_memory),
+        cmocka_unit_test(test_conf__has_no_key_without_memory),
+        cmocka_unit_test(test_regex__is_none_without_memory),
+        cmocka_unit_test(test_regex__finds_the_same_without_jit),
+        cmocka_unit_test(test_expr__has_no_evaluator_without_its_walls),
+        cmocka_unit_test(test_expr__gives_no_text_without_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
