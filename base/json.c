@@ -74,8 +74,6 @@ json_t *json_text_unless_empty(const char *text)
 json_t *json_from_value(const struct value *value)
 {
     switch (value->type) {
-    case VALUE_NULL:
-        break;
     case VALUE_BOOL:
         return json_boolean(value->boolean);
     case VALUE_INT:
@@ -84,8 +82,10 @@ json_t *json_from_value(const struct value *value)
         return json_from_real(value->real);
     case VALUE_TEXT:
         return json_from_text(value->text);
+    case VALUE_NULL:
+    default:
+        return json_null();
     }
-    return json_null();
 }
 
 static void new_line(struct buf *out, int indent)
@@ -175,6 +175,7 @@ static void print(const json_t *json, int indent, struct buf *out)
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:
+    default:
         json_dump_callback(json, add_bytes, out,
                            JSON_ENCODE_ANY | JSON_COMPACT);
         return;

@@ -121,20 +121,23 @@ const struct schema_key *schema_find(const struct schema_key *keys,
     return keys->name != NULL ? keys : NULL;
 }
 
-size_t schema_choices(const struct schema_key *key, const char **words)
+const char **schema_choices(const struct schema_key *key, size_t *count)
 {
     const char *const *const lists[] = {
         key->names != NULL ? key->names() : NULL,
         key->choices,
     };
-    size_t count = 0;
+    const char **words = NULL;
+    size_t capacity = 0;
 
+    *count = 0;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-        for (const char *const *word = lists[i];
-             word != NULL && *word != NULL && count < SCHEMA_CHOICES_MAX;
-             word++)
-            words[count++] = *word;
-    return count;
+        for (const char *const *word = lists[i]; word != NULL && *word != NULL;
+             word++) {
+            words = mem_grow(words, *count, &capacity, sizeof(*words));
+            words[(*count)++] = *word;
+        }
+    return words;
 }
 
 /* The types of an item, with those that a shorthand adds. */
@@ -174,8 +177,8 @@ static char *suggest_item(const struct schema_key *key,
                           const struct conf_node *node)
 {
     bool is_built = (key->type & (SCHEMA_MAP | SCHEMA_LIST)) != 0;
-    const char *choices[SCHEMA_CHOICES_MAX];
-    size_t count = schema_choices(key, choices);
+    size_t count;
+    const char **choices = schema_choices(key, &count);
     struct buf help = BUF_INIT;
 
     if (count > 0)
@@ -185,6 +188,7 @@ static char *suggest_item(const struct schema_key *key,
         buf_printf(&help, "for text, write '%s' in quotes", node->text);
     else if (is_built && key->example != NULL)
         buf_printf(&help, "for example %s", key->example);
+    free(choices);
     return help.length > 0 ? buf_take(&help) : NULL;
 }
 
@@ -231,16 +235,17 @@ static int check_choice(const struct schema_key *key,
                         const struct conf_node *node, const char *label,
                         struct diags *diags)
 {
-    const char *choices[SCHEMA_CHOICES_MAX];
-    size_t count = schema_choices(key, choices);
+    size_t count, i = 0;
+    const char **choices = schema_choices(key, &count);
+    int rc = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(choices[i], node->text) == 0)
-            return 0;
-    if (count == 0)
-        return 0;
-    return diags_add_unknown(diags, node->place, node->text, choices, count,
-                             "%s cannot be '%s'", label, node->text);
+    while (i < count && strcmp(choices[i], node->text) != 0)
+        i++;
+    if (count > 0 && i == count)
+        rc = diags_add_unknown(diags, node->place, node->text, choices, count,
+                               "%s cannot be '%s'", label, node->text);
+    free(choices);
+    return rc;
 }
 
 static int check_scalar(const struct schema_key *key,
@@ -359,16 +364,19 @@ static int add_unknown_key(const struct schema_key *keys,
                    what != NULL ? " in " : "", what != NULL ? what : "");
     char *meant = schema_guess(keys, map, key->text);
     char *help = meant != NULL ? mem_printf("did you mean '%s'?", meant) : NULL;
-    const char *names[64];
-    size_t count = 0;
+    const char **names = NULL;
+    size_t count = 0, capacity = 0;
 
-    for (; keys->name != NULL && count < ARRAY_LEN(names); keys++)
+    for (; keys->name != NULL; keys++) {
+        names = mem_grow(names, count, &capacity, sizeof(*names));
         names[count++] = keys->name;
+    }
     if (help != NULL)
         diags_add(diags, key->place, help, "%s", text);
     else
         diags_add_unknown(diags, key->place, key->text, names, count, "%s",
                           text);
+    free(names);
     free(help);
     free(meant);
     free(text);

@@ -17,11 +17,9 @@ const struct schema_key *schema_find(const struct schema_key *keys,
 char *schema_guess(const struct schema_key *keys, const struct conf_node *map,
                    const char *word);
 
-enum { SCHEMA_CHOICES_MAX = 64 };
-
-/* Fills words[SCHEMA_CHOICES_MAX] with those that a text may be, and returns
- * how many; 0: any text. */
-size_t schema_choices(const struct schema_key *key, const char **words);
+/* The words, [*count], that a text may be; none: any text. The list is the
+ * caller's to free. */
+const char **schema_choices(const struct schema_key *key, size_t *count);
 
 /* Appends "a whole number or 'auto'": what an item may be, in words. */
 void schema_describe(const struct schema_key *key, struct buf *out);

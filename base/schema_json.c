@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -86,8 +87,8 @@ static json_t *bounded_json(const char *type, const struct schema_key *key)
 static json_t *text_json(const struct schema_key *key)
 {
     json_t *json = json_pack("{ss}", "type", "string");
-    const char *choices[SCHEMA_CHOICES_MAX];
-    size_t count = schema_choices(key, choices);
+    size_t count;
+    const char **choices = schema_choices(key, &count);
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++)
@@ -95,6 +96,7 @@ static json_t *text_json(const struct schema_key *key)
     if (count > 0)
         json_object_set(json, "enum", list);
     json_decref(list);
+    free(choices);
     return json;
 }
 

@@ -33,8 +33,8 @@ static void add_bold(struct buf *out, const char *text)
 
 static void print_choices(const struct schema_key *key, struct buf *out)
 {
-    const char *choices[SCHEMA_CHOICES_MAX];
-    size_t count = schema_choices(key, choices);
+    size_t count;
+    const char **choices = schema_choices(key, &count);
 
     if (count == 0)
         return;
@@ -44,6 +44,7 @@ static void print_choices(const struct schema_key *key, struct buf *out)
         add_bold(out, choices[i]);
     }
     buf_add_string(out, ".\n");
+    free(choices);
 }
 
 static void print_facts(const struct schema_key *key, struct buf *out)

@@ -23,9 +23,9 @@ bool value_equal(const struct value *a, const struct value *b)
     case VALUE_REAL:
         return a->real == b->real || (isnan(a->real) && isnan(b->real));
     case VALUE_TEXT:
+    default:
         return strcmp(a->text, b->text) == 0;
     }
-    return false;
 }
 
 double value_number(const struct value *value)
@@ -39,9 +39,9 @@ double value_number(const struct value *value)
         return value->real;
     case VALUE_NULL:
     case VALUE_TEXT:
-        break;
+    default:
+        return NAN;
     }
-    return NAN;
 }
 
 bool value_is_true(const struct value *value)
@@ -53,11 +53,11 @@ bool value_is_true(const struct value *value)
 
 void value_format_real(double real, char *text, size_t size)
 {
-    for (int digits = 15; digits <= 17; digits++) {
+    int digits = 15;
+
+    do {
         snprintf(text, size, "%.*g", digits, real);
-        if (isnan(real) || strtod(text, NULL) == real)
-            return;
-    }
+    } while (++digits <= 17 && !isnan(real) && strtod(text, NULL) != real);
 }
 
 void value_print(const struct value *value, struct buf *out)
@@ -78,6 +78,7 @@ void value_print(const struct value *value, struct buf *out)
         buf_add_string(out, text);
         return;
     case VALUE_TEXT:
+    default:
         buf_add_string(out, value->text);
         return;
     }

@@ -54,13 +54,14 @@ static bool is_reals(enum image image, size_t cell)
 static struct value cell_of(struct fold *fold, enum image image, size_t cell,
                             const json_t *item)
 {
+    const json_type type = json_typeof(item);
     struct buf text = BUF_INIT;
 
-    if (json_is_integer(item))
+    if (type == JSON_INTEGER)
         return value_int(json_integer_value(item));
-    if (json_is_string(item))
+    if (type == JSON_STRING)
         return fold_keep_text(fold, json_string_value(item));
-    if (!json_is_array(item))
+    if (type != JSON_ARRAY)
         return value_null();
     if (is_real(image, cell))
         return value_real(json_to_real(json_array_get(item, 0)));
@@ -74,11 +75,12 @@ void fold_set_from_detail(struct fold *fold, enum image image,
                           struct fold_row *row, json_t *detail)
 {
     const struct image_table *table = &image_tables[image];
-    const char *key;
-    json_t *item;
+    void *at = json_object_iter(detail);
 
-    json_object_foreach(detail, key, item)
-    {
+    for (; at != NULL; at = json_object_iter_next(detail, at)) {
+        const char *key = json_object_iter_key(at);
+        const json_t *item = json_object_iter_value(at);
+
         if (strcmp(key, "state") == 0)
             continue;
         for (size_t i = 1; i < table->cell_count; i++) {

@@ -17,15 +17,11 @@
 
 static void add_steps(struct fold *fold, const json_t *names)
 {
-    const json_t *name;
-    size_t i;
-
     if (fold->kinds[IMAGE_STEP].count > 0)
         return;
-    json_array_foreach(names, i, name)
-    {
+    for (size_t i = 0; i < json_array_size(names); i++) {
         struct fold_row *row = fold_add_row(fold, IMAGE_STEP, (int64_t)i);
-        const char *text = json_string_value(name);
+        const char *text = json_string_value(json_array_get(names, i));
 
         fold_set(row, STEP_CELL_NAME,
                  fold_keep_text(fold, text != NULL ? text : ""));

@@ -518,6 +518,7 @@ static void test_conf__places_inside_scalars(void **state)
     expect_place("k: ' a'", 1, 2, "1:6");
     expect_place("k: |", 1, 1, "1:5");
     expect_place("k: &x", 1, 1, "1:6");
+    expect_place("k:", 1, 1, "1:3");
 }
 
 static void test_conf__a_place_is_as_long_as_its_name(void **state)

@@ -406,6 +406,25 @@ static void test_fold__people_add_to_a_run(void **state)
     fold_destroy(fold);
 }
 
+static void test_fold__a_budget_has_a_trial(void **state)
+{
+    static const struct line lines[] = {
+        {0, 0, "run_created", "{\"state\":\"running\",\"name\":\"r\"}"},
+        {0, 0, "budget_changed", "{\"budget_trials\":1}"},
+        {0, 0, "budget_changed", "{\"budget_trials\":0}"},
+    };
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+
+    (void)state;
+    add(fold, lines, 2);
+    assert_string_equal(said.last, "");
+    add(fold, lines + 2, 1);
+    assert_string_equal(said.last,
+                        "0/0 its budget is 0 trials, and 0 had begun");
+    fold_destroy(fold);
+}
+
 static void test_fold__a_budget_changes(void **state)
 {
     static const struct line changes[] = {
@@ -509,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_fold__a_run_is_paused_and_goes_on),
         cmocka_unit_test(test_fold__an_attempt_waits_in_a_queue),
         cmocka_unit_test(test_fold__people_add_to_a_run),
+        cmocka_unit_test(test_fold__a_budget_has_a_trial),
         cmocka_unit_test(test_fold__a_budget_changes),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
