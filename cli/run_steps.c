@@ -28,20 +28,17 @@ static int keep_step(void *user, const struct step_row *row)
 {
     struct reading *reading = user;
     struct step_list *list = &reading->list;
-    int state = step_state_find(row->state);
+    enum flow_state state;
     struct step_line *line;
 
-    if (state < 0)
-        return err_set(reading->err, ERR_FAILED,
-                       "step '%s' is in state '%s', which this version does "
-                       "not know",
-                       row->name, row->state);
+    if (step_state_read(row->name, row->state, &state, reading->err) != 0)
+        return -1;
     list->lines = mem_grow(list->lines, list->count, &reading->capacity,
                            sizeof(*list->lines));
     line = &list->lines[list->count++];
     *line = (struct step_line){
         .name = mem_copy_string(row->name),
-        .state = (enum flow_state)state,
+        .state = state,
         .reason = mem_copy_string(row->reason),
         .is_many = row->copies > 1 || row->matrix != NULL,
         .copies = row->copies > 0 ? row->copies : 0,

@@ -45,7 +45,9 @@ static int on_step(void *user, const struct step_row *row)
                        "the record has step '%s', and its file has not",
                        row->name);
     record = &records->items[row->step];
-    record->state = (enum flow_state)step_state_find(row->state);
+    if (step_state_read(row->name, row->state, &record->state,
+                        records->recovery->err) != 0)
+        return -1;
     record->first_job = row->first_job;
     if (row->matrix != NULL)
         record->matrix = mem_copy_string(row->matrix);
@@ -152,22 +154,23 @@ static int on_job(void *user, const struct trial_row *row)
     struct step_records *records = user;
     struct recovery *recovery = records->recovery;
     struct engine *engine = recovery->engine;
-    enum job_state state = (enum job_state)job_state_find(row->state);
-    const struct told_item item = {
-        .kind = TOLD_RESULT, .number = row->number, .state = state};
+    struct told_item item = {.kind = TOLD_RESULT, .number = row->number};
 
     if ((size_t)row->step >= records->step_count)
         return err_set(recovery->err, ERR_FAILED,
                        "job %" PRId64 " of the record is of no step",
                        row->number);
+    if (job_state_read(row->number, row->state, &item.state, recovery->err) !=
+        0)
+        return -1;
     engine->tally.suggested++;
     if (row->told > records->told)
         records->told = row->told;
     if (row->number >= records->items[row->step].first_job &&
-        keep_copy(records, row, state) != 0)
+        keep_copy(records, row, item.state) != 0)
         return -1;
-    if (!job_is_final(state))
-        return recovery_keep_job(recovery, row, state);
+    if (!job_is_final(item.state))
+        return recovery_keep_job(recovery, row, item.state);
     engine_account(engine, &item, NULL);
     return 0;
 }

@@ -36,15 +36,16 @@ static void add(struct finding *finding, const struct trial_row *row,
 static int on_named(void *user, const struct trial_row *row)
 {
     struct finding *finding = user;
-    int state = job_state_find(row->state);
-    enum job_state next;
+    enum job_state state, next;
 
+    if (job_state_read(row->number, row->state, &state, finding->err) != 0)
+        return -1;
     if (state == JOB_SKIPPED)
         return err_set(finding->err, ERR_USAGE,
                        "job %" PRId64 " was left out: its `if` is not true for "
                        "it",
                        row->number);
-    if (state < 0 || !job_next((enum job_state)state, EVENT_REOPENED, &next))
+    if (!job_next(state, EVENT_REOPENED, &next))
         return err_set(finding->err, ERR_USAGE,
                        "trial %" PRId64 " is %s: it is not over yet",
                        row->number, row->state);
@@ -52,7 +53,7 @@ static int on_named(void *user, const struct trial_row *row)
         return err_set(finding->err, ERR_USAGE,
                        "trial %" PRId64 " succeeded (--force runs it again)",
                        row->number);
-    add(finding, row, (enum job_state)state);
+    add(finding, row, state);
     return 0;
 }
 

@@ -26,13 +26,16 @@ struct looking {
 static int on_step(void *user, const struct step_row *row)
 {
     struct looking *looking = user;
+    enum flow_state state;
 
     if ((size_t)row->step >= looking->workflow->step_count)
         return err_set(looking->err, ERR_FAILED,
                        "the record has step '%s', and its file has not",
                        row->name);
+    if (step_state_read(row->name, row->state, &state, looking->err) != 0)
+        return -1;
     looking->lives[row->step] = (struct life){
-        .state = (enum flow_state)step_state_find(row->state),
+        .state = state,
         .first_job = row->first_job,
         .open_jobs = row->pending + row->running,
         .jobs = row->jobs,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/states.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define X(symbol, word) [symbol] = (word),
@@ -118,4 +119,32 @@ int step_state_find(const char *word)
             return state;
     }
     return -1;
+}
+
+int job_state_read(int64_t number, const char *word, enum job_state *state,
+                   struct err *err)
+{
+    int found = job_state_find(word);
+
+    if (found < 0)
+        return err_set(err, ERR_FAILED,
+                       "trial %" PRId64 " is in a state that this version "
+                       "does not know: '%s'",
+                       number, word);
+    *state = (enum job_state)found;
+    return 0;
+}
+
+int step_state_read(const char *name, const char *word, enum flow_state *state,
+                    struct err *err)
+{
+    int found = step_state_find(word);
+
+    if (found < 0)
+        return err_set(err, ERR_FAILED,
+                       "step '%s' is in a state that this version does not "
+                       "know: '%s'",
+                       name, word);
+    *state = (enum flow_state)found;
+    return 0;
 }

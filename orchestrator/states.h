@@ -3,7 +3,9 @@
 #define SMTUNE_ORCHESTRATOR_STATES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/err.h"
 #include "workflows/flow.h"
 
 /*
@@ -109,5 +111,12 @@ int job_state_find(const char *word);
 /* Whether an event can bring a step from one state to the other. */
 bool step_may(enum flow_state from, enum step_event event, enum flow_state to);
 int step_state_find(const char *word);
+
+/* The same of what is in the record of that trial, or step; -1 with ERR_FAILED
+ * where there is no such state, in *state else. */
+int job_state_read(int64_t number, const char *word, enum job_state *state,
+                   struct err *err);
+int step_state_read(const char *name, const char *word, enum flow_state *state,
+                    struct err *err);
 
 #endif

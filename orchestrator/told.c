@@ -268,20 +268,6 @@ static const double *parse_reals(const char *text, size_t wanted)
     return copy;
 }
 
-static int find_state(int64_t number, const char *word, enum job_state *state,
-                      struct err *err)
-{
-    int found = job_state_find(word);
-
-    if (found < 0)
-        return err_set(err, ERR_FAILED,
-                       "trial %" PRId64 " is in a state that this version "
-                       "does not know: '%s'",
-                       number, word);
-    *state = (enum job_state)found;
-    return 0;
-}
-
 struct reader {
     struct told *told;
     struct err *err;
@@ -296,7 +282,7 @@ static int on_superseded(void *user, const struct superseded_row *row)
                              .attempts = row->attempts,
                              .is_superseded = true};
 
-    if (find_state(row->number, row->state, &item.state, reader->err) != 0)
+    if (job_state_read(row->number, row->state, &item.state, reader->err) != 0)
         return -1;
     item.values = parse_reals(row->values, experiment->objective_count);
     item.outcomes = parse_reals(row->outcomes, experiment->outcome_count);
@@ -386,7 +372,7 @@ int told_add(struct told *told, const struct trial_row *row, struct err *err)
 {
     struct told_item item = {.number = row->number, .place = row->told};
 
-    if (find_state(row->number, row->state, &item.state, err) != 0)
+    if (job_state_read(row->number, row->state, &item.state, err) != 0)
         return -1;
     if (told->experiment->schedule.is_on)
         add_standing(told, row);

@@ -32,7 +32,15 @@ FIRST = "(SELECT min(id) FROM job)"
 LAST = "(SELECT max(id) FROM job)"
 NOT_OVER = f"UPDATE job SET state = 'ready', ended_ms = NULL WHERE id = {LAST}"
 
+ODD = "PRAGMA ignore_check_constraints = 1;"
+
 DAMAGES = [
+    (EXPERIMENT, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {LAST}",
+     "trial 3 is in a state that this version does not know: 'odd'"),
+    (WORKFLOW, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {FIRST}",
+     "trial 1 is in a state that this version does not know: 'odd'"),
+    (WORKFLOW, f"{ODD} UPDATE run_step SET state = 'odd' WHERE name = 'a'",
+     "step 'a' is in a state that this version does not know: 'odd'"),
     (EXPERIMENT, f"UPDATE param_value SET value = 'much' WHERE job_id = {LAST}",
      "trial 3 has a value of 'x' that is not in the experiment's file"),
     (WORKFLOW, "INSERT INTO run_step (run_id, idx, name, state)"

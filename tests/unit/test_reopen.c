@@ -2,6 +2,8 @@
 /* What may be put back, and what comes of it for a workflow's steps. */
 #include "orchestrator/reopen.h"
 
+#include <sqlite3.h>
+
 #include "orchestrator/reopen_steps.h"
 #include "tests/unit/reopen_test.h"
 
@@ -50,6 +52,33 @@ static void test_reopen__refuses_what_is_not_over(void **state)
                   &(struct reopen_request){
                       .numbers = none, .count = 2, .even_succeeded = true},
                   ERR_NOT_FOUND, "there is no trial 6");
+    store_close(store);
+}
+
+/* As damage may leave it: the record itself keeps such words out. */
+static void must_damage(const char *folder, const char *change)
+{
+    char path[512], text[512];
+    sqlite3 *db = NULL;
+
+    snprintf(path, sizeof(path), "%s/smtune.db", folder);
+    snprintf(text, sizeof(text), "PRAGMA ignore_check_constraints = 1; %s",
+             change);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_reopen__knows_no_odd_state(void **state)
+{
+    static const int64_t third[] = {3};
+    struct store *store = some_trials(*state);
+
+    must_damage(*state, "UPDATE job SET state = 'odd' WHERE number = 3");
+    must_not_find(
+        store, &(struct reopen_request){.numbers = third, .count = 1},
+        ERR_FAILED,
+        "trial 3 is in a state that this version does not know: 'odd'");
     store_close(store);
 }
 
@@ -305,6 +334,23 @@ static void test_reopen_steps__without_jobs_begins_anew(void **state)
     steps_end(&test);
 }
 
+static void test_reopen_steps__knows_no_odd_state(void **state)
+{
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    commit(&test);
+    must_damage(*state, "UPDATE run_step SET state = 'odd' WHERE idx = 1");
+    assert_int_equal(reopen(&test, NULL, 0, &count, &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_string_equal(
+        err.text,
+        "step 'b' is in a state that this version does not know: 'odd'");
+    steps_end(&test);
+}
+
 static void test_reopen_steps__of_another_file_are_refused(void **state)
 {
     static const int64_t second[] = {2};
@@ -328,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_reopen__refuses_what_is_not_over),
+        STORE_TEST(test_reopen__knows_no_odd_state),
         STORE_TEST(test_reopen__finds_each_once),
         STORE_TEST(test_reopen__knows_what_was_not_feasible),
         STORE_TEST(test_reopen__makes_a_run_go_on),
@@ -336,6 +383,7 @@ int main(void)
         STORE_TEST(test_reopen_steps__those_that_need_it_wait_again),
         STORE_TEST(test_reopen_steps__takes_the_last_job_of_a_place),
         STORE_TEST(test_reopen_steps__without_jobs_begins_anew),
+        STORE_TEST(test_reopen_steps__knows_no_odd_state),
         STORE_TEST(test_reopen_steps__of_another_file_are_refused),
     };
 

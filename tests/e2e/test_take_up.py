@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an engine takes up of a run: what was decided, and what it read of the
+record, holds for the next one and for what is put back."""
+
+import os
+import signal
+import sqlite3
+
+from programs import wait_until
+
+STOPPED = """\
+version: 1
+name: it
+objective: {metric: loss, goal: minimize}
+parameters: {x: {type: float, min: 0, max: 1}}
+search: {method: random, seed: 1}
+schedule: {method: threshold, upper: 1, resource: epochs, max: 9}
+budget: {trials: 1, parallel: 1}
+trial:
+  shell: |
+    trap 'echo told >>told' TERM
+    echo epoch=1 loss=2
+    until test -e end; do sleep 0.02; done
+  resources: {grace: 1h}
+"""
+
+BROKEN = """\
+version: 1
+name: it
+objective: {metric: loss, goal: minimize}
+parameters: {x: {type: float, min: 0, max: 1}}
+search: {method: random, seed: 1}
+budget: {trials: 2, parallel: 1}
+trial:
+  shell: |
+    echo ran >>seen
+    [ $SMTUNE_JOB = 2 ] || exit 1
+    until test -e end; do sleep 0.02; done
+    echo loss=1
+"""
+
+AVOIDING = """\
+version: 1
+name: it
+objective: {metric: loss, goal: minimize}
+parameters: {x: {type: float, min: 0, max: 1}}
+search: {method: random, seed: 1}
+budget: {trials: 1, parallel: 1}
+trial:
+  retry: [{match: 'exit:9', max: 1, delay: 0, exclude_node: true}]
+  shell: |
+    echo ran >>seen
+    [ $(wc -l <seen) -gt 1 ] || exit 9
+    until test -e end; do sleep 0.02; done
+    echo loss=1
+"""
+
+ROUNDS = """\
+version: 1
+name: it
+steps:
+  train:
+    metrics: [loss]
+    repeat: {max: 5, until: train.loss < 0.3}
+    shell: "echo ran >>seen; echo loss=0.2"
+  use: {needs: train, shell: "echo used >>seen; exit 1"}
+"""
+
+AGAIN = """\
+version: 1
+name: it
+steps:
+  a: {shell: "echo a >>seen; until test -e go; do sleep 0.02; done"}
+  b: {needs: a, shell: "echo b >>seen; test -e mended"}
+  slow: {shell: "until test -e end; do sleep 0.02; done"}
+"""
+
+
+def rows(smtune, query):
+    database = sqlite3.connect(smtune.store / "smtune.db", timeout=30)
+    found = database.execute(query).fetchall()
+    database.commit()
+    database.close()
+    return found
+
+
+def lines(smtune, name):
+    path = smtune.directory / name
+    return path.read_text().split() if path.exists() else []
+
+
+def kill(engine):
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+
+
+def test_what_is_to_stop_is_told_again(smtune, write):
+    """The engine that decided it may have died before it told."""
+    engine = smtune.start("run", write("it.yaml", STOPPED))
+    wait_until(lambda: lines(smtune, "told"))
+    kill(engine)
+    told = len(lines(smtune, "told"))
+    engine = smtune.start("resume", "it")
+    wait_until(lambda: len(lines(smtune, "told")) > told)
+    (smtune.directory / "end").touch()
+    assert engine.wait(30) in (0, 6)
+    assert rows(smtune, "SELECT state FROM job") == [("stopped",)]
+    smtune.ok("replay", "it")
+
+
+def test_what_is_put_back_is_read_of_the_record(smtune, write):
+    """Where that is damaged nothing of it runs, and no engine goes on."""
+    engine = smtune.start("run", write("it.yaml", BROKEN))
+    wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
+    rows(smtune, "UPDATE param_value SET value = 'much' WHERE job_id ="
+         " (SELECT id FROM job WHERE number = 1)")
+    refused = smtune("retry", "it", "1")
+    says = "trial 1 has a value of 'x' that is not in the experiment's file"
+    assert refused.returncode == 1 and says in refused.stderr
+    assert engine.wait(30) == 1
+    assert says in engine.stderr.read()
+    assert rows(smtune, "SELECT number, state FROM job") == [
+        (1, "failed"), (2, "running")]
+    (smtune.directory / "end").touch()
+    assert lines(smtune, "seen") == ["ran", "ran"]
+
+
+def test_where_there_are_no_nodes_none_is_avoided(smtune, write):
+    engine = smtune.start("run", write("it.yaml", AVOIDING))
+    wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
+    kill(engine)
+    engine = smtune.start("resume", "it")
+    (smtune.directory / "end").touch()
+    assert engine.wait(30) == 0
+    assert lines(smtune, "seen") == ["ran", "ran"]
+    assert rows(smtune, "SELECT state FROM job") == [("succeeded",)]
+
+
+def test_a_round_that_was_the_last_stays_so(smtune, write):
+    """Whatever its values would say by now."""
+    assert smtune("run", write("it.yaml", ROUNDS)).returncode == 1
+    rows(smtune, "UPDATE run SET state = 'running', ended_ms = NULL")
+    rows(smtune, "UPDATE job SET outputs = replace(outputs, '0.2', '0.9')")
+    assert smtune("resume", "it").returncode == 1
+    assert lines(smtune, "seen") == ["ran", "used"]
+    assert rows(smtune, "SELECT name, state FROM run_step ORDER BY idx") == [
+        ("train", "succeeded"), ("use", "failed")]
+
+
+def test_a_job_of_an_earlier_time_does_not_count(smtune, write):
+    """Its step waited again since, and has had another."""
+    engine = smtune.start("run", write("it.yaml", AGAIN))
+    (smtune.directory / "go").touch()
+    wait_until(lambda: lines(smtune, "seen") == ["a", "b"] and
+               rows(smtune, "SELECT 1 FROM run_step WHERE name = 'b'"
+                            " AND state = 'failed'"))
+    (smtune.directory / "go").unlink()
+    smtune.ok("retry", "it", "a", "--force")
+    (smtune.directory / "mended").touch()
+    (smtune.directory / "go").touch()
+    wait_until(lambda: rows(smtune, "SELECT 1 FROM run_step WHERE name = 'b'"
+                            " AND state = 'succeeded'"))
+    kill(engine)
+    (smtune.directory / "end").touch()
+    smtune.ok("resume", "it")
+    assert lines(smtune, "seen") == ["a", "b", "a", "b"]
+    smtune.ok("fsck")
