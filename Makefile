@@ -19,7 +19,7 @@ DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
         libcurl4-openssl-dev nettle-dev libmicrohttpd-dev dataset-fashion-mnist
 TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 \
-        zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
+        git zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
         python3-jsonschema python3-selenium chromium chromium-driver
 # For a cluster below a directory (tests/slurm/lab); the tests do without.

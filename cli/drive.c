@@ -13,6 +13,7 @@
 #include "cli/run_end.h"
 #include "cli/watcher.h"
 #include "orchestrator/engine.h"
+#include "orchestrator/revision.h"
 #include "orchestrator/run.h"
 #include "store/store.h"
 
@@ -50,6 +51,34 @@ static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
     return status;
 }
 
+static int copy_revision(void *user, const struct run_row *row)
+{
+    *(char **)user = mem_copy_string(row->revision);
+    return 0;
+}
+
+/* Where it cannot be written down, the run goes on without. */
+static void note_revision(const struct cli *cli, struct run *run)
+{
+    char *now = revision_of(run->work_directory), *before = NULL;
+    struct err err;
+
+    if (now != NULL &&
+        store_get_run_uncounted(run->store, run->id, copy_revision, &before,
+                                &err) == 0 &&
+        strcmp(before, now) != 0) {
+        if (before[0] != '\0' && !cli->quiet)
+            fprintf(stderr,
+                    "smtune: the code is at %s now; before, the run had %s\n",
+                    now, before);
+        if (revision_record(run, now, &err) != 0)
+            fprintf(stderr, "smtune: cannot write down the code's commit: %s\n",
+                    err.text);
+    }
+    free(before);
+    free(now);
+}
+
 int drive_run(const struct cli *cli, struct run *run, struct err *err)
 {
     const struct spec spec = {run->experiment, run->workflow};
@@ -59,6 +88,7 @@ int drive_run(const struct cli *cli, struct run *run, struct err *err)
         run_below_tell(run->store, run->id, json_pack("{s:s}", "op", "resume"));
     /* A terminal that goes away is no reason to stop. */
     signal(SIGHUP, SIG_IGN);
+    note_revision(cli, run);
     if (drive(cli, run, false, &result, err) != 0)
         return err_prefix(err,
                           "run '%s' could not go on (smtune resume %s "

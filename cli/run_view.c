@@ -17,13 +17,11 @@ static int keep_row(void *user, const struct run_row *row)
     struct run_view *view = user;
     struct run_row *kept = &view->row;
     const char **const texts[RUN_TEXTS] = {
-        &kept->name,      &kept->kind,
-        &kept->state,     &kept->reason,
-        &kept->spec,      &kept->overrides,
-        &kept->spec_path, &kept->work_directory,
-        &kept->boot_id,   &kept->metric,
-        &kept->goal,      &kept->note,
-        &kept->comment,   &kept->tags};
+        &kept->name,      &kept->kind,           &kept->state,
+        &kept->reason,    &kept->spec,           &kept->overrides,
+        &kept->spec_path, &kept->work_directory, &kept->revision,
+        &kept->boot_id,   &kept->metric,         &kept->goal,
+        &kept->note,      &kept->comment,        &kept->tags};
 
     *kept = *row;
     for (size_t i = 0; i < RUN_TEXTS; i++) {

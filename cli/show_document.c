@@ -22,6 +22,7 @@ static const struct column columns[] = {
     {"file", NULL, COLUMN_TEXT, NULL},
     {"overrides", NULL, COLUMN_TEXT, NULL},
     {"work_directory", "runs in", COLUMN_TEXT, NULL},
+    {"revision", "code", COLUMN_TEXT, NULL},
     {"directory", "files", COLUMN_TEXT, NULL},
     {"seed", NULL, COLUMN_TEXT, NULL},
     {"created", NULL, COLUMN_TIME, NULL},
@@ -38,13 +39,21 @@ static int add_run(struct document *document, const struct run_view *view,
     int64_t duration_ms = run_duration_ms(row, view->state);
     char seed[24]; /* a text: JSON's numbers lose the end of 64 bits */
     const struct value cells[ARRAY_LEN(columns)] = {
-        value_int(row->id),         value_text(row->name),
-        value_text(view->state),    value_text_unless_empty(row->reason),
-        value_text(row->kind),      value_text_unless_empty(row->spec_path),
-        value_text(row->overrides), value_text(row->work_directory),
-        value_text(directory),      value_text(seed),
-        value_int(row->created_ms), value_int(row->started_ms),
-        value_int(row->ended_ms),   value_int_unless(duration_ms, -1),
+        value_int(row->id),
+        value_text(row->name),
+        value_text(view->state),
+        value_text_unless_empty(row->reason),
+        value_text(row->kind),
+        value_text_unless_empty(row->spec_path),
+        value_text(row->overrides),
+        value_text(row->work_directory),
+        value_text_unless_empty(row->revision),
+        value_text(directory),
+        value_text(seed),
+        value_int(row->created_ms),
+        value_int(row->started_ms),
+        value_int(row->ended_ms),
+        value_int_unless(duration_ms, -1),
     };
     int status;
 

@@ -97,6 +97,12 @@ static void run_note(struct fold *fold, json_t *detail)
              fold_keep_text(fold, fold_text_of(detail, "note")));
 }
 
+static void run_revision(struct fold *fold, json_t *detail)
+{
+    fold_set(fold_run_row(fold), RUN_CELL_REVISION,
+             fold_keep_text(fold, fold_text_of(detail, "revision")));
+}
+
 static void run_budget(struct fold *fold, json_t *detail)
 {
     int64_t trials =
@@ -512,7 +518,7 @@ static const struct handler {
     {"node_avoided", only_tells},       {"note", run_note},
     {"commented", fold_commented},      {"tagged", fold_tagged},
     {"enqueued", fold_enqueued},        {"answered", only_tells},
-    {"budget_changed", run_budget},
+    {"budget_changed", run_budget},     {"revision_changed", run_revision},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

@@ -49,6 +49,7 @@ struct run_row {
     int64_t queued;     /* of the pending, those that wait on a cluster */
     const char *comment, *tags; /* of people, see remark_row; "": none */
     int64_t budget_trials;      /* that its user gave it since; 0: its file's */
+    const char *revision;       /* of its code, as git describes it; or "" */
 };
 
 /* By id, but those that a run has started come right behind it. */

@@ -266,6 +266,26 @@ int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                      err);
 }
 
+int store_set_run_revision(struct store *store, int64_t run,
+                           const char *revision, int64_t time_ms,
+                           struct err *err)
+{
+    struct buf *detail;
+
+    if (store_change(store, UPDATE_RUN_REVISION,
+                     VALUES(value_int(run), value_text(revision)), err) < 0 ||
+        store_expect_change(store, "run", run, err) < 0)
+        return -1;
+    detail = detail_start(store);
+    detail_text(detail, "revision", revision);
+    return event_add(store,
+                     &(struct event){.run = run,
+                                     .time_ms = time_ms,
+                                     .event = "revision_changed",
+                                     .detail = detail_end(detail)},
+                     err);
+}
+
 int store_delete_run(struct store *store, int64_t run, struct err *err)
 {
     if (store_change(store, DELETE_RUN, VALUES(value_int(run)), err) < 0)

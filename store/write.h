@@ -75,6 +75,10 @@ int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
 /* How many trials its budget has from now on. Event "budget_changed". */
 int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                          int64_t time_ms, struct err *err);
+/* What git calls the code that it goes on with. Event "revision_changed". */
+int store_set_run_revision(struct store *store, int64_t run,
+                           const char *revision, int64_t time_ms,
+                           struct err *err);
 /* With all its jobs and events, and the runs below it; the files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
 

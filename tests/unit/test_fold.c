@@ -445,6 +445,24 @@ static void test_fold__a_budget_changes(void **state)
     fold_destroy(fold);
 }
 
+static void test_fold__its_code_changes(void **state)
+{
+    static const struct line changes[] = {
+        {0, 0, "revision_changed", "{\"revision\":\"1f3a\"}"},
+        {0, 0, "revision_changed", "{\"revision\":\"77e0-dirty\"}"},
+    };
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_REVISION, "NULL");
+    add(fold, changes, ARRAY_LEN(changes));
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_REVISION, "77e0-dirty");
+    assert_int_equal(said.count, 0);
+    fold_destroy(fold);
+}
+
 static void test_fold__the_first_event_makes_the_run(void **state)
 {
     struct said said = {0};
@@ -530,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_fold__people_add_to_a_run),
         cmocka_unit_test(test_fold__a_budget_has_a_trial),
         cmocka_unit_test(test_fold__a_budget_changes),
+        cmocka_unit_test(test_fold__its_code_changes),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
         cmocka_unit_test(test_fold__rows_are_found_by_id),

@@ -106,6 +106,7 @@ export interface RunDocument {
   schedule?: { method: string; resource: string } | null;
   budget?: { trials: number | null } | null;
   spec?: string;
+  revision?: string | null; // of its code, as git describes it
   problem?: string;
   tags?: string[];
   [key: string]: unknown;

@@ -49,7 +49,7 @@ function Facts({ run }: { run: RunModel }) {
   const isOn = (row?.state === "running" || row?.state === "paused") && !Number.isNaN(startedMs);
   const tookMs = row?.duration_ms ?? null;
   const goals = run.objectives.map(({ metric, goal }) => `${goal} ${metric}`);
-  const { schedule } = run.document.value;
+  const { schedule, revision } = run.document.value;
   return (
     <dl class="facts">
       <Best run={run} />
@@ -57,6 +57,13 @@ function Facts({ run }: { run: RunModel }) {
       {schedule && (
         <Fact name="schedule">
           {schedule.method} <span class="muted small">over {schedule.resource}</span>
+        </Fact>
+      )}
+      {revision && (
+        <Fact name="code">
+          <span class="mono" title={revision}>
+            {revision.replace(/^(\w{10})\w+/, "$1")}
+          </span>
         </Fact>
       )}
       {isOn && (
