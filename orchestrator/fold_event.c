@@ -494,7 +494,9 @@ static void attempt_ended(struct fold *fold, json_t *detail)
         return;
     if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "ended") == 0)
         fold_complain(fold, "the attempt ended a second time");
-    if (!fold->is_complete)
+    if (fold->is_complete)
+        fold_set(row, ATTEMPT_CELL_STARTED_MS, value_null());
+    else
         row->said &= ~(UINT64_C(1) << ATTEMPT_CELL_STARTED_MS);
     fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
     fold_set(row, ATTEMPT_CELL_STATE, value_text("ended"));

@@ -20,7 +20,10 @@ static void note(struct links *links, const struct link_end *end, bool by_time)
 {
     const struct attempt_exit *exit = end->exit;
 
-    if (exit->started_ms > 0 && exit->ended_ms > exit->started_ms)
+    /* of what is lost nobody knows when it ended: the machine may have been off
+     * for days */
+    if (exit->cause != CAUSE_LOST && exit->started_ms > 0 &&
+        exit->ended_ms > exit->started_ms)
         links->used_ms += exit->ended_ms - exit->started_ms;
     if (end->checkpoint != NULL && strcmp(end->checkpoint, LINKS_UNSEEN) == 0) {
         links->unseen += by_time;

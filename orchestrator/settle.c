@@ -398,6 +398,8 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
     if (end->started_ms > 0)
         engine_on_started(engine, end->attempt, &place); /* if not known yet */
     trial->end = *end;
+    if (end->started_ms == 0 && trial->state == JOB_RUNNING)
+        trial->end.started_ms = trial->started_ms;
     if (end->node[0] == '\0')
         memcpy(trial->end.node, trial->node, sizeof(trial->node));
     trial->has_ended = true;

@@ -105,7 +105,7 @@ static const char *const texts[STATEMENT_COUNT] = {
         " WHERE id = ?1 AND state = 'starting'",
     [UPDATE_ATTEMPT_ENDED] =
         "UPDATE attempt SET state = 'ended', cause = ?2, exit_code = ?3,"
-        " signal = ?4, started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
+        " signal = ?4, started_ms = ?5, ended_ms = ?6,"
         " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10,"
         " resource_used = ?11, checkpoint = ?12, node = coalesce(?13, node),"
         " displaced = ?14"

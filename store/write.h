@@ -237,7 +237,8 @@ struct attempt_end {
     const char *cause;
     int exit_code; /* -1: none */
     int signal;    /* 0: none */
-    int64_t started_ms, ended_ms, cpu_ms, max_rss_bytes;
+    int64_t started_ms; /* 0: it never began, whatever was told before */
+    int64_t ended_ms, cpu_ms, max_rss_bytes;
     const char *text;       /* NULL or why */
     int rule;               /* the retry rule that matched, from 0; -1: none */
     int64_t resource_used;  /* 0: none, or not known */

@@ -477,6 +477,27 @@ static void test_fold__the_first_event_makes_the_run(void **state)
     fold_destroy(NULL);
 }
 
+static void test_fold__what_ends_without_a_beginning_has_none(void **state)
+{
+    static const struct line lines[] = {
+        {4, 9, "attempt_running", "{\"pid\":70}"},
+        {4, 0, "started", "{\"state\":\"running\",\"started_ms\":1}"},
+        {4, 9, "attempt_ended", "{\"cause\":\"cancelled\"}"},
+    };
+    struct said said = {0};
+    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fold_row *row;
+
+    (void)state;
+    add(fold, begin, ARRAY_LEN(begin));
+    add(fold, lines, 2);
+    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    assert_int_equal(row->cells[ATTEMPT_CELL_STARTED_MS].type, VALUE_INT);
+    add(fold, lines + 2, 1);
+    must_be(row, ATTEMPT_CELL_STARTED_MS, "NULL");
+    fold_destroy(fold);
+}
+
 /* What was not said of an earlier run is what its tables hold. */
 static void test_fold__less_is_said_of_earlier_runs(void **state)
 {
@@ -550,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_fold__a_budget_changes),
         cmocka_unit_test(test_fold__its_code_changes),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
+        cmocka_unit_test(test_fold__what_ends_without_a_beginning_has_none),
         cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
         cmocka_unit_test(test_fold__rows_are_found_by_id),
     };

@@ -51,6 +51,20 @@ static void test_links__follow_while_the_checkpoint_moves_on(void **state)
     assert_string_equal(text, "3 links are used");
 }
 
+static void test_links__what_is_lost_uses_no_time(void **state)
+{
+    enum { DAYS_MS = 3 * 24 * 3600 * 1000 };
+    const struct link_rule of = {.max = 9, .total_ms = (int64_t)2 * TIME_MS};
+    struct links links = {.count = 0};
+
+    (void)state;
+    assert_int_equal(end_after(&links, &of, DAYS_MS, CAUSE_LOST, "a"),
+                     LINK_NONE);
+    assert_int_equal(time_out(&links, &of, "b"), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &of, "c"), LINK_DENIED);
+    assert_string_equal(text, "2.0 s are used");
+}
+
 static void test_links__two_in_a_row_without_progress_are_the_end(void **state)
 {
     struct links links = {.count = 0};
@@ -157,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links__follow_while_the_checkpoint_moves_on),
+        cmocka_unit_test(test_links__what_is_lost_uses_no_time),
         cmocka_unit_test(test_links__two_in_a_row_without_progress_are_the_end),
         cmocka_unit_test(test_links__a_lost_checkpoint_is_no_progress),
         cmocka_unit_test(test_links__what_nobody_saw_is_told_by_what_follows),

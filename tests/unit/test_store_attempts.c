@@ -33,6 +33,7 @@ static void test_store_attempts__attempts_come_back(void **state)
                               .cause = "signal",
                               .exit_code = -1,
                               .signal = 9,
+                              .started_ms = 21,
                               .ended_ms = 30,
                               .cpu_ms = 4,
                               .max_rss_bytes = 1LL << 40,
@@ -62,7 +63,7 @@ static void test_store_attempts__attempts_come_back(void **state)
     assert_int_equal(seen.rows[0].signal, 9);
     assert_int_equal(seen.rows[0].rule, 2);
     assert_int_equal(seen.rows[1].rule, -1);
-    assert_int_equal(seen.rows[0].started_ms, 20);
+    assert_int_equal(seen.rows[0].started_ms, 21);
     assert_int_equal(seen.rows[0].ended_ms, 30);
     assert_true(seen.rows[0].max_rss_bytes == 1LL << 40);
     assert_string_equal(seen.cause[1], "-");
@@ -70,6 +71,25 @@ static void test_store_attempts__attempts_come_back(void **state)
     assert_int_equal(seen.rows[1].pid, 4711);
     assert_int_equal(seen.rows[1].number, 2);
     assert_int_equal(seen.rows[1].job_number, 1);
+    store_close(store);
+}
+
+/* A power cut took what it left when it began. */
+static void test_store_attempts__what_never_began_took_no_time(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_fill(*state, 0);
+    struct seen_attempts seen = {0};
+    struct attempt_end end = {
+        .run = 1, .cause = "cancelled", .exit_code = -1, .ended_ms = 99};
+
+    must(store_begin(store, &err));
+    must(fill_job(store, 1, 1, &end.job, &err));
+    must(fill_attempt(store, 1, end.job, 1, 20, &end.attempt, &err));
+    must(store_end_attempt(store, &end, &err));
+    must(store_commit(store, &err));
+    must(store_each_attempt(store, 1, end.job, see_attempt, &seen, &err));
+    assert_int_equal(seen.rows[0].started_ms, 0);
     store_close(store);
 }
 
@@ -176,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_store_attempts__attempts_come_back),
+        STORE_TEST(test_store_attempts__what_never_began_took_no_time),
         STORE_TEST(test_store_attempts__metrics_come_back_and_the_last_wins),
         STORE_TEST(test_store_attempts__each_change_leaves_an_event),
         STORE_TEST(test_store_attempts__events_cannot_be_changed),

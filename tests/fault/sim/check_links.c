@@ -28,7 +28,10 @@ static const struct scenario_chain *chain_of(
 
 static int64_t length_ms(const struct record_attempt *attempt)
 {
-    return attempt->started_ms > 0 && attempt->ended_ms > attempt->started_ms
+    bool is_known = strcmp(attempt->cause, "lost") != 0;
+
+    return is_known && attempt->started_ms > 0 &&
+                   attempt->ended_ms > attempt->started_ms
                ? attempt->ended_ms - attempt->started_ms
                : 0;
 }
