@@ -36,7 +36,7 @@ static bool may_have_said(const struct history *history,
 {
     const struct site_attempt *a = site_attempts(history->world->site);
 
-    while (a != until && !(a->trial == until->trial && a->log_written > 0))
+    while (a != until && !(a->trial == until->trial && a->has_spoken))
         a = a->next;
     return a != until;
 }

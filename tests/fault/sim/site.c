@@ -102,6 +102,7 @@ static void write_log(struct site_attempt *attempt, size_t until)
     close(fd);
     free(path);
     attempt->log_written = until;
+    attempt->has_spoken |= length > 0;
 }
 
 static void on_write(void *user)

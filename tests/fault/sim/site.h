@@ -67,6 +67,7 @@ struct site_attempt {
     int64_t found, held; /* the attempt whose checkpoint it began with; and
                             whose it has left; 0: none */
     size_t log_length, log_written;
+    bool has_spoken; /* an engine may have read what no disk has any more */
     bool is_silent;
     int64_t time_ms, grace_ms;
     struct world_event *next_event; /* its begin or its end */
