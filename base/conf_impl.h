@@ -36,6 +36,9 @@ void conf_resolve_scalar(struct conf_cell *cell, const char *text,
  * characters, no line ends but LF and CR LF. 0, or -1 with a message. */
 int conf_check_text(const char *text, size_t length, struct diags *diags);
 
+/* Moves behind a byte order mark that a text may begin with. */
+void conf_skip_mark(const char **text, size_t *length);
+
 /* Where in a text the character `column` of line `line` (both 1-based) stands,
  * or the text's end. */
 const char *conf_find_place(const char *text, int line, int column);

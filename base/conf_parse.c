@@ -373,10 +373,7 @@ struct conf_doc *conf_parse(const char *text, size_t length,
     struct reader r = {.diags = diags};
     int rc;
 
-    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    conf_skip_mark(&text, &length);
     diags_set_source(diags, text, length);
     if (conf_check_text(text, length, diags) != 0)
         return NULL;

@@ -75,6 +75,7 @@ bool conf_has_key(const char *text, size_t length, const char *key)
 
     if (length > CONF_MAX_BYTES || !yaml_parser_initialize(&parser))
         return false;
+    conf_skip_mark(&text, &length);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     while (goes_on && yaml_parser_parse(&parser, &event)) {

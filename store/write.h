@@ -235,8 +235,8 @@ int store_set_attempt_running(struct store *store,
 struct attempt_end {
     int64_t run, job, attempt;
     const char *cause;
-    int exit_code; /* -1: none */
-    int signal;    /* 0: none */
+    int exit_code;      /* -1: none */
+    int signal;         /* 0: none */
     int64_t started_ms; /* 0: it never began, whatever was told before */
     int64_t ended_ms, cpu_ms, max_rss_bytes;
     const char *text;       /* NULL or why */

@@ -58,6 +58,7 @@ static void test_workflow__tells_its_files_from_others(void **state)
     } texts[] = {
         {"version: 1\nsteps: {a: {command: x}}\n", true},
         {"{version: 1, steps: []}", true},
+        {"\xef\xbb\xbfsteps: {a: {command: x}}\n", true}, /* of an editor */
         {"a: [steps]\nb: {steps: 1}\n", false},
         {"- steps\n", false},
         {"steps\n", false},
