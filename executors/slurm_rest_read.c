@@ -69,13 +69,12 @@ const char *slurm_rest_state(const json_t *json)
 {
     const char *word =
         slurm_rest_text(json_is_array(json) ? json_array_get(json, 0) : json);
-    const json_t *other;
-    size_t i;
 
-    json_array_foreach(json, i, other)
-    {
-        if (slurm_state_find(slurm_rest_text(other))->phase != SLURM_UNKNOWN)
-            word = slurm_rest_text(other);
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        const char *other = slurm_rest_text(json_array_get(json, i));
+
+        if (slurm_state_find(other)->phase != SLURM_UNKNOWN)
+            word = other;
     }
     return word;
 }
@@ -96,12 +95,10 @@ static int64_t error_number(const json_t *error)
 static int64_t add_errors(const json_t *errors, struct buf *out)
 {
     enum { FIRST = 1000, LAST = 8999 };
-    const json_t *error;
     int64_t found = 0;
-    size_t i;
 
-    json_array_foreach(errors, i, error)
-    {
+    for (size_t i = 0; i < json_array_size(errors); i++) {
+        const json_t *error = json_array_get(errors, i);
         const char *description =
             slurm_rest_text(json_object_get(error, "description"));
         const char *name = slurm_rest_text(json_object_get(error, "error"));
@@ -241,14 +238,13 @@ int slurm_rest_version(const struct fetch_answer *answer, struct err *err)
 {
     json_t *spec = json_parse_up_to(answer->body, answer->body_bytes,
                                     BODY_MAX_BYTES, NULL);
-    json_t *paths = json_object_get(spec, "paths"), *path;
+    json_t *paths = json_object_get(spec, "paths");
     struct slurm_reply reply = {0};
-    const char *key;
+    void *at = json_object_iter(paths);
     int version = 0;
 
-    json_object_foreach(paths, key, path)
-    {
-        int found = version_of(key);
+    for (; at != NULL; at = json_object_iter_next(paths, at)) {
+        int found = version_of(json_object_iter_key(at));
 
         if (found > version)
             version = found;

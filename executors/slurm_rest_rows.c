@@ -240,7 +240,7 @@ static int take_account(json_t *json, const struct reading *reading)
 
     if (job.id == 0 || word[0] == '\0')
         return -1;
-    if (submitted_ms + SKEW_MS < reading->since_ms)
+    if (submitted_ms < reading->since_ms - SKEW_MS)
         return 0;
     take_exit(json_object_get(json, "exit_code"), &job);
     if (job.exit_code == 0 && strcmp(word, "COMPLETED") != 0)

@@ -101,6 +101,7 @@ static void test_slurm_state__reasons_that_stay(void **state)
         "AssocGrpCpuLimit",
         "PartitionConfig",
         "ReqNodeNotAvail, UnavailableNodes:n1",
+        "launch failed, requeued held",
     };
 
     (void)state;
