@@ -86,6 +86,8 @@ static void test_metrics__finds_names_and_numbers(void **state)
         {"loss=0.5.", "loss@1=0.5"},
         {"\033[1mloss\033[0m=\033[32;1m0.5\033[0m", "loss@1=0.5"},
         {"\033loss=1 \033[", "loss@1=1"},
+        {"loss=1\033", "loss@1=1"},
+        {"\033[\001loss=1\033[3", "loss@1=1"},
         {"done=3/10", "done@1=3"},
         {"a=1=2", "a@1=1"},
         {"x=1\ty=2", "x@1=1 y@1=2"},
@@ -246,6 +248,11 @@ static void test_metrics__long_lines_are_cut(void **state)
         {LIMIT + 1, "b=12, ", "a@1=1 b@1=12 c@1=3"},
         {LIMIT + 3, "b=1.5", "a@1=1 c@1=3"},
         {3 * LIMIT, "b=12", "a@1=1 c@1=3"},
+        {LIMIT + 1, "b=1_.+-Z9z1", "a@1=1 c@1=3"},
+        {LIMIT + 1, "b=1 /x", "a@1=1 b@1=1 c@1=3"},
+        {LIMIT + 1, "b=1 @x", "a@1=1 b@1=1 c@1=3"},
+        {LIMIT + 1, "b=1 [x", "a@1=1 b@1=1 c@1=3"},
+        {LIMIT + 1, "b=1 ~x", "a@1=1 b@1=1 c@1=3"},
     };
     struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
 
@@ -266,6 +273,42 @@ static void test_metrics__long_lines_are_cut(void **state)
         free(line);
     }
     metric_rules_destroy(rules);
+}
+
+static void test_metrics__a_line_of_one_word_may_be_cut_whole(void **state)
+{
+    enum { LENGTH = (64 << 10) + 1 };
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+    char *text = mem_alloc(LENGTH + sizeof("\na=1"));
+    char *actual;
+
+    (void)state;
+    memset(text, 'x', LENGTH);
+    memcpy(text + LENGTH, "\na=1", sizeof("\na=1"));
+    actual = read_split(rules, text, LENGTH + strlen("\na=1"), 0);
+    assert_string_equal(actual, "a@1=1");
+    free(actual);
+    free(text);
+    metric_rules_destroy(rules);
+}
+
+/* Pairs of words have the same FNV-1a. */
+static void test_metrics__names_that_hash_alike_are_others(void **state)
+{
+    (void)state;
+    assert_reads("costarring=1 liquid=2 declinate=3 macallums=4\n"
+                 "liquid=5 macallums=6\ncostarring=7 declinate=8\n",
+                 "costarring@1=1 liquid@1=2 declinate@1=3 macallums@1=4 "
+                 "liquid@2=5 macallums@2=6 costarring@2=7 declinate@2=8");
+}
+
+static void test_metrics__without_rules_nothing_is_read(void **state)
+{
+    static const char text[] = "a=1\nstep=2 a=2";
+
+    (void)state;
+    assert_reads_by(NULL, text, strlen(text), "");
+    metric_reader_destroy(NULL);
 }
 
 static void count(void *user, const char *name, int64_t step, double value)
@@ -348,6 +391,7 @@ static void test_metrics__rules_name_what_is_wanted(void **state)
         {"loss", "val loss ([^ ]+)"},
         {"top", "(?<step>\\d+)/\\d+ top (?<value>\\S+)"},
         {"epoch", NULL},
+        {"odd", "(?<step>\\w+) odd (?<value>\\S+)"},
         {"opt", "opt(?: (x)|( y))"},
         {"few", "few=(\\d*)"},
     };
@@ -357,6 +401,7 @@ static void test_metrics__rules_name_what_is_wanted(void **state)
         {"epoch=4 val loss 0.5", "epoch@4=4 loss@4=0.5"},
         {"7/10 top 0.9", "top@7=0.9"},
         {"99999999999999999999/1 top 0.9", "top@1=0.9"},
+        {"first odd 1\n2 odd 3", "odd@1=1 odd@2=3"},
         {"val loss 0.5%", ""},
         {"val loss nan\nval loss -inf", "loss@1=nan loss@2=-inf"},
         {"opt y opt x", ""},
@@ -466,7 +511,7 @@ static void test_metrics__a_report_is_read_back(void **state)
 {
     static const char *const words[] = {
         "loss=0.2", "step=3",      "val/acc=1e-3", "a=nan",
-        "b=inf",    "c=-Infinity", "n=12",
+        "b=inf",    "c=-Infinity", "n=12",         "m=1e300",
     };
     struct err err;
     char *line = report(words, ARRAY_LEN(words), &err);
@@ -474,9 +519,9 @@ static void test_metrics__a_report_is_read_back(void **state)
     (void)state;
     assert_string_equal(line, "{\"loss\":0.2,\"step\":3,\"val/acc\":0.001,"
                               "\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\","
-                              "\"n\":12}\n");
+                              "\"n\":12,\"m\":1e+300}\n");
     assert_reads(line, "loss@3=0.2 val/acc@3=0.001 a@3=nan b@3=inf c@3=-inf "
-                       "n@3=12");
+                       "n@3=12 m@3=1e+300");
     free(line);
 }
 
@@ -499,6 +544,7 @@ static void test_metrics__a_bad_report_names_the_word(void **state)
         {{"a=1", "a=2"}, 2, "'a' is given twice"},
         {{"a=1", "step=1.5"}, 2, "whole number from 0, not '1.5'"},
         {{"a=1", "step=-1"}, 2, "whole number from 0, not '-1'"},
+        {{"a=1", "step=1e300"}, 2, "whole number from 0, not '1e300'"},
         {{"step=1"}, 1, "no metric to report"},
         {{NULL}, 0, "no metric to report"},
     };
@@ -525,6 +571,9 @@ int main(void)
         cmocka_unit_test(test_metrics__any_bytes_are_survived),
         cmocka_unit_test(test_metrics__progress_bars_are_lines),
         cmocka_unit_test(test_metrics__long_lines_are_cut),
+        cmocka_unit_test(test_metrics__a_line_of_one_word_may_be_cut_whole),
+        cmocka_unit_test(test_metrics__names_that_hash_alike_are_others),
+        cmocka_unit_test(test_metrics__without_rules_nothing_is_read),
         cmocka_unit_test(test_metrics__names_are_bounded),
         cmocka_unit_test(test_metrics__numbers_and_lines_are_bounded),
         cmocka_unit_test(test_metrics__steps_go_on_where_the_writer_does),
