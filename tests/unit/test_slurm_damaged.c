@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "executors/slurm_rest_impl.h"
 #include "executors/slurm_rows.h"
+#include "executors/slurm_state.h"
 
 #define S SLURM_SEPARATOR
 
@@ -87,7 +88,7 @@ static void test_slurm_rows__of_a_queue_are_sound(void **state)
 
 static void test_slurm_rows__know_what_is_not_known(void **state)
 {
-    struct slurm_job job = {0};
+    struct slurm_job job = {.state = slurm_state_find(""), .nodes = ""};
 
     (void)state;
     assert_int_equal(count_queue(QUEUED("3", "3", "99999999999", "REQUEUE_HOLD",
