@@ -42,14 +42,13 @@ static int no_name(const char *operand, struct err *err)
                    operand);
 }
 
+/* Of digits. */
 static int parse_number(const char *operand, struct job_name *name,
                         struct err *err)
 {
-    char *end;
-
     errno = 0;
-    name->number = strtoll(operand, &end, 10);
-    if (errno != 0 || *end != '\0' || name->number < 1)
+    name->number = strtoll(operand, NULL, 10);
+    if (errno != 0 || name->number < 1)
         return no_name(operand, err);
     return 0;
 }

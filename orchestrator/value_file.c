@@ -187,16 +187,17 @@ static const json_t *find(const json_t *object, const char *key)
 
 static const char *nearest_key(const json_t *object, const char *key)
 {
-    const char *names[256], *name;
+    json_t *all = (json_t *)(uintptr_t)object;
+    const char **names = mem_array(json_object_size(object), sizeof(*names));
+    void *at = json_object_iter(all);
+    const char *nearest;
     size_t count = 0;
-    json_t *value;
 
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
-    {
-        if (count < ARRAY_LEN(names))
-            names[count++] = name;
-    }
-    return text_nearest(key, names, count);
+    for (; at != NULL; at = json_object_iter_next(all, at))
+        names[count++] = json_object_iter_key(at);
+    nearest = text_nearest(key, names, count);
+    free(names);
+    return nearest;
 }
 
 const json_t *value_file_find(const json_t *object, const char *key,

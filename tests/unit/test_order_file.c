@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/fs.h"
 #include "executors/order_file.h"
 #include "tests/unit/folder.h"
@@ -150,6 +152,60 @@ static void test_order__cannot_be_written_nowhere(void **state)
     assert_non_null(strstr(err.text, "/nowhere/at/all/order"));
 }
 
+/* Its own name fits, and perhaps not that of what is to become it. */
+static void test_order__has_a_path_that_fits(void **state)
+{
+    static const size_t lengths[] = {PATH_MAX - sizeof("/order"),
+                                     PATH_MAX - sizeof("/order") + 1};
+    char directory[PATH_MAX];
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        const struct attempt_spec spec = some_spec(directory);
+
+        memset(directory, '/', lengths[i]);
+        directory[lengths[i]] = '\0';
+        assert_int_equal(order_write(&spec, &err), -1);
+        assert_non_null(strstr(err.text, "File name too long"));
+        assert_null(order_read(directory, &err));
+    }
+    assert_non_null(strstr(err.text, "File name too long"));
+}
+
+static void test_order__that_nobody_takes_is_not_written(void **state)
+{
+    struct attempt_spec spec = some_spec(*state);
+    char *word = mem_alloc(AGENT_MESSAGE_MAX_BYTES + 1);
+    char *path = fs_join(*state, "order");
+    char *words[] = {word, NULL};
+    struct err err;
+
+    memset(word, 'x', AGENT_MESSAGE_MAX_BYTES);
+    word[AGENT_MESSAGE_MAX_BYTES] = '\0';
+    spec.argv = words;
+    assert_int_equal(order_write(&spec, &err), -1);
+    assert_non_null(strstr(err.text, "more than any system accepts"));
+    assert_int_equal(access(path, F_OK), -1);
+    free(path);
+    free(word);
+}
+
+static void test_order__leaves_nothing_half_done(void **state)
+{
+    const struct attempt_spec spec = some_spec(*state);
+    char *path = fs_join(*state, "order");
+    char *temporary = fs_join(*state, "order.tmp");
+    struct err err;
+
+    assert_int_equal(fs_make_directories(path, NULL), 0); /* in its place */
+    assert_int_equal(order_write(&spec, &err), -1);
+    assert_non_null(strstr(err.text, "cannot write '"));
+    assert_int_equal(access(temporary, F_OK), -1);
+    free(temporary);
+    free(path);
+}
+
 static void test_own_variables__are_those_that_differ(void **state)
 {
     char *inherited[] = {OWN("HOME=/h"), OWN("SM_LR=0.2"), OWN("SHELL=/bin/sh"),
@@ -170,6 +226,8 @@ static void test_environment__is_the_nodes_with_the_orders(void **state)
                     OWN("SM_OLD=1"),
                     OWN("PATH=/modules/bin:/bin"),
                     OWN("LANG=C"),
+                    OWN("LAN=1"),
+                    OWN("PATHS=2"),
                     OWN("CUDA_VISIBLE_DEVICES=3"),
                     NULL};
     char *own[] = {
@@ -177,6 +235,8 @@ static void test_environment__is_the_nodes_with_the_orders(void **state)
         OWN("SMTUNE_TRIAL=1"), OWN("CUDA_VISIBLE_DEVICES=0"), NULL};
     char *wanted[] = {OWN("PATH=/programs:/modules/bin:/bin"),
                       OWN("HOME=/h"),
+                      OWN("LAN=1"),
+                      OWN("PATHS=2"),
                       OWN("CUDA_VISIBLE_DEVICES=3"),
                       OWN("SM_LR=0.1"),
                       OWN("LANG=de"),
@@ -212,6 +272,9 @@ int main(void)
         IN_FOLDER(test_order__with_more_behind_is_damaged),
         IN_FOLDER(test_order__of_another_version_is_refused),
         cmocka_unit_test(test_order__cannot_be_written_nowhere),
+        cmocka_unit_test(test_order__has_a_path_that_fits),
+        IN_FOLDER(test_order__that_nobody_takes_is_not_written),
+        IN_FOLDER(test_order__leaves_nothing_half_done),
         cmocka_unit_test(test_own_variables__are_those_that_differ),
         cmocka_unit_test(test_environment__is_the_nodes_with_the_orders),
         cmocka_unit_test(test_environment__has_a_path_where_the_node_has_none),

@@ -50,6 +50,7 @@ static void test_outputs__lines_are_keys_and_values(void **state)
         {"a=9223372036854775808\nb=1.2.3\nc=1e\nd=-\n",
          "{\"a\":9.223372036854776e+18,\"b\":\"1.2.3\",\"c\":\"1e\","
          "\"d\":\"-\"}"},
+        {"a=0e5\nb='x\nc=\"y'\n", "{\"a\":0.0,\"b\":\"'x\",\"c\":\"\\\"y'\"}"},
         {"a=1\na=2\n", "{\"a\":2}"},
         {"a.b=1\n", "{\"a.b\":1}"},
         {"  {\"a\": [1]}\n", "{\"a\":[1]}"},
@@ -170,6 +171,24 @@ static void expect(const char *root, enum output_kind kind, const char *path,
 
     assert_string_equal(shown, expected);
     free(shown);
+}
+
+static void test_outputs__the_nearest_of_many_keys_is_named(void **state)
+{
+    json_t *object = json_object();
+    char key[16];
+    struct err err;
+
+    (void)state;
+    for (int i = 1000; i < 1400; i++) {
+        snprintf(key, sizeof(key), "key-%d", i);
+        json_object_set_new(object, key, json_true());
+    }
+    json_object_set_new(object, "accuracy", json_true());
+    assert_null(value_file_find(object, "accurcy", &err));
+    assert_string_equal(err.text,
+                        "no key 'accurcy' (did you mean 'accuracy'?)");
+    json_decref(object);
 }
 
 static void test_outputs__a_file_is_its_path(void **state)
@@ -350,6 +369,7 @@ static void test_outputs__that_none_can_be_opened_now_may_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_outputs__the_nearest_of_many_keys_is_named),
         cmocka_unit_test(test_outputs__lines_are_keys_and_values),
         cmocka_unit_test(test_outputs__json_is_known_by_its_name),
         cmocka_unit_test(test_outputs__keys_go_into_objects),
