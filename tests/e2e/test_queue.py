@@ -166,7 +166,8 @@ def test_what_was_displaced_says_nothing_of_the_command(smtune, fake):
     """A queue that forgets its jobs is no command that cannot be started."""
     forgotten = {"cause": "launch_error", "displaced": True}
     smtune.ok("run", fake([forgotten] * 5 + [{}] * 5, trials=5, parallel=5))
-    assert [len(attempts(smtune, n)) for n in range(1, 6)] == [2] * 5
+    # the first may be back before the last has been
+    assert sum(len(attempts(smtune, n)) for n in range(1, 6)) == 10
     smtune.ok("fsck")
     smtune.ok("replay", "exp")
 
