@@ -208,7 +208,7 @@ int param_check(const struct param *param, struct err *err)
     case PARAM_CONST:
         return check_values(param, err);
     case PARAM_BOOL:
-        break;
+    default:
+        return 0;
     }
-    return 0;
 }

@@ -18,6 +18,20 @@ trial:
   shell: "echo ran >>seen; echo loss=1; exit $((SMTUNE_JOB > 1))"
 """
 
+SCHEDULED = """\
+version: 1
+name: it
+objective: {metric: loss, goal: minimize}
+parameters: {x: {type: float, min: 0, max: 1}}
+search: {method: random, seed: 1}
+schedule: {method: threshold, upper: 1, resource: epochs, max: 3}
+budget: {trials: 2, parallel: 1}
+trial:
+  shell: |
+    echo ran >>seen
+    for epoch in 1 2 3; do echo epoch=$epoch loss=0.5; done
+"""
+
 WORKFLOW = """\
 version: 1
 name: it
@@ -37,6 +51,13 @@ ODD = "PRAGMA ignore_check_constraints = 1;"
 DAMAGES = [
     (EXPERIMENT, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {LAST}",
      "trial 3 is in a state that this version does not know: 'odd'"),
+    (EXPERIMENT, "INSERT INTO superseded_result VALUES"
+     " (1, 99, 2, 'odd', '[]', '[]', 1)",
+     "trial 2 is in a state that this version does not know: 'odd'"),
+    (SCHEDULED, f"{ODD} UPDATE observation SET decision = 'odd'",
+     "trial 1 has a decision that this version does not know: 'odd'"),
+    (SCHEDULED, "UPDATE observation SET \"values\" = '[]'",
+     "trial 1 has an observation without values"),
     (WORKFLOW, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {FIRST}",
      "trial 1 is in a state that this version does not know: 'odd'"),
     (WORKFLOW, f"{ODD} UPDATE run_step SET state = 'odd' WHERE name = 'a'",
@@ -83,8 +104,8 @@ def dump(store):
     return rows
 
 
-@pytest.mark.parametrize("text", [EXPERIMENT, WORKFLOW],
-                         ids=["experiment", "workflow"])
+@pytest.mark.parametrize("text", [EXPERIMENT, SCHEDULED, WORKFLOW],
+                         ids=["experiment", "scheduled", "workflow"])
 def test_what_cannot_be_is_said(smtune, text):
     (smtune.directory / "it.yaml").write_text(text)
     assert smtune("run", "it.yaml").returncode in (0, 1)
