@@ -302,7 +302,7 @@ static void account_all(struct deciding *deciding)
 }
 
 static void end_job(struct deciding *deciding, struct job *job,
-                    enum job_event event, const json_t *detail)
+                    const json_t *detail)
 {
     int state = job_state_find(text_of(detail, "state"));
     double violation = real_of(detail, "violation");
@@ -316,8 +316,7 @@ static void end_job(struct deciding *deciding, struct job *job,
     job->place = deciding_integer(detail, "told", 0);
     account(deciding, job);
     deciding_tell(deciding, job, detail);
-    /* Results that are taken over come while the next trials are suggested. */
-    if (event != EVENT_REUSED && deciding->is_complete)
+    if (deciding->is_complete)
         note_verdict(deciding);
 }
 
@@ -341,7 +340,7 @@ static void pause_ends(struct deciding *deciding, struct job *job,
     job->is_paused = false;
     job->decision = DECIDE_CONTINUE;
     deciding->is_closing = event == EVENT_STOPPED;
-    end_job(deciding, job, event, detail);
+    end_job(deciding, job, detail);
 }
 
 static int decide(struct deciding *deciding, struct job *job,
@@ -374,7 +373,7 @@ static int decide(struct deciding *deciding, struct job *job,
                                        job_event_names[event]);
     job->has_end = false;
     job->is_paused = event == EVENT_PAUSED;
-    end_job(deciding, job, event, detail);
+    end_job(deciding, job, detail);
     deciding->decisions->proved += result == 0;
     return result;
 }

@@ -62,6 +62,22 @@ def test_reuse_ends_when_nothing_is_new(smtune, run):
     assert smtune.json("status", "exp")["state"] == "succeeded"
 
 
+def test_result_that_is_taken_over_ends_a_run(smtune, write):
+    """Trials that are too long for the next to be prepared ahead."""
+    text = FILE % dict(duplicates="reuse", trials=100, method="random",
+                       goal="minimize", value="1")
+    for old, new in [("  x: {type: int, min: 1, max: 5}\n    ", ""),
+                     ("search:", "enqueue: [{k: a}, {k: b}]\n    search:"),
+                     ("parallel: 2", "parallel: 1, no_improvement: 5"),
+                     ("echo loss", "sleep 0.2; echo loss")]:
+        assert old in text
+        text = text.replace(old, new)
+    smtune.ok("run", write("exp.yaml", text))
+    assert [row["attempts"] for row in smtune.json("trials", "exp")] == \
+        [1, 1, 0, 0, 0, 0]
+    smtune.ok("replay", "exp")
+
+
 def test_reuse_says_so_over_stdio(smtune, write):
     path = write("exp.yaml", FILE % dict(
         duplicates="reuse", trials=9, method="random", goal="minimize",
