@@ -202,7 +202,8 @@ static int reattach(struct recovery *recovery, struct trial *trial)
         if (trial->wish != WISH_NONE)
             executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
     } else if (result == 1) {
-        trial->wish = WISH_INTERRUPT;
+        if (trial->wish != WISH_GIVE_UP)
+            trial->wish = WISH_INTERRUPT;
         engine_settle_unstarted(engine, trial, NULL);
         result = 0;
     }

@@ -5,7 +5,8 @@
  * taken, but not the closed one where a new trial follows in the same session
  * of an engine (unless the budget is one of the resource, which may have room
  * for a new trial again when others used less than they might have, or was
- * changed between the two).
+ * changed between the two, or the user enqueued a setting when the search had
+ * no more).
  *
  * At the end of a run all paused trials are stopped, whatever the schedule
  * wants: after such a stop there are no more steps in the session.
@@ -78,7 +79,8 @@ static int on_event(void *user, const struct event_row *event)
         add_moment(proof, place_of(event));
     if (strcmp(event->event, "engine_started") == 0)
         proof->before_new = proof->before_step = proof->moment_count;
-    if (strcmp(event->event, "budget_changed") == 0)
+    if (strcmp(event->event, "budget_changed") == 0 ||
+        strcmp(event->event, "enqueued") == 0)
         proof->before_new = proof->moment_count;
     return 0;
 }

@@ -8,6 +8,8 @@ import sqlite3
 
 import pytest
 
+from programs import wait_until
+
 FILE = """\
 version: 1
 name: exp
@@ -91,6 +93,36 @@ def test_with_failures_a_learner_and_the_other_goal(smtune, run, name):
 def test_a_budget_of_the_resource(smtune, run):
     run(SCHEDULES["asha"], budget=", resource: 40")
     assert proof(smtune)["trials"] < 20
+
+
+GRID = """\
+version: 1
+name: exp
+objective: loss
+parameters:
+  k: {type: categorical, values: [a, b, c, d]}
+search: {method: grid}
+schedule: {method: hyperband, resource: epochs, min: 1, max: 9, eta: 3}
+budget: {trials: 9, parallel: 3}
+trial:
+  shell: >
+    test ${{ epochs }} = 1 || until test -e end; do sleep 0.02; done;
+    for i in $(seq ${{ epochs }}); do echo epoch=$i loss=$i; done
+  resources: {cpus: 0}
+"""
+
+
+def test_a_setting_is_enqueued_when_none_was_left(smtune, write):
+    """No new trials were to come, and then one does."""
+    engine = smtune.start("run", write("exp.yaml", GRID))
+    wait_until(lambda: any(row["attempts"] > 1 for row in
+                           json.loads(smtune("trials", "exp", "-o", "json")
+                                      .stdout or "[]")))
+    smtune.ok("enqueue", "exp", "k=a")
+    (smtune.directory / "end").touch()
+    assert engine.wait(60) == 0
+    assert rows(smtune, "SELECT count(*) FROM job") == [(5,)]
+    proof(smtune)
 
 
 def test_a_run_that_ends_early(smtune, run):

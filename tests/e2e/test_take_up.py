@@ -6,7 +6,7 @@ import os
 import signal
 import sqlite3
 
-from programs import wait_until
+from programs import processes_with, wait_until
 
 STOPPED = """\
 version: 1
@@ -105,6 +105,26 @@ def test_what_is_to_stop_is_told_again(smtune, write):
     (smtune.directory / "end").touch()
     assert engine.wait(30) in (0, 6)
     assert rows(smtune, "SELECT state FROM job") == [("stopped",)]
+    smtune.ok("replay", "it")
+
+
+def test_what_is_to_stop_begins_no_more(smtune, write):
+    """A power cut took its processes, and its claim."""
+    engine = smtune.start("run", write("it.yaml", STOPPED.replace(
+        "trap", "echo ran >>ran; trap", 1)))
+    wait_until(lambda: lines(smtune, "told"))
+    kill(engine)
+    token = smtune.token.encode()
+    for pid in processes_with(token):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not processes_with(token))
+    (claim,) = smtune.store.glob("runs/it/**/claim")
+    claim.unlink()
+    (smtune.directory / "end").touch()
+    smtune("resume", "it")
+    assert rows(smtune, "SELECT state FROM job") == [("stopped",)]
+    assert lines(smtune, "ran") == ["ran"]
+    smtune.ok("fsck")
     smtune.ok("replay", "it")
 
 
