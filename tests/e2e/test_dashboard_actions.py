@@ -104,6 +104,7 @@ def test_drain(smtune, dashboard):
 
 
 def test_retry_while_the_run_goes_on(smtune, dashboard):
+    running(smtune, 2)
     smtune.ok("pause", "exp")
     go(smtune)
     running(smtune, 0)
