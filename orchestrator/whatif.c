@@ -86,8 +86,10 @@ static int on_attempt(void *user, const struct attempt_row *row)
     reading->attempts++;
     reading->used_ms += end_ms - row->started_ms;
     reading->used += (uint64_t)row->resource_used;
-    add_turn(reading, row->started_ms, 1);
-    add_turn(reading, end_ms, -1);
+    if (end_ms > row->started_ms) {
+        add_turn(reading, row->started_ms, 1);
+        add_turn(reading, end_ms, -1);
+    }
     return 0;
 }
 
