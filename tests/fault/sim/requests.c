@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/fault/sim/clients_impl.h"
+
+#include <inttypes.h>
+
+/* What is asked of an engine, and what its answer is held against. */
+
+static const struct request_kind resume;
+
+static struct world *world_of(const struct clients *clients)
+{
+    return clients->history->world;
+}
+
+static void check_status(struct clients *clients, const json_t *reply)
+{
+    if (json_is_true(json_object_get(reply, "paused")) != clients->is_paused)
+        world_fail("the engine says that it is%s paused",
+                   clients->is_paused ? " not" : "");
+}
+
+static void on_status(struct clients *clients, struct client *client,
+                      const json_t *reply)
+{
+    (void)client;
+    check_status(clients, reply);
+}
+
+static void on_subscribed(struct clients *clients, struct client *client,
+                          const json_t *reply)
+{
+    check_status(clients, reply);
+    client->ends_at_most = clients->history->end_count;
+}
+
+static void resume_soon(struct clients *clients);
+
+static void on_resume(void *user)
+{
+    if (!clients_call(user, &resume))
+        resume_soon(user);
+}
+
+static void resume_soon(struct clients *clients)
+{
+    struct world *world = world_of(clients);
+
+    world_schedule(world, world->now_ms + rng_magnitude(&world->rng, 1, 20000),
+                   on_resume, clients);
+}
+
+static void on_paused(struct clients *clients, struct client *client,
+                      const json_t *reply)
+{
+    (void)client, (void)reply;
+    if (!clients->is_paused)
+        clients->paused_at_ms = world_of(clients)->now_ms;
+    clients->is_paused = true;
+    resume_soon(clients);
+}
+
+/* From now on it may start something. */
+static bool end_pause(struct clients *clients, struct client *client,
+                      json_t *request)
+{
+    (void)request;
+    client->was_paused = clients->is_paused;
+    clients->paused_ms = clients_paused_ms(clients);
+    clients->is_paused = false;
+    return true;
+}
+
+/* It could not be written that the pause is over. */
+static void keep_pause(struct clients *clients, struct client *client,
+                       const json_t *reply)
+{
+    (void)reply;
+    clients->is_paused = client->was_paused;
+    clients->paused_at_ms = world_of(clients)->now_ms;
+    resume_soon(clients);
+}
+
+static bool signal_user(struct clients *clients, struct client *client,
+                        json_t *request)
+{
+    (void)client, (void)request;
+    world_of(clients)->is_signalled = true;
+    return true;
+}
+
+/* Where the disk fails it would not be known whether that was done. */
+static bool put_back(struct clients *clients, struct client *client,
+                     json_t *request)
+{
+    const struct scenario *scenario = &clients->history->scenario;
+
+    if (scenario->step_count > 0 || scenario->faults > 0 || scenario->full > 0)
+        return false;
+    client->trial = history_reopen_begin(clients->history);
+    json_object_set_new(request, "trials", json_pack("[I]", client->trial));
+    json_object_set_new(request, "id", json_string("put back"));
+    return client->trial > 0;
+}
+
+static void on_put_back(struct clients *clients, struct client *client,
+                        const json_t *reply)
+{
+    if (json_integer_value(json_object_get(reply, "count")) != 1)
+        world_fail("trial %" PRId64 " was put back, and the reply says else",
+                   client->trial);
+    history_reopen_end(clients->history);
+    clients->history->answered_count++;
+    client->trial = 0;
+}
+
+static bool enqueue(struct clients *clients, struct client *client,
+                    json_t *request)
+{
+    struct rng *rng = &world_of(clients)->rng;
+
+    (void)client;
+    json_object_set_new(request, "params",
+                        json_pack("{sI}", "k", rng_between(rng, 1, 5)));
+    clients->may_have_enqueued |= clients->history->scenario.step_count == 0;
+    return true;
+}
+
+static void on_enqueued(struct clients *clients, struct client *client,
+                        const json_t *reply)
+{
+    (void)client;
+    clients->enqueued = json_integer_value(json_object_get(reply, "enqueued"));
+    if (clients->enqueued < 1)
+        world_fail("the engine does not say which place a setting has");
+}
+
+/* Whether the engine that crashed had done it. */
+static void doubt_put_back(struct clients *clients, struct client *client)
+{
+    (void)client;
+    history_reopen_doubt(clients->history);
+}
+
+static const struct request_kind resume = {
+    .name = "resume", .fill = end_pause, .refused = keep_pause};
+
+static const struct request_kind kinds[] = {
+    {.name = "status", .weight = 20, .done = on_status},
+    {.name = "subscribe", .weight = 20, .stays = true, .done = on_subscribed},
+    {.name = "pause", .weight = 15, .done = on_paused},
+    {.name = "pause", .flag = "now", .weight = 15, .done = on_paused},
+    {.name = "retry",
+     .flag = "force",
+     .weight = 12,
+     .fill = put_back,
+     .done = on_put_back,
+     .lost = doubt_put_back},
+    {.name = "enqueue", .weight = 12, .fill = enqueue, .done = on_enqueued},
+    {.name = "stop", .flag = "drain", .weight = 3, .fill = signal_user},
+    {.name = "stop", .weight = 3, .fill = signal_user},
+};
+
+const struct request_kind *request_draw(struct rng *rng)
+{
+    int64_t drawn = rng_between(rng, 0, 99);
+    size_t i = 0;
+
+    while (i + 1 < ARRAY_LEN(kinds) && drawn >= kinds[i].weight)
+        drawn -= kinds[i++].weight;
+    return &kinds[i];
+}
