@@ -274,6 +274,7 @@ static void check_verdict(const struct history *history,
 {
     const struct scenario *scenario = &history->scenario;
     int64_t count = (int64_t)record->job_count;
+    int64_t trials = budget_changes_trials(history, record);
     bool is_as_it_says = false;
 
     if (history->result.state == RUN_FAILED &&
@@ -282,8 +283,7 @@ static void check_verdict(const struct history *history,
     switch (history->result.verdict) {
     case BUDGET_TRIALS:
         is_as_it_says =
-            (count == scenario->trials ||
-             (may_end_early(scenario) && count < scenario->trials)) &&
+            (count == trials || (may_end_early(scenario) && count < trials)) &&
             !(scenario->has_target && has_reached_target(scenario, record));
         break;
     case BUDGET_TIME:
@@ -312,12 +312,10 @@ static void check_verdict(const struct history *history,
     case BUDGET_VERDICT_COUNT:
         break;
     }
-    if (!is_as_it_says ||
-        (scenario->step_count == 0 && count > scenario->trials))
+    if (!is_as_it_says || (scenario->step_count == 0 && count > trials))
         world_fail("the run is over after %" PRId64 " of %" PRId64
                    " trials and %" PRId64 " ms: '%s'",
-                   count, scenario->trials, history->known_ms,
-                   history->result.reason);
+                   count, trials, history->known_ms, history->result.reason);
 }
 
 void check_history(const struct history *history)
@@ -333,6 +331,7 @@ void check_history(const struct history *history)
     check_ends(history, &record);
     check_enqueued(history, &record);
     check_answers(history, &record);
+    budget_changes_check(history, &record);
     check_verdict(history, &record);
     check_retries(history, &record);
     check_schedule(history, &record);

@@ -94,6 +94,8 @@ bool clients_call(struct clients *clients, const struct request_kind *kind)
         hang_up(client);
     else
         send_request(client, request);
+    if (client->fd >= 0 && kind->lost != NULL)
+        history_crash_soon(clients->history);
     json_decref(request);
     return true;
 }

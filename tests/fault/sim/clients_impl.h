@@ -23,6 +23,7 @@ struct client {
     bool is_answered;
     bool was_paused;     /* when it asked that it goes on */
     int64_t trial;       /* that is to be put back */
+    int64_t trials;      /* that the run is to have; 0: it asked for none */
     size_t ends;         /* of trials, when it asked */
     size_t ends_at_most; /* when it was answered */
     size_t told;         /* ends that it heard of since */

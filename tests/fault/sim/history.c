@@ -29,7 +29,9 @@ enum {
     MAX_SESSIONS = 60,
     FIRST_DESCRIPTOR = 3,
     /* What a session may take for its beginning, its end, and slow turns. */
-    SLACK_MS = 2000
+    SLACK_MS = 2000,
+    /* In how many steps a request is done, and what came before it. */
+    CHANGE_STEPS = 40
 };
 
 /* -- What the engine says -------------------------------------------------*/
@@ -128,10 +130,22 @@ static void plan_crash(struct history *history)
         return;
     world->crash =
         rng_percent(&world->rng, scenario->power) ? CRASH_POWER : CRASH_KILL;
-    if (rng_percent(&world->rng, 40))
+    if (history->budget.asked > 0 && rng_percent(&world->rng, 40))
+        world->crash_at_step = rng_between(&world->rng, 1, CHANGE_STEPS);
+    else if (rng_percent(&world->rng, 40))
         world_schedule(world, soon(world), on_kill, world);
     else
         world->crash_at_step = rng_magnitude(&world->rng, 1, 5000);
+}
+
+void history_crash_soon(struct history *history)
+{
+    struct world *world = history->world;
+
+    if (history->crashes < history->scenario.crashes &&
+        rng_percent(&world->rng, 30))
+        world->crash_at_step =
+            world->steps + rng_between(&world->rng, 1, CHANGE_STEPS);
 }
 
 static void plan_session(struct history *history)
@@ -174,8 +188,12 @@ static void plan_session(struct history *history)
 static int find_run(struct history *history, struct store *store,
                     struct err *err)
 {
-    if (store_find_run(store, "sim", &history->run, err) == 0)
+    int64_t run;
+
+    if (store_find_run(store, "sim", &run, err) == 0) {
+        history->run = run;
         return 0;
+    }
     return err->kind == ERR_NOT_FOUND ? 1 : -1;
 }
 
@@ -226,27 +244,34 @@ static bool run_engine(struct history *history)
 {
     const struct engine_events events = {
         .trial_ended = on_trial_ended, .tick = on_tick, .user = history};
+    struct engine_result result;
     struct store *store;
     struct run *run = NULL;
     struct err err;
-    int status = -1;
+    int status = -1, goes_on = -1;
 
     store = store_open(history->directory, STORE_CREATE, &err);
     if (store != NULL)
         run = open_run(history, store, &err);
     history->session_ms = history->heard_ms = history->world->now_ms;
-    if (run != NULL)
+    if (run != NULL) {
         history->run = run->id;
-    if (run != NULL)
+        goes_on = budget_changes_apply(history, run, &err);
+    }
+    if (goes_on > 0)
         status = engine_run(run, &events, rng_percent(&history->world->rng, 2),
-                            &history->result, &err);
-    if (status == 0)
+                            &result, &err);
+    if (status == 0) {
         history->heard_ms = history->world->now_ms;
-    else /* the disk knows only what it said before */
+        history->result = result;
+    } else if (goes_on != 0) { /* the disk knows only what it said before */
         world_trace("the engine gives up: %s", err.text);
+    }
     run_close(run);
     store_close(store);
-    return status == 0 && history->result.state != RUN_STOPPED;
+    if (goes_on == 0)
+        return history->budget.was_over;
+    return status == 0 && result.state != RUN_STOPPED;
 }
 
 static void crash(struct history *history)
@@ -285,6 +310,7 @@ static void run_session(struct history *history)
     } else {
         crash(history);
     }
+    budget_changes_settle(history);
     world_cancel_all(world, world); /* what was to be done to the engine */
     paused_ms = clients_paused_ms(world->clients);
     clients_forget(world->clients);
@@ -314,6 +340,9 @@ static void play(struct history *history)
         if (rng_percent(&history->world->rng, history->scenario.reopens) &&
             history_reopen(history))
             history->is_over = false;
+        if (history->sessions < MAX_SESSIONS / 2 &&
+            budget_changes_plan(history))
+            history->is_over = false;
     }
     world_trace("the run %s: %s", run_state_names[history->result.state],
                 history->result.reason);
@@ -338,6 +367,7 @@ bool history_run(const struct history_options *options, char failure[1024])
     history->world = world;
     history->directory = mem_copy_string(options->directory);
     scenario_draw(&history->scenario, options->seed);
+    budget_changes_begin(history);
     world_trace("seed %" PRIu64 "\n%s", options->seed, history->scenario.text);
     world->disk = first_disk(history, options->template);
     world->site = site_create(world, &history->scenario.habits);

@@ -3,6 +3,7 @@
 #define SMTUNE_TESTS_FAULT_SIM_HISTORY_H
 
 #include "orchestrator/engine.h"
+#include "tests/fault/sim/budget_changes.h"
 #include "tests/fault/sim/scenario.h"
 #include "tests/fault/sim/world.h"
 
@@ -48,7 +49,12 @@ struct history {
     struct history_reopening reopenings[HISTORY_REOPENINGS];
     int reopening_count;
     int64_t answered_count; /* of them, those that an engine was asked for */
+    struct budget_changes budget;
 };
+
+/* The engine that runs was asked for something: perhaps it crashes of that, or
+ * before, or when it is done and not answered yet. */
+void history_crash_soon(struct history *history);
 
 /* What `smtune retry` does without an engine, with some trial; whether it was
  * over. */

@@ -46,9 +46,23 @@ static void on_check(struct record *record, sqlite3_stmt *statement)
                    (const char *)sqlite3_column_text(statement, 0));
 }
 
-static void on_state(struct record *record, sqlite3_stmt *statement)
+static void on_run(struct record *record, sqlite3_stmt *statement)
 {
     copy_word(record->run_state, statement, 0);
+    snprintf(record->run_reason, RECORD_REASON, "%s",
+             (const char *)sqlite3_column_text(statement, 1));
+    record->budget_trials = sqlite3_column_int64(statement, 2);
+}
+
+static void on_budget(struct record *record, sqlite3_stmt *statement)
+{
+    record->budgets =
+        mem_grow(record->budgets, record->budget_count,
+                 &record->budget_capacity, sizeof(*record->budgets));
+    record->budgets[record->budget_count++] = (struct record_budget){
+        .trials = sqlite3_column_int64(statement, 0),
+        .begun = sqlite3_column_int64(statement, 1),
+    };
 }
 
 static void on_enqueued(struct record *record, sqlite3_stmt *statement)
@@ -175,7 +189,14 @@ void record_read(struct record *record, bool is_thorough)
     *record = (struct record){.jobs = NULL};
     if (is_thorough)
         read_rows(db, "PRAGMA integrity_check", on_check, record);
-    read_rows(db, "SELECT state FROM run", on_state, record);
+    read_rows(db, "SELECT state, reason, budget_trials FROM run", on_run,
+              record);
+    read_rows(db,
+              "SELECT json_extract(detail, '$.budget_trials'),"
+              " (SELECT count(*) FROM event AS earlier"
+              "  WHERE earlier.event = 'suggested' AND earlier.seq < event.seq)"
+              " FROM event WHERE event = 'budget_changed' ORDER BY seq",
+              on_budget, record);
     read_rows(db, "SELECT ifnull(max(idx), 0) FROM enqueued", on_enqueued,
               record);
     read_rows(db,
@@ -211,6 +232,7 @@ void record_read(struct record *record, bool is_thorough)
 
 void record_clear(struct record *record)
 {
+    free(record->budgets);
     free(record->jobs);
     free(record->attempts);
     free(record->steps);

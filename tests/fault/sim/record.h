@@ -8,7 +8,7 @@
 
 /* The record as the disk has it, read by SQL of its own. */
 
-enum { RECORD_WORD = 16, RECORD_VALUES = 2 };
+enum { RECORD_WORD = 16, RECORD_REASON = 128, RECORD_VALUES = 2 };
 
 struct record_job {
     int64_t id, number;
@@ -33,13 +33,22 @@ struct record_observation {
     int64_t promoted, promoted_to; /* 0: it was not */
 };
 
+/* A change of the run's budget. */
+struct record_budget {
+    int64_t trials;
+    int64_t begun; /* how many trials had */
+};
+
 struct record_step {
     char state[RECORD_WORD];
     int64_t copies, first_job; /* first_job 0: it has not begun */
 };
 
 struct record {
-    char run_state[RECORD_WORD];
+    char run_state[RECORD_WORD], run_reason[RECORD_REASON];
+    int64_t budget_trials;         /* 0: as many as its file says */
+    struct record_budget *budgets; /* the changes, one after the other */
+    size_t budget_count, budget_capacity;
     int64_t enqueued;          /* the last one's place; 0: none is there */
     int64_t put_backs;         /* that engines have answered to */
     struct record_step *steps; /* in their order */

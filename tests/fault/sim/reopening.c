@@ -56,7 +56,7 @@ static int64_t draw_job(const struct history *history)
     int64_t number = 0;
 
     if (history->scenario.step_count == 0)
-        return rng_between(rng, 1, history->scenario.trials);
+        return rng_between(rng, 1, history->budget.trials);
     record_read(&record, false);
     if (record.job_count > 0)
         number = rng_between(rng, 1, (int64_t)record.job_count);

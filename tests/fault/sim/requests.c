@@ -2,6 +2,7 @@
 #include "tests/fault/sim/clients_impl.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* What is asked of an engine, and what its answer is held against. */
 
@@ -14,6 +15,14 @@ static struct world *world_of(const struct clients *clients)
 
 static void check_status(struct clients *clients, const json_t *reply)
 {
+    const struct history *history = clients->history;
+    int64_t trials =
+        json_integer_value(json_object_get(reply, "budget_trials"));
+
+    if (history->scenario.step_count == 0 &&
+        !budget_changes_allow(history, trials))
+        world_fail("the engine says that its budget is %" PRId64 " trials",
+                   trials);
     if (json_is_true(json_object_get(reply, "paused")) != clients->is_paused)
         world_fail("the engine says that it is%s paused",
                    clients->is_paused ? " not" : "");
@@ -141,14 +150,63 @@ static void doubt_put_back(struct clients *clients, struct client *client)
     history_reopen_doubt(clients->history);
 }
 
+static bool change_budget(struct clients *clients, struct client *client,
+                          json_t *request)
+{
+    client->trials = budget_changes_draw(clients->history);
+    json_object_set_new(request, "trials", json_integer(client->trials));
+    return client->trials > 0 && end_pause(clients, client, request);
+}
+
+static void on_budget_changed(struct clients *clients, struct client *client,
+                              const json_t *reply)
+{
+    (void)reply;
+    if (clients->history->scenario.step_count > 0)
+        world_fail("a workflow's budget became %" PRId64 " trials",
+                   client->trials);
+    budget_changes_acknowledge(clients->history, client->trials);
+}
+
+static void doubt_budget(struct clients *clients, struct client *client)
+{
+    budget_changes_doubt(clients->history, client->trials);
+}
+
+/* Where the disk does not fail it is not known to be done; and there is always
+ * room for what there was room for before. */
+static void on_budget_refused(struct clients *clients, struct client *client,
+                              const json_t *reply)
+{
+    const struct history *history = clients->history;
+    const struct scenario *scenario = &history->scenario;
+    const char *error = json_string_value(json_object_get(reply, "error"));
+
+    if (scenario->faults > 0 || scenario->full > 0 || scenario->denials > 0)
+        doubt_budget(clients, client);
+    else if (strstr(error, "its budget can be") != NULL &&
+             client->trials >= history->budget.trials &&
+             history->budget.doubted_count == 0)
+        world_fail("the budget cannot be %" PRId64 " trials: %s",
+                   client->trials, error);
+    clients->is_paused = client->was_paused;
+    clients->paused_at_ms = world_of(clients)->now_ms;
+}
+
 static const struct request_kind resume = {
     .name = "resume", .fill = end_pause, .refused = keep_pause};
 
 static const struct request_kind kinds[] = {
-    {.name = "status", .weight = 20, .done = on_status},
-    {.name = "subscribe", .weight = 20, .stays = true, .done = on_subscribed},
-    {.name = "pause", .weight = 15, .done = on_paused},
-    {.name = "pause", .flag = "now", .weight = 15, .done = on_paused},
+    {.name = "status", .weight = 17, .done = on_status},
+    {.name = "subscribe", .weight = 17, .stays = true, .done = on_subscribed},
+    {.name = "pause", .weight = 12, .done = on_paused},
+    {.name = "pause", .flag = "now", .weight = 12, .done = on_paused},
+    {.name = "resume",
+     .weight = 12,
+     .fill = change_budget,
+     .done = on_budget_changed,
+     .refused = on_budget_refused,
+     .lost = doubt_budget},
     {.name = "retry",
      .flag = "force",
      .weight = 12,

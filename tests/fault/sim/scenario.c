@@ -250,9 +250,11 @@ void scenario_draw(struct scenario *scenario, uint64_t seed)
         draw_experiment(scenario, &rng, &text);
     draw_habits(&scenario->habits, &rng);
     draw_faults(scenario, &rng);
+    scenario->changes = rng_percent(&kind, 75) ? 0 : 40;
     if (scenario->step_count > 0) {
         scenario->habits.weights[CAUSE_NO_METRIC] = 0;
         scenario->reopens = rng_percent(&kind, 50) ? 0 : 40;
+        scenario->changes /= 4;
     }
     if (scenario->has_checkpoints)
         scenario->habits.saves = draw_saves(scenario, &kind);

@@ -89,6 +89,7 @@ struct scenario {
     int jumps;   /* % of the sessions in which the wall clock jumps */
     int calls;   /* % of the calls to a session's engine that are made */
     int reopens; /* % of the times without an engine: a trial is put back */
+    int changes; /* likewise: its number of trials is changed */
     bool is_new_disk; /* the store, too, is made in the history */
     bool is_thorough; /* costly checks at the end */
 };
