@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import signal
+import sqlite3
 import struct
 import subprocess
 import termios
@@ -112,6 +113,12 @@ class Smtune:
     def json(self, *words, **options):
         """Runs with -o json, expects success, returns the parsed output."""
         return json.loads(self.ok(*words, "-o", "json", **options))
+
+    def query(self, sql):
+        """The rows that SQL gives of the store, or what it changes there."""
+        with contextlib.closing(sqlite3.connect(
+                self.store / "smtune.db", timeout=30)) as database, database:
+            return database.execute(sql).fetchall()
 
     def start(self, *words, env=None, program="smtune", **options):
         """Starts in the background, in a process group of its own."""

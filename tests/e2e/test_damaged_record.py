@@ -180,7 +180,4 @@ def test_a_step_that_failed_without_jobs_has_failed(smtune):
            f"DELETE FROM job WHERE id = {LAST}")
     assert smtune("resume", "it").returncode == 1
     assert (smtune.directory / "seen").read_text() == 3 * "ran\n"
-    database = sqlite3.connect(smtune.store / "smtune.db")
-    assert database.execute("SELECT state FROM run").fetchall() == [
-        ("failed",)]
-    database.close()
+    assert smtune.query("SELECT state FROM run") == [("failed",)]

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`smtune replay` and `smtune fsck` of runs with a schedule."""
 
-import contextlib
 import json
 import re
-import sqlite3
 
 import pytest
 
@@ -65,18 +63,12 @@ def proof(smtune):
     return told
 
 
-def rows(smtune, query):
-    with contextlib.closing(sqlite3.connect(
-            smtune.store / "smtune.db")) as database, database:
-        return database.execute(query).fetchall()
-
-
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_every_step_is_proved(smtune, run, name):
     run(SCHEDULES[name])
     steps = proof(smtune)["steps"]
-    (observations, promotions), = rows(
-        smtune, "SELECT count(*), count(promoted) FROM observation")
+    (observations, promotions), = smtune.query(
+        "SELECT count(*), count(promoted) FROM observation")
     assert observations > 10
     assert steps >= 8 + observations + promotions
     text = smtune.ok("replay", "exp")
@@ -121,14 +113,14 @@ def test_a_setting_is_enqueued_when_none_was_left(smtune, write):
     smtune.ok("enqueue", "exp", "k=a")
     (smtune.directory / "end").touch()
     assert engine.wait(60) == 0
-    assert rows(smtune, "SELECT count(*) FROM job") == [(5,)]
+    assert smtune.query("SELECT count(*) FROM job") == [(5,)]
     proof(smtune)
 
 
 def test_a_run_that_ends_early(smtune, run):
     """What is paused is stopped with it."""
     run(SCHEDULES["asha"], budget=", target: 0.4")
-    assert rows(smtune, "SELECT 1 FROM job WHERE state = 'stopped'")
+    assert smtune.query("SELECT 1 FROM job WHERE state = 'stopped'")
     proof(smtune)
 
 
@@ -152,7 +144,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_differs_is_found(smtune, run, change):
     run(SCHEDULES["asha"])
-    rows(smtune, CHANGES[change])
+    smtune.query(CHANGES[change])
     result = smtune("replay", "exp")
     assert result.returncode == 1
     assert re.search(r"does not follow: .* the schedule|lacks results",
@@ -162,9 +154,9 @@ def test_what_differs_is_found(smtune, run, change):
 
 def test_a_setting_of_a_clone_is_proved(smtune, run):
     run(SCHEDULES["pbt"])
-    clone, = rows(smtune, "SELECT min(number) FROM job"
+    clone, = smtune.query("SELECT min(number) FROM job"
                           " WHERE parent IS NOT NULL")[0]
-    rows(smtune, "UPDATE param_value SET value = 0.123 WHERE idx = 0"
+    smtune.query("UPDATE param_value SET value = 0.123 WHERE idx = 0"
                  f" AND job_id = (SELECT id FROM job WHERE number = {clone})")
     result = smtune("replay", "exp")
     assert result.returncode == 1

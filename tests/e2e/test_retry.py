@@ -2,10 +2,8 @@
 """Retry rules, with real processes: what they match, what the next attempt
 gets, and that a run that was cut off goes on where they were."""
 
-import contextlib
 import os
 import signal
-import sqlite3
 
 import pytest
 
@@ -29,12 +27,6 @@ def experiment(smtune):
         path.write_text(f"{HEAD}budget: {budget}\ntrial:\n{trial}\n")
         return path
     return make
-
-
-def rows(smtune, query):
-    with contextlib.closing(
-            sqlite3.connect(smtune.store / "smtune.db")) as connection:
-        return connection.execute(query).fetchall()
 
 
 def attempts(smtune, trial=1):
@@ -106,7 +98,7 @@ def test_the_first_rule_decides_and_each_counts_for_itself(smtune, experiment):
 """)
     assert smtune("run", path).returncode == 6
     assert len(attempts(smtune)) == 4
-    rules = rows(smtune, "SELECT rule FROM attempt ORDER BY number")
+    rules = smtune.query("SELECT rule FROM attempt ORDER BY number")
     assert rules == [(0,), (1,), (0,), (0,)]
 
 
@@ -200,9 +192,9 @@ def test_a_due_time_survives_a_restart(smtune, experiment):
     waiting = lambda: [t["state"] for t in smtune.json("trials", "exp")] == \
         ["waiting"]
     wait_until(lambda: had(smtune) and waiting())
-    due = rows(smtune, "SELECT due_ms - a.ended_ms FROM job, attempt AS a")
+    due = smtune.query("SELECT due_ms - a.ended_ms FROM job, attempt AS a")
     assert 3599_000 <= due[0][0] <= 3610_000
-    due = rows(smtune, "SELECT due_ms FROM job")
+    due = smtune.query("SELECT due_ms FROM job")
     engine.kill()
     engine.wait()
     resumed = smtune.start("resume", "exp")
@@ -210,5 +202,5 @@ def test_a_due_time_survives_a_restart(smtune, experiment):
     os.kill(resumed.pid, signal.SIGTERM)
     assert resumed.wait(30) == 143
     assert waiting()
-    assert rows(smtune, "SELECT due_ms FROM job") == due
+    assert smtune.query("SELECT due_ms FROM job") == due
     assert had(smtune) == ["1 100000"]

@@ -3,7 +3,6 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import time
 
@@ -112,9 +111,8 @@ def test_engine_that_was_killed_ended_before_the_code_changed(
     write("go", "")
     smtune.ok("resume", "exp")
     assert revision(smtune) == git("rev-parse", "HEAD")
-    with sqlite3.connect(smtune.directory / ".smtune/smtune.db") as store:
-        words = [word for (word,) in store.execute(
-            "SELECT event FROM event WHERE event IN ('engine_started',"
-            " 'engine_ended', 'revision_changed') ORDER BY seq")]
+    words = [word for (word,) in smtune.query(
+        "SELECT event FROM event WHERE event IN ('engine_started',"
+        " 'engine_ended', 'revision_changed') ORDER BY seq")]
     assert words == ["revision_changed", "engine_started", "engine_ended",
                      "revision_changed", "engine_started", "engine_ended"]

@@ -6,7 +6,6 @@ import io
 import json
 import re
 import signal
-import sqlite3
 
 import pytest
 
@@ -251,7 +250,6 @@ def test_whatif_with_the_runs_own_schedule_changes_nothing(
 def test_whatif_of_attempts_that_took_no_time(smtune, experiment):
     """They end within the millisecond in which they began."""
     smtune.ok("run", experiment(ASHA))
-    with sqlite3.connect(smtune.store / "smtune.db") as store:
-        store.execute("UPDATE attempt SET ended_ms = started_ms")
+    smtune.query("UPDATE attempt SET ended_ms = started_ms")
     told = smtune.json("whatif", "exp", "-s", "asha")
     assert told["schedules"][0]["best"]["id"] == told["winner"]

@@ -4,7 +4,6 @@ record, holds for the next one and for what is put back."""
 
 import os
 import signal
-import sqlite3
 
 from programs import processes_with, wait_until
 
@@ -76,14 +75,6 @@ steps:
 """
 
 
-def rows(smtune, query):
-    database = sqlite3.connect(smtune.store / "smtune.db", timeout=30)
-    found = database.execute(query).fetchall()
-    database.commit()
-    database.close()
-    return found
-
-
 def lines(smtune, name):
     path = smtune.directory / name
     return path.read_text().split() if path.exists() else []
@@ -104,7 +95,7 @@ def test_what_is_to_stop_is_told_again(smtune, write):
     wait_until(lambda: len(lines(smtune, "told")) > told)
     (smtune.directory / "end").touch()
     assert engine.wait(30) in (0, 6)
-    assert rows(smtune, "SELECT state FROM job") == [("stopped",)]
+    assert smtune.query("SELECT state FROM job") == [("stopped",)]
     smtune.ok("replay", "it")
 
 
@@ -122,7 +113,7 @@ def test_what_is_to_stop_begins_no_more(smtune, write):
     claim.unlink()
     (smtune.directory / "end").touch()
     smtune("resume", "it")
-    assert rows(smtune, "SELECT state FROM job") == [("stopped",)]
+    assert smtune.query("SELECT state FROM job") == [("stopped",)]
     assert lines(smtune, "ran") == ["ran"]
     smtune.ok("fsck")
     smtune.ok("replay", "it")
@@ -132,14 +123,14 @@ def test_what_is_put_back_is_read_of_the_record(smtune, write):
     """Where that is damaged nothing of it runs, and no engine goes on."""
     engine = smtune.start("run", write("it.yaml", BROKEN))
     wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
-    rows(smtune, "UPDATE param_value SET value = 'much' WHERE job_id ="
-         " (SELECT id FROM job WHERE number = 1)")
+    smtune.query("UPDATE param_value SET value = 'much' WHERE job_id ="
+                 " (SELECT id FROM job WHERE number = 1)")
     refused = smtune("retry", "it", "1")
     says = "trial 1 has a value of 'x' that is not in the experiment's file"
     assert refused.returncode == 1 and says in refused.stderr
     assert engine.wait(30) == 1
     assert says in engine.stderr.read()
-    assert rows(smtune, "SELECT number, state FROM job") == [
+    assert smtune.query("SELECT number, state FROM job") == [
         (1, "failed"), (2, "running")]
     (smtune.directory / "end").touch()
     assert lines(smtune, "seen") == ["ran", "ran"]
@@ -153,17 +144,17 @@ def test_where_there_are_no_nodes_none_is_avoided(smtune, write):
     (smtune.directory / "end").touch()
     assert engine.wait(30) == 0
     assert lines(smtune, "seen") == ["ran", "ran"]
-    assert rows(smtune, "SELECT state FROM job") == [("succeeded",)]
+    assert smtune.query("SELECT state FROM job") == [("succeeded",)]
 
 
 def test_a_round_that_was_the_last_stays_so(smtune, write):
     """Whatever its values would say by now."""
     assert smtune("run", write("it.yaml", ROUNDS)).returncode == 1
-    rows(smtune, "UPDATE run SET state = 'running', ended_ms = NULL")
-    rows(smtune, "UPDATE job SET outputs = replace(outputs, '0.2', '0.9')")
+    smtune.query("UPDATE run SET state = 'running', ended_ms = NULL")
+    smtune.query("UPDATE job SET outputs = replace(outputs, '0.2', '0.9')")
     assert smtune("resume", "it").returncode == 1
     assert lines(smtune, "seen") == ["ran", "used"]
-    assert rows(smtune, "SELECT name, state FROM run_step ORDER BY idx") == [
+    assert smtune.query("SELECT name, state FROM run_step ORDER BY idx") == [
         ("train", "succeeded"), ("use", "failed")]
 
 
@@ -172,14 +163,14 @@ def test_a_job_of_an_earlier_time_does_not_count(smtune, write):
     engine = smtune.start("run", write("it.yaml", AGAIN))
     (smtune.directory / "go").touch()
     wait_until(lambda: lines(smtune, "seen") == ["a", "b"] and
-               rows(smtune, "SELECT 1 FROM run_step WHERE name = 'b'"
+               smtune.query("SELECT 1 FROM run_step WHERE name = 'b'"
                             " AND state = 'failed'"))
     (smtune.directory / "go").unlink()
     smtune.ok("retry", "it", "a", "--force")
     (smtune.directory / "mended").touch()
     (smtune.directory / "go").touch()
-    wait_until(lambda: rows(smtune, "SELECT 1 FROM run_step WHERE name = 'b'"
-                            " AND state = 'succeeded'"))
+    wait_until(lambda: smtune.query("SELECT 1 FROM run_step WHERE name = 'b'"
+                                    " AND state = 'succeeded'"))
     kill(engine)
     (smtune.directory / "end").touch()
     smtune.ok("resume", "it")

@@ -2,8 +2,6 @@
 """A workflow's jobs are put back by their user: what needs them runs again, and
 nothing else does. And what becomes of steps when the run's time is over."""
 
-import contextlib
-import sqlite3
 
 from programs import wait_until
 
@@ -27,14 +25,8 @@ def seen(smtune):
     return sorted((smtune.directory / "seen").read_text().split())
 
 
-def rows(smtune, query):
-    with contextlib.closing(
-            sqlite3.connect(smtune.store / "smtune.db")) as connection:
-        return connection.execute(query).fetchall()
-
-
 def steps(smtune):
-    return dict(rows(smtune, "SELECT name, state FROM run_step"))
+    return dict(smtune.query("SELECT name, state FROM run_step"))
 
 
 def is_sound(smtune):
@@ -60,13 +52,13 @@ def test_one_that_succeeded(smtune):
     (smtune.directory / "mended").touch()
     smtune.ok("run", "flow.yaml")
     (smtune.directory / "seen").unlink()
-    number, = (row[0] for row in rows(
-        smtune, "SELECT number FROM job WHERE step = 1 AND copy = 2"))
+    number, = (row[0] for row in smtune.query(
+        "SELECT number FROM job WHERE step = 1 AND copy = 2"))
     smtune.ok("retry", "flow", number, "--force")
     assert seen(smtune) == ["b3", "c", "z"]
     is_sound(smtune)
-    old, new = (row[0] for row in rows(
-        smtune, "SELECT number FROM job WHERE step = 2 ORDER BY number"))
+    old, new = (row[0] for row in smtune.query(
+        "SELECT number FROM job WHERE step = 2 ORDER BY number"))
     refused = smtune("retry", "flow", old, "--force")
     assert refused.returncode == 2
     assert f"job {new} came after job {old}" in refused.stderr
@@ -202,7 +194,7 @@ steps:
 """)
     assert smtune("run", "flow.yaml").returncode == 1
     assert steps(smtune) == {"a": "failed", "b": "skipped", "c": "failed"}
-    assert rows(smtune, "SELECT count(*) FROM job WHERE step = 2") == [(1,)]
+    assert smtune.query("SELECT count(*) FROM job WHERE step = 2") == [(1,)]
     is_sound(smtune)
 
 
@@ -234,8 +226,8 @@ steps:
 """)
     assert smtune.json("run", "flow.yaml")["outputs"] == {"value": 7}
     (smtune.directory / "broken").touch()
-    number, = (row[0] for row in rows(
-        smtune, "SELECT number FROM job WHERE step = 0"))
+    number, = (row[0] for row in smtune.query(
+        "SELECT number FROM job WHERE step = 0"))
     again = smtune.json("retry", "flow", number, "--force")
     assert steps(smtune) == {"a": "succeeded", "c": "failed"}
     assert again["outputs"] == {"value": None}
