@@ -168,6 +168,8 @@ $(GRADIENTS): \
 $S/tests/unit/test_store_network: MORE += -Wl,--wrap=statfs
 $S/tests/unit/test_attempt_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,flock pread fstat gethostname statvfs)
+$S/tests/unit/test_shim_spawn_group: MORE += \
+ $(patsubst %,-Wl$(,)--wrap=%,cgroup_write clone_into)
 $S/tests/unit/test_reopen_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 step)
 $S/tests/unit/test_expr_wall: MORE += -Wl,--wrap=expr_sql_translate
@@ -186,7 +188,7 @@ $(FAULT): $S/tests/fault/points.o $S/tests/fault/calls.o $S/libsmtune.a
 $S/fault/smtune: MORE = $(WRAPPED) -Wl,--wrap=store_commit
 $S/fault/smtune-shim: MORE = $(WRAPPED)
 WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
-           fork clone posix_spawn)
+           fork clone clone_into posix_spawn)
 $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
 $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a

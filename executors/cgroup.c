@@ -2,6 +2,7 @@
 #include "executors/cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -81,15 +82,40 @@ bool cgroup_create(struct cgroup *group, const struct cgroup_site *site,
     return cgroup_is_there(group);
 }
 
-void cgroup_enter(struct cgroup *group)
+int cgroup_open(const struct cgroup *group)
+{
+    char path[PATH_MAX];
+
+    if (!group->is_in[CGROUP_UNIFIED] ||
+        !path_in(group, CGROUP_UNIFIED, path, sizeof(path)))
+        return -1;
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+bool cgroup_is_unified(const struct cgroup *group)
+{
+    for (int tree = 0; tree < CGROUP_TREES; tree++) {
+        if (group->is_in[tree] != (tree == CGROUP_UNIFIED))
+            return false;
+    }
+    return true;
+}
+
+/* Version 1 moves a thread by itself without having all others wait. */
+static const char *members_file(int tree)
+{
+    return tree == CGROUP_UNIFIED ? "cgroup.procs" : "tasks";
+}
+
+void cgroup_enter(struct cgroup *group, bool is_in_unified)
 {
     char path[PATH_MAX];
 
     for (int tree = 0; tree < CGROUP_TREES; tree++) {
-        if (!group->is_in[tree])
+        if (!group->is_in[tree] || (tree == CGROUP_UNIFIED && is_in_unified))
             continue;
         path_in(group, tree, path, sizeof(path));
-        if (cgroup_write(path, "cgroup.procs", "0") == 0)
+        if (cgroup_write(path, members_file(tree), "0") == 0)
             continue;
         rmdir(path);
         group->is_in[tree] = false;

@@ -38,9 +38,17 @@ struct cgroup_facts {
 bool cgroup_create(struct cgroup *group, const struct cgroup_site *site,
                    int64_t attempt, const struct cgroup_limits *limits);
 
-/* Puts the calling process there, and forgets of the group what refuses it;
- * fit for a child that shares its parent's memory. */
-void cgroup_enter(struct cgroup *group);
+/* A descriptor of its directory in the unified tree, the caller's to close, in
+ * which processes can be made; -1 where it has none. */
+int cgroup_open(const struct cgroup *group);
+
+/* Whether it is in the unified tree and in no other. */
+bool cgroup_is_unified(const struct cgroup *group);
+
+/* Puts the calling process there, which has one thread, and forgets of the
+ * group what refuses it; not into the unified tree where it was made there.
+ * Fit for a child that shares its parent's memory. */
+void cgroup_enter(struct cgroup *group, bool is_in_unified);
 
 /* Whether it has any tree left. */
 bool cgroup_is_there(const struct cgroup *group);

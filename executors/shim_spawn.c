@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "executors/clone_into.h"
 #include "executors/process_table.h"
 #include "executors/raw_call.h"
 
@@ -49,6 +50,7 @@ struct child {
     const struct spawner *spawner;
     struct attempt_spec spec;
     struct cgroup *group; /* or NULL */
+    bool is_in_unified;   /* it was made in the group's, if there is one */
     char **shell_argv;    /* for a script without #!, its [1] still open */
     char *path;           /* room for a candidate's path */
     int claim_fd;
@@ -257,7 +259,7 @@ static int run_child(void *argument)
     if (error != 0)
         fail(child, STAGE_FILES, error);
     if (child->group != NULL)
-        cgroup_enter(child->group);
+        cgroup_enter(child->group, child->is_in_unified);
     error = write_claim(child);
     if (error != 0)
         fail(child, STAGE_CLAIM, error);
@@ -320,22 +322,58 @@ static int explain(const struct child *child, struct err *err)
                    "no program '%.120s', or its interpreter is missing", name);
 }
 
-/* In the nest, which runs beside us; or NULL for one that we wait for. */
+static char *stack_of(const struct child *child, const struct nest *nest)
+{
+    return nest != NULL ? nest->stack : child->spawner->stack;
+}
+
+/* Right in its group, beside us or not; -1 where that cannot be. */
+static pid_t create_in_group(struct child *child, struct nest *nest)
+{
+    const struct clone_into into = {.run = run_child,
+                                    .argument = child,
+                                    .stack = stack_of(child, nest),
+                                    .stack_bytes = CHILD_STACK_BYTES,
+                                    .busy = nest != NULL ? &nest->busy : NULL};
+    int group_fd = cgroup_open(child->group);
+    pid_t pid;
+
+    if (group_fd < 0)
+        return -1;
+    child->is_in_unified = true;
+    pid = clone_into(group_fd, &into);
+    if (pid < 0)
+        child->is_in_unified = false;
+    close(group_fd);
+    return pid;
+}
+
+/* In the nest, which runs beside us; or NULL for one that we wait for, as we do
+ * for one that has to enter its group by itself. */
 static pid_t create_process(struct child *child, struct nest *nest)
 {
     const struct spawner *spawner = child->spawner;
-    char *stack = nest != NULL ? nest->stack : spawner->stack;
+    char *stack = stack_of(child, nest);
 
     FRESH_STACK(stack, CHILD_STACK_BYTES);
     if (spawner->tick_ns != 0)
         child->before = ticks(spawner->tick_ns);
-    if (nest == NULL)
+    if (nest != NULL)
+        nest->busy = 1;
+    if (child->group != NULL) {
+        pid_t pid = create_in_group(child, nest);
+
+        if (pid > 0)
+            return pid;
+        if (nest != NULL)
+            nest->busy = 0;
+    } else if (nest != NULL) {
         return clone(run_child, stack + CHILD_STACK_BYTES,
-                     CLONE_VM | CLONE_VFORK | SIGCHLD, child);
-    nest->busy = 1;
+                     CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, child, NULL,
+                     NULL, &nest->busy);
+    }
     return clone(run_child, stack + CHILD_STACK_BYTES,
-                 CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, child, NULL, NULL,
-                 &nest->busy);
+                 CLONE_VM | CLONE_VFORK | SIGCHLD, child);
 }
 
 /* Where the system has no process or memory to spare, some will be free soon:
@@ -576,8 +614,8 @@ pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
     pid_t pid = -1;
 
     if (log_fd >= 0) {
-        if (HAS_RAW_CALLS && place->overlaps && place->group == NULL &&
-            spawner->tick_ns != 0)
+        if (HAS_RAW_CALLS && place->overlaps && spawner->tick_ns != 0 &&
+            (place->group == NULL || cgroup_is_unified(place->group)))
             nest = nest_take(spawner);
         if (nest == NULL)
             nest = &waited;

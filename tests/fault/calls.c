@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executors/clone_into.h"
 #include "tests/fault/points.h"
 
 static bool fails(enum point_call call)
@@ -224,6 +225,7 @@ int __real_clock_gettime(clockid_t id, struct timespec *time);
 pid_t __real_fork(void);
 int __real_clone(int (*start)(void *), void *stack, int flags, void *argument,
                  ...);
+pid_t __real_clone_into(int group_fd, const struct clone_into *child);
 int __real_posix_spawn(pid_t *pid, const char *path,
                        const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const argv[],
@@ -234,6 +236,7 @@ void *__wrap_realloc(void *old, size_t bytes);
 int __wrap_clock_gettime(clockid_t id, struct timespec *time);
 pid_t __wrap_fork(void);
 int __wrap_clone(int (*start)(void *), void *stack, int flags, void *argument);
+pid_t __wrap_clone_into(int group_fd, const struct clone_into *child);
 int __wrap_posix_spawn(pid_t *pid, const char *path,
                        const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const argv[],
@@ -276,6 +279,11 @@ int __wrap_clone(int (*start)(void *), void *stack, int flags, void *argument)
 {
     return fails(POINT_SPAWN) ? -1
                               : __real_clone(start, stack, flags, argument);
+}
+
+pid_t __wrap_clone_into(int group_fd, const struct clone_into *child)
+{
+    return fails(POINT_SPAWN) ? -1 : __real_clone_into(group_fd, child);
 }
 
 int __wrap_posix_spawn(pid_t *pid, const char *path,

@@ -61,7 +61,7 @@ static pid_t start_inside(struct cgroup *group, void (*body)(void))
     pid_t pid = fork();
 
     if (pid == 0) {
-        cgroup_enter(group);
+        cgroup_enter(group, false);
         body();
         _exit(0);
     }
@@ -271,7 +271,7 @@ static void test_cgroup__that_refuses_a_process_is_given_up(void **state)
     make(&group, site, &unlimited);
     assert_true(cgroup_directory(&group, path, sizeof(path)));
     assert_int_equal(rmdir(path), 0);
-    cgroup_enter(&group);
+    cgroup_enter(&group, false);
     assert_false(cgroup_is_there(&group));
 }
 
