@@ -104,6 +104,20 @@ static bool goes_on(struct adopted_list *list, struct adopted *adopted)
     return !adopted_remove_group(adopted) || any || state == CLAIM_HELD;
 }
 
+/* What nobody watched ended at some time after the last that is known of it. */
+static int64_t end_of_lost_ms(const struct adopted *adopted)
+{
+    int64_t now_ms = clock_wall_ms(), last_ms;
+
+    if (adopted->directory == NULL || adopted->was_alive ||
+        adopted->told != CAUSE_OK)
+        return now_ms;
+    last_ms = attempt_last_written_ms(adopted->directory);
+    if (last_ms < adopted->claim.time_ms)
+        last_ms = adopted->claim.time_ms;
+    return last_ms > 0 && last_ms < now_ms ? last_ms : now_ms;
+}
+
 static void tell_lost(const struct adopted_list *list,
                       const struct adopted *adopted, struct attempt_exit *end)
 {
@@ -111,7 +125,7 @@ static void tell_lost(const struct adopted_list *list,
                                  .cause = CAUSE_LOST,
                                  .exit_code = -1,
                                  .started_ms = adopted->claim.time_ms,
-                                 .ended_ms = clock_wall_ms()};
+                                 .ended_ms = end_of_lost_ms(adopted)};
     snprintf(end->text, sizeof(end->text), "%s",
              is_of_this_boot(list, adopted)
                  ? "how it ended is not known: its smtune-shim was gone by then"
@@ -125,8 +139,10 @@ static bool has_ended(struct adopted_list *list, struct adopted *adopted,
 
     if (adopted->directory != NULL) {
         found = exit_read(adopted->directory, adopted->attempt, end);
-        if (found == 0 && goes_on(list, adopted))
+        if (found == 0 && goes_on(list, adopted)) {
+            adopted->was_alive = true;
             return false;
+        }
         if (found == 0)
             found = exit_read(adopted->directory, adopted->attempt, end);
     }

@@ -21,6 +21,7 @@ struct adopted {
     enum attempt_cause told; /* why it was told to end; CAUSE_OK: it was not */
     int64_t told_ms;         /* wall clock */
     int64_t kill_ms;         /* clock_monotonic_ms(); 0: none */
+    bool was_alive;          /* at the last look */
 };
 
 /* What a look at all processes has found; all zeroes at first. */

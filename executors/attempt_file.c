@@ -421,6 +421,26 @@ int exit_write(const char *directory, const struct attempt_exit *end,
     return result;
 }
 
+int64_t attempt_last_written_ms(const char *directory)
+{
+    static const char *const names[] = {"log", "metrics.jsonl"};
+    int64_t last_ms = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        char *path = fs_join(directory, names[i]);
+        struct stat status;
+
+        if (stat(path, &status) == 0 && status.st_size > 0) {
+            int64_t ms = (int64_t)status.st_mtim.tv_sec * 1000 +
+                         status.st_mtim.tv_nsec / 1000000;
+
+            last_ms = ms > last_ms ? ms : last_ms;
+        }
+        free(path);
+    }
+    return last_ms;
+}
+
 bool attempt_disk_is_full(const char *directory)
 {
     enum { FULL_BYTES = 64 << 10 };

@@ -100,6 +100,10 @@ bool claim_is_free(const char *directory);
 int exit_write(const char *directory, const struct attempt_exit *end,
                struct err *err);
 
+/* When it last wrote to its log or its metrics, by the wall clock, as far as
+ * can be seen; 0 where it never did. */
+int64_t attempt_last_written_ms(const char *directory);
+
 /* Whether there is no room for what an attempt writes to its directory. */
 bool attempt_disk_is_full(const char *directory);
 

@@ -2,6 +2,7 @@
 #include "tests/unit/executor_test.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "executors/adopted.h"
@@ -192,6 +193,37 @@ static void test_reattach__what_is_gone_without_a_word_is_lost(void **state)
     assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
     assert_int_equal(bench.ends[0].exit_code, -1);
     assert_int_equal(bench.ends[0].started_ms, 1234);
+    assert_int_equal(bench.ends[0].ended_ms, 1234);
+    bench_close(&bench);
+}
+
+/* Sets the time of the file, which gets a line before. */
+static void write_back_then(struct bench *bench, const char *name,
+                            int64_t time_s)
+{
+    const struct timespec times[2] = {{.tv_sec = time_s}, {.tv_sec = time_s}};
+    char *path = bench_path(bench, 1, name);
+
+    assert_int_equal(fs_write_atomic(path, "x\n", 2, 0600, NULL), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    free(path);
+}
+
+/* An end that nobody saw was not when somebody came to look. */
+static void test_reattach__what_is_lost_ended_after_its_last_word(void **state)
+{
+    struct bench bench;
+    struct claim claim = dead_claim(1);
+
+    (void)state;
+    bench_open(&bench, &two_at_once);
+    write_claim(&bench, 1, &claim);
+    write_back_then(&bench, "log", 5000);
+    write_back_then(&bench, "metrics.jsonl", 7000);
+    assert_int_equal(reattach(&bench, 1, NULL), 0);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_LOST);
+    assert_int_equal(bench.ends[0].ended_ms, 7000000);
     bench_close(&bench);
 }
 
@@ -414,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_reattach__an_adopted_attempt_can_be_cancelled),
         cmocka_unit_test(test_reattach__an_adopted_attempt_can_be_killed),
         cmocka_unit_test(test_reattach__what_is_gone_without_a_word_is_lost),
+        cmocka_unit_test(test_reattach__what_is_lost_ended_after_its_last_word),
         cmocka_unit_test(test_reattach__what_ran_before_a_reboot_is_lost),
         cmocka_unit_test(test_reattach__what_cannot_be_seen_is_not_lost),
         cmocka_unit_test(test_reattach__of_another_host_is_an_error),
