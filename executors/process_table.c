@@ -354,10 +354,12 @@ bool process_variable(pid_t pid, const char *name, char *value, size_t size)
     return found;
 }
 
-ptrdiff_t process_count_children(void)
+/* The kernel lists their pids, with a blank after each. */
+static ptrdiff_t each_child(void (*use)(pid_t child))
 {
     char path[64], text[16384];
     ptrdiff_t count = 0;
+    pid_t pid = 0;
     ssize_t length;
     int fd;
 
@@ -366,9 +368,32 @@ ptrdiff_t process_count_children(void)
     if (fd < 0)
         return -1;
     while ((length = read(fd, text, sizeof(text))) > 0) {
-        for (ssize_t i = 0; i < length; i++)
-            count += text[i] == ' '; /* one after each pid */
+        for (ssize_t i = 0; i < length; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (text[i] - '0');
+                continue;
+            }
+            if (use != NULL && pid > 0)
+                use(pid);
+            count += pid > 0;
+            pid = 0;
+        }
     }
     close(fd);
     return length == 0 ? count : -1;
+}
+
+ptrdiff_t process_count_children(void)
+{
+    return each_child(NULL);
+}
+
+static void kill_child(pid_t child)
+{
+    kill(child, SIGKILL);
+}
+
+ptrdiff_t process_kill_children(void)
+{
+    return each_child(kill_child);
 }

@@ -78,4 +78,9 @@ bool process_variable(pid_t pid, const char *name, char *value, size_t size);
  * -1 where the kernel does not tell. The process must have one thread only. */
 ptrdiff_t process_count_children(void);
 
+/* The same, and kills them: as nobody else reaps them, no pid is a stranger's.
+ * What a child that ends has started is a child of a subreaper at that very
+ * moment: so for one, 0 says that nothing below it is left. */
+ptrdiff_t process_kill_children(void);
+
 #endif

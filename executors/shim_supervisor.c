@@ -259,18 +259,24 @@ void supervisor_say_place(struct supervisor *supervisor, const char *node,
     supervisor->is_in_job = true;
 }
 
-/* Until a census finds none; those that cannot be killed are left. */
+/* No attempt is left. A census alone would miss who hands on to a successor and
+ * ends, again and again. Those that cannot be killed are left. */
 static void end_strays(struct supervisor *supervisor)
 {
     enum { ROUNDS_MAX = 200 };
     const struct timespec pause = {.tv_nsec = 1000000};
 
     for (int round = 0; round < ROUNDS_MAX; round++) {
+        ptrdiff_t children;
+
+        ending_reap(supervisor, clock_monotonic_ms());
+        children = process_kill_children();
+        if (children == 0)
+            return;
         ending_census(supervisor, clock_monotonic_ms());
-        if (!supervisor->strays)
+        if (children < 0 && !supervisor->strays)
             return;
         nanosleep(&pause, NULL);
-        ending_reap(supervisor, clock_monotonic_ms());
     }
 }
 

@@ -80,19 +80,23 @@ void tree_census(struct tree *tree, struct attempt *attempts)
     }
 }
 
+/* Returns how many there were, dead ones included: one that has just ended may
+ * have a successor that the census did not see. */
 static size_t kill_owned(const struct tree *tree, const struct attempt *owner,
                          uint64_t before)
 {
-    size_t killed = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < tree->table.count; i++) {
         const struct process *process = &tree->table.rows[i];
 
-        if (process->owner == owner && !process->is_zombie &&
-            process->start < before)
-            killed += process_signal(process->pid, process->start, SIGKILL);
+        if (process->owner != owner || process->start >= before)
+            continue;
+        count++;
+        if (!process->is_zombie)
+            process_signal(process->pid, process->start, SIGKILL);
     }
-    return killed;
+    return count;
 }
 
 void tree_kill(const struct tree *tree, const struct attempt *attempt)

@@ -58,7 +58,7 @@ void tree_census(struct tree *tree, struct attempt *attempts);
 void tree_kill(const struct tree *tree, const struct attempt *attempt);
 
 /* Kills the strays that can be no running attempt's, being older than all of
- * them; returns their number. */
+ * them; returns their number, dead ones that were not reaped included. */
 size_t tree_kill_strays(const struct tree *tree,
                         const struct attempt *attempts);
 

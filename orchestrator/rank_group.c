@@ -22,8 +22,8 @@
 /*
  * All that happens leads to go_on(), which does what is due. While ranks live,
  * that is nothing, or (`kill_ms` has come) to kill them and all below them.
- * When the last has ended, what they left is killed until a look at the
- * processes finds none; then what was written is read to its end.
+ * When the last has ended, what they left, which becomes our children, is
+ * killed until we have none; then what was written is read to its end.
  */
 
 enum {
@@ -177,10 +177,13 @@ static void on_timer(uv_timer_t *timer)
 
 static void sweep(struct rank_group *ranks)
 {
-    size_t left = process_signal_descendants(getpid(), SIGKILL);
+    size_t seen = process_signal_descendants(getpid(), SIGKILL);
+    ptrdiff_t children;
 
     reap(ranks);
-    if (left == 0 || ++ranks->sweeps > SWEEPS_MAX)
+    children = process_kill_children();
+    if (children == 0 || (children < 0 && seen == 0) ||
+        ++ranks->sweeps > SWEEPS_MAX)
         ranks->is_swept = true;
     else
         uv_timer_start(&ranks->timer, on_timer, SWEEP_MS, 0);

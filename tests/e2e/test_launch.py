@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from programs import processes_with, wait_until
+from programs import BUILD, processes_with, wait_until
 
 SHELL = ("--", "sh", "-c")
 
@@ -116,6 +116,13 @@ def test_what_ranks_leave_behind_goes_with_the_last(smtune):
         sleep 0.3; echo late""")
     assert out == "[rank 1] late\n"
     assert smtune.left_behind() == {}
+
+
+def test_who_hands_on_to_a_successor_goes_with_the_last_too(smtune):
+    hand_on = BUILD / "tests/e2e/hand_on"
+    for _ in range(10):
+        smtune.ok("launch", "-n", 2, *SHELL, f"{hand_on} 60 & sleep 0.1")
+        assert smtune.left_behind() == {}
 
 
 def test_ranks_die_with_their_launcher(smtune):

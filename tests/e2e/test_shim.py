@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from programs import wait_until
+from programs import BUILD, wait_until
 
 
 @pytest.fixture(params=["cgroup", "no_cgroup"])
@@ -244,6 +244,13 @@ def test_a_bomb_of_processes_is_ended(shim, smtune):
               "    else:\n"
               "        os._exit(0)\n")
     result = shim("sh", "-c", f"{sys.executable} -c '{script}' & sleep 0.2")
+    assert result.returncode == 0
+    assert not smtune.left_behind()
+
+
+def test_processes_that_never_rest_are_ended(shim, smtune):
+    hand_on = BUILD / "tests/e2e/hand_on"
+    result = shim("sh", "-c", f"{hand_on} 60 & setsid {hand_on} 60 & sleep 0.1")
     assert result.returncode == 0
     assert not smtune.left_behind()
 

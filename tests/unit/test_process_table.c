@@ -242,6 +242,22 @@ static void test_children__are_counted_until_they_are_reaped(void **state)
     assert_int_equal(process_count_children(), before);
 }
 
+static void test_children__are_killed(void **state)
+{
+    ptrdiff_t before = process_count_children();
+    pid_t pids[] = {start_child(), start_child(), start_child()};
+    int status;
+
+    (void)state;
+    assert_int_equal(before, 0);
+    assert_int_equal(process_kill_children(), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    assert_int_equal(process_kill_children(), 0);
+}
+
 static void test_variable__is_found_whole(void **state)
 {
     static char sh[] = "/bin/sleep", number[] = "1000", name[] = "NAMEX=1",
@@ -305,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_signal__spares_a_stranger_with_the_pid),
         cmocka_unit_test(test_table__finds_what_runs),
         cmocka_unit_test(test_children__are_counted_until_they_are_reaped),
+        cmocka_unit_test(test_children__are_killed),
         cmocka_unit_test(test_variable__is_found_whole),
         cmocka_unit_test(test_memory__is_counted),
         cmocka_unit_test(test_open__is_known_by_the_file),
