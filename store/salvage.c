@@ -58,6 +58,16 @@ static int open_damaged(const char *path, sqlite3 **db)
     return code;
 }
 
+/* Without this pragma SQLite reads nothing of a file whose end is missing. */
+static int open_to_salvage(const char *path, sqlite3 **db)
+{
+    int code = open_damaged(path, db);
+
+    return code == SQLITE_OK ? sqlite3_exec(*db, "PRAGMA writable_schema = ON",
+                                            NULL, NULL, NULL)
+                             : code;
+}
+
 /* ---- whether it is sound ---- */
 
 static int check_pages(sqlite3 *db, bool *is_sound)
@@ -181,16 +191,25 @@ static void table_close(struct table *table)
     sqlite3_finalize(table->insert);
 }
 
+/* Whether that step came to a row with such a key or a greater one. Of a page
+ * that is nonsense, rows may come out of their order. */
+static bool is_row_from(const struct table *table, int code, int64_t key)
+{
+    return code == SQLITE_ROW && sqlite3_column_int64(table->select, 0) >= key;
+}
+
 /* Whether there is a row to be read from that key on, or surely none. */
 static bool can_read_from(struct table *table, int64_t key)
 {
+    bool can;
     int code;
 
     sqlite3_reset(table->select);
     sqlite3_bind_int64(table->select, 1, key);
     code = sqlite3_step(table->select);
+    can = code == SQLITE_DONE || is_row_from(table, code, key);
     sqlite3_reset(table->select);
-    return code == SQLITE_ROW || code == SQLITE_DONE;
+    return can;
 }
 
 /* The least key above one that cannot be read, from which it goes on. */
@@ -245,7 +264,7 @@ static int copy_table(struct table *table, struct reading *reading,
 
     sqlite3_bind_int64(table->select, 1, key);
     while ((code = sqlite3_step(table->select)) != SQLITE_DONE) {
-        if (code == SQLITE_ROW) {
+        if (is_row_from(table, code, key)) {
             key = sqlite3_column_int64(table->select, 0);
             if (copy_row(table, reading) < 0)
                 return -1;
@@ -354,7 +373,7 @@ static int read_damaged(struct reading *reading, const char *path,
     char *copy = fs_join(folder, "copy.db");
     int result = 0;
 
-    if (open_damaged(path, &reading->from) != SQLITE_OK ||
+    if (open_to_salvage(path, &reading->from) != SQLITE_OK ||
         !has_tables(reading->from)) {
         char *log = mem_printf("%s-wal", path);
         char *log_copy = mem_printf("%s-wal", copy);
@@ -364,8 +383,9 @@ static int read_damaged(struct reading *reading, const char *path,
         result = lend_first_page(path, fresh, copy, reading->err);
         if (result == 0 && fs_exists(log))
             result = copy_file(log, log_copy, reading->err);
-        if (result == 0 && (open_damaged(copy, &reading->from) != SQLITE_OK ||
-                            !has_tables(reading->from)))
+        if (result == 0 &&
+            (open_to_salvage(copy, &reading->from) != SQLITE_OK ||
+             !has_tables(reading->from)))
             result = err_set(reading->err, ERR_FAILED,
                              "nothing can be read of '%s'", path);
         reading->salvage->gaps++;

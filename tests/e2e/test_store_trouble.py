@@ -257,6 +257,31 @@ def test_what_can_be_read_is_saved(smtune, database, experiment):
     assert wholes > len(pages) / 2 and len(hopeless) < 4, (wholes, hopeless)
 
 
+def test_what_is_left_of_a_file_is_saved(smtune, database, experiment):
+    """Whatever was cut off its end, within a page, too."""
+    smtune.ok("run", experiment(150), "--name", "long")
+    smtune.ok("ls")
+    good = database.read_bytes()
+    before = rows_of(database, "event")
+    found = []
+    for quarters in (3, 2):
+        for odd in (0, 100, 2000):
+            bad = good[:len(good) // PAGE * quarters // 4 * PAGE + odd]
+            put(database, bad)
+            result = smtune("fsck", "--repair", timeout=60)
+            assert "rows are saved" in result.stderr, result.stderr
+            kept, = smtune.store.glob("smtune.db.damaged-*Z")
+            assert kept.read_bytes() == bad
+            after = rows_of(database, "event")
+            assert after <= before or odd  # half a row may look like one
+            found.append(len(after))
+            smtune.ok("ls")
+            for more in smtune.store.glob("smtune.db.*-*"):
+                more.unlink()
+    assert len(before) / 4 < found[0] <= found[1] <= found[2], found
+    assert found[3] <= found[0], found
+
+
 def test_many_pages_may_be_damaged(smtune, database, experiment):
     smtune.ok("run", experiment(150), "--name", "long")
     smtune.ok("ls")
