@@ -54,7 +54,8 @@ struct attempt_list {
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
     const struct attempt_list *list = user;
-    bool ended = attempt->ended_ms != 0;
+    /* nothing that ran has had no memory */
+    bool was_measured = attempt->ended_ms != 0 && attempt->max_rss_bytes > 0;
     const struct value cells[ARRAY_LEN(attempt_columns)] = {
         value_int(attempt->number),
         value_text(attempt->state),
@@ -63,8 +64,8 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         value_int_if(attempt->signal != 0, attempt->signal),
         value_int(attempt->started_ms),
         value_int(attempt->ended_ms),
-        value_int_if(ended, attempt->cpu_ms),
-        value_int_if(ended, attempt->max_rss_bytes),
+        value_int_if(was_measured, attempt->cpu_ms),
+        value_int_if(was_measured, attempt->max_rss_bytes),
         value_text(attempt->directory),
         value_text_unless_empty(attempt->text),
     };

@@ -72,18 +72,33 @@ static bool is_overruled(const struct attempt *attempt,
            (end->cause == CAUSE_CANCELLED || end->cause == CAUSE_NODE_FAIL);
 }
 
-/* A command that ends well has failed all the same without its metric or
- * output: that the shim cannot know. */
+static bool is_one_of(const char *cause, enum attempt_cause first,
+                      enum attempt_cause second)
+{
+    return strcmp(cause, attempt_cause_names[first]) == 0 ||
+           strcmp(cause, attempt_cause_names[second]) == 0;
+}
+
+/* What the shim cannot know: a command that ends well has failed all the same
+ * without its metric or output; and an engine that took up an attempt ends it
+ * by itself. */
+static bool may_differ(const char *cause, enum attempt_cause by_file)
+{
+    if (by_file == CAUSE_OK &&
+        is_one_of(cause, CAUSE_NO_METRIC, CAUSE_NO_OUTPUT))
+        return true;
+    return (by_file == CAUSE_OK || by_file == CAUSE_EXIT ||
+            by_file == CAUSE_SIGNAL) &&
+           is_one_of(cause, CAUSE_CANCELLED, CAUSE_TIMEOUT);
+}
+
 static void compare_exit(const struct attempt *attempt,
                          const struct attempt_exit *end)
 {
     const char *cause = attempt->cells[ATTEMPT_CELL_CAUSE].text;
     const char *by_file = attempt_cause_names[end->cause];
 
-    if (strcmp(cause, by_file) != 0 &&
-        !(end->cause == CAUSE_OK &&
-          (strcmp(cause, attempt_cause_names[CAUSE_NO_METRIC]) == 0 ||
-           strcmp(cause, attempt_cause_names[CAUSE_NO_OUTPUT]) == 0)))
+    if (strcmp(cause, by_file) != 0 && !may_differ(cause, end->cause))
         report_file(attempt, "cause", cause, by_file);
     compare_integer(attempt, ATTEMPT_CELL_EXIT_CODE, -1, end->exit_code);
     compare_integer(attempt, ATTEMPT_CELL_SIGNAL, 0, end->signal);

@@ -112,6 +112,22 @@ def test_a_live_run_one_that_was_killed_and_its_end_are_sound(
     must_be_sound(smtune)
 
 
+@pytest.mark.parametrize("shell", ["echo up; exec sleep 60",
+                                   "trap 'exit 0' TERM; echo up; sleep 60 & wait",
+                                   "trap 'exit 4' TERM; echo up; sleep 60 & wait"])
+def test_trials_of_a_dead_engine_that_were_ended_are_sound(
+        smtune, experiment, shell):
+    engine = smtune.start("run", experiment(parallel=2, shell=shell))
+    wait_until(lambda: (smtune.store / "smtune.db").exists() and all(
+        smtune("logs", "exp", n).stdout == "up\n" for n in (1, 2)))
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    smtune.ok("stop", "exp")
+    attempts = smtune.json("show", "exp", 1)["attempts"]
+    assert [a["cause"] for a in attempts] == ["cancelled"]
+    assert all(f["severity"] == "note" for f in findings(smtune, status=0))
+
+
 DAMAGE = [
     ("UPDATE job SET state = 'failed' WHERE number = 3",
      {"trial": 3, "what": "state", "recorded": "failed",

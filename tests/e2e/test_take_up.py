@@ -136,6 +136,25 @@ def test_what_is_put_back_is_read_of_the_record(smtune, write):
     assert lines(smtune, "seen") == ["ran", "ran"]
 
 
+def test_of_what_was_lost_nothing_is_known(smtune, write):
+    path = write("it.yaml", """\
+        version: 1
+        name: it
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        search: {method: random, seed: 1}
+        budget: {trials: 1, parallel: 1}
+        trial: {shell: "echo loss=1; test $SMTUNE_ATTEMPT_NUMBER = 2 || kill -9 $PPID $$"}
+        """)
+    smtune.ok("run", path)
+    lost, known = smtune.json("show", "it", 1)["attempts"]
+    assert lost["cause"] == "lost" and "not known" in lost["text"]
+    for key in ("exit_code", "signal", "cpu_ms", "max_rss_bytes"):
+        assert lost[key] is None, key
+    assert known["cause"] == "ok" and known["max_rss_bytes"] > 0
+    assert known["cpu_ms"] is not None
+
+
 def test_where_there_are_no_nodes_none_is_avoided(smtune, write):
     engine = smtune.start("run", write("it.yaml", AVOIDING))
     wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
