@@ -97,7 +97,10 @@ const struct cmd cmd_backup = {
         "it.\n\n"
         "Back to a store: copy the file to DIR/smtune.db, where DIR is the "
         "store's folder or a new one, while nothing uses it; then --store DIR. "
-        "A store's old smtune.db-wal and smtune.db-shm have to go first.",
+        "A store's old smtune.db-wal and smtune.db-shm have to go first. A run "
+        "that is then resumed does again what it did after the backup; what "
+        "those attempts wrote is kept, in folders called "
+        "TRIAL-ATTEMPT.unrecorded-1.",
     .examples =
         "smtune backup                    # to a file here\n"
         "smtune backup ~/record.db -f    # there, in place of the last\n",

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "orchestrator/attempt_folder.h"
 
 /*
  * Whether a trial left something is asked for each of them, so it is asked
@@ -379,10 +380,9 @@ static int get_folder(struct workspaces *workspaces,
 int workspace_prepare(struct workspaces *workspaces,
                       const struct workspace_order *order, struct err *err)
 {
-    char name[NAME_BYTES];
+    char *directory;
+    int result;
 
-    snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, order->job,
-             order->attempt_number);
     if (get_folder(workspaces, order, err) != 0 ||
         write_json(workspaces, order->job, CONFIG "params.json", order->params,
                    err) != 0 ||
@@ -390,7 +390,11 @@ int workspace_prepare(struct workspaces *workspaces,
                    order->strings, err) != 0)
         return -1;
     workspaces->is_synced = false;
-    return make_directory(workspaces->attempts_fd, name, err);
+    directory = workspace_attempt_directory(workspaces, order->job,
+                                            order->attempt_number);
+    result = attempt_folder_make(workspaces->attempts_fd, directory, err);
+    free(directory);
+    return result;
 }
 
 int workspaces_sync(struct workspaces *workspaces, struct err *err)

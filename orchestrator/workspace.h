@@ -70,7 +70,8 @@ struct workspace_order {
     const json_t *strings;   /* for hyperparameters.json: each value as text */
 };
 
-/* Makes what is missing of the job's folders, and those of a new attempt. */
+/* Makes what is missing of the job's folders, and that of a new attempt
+ * (attempt_folder.h). */
 int workspace_prepare(struct workspaces *workspaces,
                       const struct workspace_order *order, struct err *err);
 

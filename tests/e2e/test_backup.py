@@ -102,6 +102,39 @@ def test_of_a_run_that_goes_on(smtune, experiment):
     assert counts == sorted(counts)
 
 
+def take_away(smtune):
+    for file in smtune.store.glob("smtune.db*"):
+        file.unlink()
+
+
+def test_a_run_goes_on_from_a_backup(smtune, experiment):
+    """What it did after the backup, it does again; those files are kept."""
+    engine = smtune.start("run", experiment)
+    wait_until(lambda: (smtune.store / "smtune.db").exists() and
+               smtune("trials", "exp").stdout.count("succeeded") > 2)
+    smtune.ok("backup", "copy.db")
+    assert engine.wait() == 0
+    before = smtune.json("trials", "exp")
+    take_away(smtune)
+    (smtune.store / "smtune.db").write_bytes(
+        (smtune.directory / "copy.db").read_bytes())
+    smtune.ok("resume", "exp")
+    after = smtune.json("trials", "exp")
+    assert [(t["state"], t["params"]) for t in after] == [
+        ("succeeded", t["params"]) for t in before]
+    assert all(f["severity"] == "note" for f in smtune.json("fsck"))
+    kept = list(smtune.store.glob("runs/exp/attempts/*.unrecorded-1/exit"))
+    assert 0 < len(kept) < 40
+
+
+def test_a_run_of_the_name_of_one_that_is_lost(smtune, experiment):
+    smtune.ok("run", experiment)
+    take_away(smtune)
+    smtune.ok("run", experiment)
+    assert {t["state"] for t in smtune.json("trials", "exp")} == {"succeeded"}
+    assert all(f["severity"] == "note" for f in smtune.json("fsck"))
+
+
 def test_of_a_store_without_a_log(smtune, experiment):
     """Readers and writers wait for each other, and none is turned away."""
     smtune.env["SMTUNE_STORE_JOURNAL"] = "delete"

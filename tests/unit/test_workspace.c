@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -269,6 +270,55 @@ static void test_workspace__a_trial_that_goes_on_keeps_its_own(void **state)
     assert_true(is_there(fixture, "trials/1/ml/checkpoints"));
 }
 
+static void write_file(const struct fixture *fixture, const char *rest,
+                       const char *text)
+{
+    char *path = path_of(fixture, rest);
+
+    assert_int_equal(fs_write_atomic(path, text, strlen(text), 0600, NULL), 0);
+    free(path);
+}
+
+/* The record that knew of it is lost, or an older one was put back. */
+static void test_workspace__what_no_row_knows_of_is_kept_aside(void **state)
+{
+    static const char claim[] = "{\"attempt\": 7, \"pid\": 1, \"pid_start\": 1,"
+                                " \"shim_pid\": 1, \"shim_start\": 1,"
+                                " \"time_ms\": 1, \"boot_id\": \"b\","
+                                " \"host\": \"h\"}\n";
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    for (int i = 0; i < 2; i++) {
+        write_file(fixture, "attempts/1-1/claim", claim);
+        prepare(fixture, 1, 1, "a");
+        assert_false(is_there(fixture, "attempts/1-1/claim"));
+        assert_true(is_there(fixture, "attempts/1-1"));
+    }
+    assert_true(is_there(fixture, "attempts/1-1.unrecorded-1/claim"));
+    assert_true(is_there(fixture, "attempts/1-1.unrecorded-2/claim"));
+}
+
+/* Nor what was made for it, by an engine that died, or for a reserve. */
+static void test_workspace__what_is_an_attempts_own_stays(void **state)
+{
+    static const char claim[] =
+        "{\"attempt\": -7, \"pid\": 1, \"pid_start\": 1,"
+        " \"shim_pid\": 1, \"shim_start\": 1,"
+        " \"time_ms\": 1, \"boot_id\": \"b\","
+        " \"host\": \"h\"}\n";
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 2, "a");
+    touch(fixture, "attempts/1-2/order");
+    prepare(fixture, 1, 2, "a");
+    assert_true(is_there(fixture, "attempts/1-2/order"));
+    write_file(fixture, "attempts/1-2/claim", claim);
+    prepare(fixture, 1, 2, "a");
+    assert_true(is_there(fixture, "attempts/1-2/claim"));
+    assert_false(is_there(fixture, "attempts/1-2.unrecorded-1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +331,8 @@ int main(void)
         TEST(test_workspace__what_was_copied_for_another_is_gone),
         TEST(test_workspace__a_copy_has_nothing_else_in_it),
         TEST(test_workspace__a_trial_that_goes_on_keeps_its_own),
+        TEST(test_workspace__what_no_row_knows_of_is_kept_aside),
+        TEST(test_workspace__what_is_an_attempts_own_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
