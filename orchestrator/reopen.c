@@ -54,6 +54,7 @@ static int on_named(void *user, const struct trial_row *row)
                        "trial %" PRId64 " succeeded (--force runs it again)",
                        row->number);
     add(finding, row, state);
+    finding->found[finding->count - 1].is_named = true;
     return 0;
 }
 
@@ -88,12 +89,14 @@ static int find_all(struct finding *finding, struct store *store, int64_t run)
     return 0;
 }
 
+/* Of one number, first what was named. */
 static int compare(const void *a, const void *b)
 {
-    int64_t left = ((const struct reopening *)a)->number;
-    int64_t right = ((const struct reopening *)b)->number;
+    const struct reopening *left = a, *right = b;
 
-    return (left > right) - (left < right);
+    if (left->number != right->number)
+        return left->number > right->number ? 1 : -1;
+    return right->is_named - left->is_named;
 }
 
 static size_t drop_repeated(struct reopening *found, size_t count)

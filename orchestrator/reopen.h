@@ -32,6 +32,7 @@ struct reopening {
     int64_t told; /* the place of its result */
     enum job_state state;
     bool is_infeasible;
+    bool is_named;      /* by its number, be it among all_failed or not */
     int64_t step, copy; /* of a workflow; -1: it is a trial */
 };
 

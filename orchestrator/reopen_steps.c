@@ -43,7 +43,7 @@ static int on_step(void *user, const struct step_row *row)
     return 0;
 }
 
-/* Whether a later job has taken the place of one that was found. */
+/* Whether a later job has taken the place of one that was named. */
 static int on_job(void *user, const struct trial_row *row)
 {
     struct looking *looking = user;
@@ -51,8 +51,8 @@ static int on_job(void *user, const struct trial_row *row)
     for (size_t i = 0; i < looking->count; i++) {
         const struct reopening *found = &looking->found[i];
 
-        if (row->step == found->step && row->copy == found->copy &&
-            row->number > found->number)
+        if (found->is_named && row->step == found->step &&
+            row->copy == found->copy && row->number > found->number)
             return err_set(looking->err, ERR_USAGE,
                            "job %" PRId64 " came after job %" PRId64
                            " in its place: put that one back",
@@ -77,10 +77,19 @@ static void drop_old(struct looking *looking)
     for (size_t i = 0; i < looking->count; i++) {
         const struct reopening found = looking->found[i];
 
-        if (!is_old(looking, &found))
+        if (found.is_named || !is_old(looking, &found))
             looking->found[kept++] = found;
     }
     looking->count = kept;
+}
+
+static bool has_named(const struct looking *looking)
+{
+    for (size_t i = 0; i < looking->count; i++) {
+        if (looking->found[i].is_named)
+            return true;
+    }
+    return false;
 }
 
 static int refuse_old(const struct looking *looking,
@@ -171,7 +180,7 @@ int reopen_steps_find(struct store *store, int64_t run,
     result = store_each_step(store, run, on_step, &looking, err);
     if (result == 0 && all_failed)
         drop_old(&looking);
-    if (result == 0 && looking.count > 0 && !all_failed)
+    if (result == 0 && has_named(&looking))
         result = store_each_trial(store, &query, on_job, &looking, err);
     if (result == 0) {
         mark_all(&looking, all_failed, waits);

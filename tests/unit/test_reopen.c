@@ -315,6 +315,32 @@ static void test_reopen_steps__takes_the_last_job_of_a_place(void **state)
     steps_end(&test);
 }
 
+/* Which came after it in the next round, say. */
+static void test_reopen_steps__holds_to_that_beside_what_failed(void **state)
+{
+    static const int64_t second[] = {2};
+    const struct reopen_request request = {.numbers = second,
+                                           .count = 1,
+                                           .all_failed = true,
+                                           .even_succeeded = true};
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    add_job(&test, B, 0, "succeeded");
+    add_job(&test, B, 0, "failed");
+    change_step(&test, B, "failed", "step_ended");
+    commit(&test);
+    assert_int_equal(
+        reopen_trials(test.store, 1, test.workflow, &request, &count, &err),
+        -1);
+    assert_string_equal(err.text, "job 3 came after job 2 in its place: put "
+                                  "that one back");
+    must_be_steps(test.store, "succeeded failed waiting waiting ");
+    steps_end(&test);
+}
+
 /* Its matrix could not be read, say. */
 static void test_reopen_steps__without_jobs_begins_anew(void **state)
 {
@@ -382,6 +408,7 @@ int main(void)
         STORE_TEST(test_reopen_steps__of_one_that_goes_on_stays),
         STORE_TEST(test_reopen_steps__those_that_need_it_wait_again),
         STORE_TEST(test_reopen_steps__takes_the_last_job_of_a_place),
+        STORE_TEST(test_reopen_steps__holds_to_that_beside_what_failed),
         STORE_TEST(test_reopen_steps__without_jobs_begins_anew),
         STORE_TEST(test_reopen_steps__knows_no_odd_state),
         STORE_TEST(test_reopen_steps__of_another_file_are_refused),
