@@ -138,7 +138,7 @@ static void check_success(const struct history *history,
         if (other == NULL)
             world_fail("trial %" PRId64 " took over what is not there",
                        job->number);
-        if (!history_is_reopened_after(history, other->number, 0))
+        if (!reopenings_are_after(history, other->number, 0))
             check_values(history, job, other->values);
         return;
     }
@@ -162,7 +162,7 @@ static void check_failure(const struct record *record,
 static void check_trials(const struct history *history,
                          const struct record *record)
 {
-    int64_t highest = 0, others = history->reopening_count;
+    int64_t highest = 0, others = (int64_t)history->reopenings.count;
 
     for (size_t i = 0; i < record->job_count; i++) {
         const struct record_job *job = &record->jobs[i];
@@ -205,7 +205,7 @@ static void check_ends(const struct history *history,
             world_fail("trial %" PRId64 " was told of and is not in the record",
                        end->trial);
         if (!is_final(end->state) ||
-            history_is_reopened_after(history, end->trial, i))
+            reopenings_are_after(history, end->trial, i))
             continue;
         for (size_t j = i + 1; j < history->end_count; j++) {
             if (history->ends[j].trial == end->trial)
@@ -227,16 +227,6 @@ static void check_enqueued(const struct history *history,
     if (record->enqueued < place)
         world_fail("setting %" PRId64 " was enqueued and is not in the record",
                    place);
-}
-
-/* An engine's answer is there with what it did, and with nothing else. */
-static void check_answers(const struct history *history,
-                          const struct record *record)
-{
-    if (record->put_backs != history->answered_count)
-        world_fail("engines put back %" PRId64 " trials, and the record has "
-                   "%" PRId64 " answers",
-                   history->answered_count, record->put_backs);
 }
 
 /* -- The run --------------------------------------------------------------*/
@@ -330,7 +320,7 @@ void check_history(const struct history *history)
     check_trials(history, &record);
     check_ends(history, &record);
     check_enqueued(history, &record);
-    check_answers(history, &record);
+    reopenings_check(history, &record);
     budget_changes_check(history, &record);
     check_verdict(history, &record);
     check_retries(history, &record);

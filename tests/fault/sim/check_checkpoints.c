@@ -81,7 +81,7 @@ static void check_first(const struct history *history,
     int64_t inherited;
 
     if (first == NULL || first->checkpoints == NULL ||
-        history->reopening_count > 0)
+        history->reopenings.count > 0)
         return;
     inherited = find_inherited(history, record, job);
     if (first->found != inherited)
@@ -115,7 +115,7 @@ static void check_used(const struct history *history,
     int64_t from = 0;
 
     if (strcmp(attempt->cause, "ok") != 0 || scenario->schedule == NULL ||
-        !scenario->schedule->pauses || history->reopening_count > 0)
+        !scenario->schedule->pauses || history->reopenings.count > 0)
         return;
     if (scenario->has_checkpoints && truth->found != 0)
         from = find_rested_at(record, record_job(record, attempt->trial),

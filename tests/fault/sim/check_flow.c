@@ -48,7 +48,7 @@ static void check_order(const struct flow_check *check,
             continue;
         if (a->end_ms > later->begun_ms &&
             (a->begun_ms <= later->begun_ms ||
-             check->history->reopening_count == 0))
+             check->history->reopenings.count == 0))
             world_fail("attempt %" PRId64 " of job %" PRId64
                        " began before attempt %" PRId64 " of job %" PRId64
                        ", which it needs, had ended",
@@ -86,8 +86,8 @@ static bool is_pooled(const struct flow_check *check,
 {
     const struct history *history = check->history;
 
-    for (int i = 0; i < history->reopening_count; i++) {
-        if (history->reopenings[i].trial == attempt->trial)
+    for (size_t i = 0; i < history->reopenings.count; i++) {
+        if (history->reopenings.all[i].trial == attempt->trial)
             return false;
     }
     return true;

@@ -110,8 +110,8 @@ static size_t check_job(const struct history *history,
             i + 1 == count || attempts[i + 1].trial != attempts[0].trial;
         bool may_follow =
             rule == NULL || follow(&chain, history, rule, &attempts[i]);
-        bool is_reopened = history_is_reopened_at(history, attempts[i].trial,
-                                                  attempts[i].number);
+        bool is_reopened =
+            reopenings_are_at(history, attempts[i].trial, attempts[i].number);
 
         if (rule == NULL)
             continue;

@@ -107,8 +107,7 @@ static size_t check_trial(const struct history *history,
             i + 1 == count || attempts[i + 1].trial != attempts[0].trial;
         int index = find_rule(scenario, &attempts[i]);
 
-        if (history_is_reopened_at(history, attempts[i].trial,
-                                   attempts[i].number)) {
+        if (reopenings_are_at(history, attempts[i].trial, attempts[i].number)) {
             memset(used, 0, sizeof(used));
             continue;
         }
@@ -149,8 +148,8 @@ static void check_given_up(const struct history *history,
     for (size_t i = 0; i < record->attempt_count; i++) {
         if (record->attempts[i].trial != job->number)
             continue;
-        if (history_is_reopened_at(history, job->number,
-                                   record->attempts[i].number - 1))
+        if (reopenings_are_at(history, job->number,
+                              record->attempts[i].number - 1))
             memset(used, 0, sizeof(used));
         last = may_be_uncounted(history, &record->attempts[i]) ||
                        check_is_link(history, record, &record->attempts[i])

@@ -22,7 +22,6 @@ struct client {
     struct buf in;
     bool is_answered;
     bool was_paused;     /* when it asked that it goes on */
-    int64_t trial;       /* that is to be put back */
     int64_t trials;      /* that the run is to have; 0: it asked for none */
     size_t ends;         /* of trials, when it asked */
     size_t ends_at_most; /* when it was answered */

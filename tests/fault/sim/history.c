@@ -71,7 +71,7 @@ static void on_tick(void *user, const struct engine_status *status)
 
     (void)status;
     if (scenario->time_ms > 0 && scenario->full == 0 &&
-        !history->world->is_signalled && history->reopening_count == 0 &&
+        !history->world->is_signalled && history->reopenings.count == 0 &&
         spent_ms > scenario->time_ms + scenario->grace_ms + SLACK_MS)
         world_fail("the engine runs for %" PRId64 " ms, and has %" PRId64,
                    spent_ms, scenario->time_ms);
@@ -338,7 +338,7 @@ static void play(struct history *history)
             pause_engine(history);
         run_session(history);
         if (rng_percent(&history->world->rng, history->scenario.reopens) &&
-            history_reopen(history))
+            reopenings_apply(history))
             history->is_over = false;
         if (history->sessions < MAX_SESSIONS / 2 &&
             budget_changes_plan(history))
@@ -385,6 +385,7 @@ bool history_run(const struct history_options *options, char failure[1024])
     site_destroy(world->site);
     disk_destroy(world->disk);
     scenario_clear(&history->scenario);
+    reopenings_clear(history);
     free(history->ends);
     free(history->directory);
     free(history);

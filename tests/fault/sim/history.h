@@ -4,6 +4,7 @@
 
 #include "orchestrator/engine.h"
 #include "tests/fault/sim/budget_changes.h"
+#include "tests/fault/sim/reopening.h"
 #include "tests/fault/sim/scenario.h"
 #include "tests/fault/sim/world.h"
 
@@ -22,15 +23,6 @@ struct history_end {
     bool will_retry;
 };
 
-/* A trial that was over and was put back. */
-struct history_reopening {
-    int64_t trial;
-    int64_t attempts; /* which it had by then */
-    size_t end_count; /* of the history then */
-};
-
-enum { HISTORY_REOPENINGS = 3 };
-
 struct history {
     struct world *world;
     struct scenario scenario;
@@ -46,32 +38,13 @@ struct history {
     struct engine_result result; /* of the last engine that returned */
     struct history_end *ends;
     size_t end_count, end_capacity;
-    struct history_reopening reopenings[HISTORY_REOPENINGS];
-    int reopening_count;
-    int64_t answered_count; /* of them, those that an engine was asked for */
+    struct reopenings reopenings;
     struct budget_changes budget;
 };
 
 /* The engine that runs was asked for something: perhaps it crashes of that, or
  * before, or when it is done and not answered yet. */
 void history_crash_soon(struct history *history);
-
-/* What `smtune retry` does without an engine, with some trial; whether it was
- * over. */
-bool history_reopen(struct history *history);
-/* Some trial that is over and may be put back now; 0: there is none. */
-int64_t history_reopen_begin(struct history *history);
-/* It was. */
-void history_reopen_end(struct history *history);
-/* Or the engine that was asked crashed: the record shows it, and says it in the
- * answer as well. */
-void history_reopen_doubt(struct history *history);
-/* Whether the trial was put back when more than so many ends of trials had been
- * told; or when it had so many attempts. */
-bool history_is_reopened_after(const struct history *history, int64_t trial,
-                               size_t end);
-bool history_is_reopened_at(const struct history *history, int64_t trial,
-                            int64_t attempts);
 
 struct history_options {
     uint64_t seed;

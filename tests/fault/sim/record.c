@@ -75,6 +75,17 @@ static void on_put_backs(struct record *record, sqlite3_stmt *statement)
     record->put_backs = sqlite3_column_int64(statement, 0);
 }
 
+static void on_reopened(struct record *record, sqlite3_stmt *statement)
+{
+    record->reopened =
+        mem_grow(record->reopened, record->reopened_count,
+                 &record->reopened_capacity, sizeof(*record->reopened));
+    record->reopened[record->reopened_count++] = (struct record_reopened){
+        .trial = sqlite3_column_int64(statement, 0),
+        .attempts = sqlite3_column_int64(statement, 1),
+    };
+}
+
 static double real_of(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL
@@ -204,6 +215,12 @@ void record_read(struct record *record, bool is_thorough)
               " WHERE event = 'answered'",
               on_put_backs, record);
     read_rows(db,
+              "SELECT j.number, (SELECT count(DISTINCT e.attempt_id)"
+              " FROM event AS e WHERE e.job_id = j.id AND e.seq < event.seq)"
+              " FROM event JOIN job AS j ON j.id = event.job_id"
+              " WHERE event = 'reopened' ORDER BY seq",
+              on_reopened, record);
+    read_rows(db,
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 1),"
@@ -233,6 +250,7 @@ void record_read(struct record *record, bool is_thorough)
 void record_clear(struct record *record)
 {
     free(record->budgets);
+    free(record->reopened);
     free(record->jobs);
     free(record->attempts);
     free(record->steps);

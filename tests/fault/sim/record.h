@@ -33,6 +33,12 @@ struct record_observation {
     int64_t promoted, promoted_to; /* 0: it was not */
 };
 
+/* A trial that was put back. */
+struct record_reopened {
+    int64_t trial;
+    int64_t attempts; /* which it had by then */
+};
+
 /* A change of the run's budget. */
 struct record_budget {
     int64_t trials;
@@ -49,8 +55,10 @@ struct record {
     int64_t budget_trials;         /* 0: as many as its file says */
     struct record_budget *budgets; /* the changes, one after the other */
     size_t budget_count, budget_capacity;
-    int64_t enqueued;          /* the last one's place; 0: none is there */
-    int64_t put_backs;         /* that engines have answered to */
+    int64_t enqueued;  /* the last one's place; 0: none is there */
+    int64_t put_backs; /* that engines have answered to */
+    struct record_reopened *reopened; /* one after the other */
+    size_t reopened_count, reopened_capacity;
     struct record_step *steps; /* in their order */
     size_t step_count, step_capacity;
     struct record_job *jobs; /* by number */

@@ -101,25 +101,38 @@ static bool signal_user(struct clients *clients, struct client *client,
 static bool put_back(struct clients *clients, struct client *client,
                      json_t *request)
 {
+    const struct reopening_request *asked = &clients->history->reopenings.asked;
     const struct scenario *scenario = &clients->history->scenario;
+    json_t *numbers;
 
-    if (scenario->step_count > 0 || scenario->faults > 0 || scenario->full > 0)
+    (void)client;
+    if (scenario->step_count > 0 || scenario->faults > 0 ||
+        scenario->full > 0 || !reopenings_draw(clients->history))
         return false;
-    client->trial = history_reopen_begin(clients->history);
-    json_object_set_new(request, "trials", json_pack("[I]", client->trial));
+    numbers = json_array();
+    for (size_t i = 0; i < asked->count; i++)
+        json_array_append_new(numbers, json_integer(asked->numbers[i]));
+    json_object_set_new(request, "trials", numbers);
+    json_object_set_new(request, "failed", json_boolean(asked->all_failed));
+    json_object_set_new(request, "force", json_boolean(asked->even_succeeded));
     json_object_set_new(request, "id", json_string("put back"));
-    return client->trial > 0;
+    return true;
 }
 
 static void on_put_back(struct clients *clients, struct client *client,
                         const json_t *reply)
 {
-    if (json_integer_value(json_object_get(reply, "count")) != 1)
-        world_fail("trial %" PRId64 " was put back, and the reply says else",
-                   client->trial);
-    history_reopen_end(clients->history);
-    clients->history->answered_count++;
-    client->trial = 0;
+    (void)client;
+    reopenings_acknowledge(clients->history,
+                           json_integer_value(json_object_get(reply, "count")));
+}
+
+static void on_put_back_refused(struct clients *clients, struct client *client,
+                                const json_t *reply)
+{
+    (void)client;
+    reopenings_refuse(clients->history,
+                      json_integer_value(json_object_get(reply, "status")));
 }
 
 static bool enqueue(struct clients *clients, struct client *client,
@@ -147,7 +160,7 @@ static void on_enqueued(struct clients *clients, struct client *client,
 static void doubt_put_back(struct clients *clients, struct client *client)
 {
     (void)client;
-    history_reopen_doubt(clients->history);
+    reopenings_doubt(clients->history);
 }
 
 static bool change_budget(struct clients *clients, struct client *client,
@@ -208,10 +221,10 @@ static const struct request_kind kinds[] = {
      .refused = on_budget_refused,
      .lost = doubt_budget},
     {.name = "retry",
-     .flag = "force",
      .weight = 12,
      .fill = put_back,
      .done = on_put_back,
+     .refused = on_put_back_refused,
      .lost = doubt_put_back},
     {.name = "enqueue", .weight = 12, .fill = enqueue, .done = on_enqueued},
     {.name = "stop", .flag = "drain", .weight = 3, .fill = signal_user},
