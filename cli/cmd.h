@@ -39,6 +39,7 @@ struct cmd {
     size_t options_size;    /* of the struct that opts fill */
     int min_operands, max_operands; /* -1: any number */
     bool hidden;                    /* not in the list of commands */
+    bool has_loop; /* it does not begin without descriptors to be had */
 
     /*
      * Does it. Data goes to stdout, messages to stderr. Returns the exit

@@ -162,5 +162,6 @@ const struct cmd cmd_dashboard = {
                 "smtune dashboard --read-only    # for a screen on the wall\n",
     .opts = opts,
     .options_size = sizeof(struct options),
+    .has_loop = true,
     .exec = exec,
 };

@@ -138,5 +138,6 @@ const struct cmd cmd_doctor = {
                 "smtune doctor -o json                   # for a bug report\n",
     .opts = opts,
     .options_size = sizeof(struct options),
+    .has_loop = true,
     .exec = exec_doctor,
 };

@@ -303,5 +303,6 @@ const struct cmd cmd_launch = {
     .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = -1,
+    .has_loop = true,
     .exec = exec_launch,
 };

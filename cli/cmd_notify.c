@@ -163,5 +163,6 @@ const struct cmd cmd_notify = {
     .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = 1,
+    .has_loop = true,
     .exec = exec_notify,
 };

@@ -149,3 +149,43 @@ def test_a_missing_process_is_no_trials_fault(nobodys):
     causes = database.execute("SELECT DISTINCT cause FROM attempt").fetchall()
     database.close()
     assert sorted(causes) == [("launch_error",), ("ok",)]
+
+
+@pytest.mark.parametrize("command", [("run", "it.yaml"), ("resume", "it"),
+                                     ("stop", "it"),
+                                     ("launch", "-n", 1, "--", "true"),
+                                     ("dashboard", "--port", 0), ("doctor",)])
+def test_without_descriptors_one_line_says_so(smtune, write, command):
+    write("it.yaml", """\
+        version: 1
+        name: it
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        budget: {trials: 1}
+        trial: {shell: "echo loss=1"}
+        """)
+    for files in range(4, 26, 3):
+        result = subprocess.run(
+            ["prlimit", f"--nofile={files}", "smtune", *map(str, command)],
+            env=smtune.environment(), cwd=smtune.directory,
+            capture_output=True, text=True, timeout=60)
+        assert result.returncode == 1
+        assert result.stderr == (
+            "smtune: cannot open 24 files at once: the limit of this process "
+            f"is {files} ('ulimit -n' raises it)\n")
+    assert not smtune.store.exists()
+
+
+def test_with_few_descriptors_a_run_succeeds(smtune, write):
+    path = write("it.yaml", """\
+        version: 1
+        name: it
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        budget: {trials: 20, parallel: 10}
+        trial: {shell: "sleep 0.1; echo loss=1"}
+        """)
+    for limit in ("28:28", "9:60"):
+        subprocess.run(["prlimit", f"--nofile={limit}", "smtune", "run", path],
+                       env=smtune.environment(), cwd=smtune.directory,
+                       capture_output=True, check=True, timeout=60)
