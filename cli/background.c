@@ -22,7 +22,15 @@ static void add_hint(const struct cli *cli, const char *verb, const char *run,
     buf_printf(out, " %s  %s\n", run, what);
 }
 
-/* The line that the parent of a detached run prints. */
+static void add_hints(const struct cli *cli, const char *run, struct buf *out)
+{
+    add_hint(cli, "attach", run, "  watch it", out);
+    add_hint(cli, "status", run, "  how it stands", out);
+    add_hint(cli, "wait", run, "    wait for its end", out);
+    add_hint(cli, "stop", run, "    stop it", out);
+}
+
+/* What the parent of a detached run prints. */
 static char *describe_detached(const struct cli *cli, const struct run *run)
 {
     struct buf text = BUF_INIT;
@@ -30,10 +38,8 @@ static char *describe_detached(const struct cli *cli, const struct run *run)
     if (cli->output == OUTPUT_TABLE) {
         buf_printf(&text, "run '%s' goes on in the background (pid %d)\n",
                    run->name, (int)getpid());
-        add_hint(cli, "attach", run->name, "  watch it", &text);
-        add_hint(cli, "status", run->name, "  how it stands", &text);
-        add_hint(cli, "wait", run->name, "    wait for its end", &text);
-        add_hint(cli, "stop", run->name, "    stop it", &text);
+        if (!cli->quiet)
+            add_hints(cli, run->name, &text);
     } else {
         json_t *json =
             json_pack("{s:s, s:i}", "run", run->name, "pid", (int)getpid());

@@ -13,7 +13,7 @@ int control_address(const char *run_directory, struct sockaddr_un *address,
 
     if (directory < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
-                             errno, "cannot open %s", run_directory);
+                             errno, "cannot open '%s'", run_directory);
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(address->sun_path, sizeof(address->sun_path),
              "/proc/self/fd/%d/" CONTROL_SOCKET_NAME, directory);

@@ -41,7 +41,7 @@ int engine_lock_take(const char *run_directory, struct err *err)
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd < 0) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot open %s", path);
+        err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
     } else if (try_lock(fd) != 0) {
         err_set(err, ERR_BUSY, "an engine (pid %" PRId64 ") works on this run",
                 read_pid(fd));
@@ -73,7 +73,7 @@ int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err)
     if (fd < 0) {
         if (errno != ENOENT)
             result =
-                err_set_errno(err, ERR_FAILED, errno, "cannot open %s", path);
+                err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
     } else if (fcntl(fd, F_OFD_GETLK, &lock) != 0) {
         result = err_set_errno(err, ERR_FAILED, errno,
                                "cannot ask for the "

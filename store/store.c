@@ -329,10 +329,16 @@ static char *find_above(const char *directory)
 }
 
 static void report_missing(const struct store *store, const char *directory,
-                           struct err *err)
+                           int error, struct err *err)
 {
-    char *above = find_above(store->directory);
+    char *above;
 
+    if (error != ENOENT && error != ENOTDIR) {
+        err_set_errno(err, ERR_FAILED, error, "cannot open the store '%s'",
+                      directory);
+        return;
+    }
+    above = find_above(store->directory);
     err_set(err, ERR_NOT_FOUND, "there is no store at '%s'%s%s%s", directory,
             above != NULL ? " (there is one at '" : "",
             above != NULL ? above : "", above != NULL ? "')" : "");
@@ -351,7 +357,7 @@ struct store *store_open(const char *directory, enum store_mode mode,
     if (mode == STORE_CREATE && fs_make_directories(store->directory, err) < 0)
         goto fail;
     if (mode != STORE_CREATE && !fs_exists(store->path)) {
-        report_missing(store, directory, err);
+        report_missing(store, directory, errno, err);
         goto fail;
     }
     if (check_place(store, err) < 0)

@@ -402,6 +402,17 @@ def test_without_a_store(smtune, command):
     assert not smtune.store.exists()
 
 
+def test_a_store_that_cannot_be_opened_is_not_called_missing(smtune):
+    loop = smtune.directory / "loop"
+    loop.symlink_to(loop)
+    for command in ("ls", "status", "fsck"):
+        result = smtune("--store", loop, command, *["x"] * (command == "status"))
+        assert result.returncode == 1
+        assert result.stderr == (
+            f"smtune: cannot open the store '{loop}': Too many levels of "
+            "symbolic links\n"), result.stderr
+
+
 def test_names_the_store_of_a_folder_above(smtune, fill, tmp_path):
     fill("r", trials=1)
     below = tmp_path / "a" / "b"

@@ -516,6 +516,9 @@ def test_detach(smtune, experiment):
     (smtune.directory / "go").touch()
     assert smtune("wait", "exp").returncode == 0
     assert states(smtune) == ["succeeded"] * 6
+    quiet = smtune.ok("run", path, "--detach", "--quiet", "--name", "quiet")
+    assert quiet.startswith("run 'quiet' goes on") and quiet.count("\n") == 1
+    smtune.ok("wait", "quiet")
 
 
 def test_detach_tells_what_is_wrong(smtune, write):
