@@ -238,8 +238,7 @@ static int on_turn(void *user)
     struct engine *engine = delivery->engine;
 
     engine_record_answers(engine);
-    if (store_in_transaction(engine->store))
-        engine_commit(engine);
+    engine_commit(engine);
     return engine->is_broken || engine->signals != delivery->signals;
 }
 

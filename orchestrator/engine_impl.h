@@ -352,6 +352,7 @@ bool engine_wait_to_begin_again(struct engine *engine);
 /* ledger.c */
 /* Opens the transaction if it is not open. False when the engine broke. */
 bool engine_begin(struct engine *engine);
+/* Likewise; what is open is committed. */
 bool engine_commit(struct engine *engine);
 /* Into the open transaction: that the wall clock jumped, if it did. What is
  * told of times in the record stands by it; *now_ms is the clock's then. */

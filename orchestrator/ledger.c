@@ -56,6 +56,8 @@ bool engine_commit(struct engine *engine)
 
     if (engine->is_broken)
         return false;
+    if (!store_in_transaction(engine->store))
+        return true;
     if (engine_note_clock(engine, &now_ms, &err) != 0 ||
         store_commit(engine->store, &err) != 0) {
         engine_break(engine, &err);

@@ -238,6 +238,18 @@ static struct run *open_run(struct history *history, struct store *store,
     return run;
 }
 
+/* It may, where the disk or the executor fails it. */
+static void give_up(const struct history *history, const struct err *err)
+{
+    const struct scenario *scenario = &history->scenario;
+
+    world_trace("the engine gives up: %s", err->text);
+    if (scenario->faults == 0 && scenario->denials == 0 &&
+        scenario->full == 0 && scenario->habits.error == 0 &&
+        scenario->habits.break_every == 0)
+        world_fail("the engine gives up, and nothing failed it: %s", err->text);
+}
+
 /* What a process does for `smtune run` and `smtune resume`. Whether the run is
  * over; not after an error, which another try has to get over. */
 static bool run_engine(struct history *history)
@@ -265,7 +277,7 @@ static bool run_engine(struct history *history)
         history->heard_ms = history->world->now_ms;
         history->result = result;
     } else if (goes_on != 0) { /* the disk knows only what it said before */
-        world_trace("the engine gives up: %s", err.text);
+        give_up(history, &err);
     }
     run_close(run);
     store_close(store);
