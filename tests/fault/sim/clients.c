@@ -104,7 +104,9 @@ static void on_call(void *user)
 {
     struct clients *clients = user;
 
-    clients_call(clients, request_draw(&world_of(clients)->rng));
+    clients_call(clients,
+                 request_draw(&world_of(clients)->rng,
+                              clients->history->scenario.step_count > 0));
 }
 
 void clients_plan(struct clients *clients)

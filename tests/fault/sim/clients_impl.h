@@ -39,8 +39,8 @@ struct clients {
 
 struct request_kind {
     const char *name, *flag; /* flag NULL: none */
-    int weight;
-    bool stays; /* the client, to hear of what happens */
+    int weights[2]; /* of 100, to the engine of an experiment, a workflow */
+    bool stays;     /* the client, to hear of what happens */
     /* NULL: nothing is added. False: it has nothing to ask. */
     bool (*fill)(struct clients *clients, struct client *client,
                  json_t *request);
@@ -57,7 +57,7 @@ struct request_kind {
 /* ---- requests.c ---- */
 
 /* One of all, by their weights. */
-const struct request_kind *request_draw(struct rng *rng);
+const struct request_kind *request_draw(struct rng *rng, bool is_workflow);
 
 /* ---- clients.c ---- */
 

@@ -106,8 +106,8 @@ static bool put_back(struct clients *clients, struct client *client,
     json_t *numbers;
 
     (void)client;
-    if (scenario->step_count > 0 || scenario->faults > 0 ||
-        scenario->full > 0 || !reopenings_draw(clients->history))
+    if (scenario->faults > 0 || scenario->full > 0 ||
+        !reopenings_draw(clients->history))
         return false;
     numbers = json_array();
     for (size_t i = 0; i < asked->count; i++)
@@ -210,33 +210,39 @@ static const struct request_kind resume = {
     .name = "resume", .fill = end_pause, .refused = keep_pause};
 
 static const struct request_kind kinds[] = {
-    {.name = "status", .weight = 17, .done = on_status},
-    {.name = "subscribe", .weight = 17, .stays = true, .done = on_subscribed},
-    {.name = "pause", .weight = 12, .done = on_paused},
-    {.name = "pause", .flag = "now", .weight = 12, .done = on_paused},
+    {.name = "status", .weights = {17, 10}, .done = on_status},
+    {.name = "subscribe",
+     .weights = {17, 10},
+     .stays = true,
+     .done = on_subscribed},
+    {.name = "pause", .weights = {12, 12}, .done = on_paused},
+    {.name = "pause", .flag = "now", .weights = {12, 12}, .done = on_paused},
     {.name = "resume",
-     .weight = 12,
+     .weights = {12, 4},
      .fill = change_budget,
      .done = on_budget_changed,
      .refused = on_budget_refused,
      .lost = doubt_budget},
     {.name = "retry",
-     .weight = 12,
+     .weights = {12, 42},
      .fill = put_back,
      .done = on_put_back,
      .refused = on_put_back_refused,
      .lost = doubt_put_back},
-    {.name = "enqueue", .weight = 12, .fill = enqueue, .done = on_enqueued},
-    {.name = "stop", .flag = "drain", .weight = 3, .fill = signal_user},
-    {.name = "stop", .weight = 3, .fill = signal_user},
+    {.name = "enqueue",
+     .weights = {12, 4},
+     .fill = enqueue,
+     .done = on_enqueued},
+    {.name = "stop", .flag = "drain", .weights = {3, 3}, .fill = signal_user},
+    {.name = "stop", .weights = {3, 3}, .fill = signal_user},
 };
 
-const struct request_kind *request_draw(struct rng *rng)
+const struct request_kind *request_draw(struct rng *rng, bool is_workflow)
 {
     int64_t drawn = rng_between(rng, 0, 99);
     size_t i = 0;
 
-    while (i + 1 < ARRAY_LEN(kinds) && drawn >= kinds[i].weight)
-        drawn -= kinds[i++].weight;
+    while (i + 1 < ARRAY_LEN(kinds) && drawn >= kinds[i].weights[is_workflow])
+        drawn -= kinds[i++].weights[is_workflow];
     return &kinds[i];
 }
