@@ -324,10 +324,11 @@ int schema_check_item(const struct schema_key *key,
         return 0;
     if (node->type == CONF_LIST && (key->type & SCHEMA_LIST) != 0)
         return check_list(key->element, node, label, diags);
-    if (shorthand == NULL || node->text == NULL || node->type == CONF_NULL)
+    if (shorthand == NULL || node->type == CONF_NULL ||
+        (node->type == CONF_LIST && (shorthand->type & SCHEMA_LIST) == 0))
         return check_scalar(key, node, label, diags);
     name = schema_label(label, shorthand->name);
-    rc = check_scalar(shorthand, node, name, diags);
+    rc = schema_check_item(shorthand, node, name, diags);
     free(name);
     return rc;
 }

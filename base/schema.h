@@ -42,7 +42,7 @@ struct schema_key {
     const struct schema_key *keys;     /* SCHEMA_MAP: the keys it may have */
     const struct schema_key *element;  /* SCHEMA_LIST, and maps of free keys;
                                           its name is a noun for messages */
-    const char *shorthand; /* a scalar stands for {shorthand: scalar} */
+    const char *shorthand; /* what is no map stands for {shorthand: it} */
     const char *doc;       /* one or two sentences, for manual and editor */
     const char *fallback;  /* what holds when left out, in words; or NULL */
     const char *example;   /* one YAML flow value, or NULL */

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -294,7 +296,8 @@ static void build_budget(struct build *build, const struct conf_node *node)
     refuse_with_many(build, node, "convergence");
 }
 
-/* The method itself may find that it cannot search this space. */
+/* The method itself may find that it cannot search this space. One that is
+ * not named is chosen such that it can. */
 static void check_search(struct build *build, const struct conf_node *root)
 {
     const struct conf_node *node = conf_get(root, "search");
@@ -306,8 +309,7 @@ static void check_search(struct build *build, const struct conf_node *root)
         return;
     strategy = search_create(experiment, NULL, &err);
     if (strategy == NULL)
-        diags_add(build->diags, node != NULL ? node->place : root->place, NULL,
-                  "search: %s", err.text);
+        diags_add(build->diags, node->place, NULL, "search: %s", err.text);
     strategy_destroy(strategy);
 }
 
@@ -342,15 +344,20 @@ static int open_executor(struct conf_doc *doc, const char *assignment,
 {
     static const char prefix[] = "executor.";
     const struct conf_node *node = conf_get(conf_root(doc), "executor");
-    char *name;
+    struct buf name = BUF_INIT;
+    json_t *text;
     int rc;
 
     if (strncmp(assignment, prefix, sizeof(prefix) - 1) != 0 || node == NULL ||
         node->type != CONF_TEXT)
         return 0;
-    name = mem_printf("executor={name: %s}", node->text);
-    rc = conf_set(doc, name, err);
-    free(name);
+    text = json_string(node->text);
+    buf_add_string(&name, "executor={name: ");
+    json_print(text, &name);
+    buf_add_char(&name, '}');
+    rc = conf_set(doc, buf_text(&name), err);
+    buf_clear(&name);
+    json_decref(text);
     return rc;
 }
 

@@ -73,12 +73,13 @@ static const char *const common_keys[] = {"method", "resource", "metric", "min",
 /* Where to point at for what is said of the schedule as a whole. */
 static struct diag_place schedule_place(const struct conf_node *root)
 {
-    static const char *const keys[] = {"schedule", "early_stopping", "search"};
+    static const char *const keys[] = {"search", "early_stopping", "schedule"};
+    struct diag_place place = root->place;
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (conf_get(root, keys[i]) != NULL)
-            return conf_get(root, keys[i])->place;
-    return root->place;
+            place = conf_get(root, keys[i])->place;
+    return place;
 }
 
 /* ---- which method ---- */
@@ -244,14 +245,15 @@ static uint64_t read_constant(struct build *build, const char *name,
     return MAX_MAX;
 }
 
-/* What is searched and given out at once would be two values. */
+/* What is searched and given out at once would be two values; it is no
+ * constant. */
 static bool refuse_searched(struct build *build, const struct conf_node *root)
 {
     const char *name = build->experiment->schedule.resource;
     const struct conf_node *param =
         conf_get_key(conf_get(root, "parameters"), name);
 
-    if (param == NULL || find_constant(root, name) != NULL)
+    if (param == NULL)
         return false;
     diags_add(build->diags, param->place,
               "leave the parameter out and give 'schedule.max', or call the "

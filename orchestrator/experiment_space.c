@@ -95,9 +95,9 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
     case CONF_NULL:
     case CONF_LIST:
     case CONF_MAP:
-        break;
+    default:
+        return -1; /* as the schema has said */
     }
-    return -1; /* as the schema has said */
 }
 
 /* The values' array is the caller's to free. */
@@ -135,27 +135,26 @@ static const struct conf_node *find_repeated(const struct conf_node *values)
     return values;
 }
 
-/* Where to point at for what param_check says: the first of its words that
- * names a key. */
+/* Where to point at for what param_check says: the key that the most telling of
+ * its words names, which is the last one here. */
 static const struct conf_node *find_culprit(const struct conf_node *node,
                                             const char *text)
 {
     static const char *const words[][2] = {
-        {"needs min", "min"}, {"needs max", "max"}, {"min ", "min"},
-        {"max ", "max"},      {"the range", "max"}, {"scale", "scale"},
-        {"value ", "values"}, {"values", "values"},
+        {"values", "values"}, {"value ", "values"}, {"scale", "scale"},
+        {"the range", "max"}, {"max ", "max"},      {"min ", "min"},
+        {"needs max", "max"}, {"needs min", "min"}, {": step", "step"},
     };
+    const struct conf_node *culprit = node;
 
-    if (strstr(text, ": step") != NULL && conf_get(node, "step") != NULL)
-        return conf_get(node, "step");
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         const struct conf_node *item = conf_get(node, words[i][1]);
 
         if (item == NULL || strstr(text, words[i][0]) == NULL)
             continue;
-        return item->type == CONF_LIST ? find_repeated(item) : item;
+        culprit = item->type == CONF_LIST ? find_repeated(item) : item;
     }
-    return node;
+    return culprit;
 }
 
 static int read_param(struct build *build, const struct conf_node *node,

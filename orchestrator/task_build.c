@@ -53,12 +53,9 @@ static struct template *create_words(struct task_build *t,
         template =
             template_create_words(t->build->experiment->env, words, list->count,
                                   t->tables, t->table_count, &err);
-    if (sound && template == NULL) {
-        size_t word = (size_t)(err.column > 0 ? err.column : 1);
-
-        diags_add(t->build->diags, list->items[word - 1]->place, NULL,
+    if (sound && template == NULL)
+        diags_add(t->build->diags, list->items[err.column - 1]->place, NULL,
                   "command: %s", err.text);
-    }
     free(words);
     return template;
 }

@@ -11,7 +11,8 @@
 #include "base/regex.h"
 #include "base/schema.h"
 
-enum { EXIT_STATUS_MAX = 255, SIGNAL_MAX = 64, SIGNAL_NAMES_MAX = 32 };
+/* Linux has a name for each of the first 31 signals. */
+enum { EXIT_STATUS_MAX = 255, SIGNAL_MAX = 64, SIGNAL_NAMES = 31 };
 
 /* A rule under way, with the lists that will be the rule's. */
 struct match {
@@ -60,44 +61,29 @@ static void add_exits(struct match *match, const struct conf_node *node,
                   EXIT_STATUS_MAX);
 }
 
-static size_t list_signals(const char **names)
-{
-    size_t count = 0;
-
-    for (int i = 1; i < SIGNAL_NAMES_MAX; i++) {
-        const char *name = sigabbrev_np(i);
-
-        if (name != NULL)
-            names[count++] = name;
-    }
-    return count;
-}
-
 /* "SEGV", "SIGSEGV" or "11" */
 static int find_signal(const char *text)
 {
     if (strncasecmp(text, "SIG", 3) == 0)
         text += 3;
-    for (int i = 1; i < SIGNAL_NAMES_MAX; i++) {
-        const char *name = sigabbrev_np(i);
-
-        if (name != NULL && strcasecmp(name, text) == 0)
+    for (int i = 1; i <= SIGNAL_NAMES; i++)
+        if (strcasecmp(sigabbrev_np(i), text) == 0)
             return i;
-    }
     return parse_number(text, strlen(text), SIGNAL_MAX);
 }
 
 int task_find_signal(const struct build *build, const struct conf_node *node,
                      const char *text)
 {
-    const char *names[SIGNAL_NAMES_MAX];
+    const char *names[SIGNAL_NAMES];
     int number = find_signal(text);
 
     if (number > 0)
         return number;
+    for (int i = 0; i < SIGNAL_NAMES; i++)
+        names[i] = sigabbrev_np(i + 1);
     return diags_add_unknown(build->diags, node->place, text, names,
-                             list_signals(names), "there is no signal '%s'",
-                             text);
+                             SIGNAL_NAMES, "there is no signal '%s'", text);
 }
 
 static void add_signal(struct match *match, const struct conf_node *node,

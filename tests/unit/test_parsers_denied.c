@@ -18,13 +18,16 @@
 #include "base/diag.h"
 #include "base/expr.h"
 #include "base/regex.h"
+#include "orchestrator/experiment_impl.h"
 
-/* The one that has none; NULL: all have. The linker puts these in place. */
+/* The one that has none, after so many calls that had; NULL: all have. The
+ * linker puts these in place. */
 static const char *denied;
+static int granted;
 
 static bool is_denied(const char *call)
 {
-    return denied != NULL && strcmp(denied, call) == 0;
+    return denied != NULL && strcmp(denied, call) == 0 && granted-- <= 0;
 }
 
 #define WRAP(type, call, failed, parameters, arguments)                        \
@@ -111,6 +114,28 @@ static void test_conf__has_no_key_without_memory(void **state)
     denied = NULL;
 }
 
+static void test_conf__lets_no_experiment_be_opened(void **state)
+{
+    static const char *const calls[] = {"yaml_parser_initialize",
+                                        "sqlite3_open_v2"};
+    static const char *const assignments[] = {"executor.cpus=1", "name=a"};
+    struct experiment_source source = {
+        .path = "", .assignments = assignments, .is_for_search = true};
+
+    (void)state;
+    for (size_t count = 0; count <= ARRAY_LEN(assignments); count++) {
+        struct conf_doc *doc = conf_parse("executor: local\n", 16, NULL);
+        struct err err = {0};
+
+        assert_non_null(doc);
+        source.assignment_count = count;
+        denied = calls[count == 0];
+        assert_null(experiment_open(doc, &source, &err));
+        denied = NULL;
+        assert_int_not_equal(err.kind, ERR_NONE);
+    }
+}
+
 /* ---- regular expressions ---- */
 
 static void test_regex__is_none_without_memory(void **state)
@@ -130,6 +155,28 @@ static void test_regex__is_none_without_memory(void **state)
         assert_int_equal(err.kind, ERR_FAILED);
         assert_string_equal(err.text, "no memory for a regular expression");
     }
+}
+
+/* Each by itself it was one, together there was no memory any more. */
+static void test_metrics__are_none_without_memory(void **state)
+{
+    static const char experiment[] =
+        "version: 1\nobjective: loss\nparameters: {x: {type: bool}}\n"
+        "trial: {command: x, metrics: {loss: 'loss=(.*)'}}\n";
+    struct experiment_source source = {
+        .text = experiment, .length = strlen(experiment), .path = ""};
+    struct diags *diags = diags_create("");
+
+    (void)state;
+    denied = "pcre2_match_context_create_8";
+    granted = 1;
+    assert_null(experiment_parse(&source, diags, NULL));
+    denied = NULL;
+    granted = 0;
+    assert_int_equal(diags_count(diags), 1);
+    assert_string_equal(diags_get(diags, 0)->text,
+                        "no memory for a regular expression");
+    diags_destroy(diags);
 }
 
 static void test_regex__finds_the_same_without_jit(void **state)
@@ -200,7 +247,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conf__says_that_there_is_no_memory),
         cmocka_unit_test(test_conf__has_no_key_without_memory),
+        cmocka_unit_test(test_conf__lets_no_experiment_be_opened),
         cmocka_unit_test(test_regex__is_none_without_memory),
+        cmocka_unit_test(test_metrics__are_none_without_memory),
         cmocka_unit_test(test_regex__finds_the_same_without_jit),
         cmocka_unit_test(test_expr__has_no_evaluator_without_its_walls),
         cmocka_unit_test(test_expr__gives_no_text_without_memory),
