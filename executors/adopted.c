@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "executors/adopted_impl.h"
 
 /*
@@ -118,6 +119,24 @@ static int64_t end_of_lost_ms(const struct adopted *adopted)
     return last_ms > 0 && last_ms < now_ms ? last_ms : now_ms;
 }
 
+/* What is known is said first. */
+static void describe_lost(const struct adopted_list *list,
+                          const struct adopted *adopted, char *text,
+                          size_t size)
+{
+    char limit[32], told[64] = "";
+
+    if (adopted->told == CAUSE_TIMEOUT) {
+        units_format_duration(adopted->time_ms, limit, sizeof(limit));
+        snprintf(told, sizeof(told), "time limit of %s reached; ", limit);
+    } else if (adopted->told != CAUSE_OK) {
+        snprintf(told, sizeof(told), "told to end; ");
+    }
+    snprintf(text, size, "%show it ended is not known: %s", told,
+             is_of_this_boot(list, adopted) ? "its smtune-shim was gone by then"
+                                            : "the machine was started anew");
+}
+
 static void tell_lost(const struct adopted_list *list,
                       const struct adopted *adopted, struct attempt_exit *end)
 {
@@ -126,10 +145,7 @@ static void tell_lost(const struct adopted_list *list,
                                  .exit_code = -1,
                                  .started_ms = adopted->claim.time_ms,
                                  .ended_ms = end_of_lost_ms(adopted)};
-    snprintf(end->text, sizeof(end->text), "%s",
-             is_of_this_boot(list, adopted)
-                 ? "how it ended is not known: its smtune-shim was gone by then"
-                 : "how it ended is not known: the machine was started anew");
+    describe_lost(list, adopted, end->text, sizeof(end->text));
 }
 
 static bool has_ended(struct adopted_list *list, struct adopted *adopted,

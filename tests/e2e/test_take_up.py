@@ -155,6 +155,34 @@ def test_of_what_was_lost_nothing_is_known(smtune, write):
     assert known["cpu_ms"] is not None
 
 
+def test_of_what_was_lost_it_is_said_why_it_was_ended(smtune, write):
+    path = write("it.yaml", """\
+        version: 1
+        name: it
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: float, min: 0, max: 1}}
+        search: {method: random, seed: 1}
+        budget: {trials: 1, parallel: 1}
+        trial:
+          shell: "echo loss=1; kill -9 $PPID; exec sleep 60"
+          resources: {time: 1500ms, grace: 1s}
+        """)
+    smtune("run", path)
+    attempt, = smtune.json("show", "it", 1)["attempts"]
+    assert attempt["cause"] == "timeout"
+    assert attempt["text"] == (
+        "time limit of 1.5 s reached; how it ended is not known: its "
+        "smtune-shim was gone by then")
+    smtune("run", path, "--name", "told", "--set", "trial.resources.time=1h",
+           "--detach")
+    wait_until(lambda: smtune("logs", "told", 1).stdout == "loss=1\n")
+    smtune.ok("stop", "told")
+    attempt, = smtune.json("show", "told", 1)["attempts"]
+    assert attempt["cause"] == "cancelled"
+    assert attempt["text"] == ("told to end; how it ended is not known: its "
+                               "smtune-shim was gone by then")
+
+
 def test_where_there_are_no_nodes_none_is_avoided(smtune, write):
     engine = smtune.start("run", write("it.yaml", AVOIDING))
     wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
