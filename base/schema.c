@@ -231,9 +231,9 @@ static int check_range(const struct schema_key *key, unsigned type, double size,
                      label, low ? "least" : "most", limit, unit, node->text);
 }
 
-static int check_choice(const struct schema_key *key,
-                        const struct conf_node *node, const char *label,
-                        struct diags *diags)
+static int check_text(const struct schema_key *key,
+                      const struct conf_node *node, const char *label,
+                      struct diags *diags)
 {
     size_t count, i = 0;
     const char **choices = schema_choices(key, &count);
@@ -241,7 +241,9 @@ static int check_choice(const struct schema_key *key,
 
     while (i < count && strcmp(choices[i], node->text) != 0)
         i++;
-    if (count > 0 && i == count)
+    if (key->min > 0 && node->text[0] == '\0')
+        rc = diags_add(diags, node->place, NULL, "%s is empty", label);
+    else if (count > 0 && i == count)
         rc = diags_add_unknown(diags, node->place, node->text, choices, count,
                                "%s cannot be '%s'", label, node->text);
     free(choices);
@@ -263,7 +265,7 @@ static int check_scalar(const struct schema_key *key,
     if (kind == NULL)
         return add_wrong_type(key, node, label, diags);
     if (kind->type == SCHEMA_TEXT)
-        return check_choice(key, node, label, diags);
+        return check_text(key, node, label, diags);
     return check_range(key, kind->type, size, node, label, diags);
 }
 

@@ -36,7 +36,8 @@ struct schema_key {
                              writes that is told the name; or NULL */
     unsigned type;        /* schema_type bits */
     bool required;
-    double min, max;            /* both 0: no limits; in seconds, bytes */
+    double min, max;            /* both 0: no limits; in seconds, bytes; min of
+                                   a text: it is not empty */
     const char *const *choices; /* NULL-ended; NULL: any */
     const char *const *(*names)(void); /* choices too, from another part */
     const struct schema_key *keys;     /* SCHEMA_MAP: the keys it may have */

@@ -95,6 +95,8 @@ static json_t *text_json(const struct schema_key *key)
         json_array_append_new(list, json_string(choices[i]));
     if (count > 0)
         json_object_set(json, "enum", list);
+    if (key->min > 0)
+        json_object_set_new(json, "minLength", json_integer(1));
     json_decref(list);
     free(choices);
     return json;

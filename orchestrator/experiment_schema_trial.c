@@ -28,6 +28,7 @@ static const struct schema_key variable_element = {
 static const struct schema_key channel_element = {
     .name = "channel",
     .type = SCHEMA_TEXT,
+    .min = 1,
 };
 
 static const struct schema_key scale_keys[] = {

@@ -119,6 +119,9 @@ static void read_pattern(struct workflow_build *w, const struct conf_node *map,
         read_range(w, range, axis);
     if (glob == NULL || glob->type != CONF_TEXT)
         return;
+    if (strstr(glob->text, "${{") != NULL)
+        diags_add(w->build.diags, glob->place, NULL,
+                  "a glob is taken as it is: '${{' in it stands for no value");
     axis->kind = AXIS_GLOB;
     axis->pattern = experiment_resolve_path(w->build.file, glob->text);
 }

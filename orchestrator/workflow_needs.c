@@ -278,8 +278,6 @@ void workflow_end_needs(struct workflow_build *w)
 {
     struct reach *reach = w->reach;
 
-    if (reach == NULL)
-        return;
     for (size_t i = 0; i < MARKS_MAX; i++)
         free(reach->behind[i]);
     free(reach->stack);

@@ -208,9 +208,6 @@ void workflow_build_outputs(struct step_build *s)
 
         if (path == NULL || path->type != CONF_TEXT)
             continue;
-        if (*path->text == '\0')
-            diags_add(s->w->build.diags, path->place, NULL,
-                      "output '%s' has an empty path", output->name);
         output->path =
             task_build_text(&s->task, path, TEMPLATE_TEXT, "outputs");
     }

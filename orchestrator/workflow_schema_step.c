@@ -10,6 +10,7 @@ static const char *const growths[] = {"linear", "sqrt", NULL};
 static const struct schema_key text_element = {
     .name = "text",
     .type = SCHEMA_TEXT,
+    .min = 1,
 };
 
 static const struct schema_key value_element = {
@@ -31,6 +32,7 @@ static const struct schema_key axis_keys[] = {
     {
         .name = "glob",
         .type = SCHEMA_TEXT,
+        .min = 1,
         .doc = "The paths that match a pattern, when the step begins, in the "
                "order of their bytes. A relative one starts at the file's own "
                "folder.",
@@ -57,6 +59,7 @@ static const struct schema_key output_keys[] = {
     {
         .name = "value",
         .type = SCHEMA_TEXT,
+        .min = 1,
         .required = true,
         .doc = "A file of key=value lines or one JSON object, which the step "
                "writes.",
@@ -65,6 +68,7 @@ static const struct schema_key output_keys[] = {
     {
         .name = "key",
         .type = SCHEMA_TEXT,
+        .min = 1,
         .doc = "The key in it; a.b goes into objects.",
         .fallback = "the output's name",
         .example = "test.accuracy",
@@ -75,6 +79,7 @@ static const struct schema_key output_keys[] = {
 static const struct schema_key output_element = {
     .name = "output",
     .type = SCHEMA_TEXT | SCHEMA_MAP | SCHEMA_NULL,
+    .min = 1,
     .keys = output_keys,
 };
 
@@ -82,6 +87,7 @@ static const struct schema_key channel_keys[] = {
     {
         .name = "path",
         .type = SCHEMA_TEXT,
+        .min = 1,
         .required = true,
         .doc = "The folder.",
         .example = "data/train",
@@ -217,6 +223,7 @@ static const struct schema_key cache_keys[] = {
     {
         .name = "inputs",
         .type = SCHEMA_LIST | SCHEMA_TEXT,
+        .min = 1,
         .element = &text_element,
         .doc = "Files, folders or patterns whose content the result hangs on.",
         .fallback = "none",
@@ -315,6 +322,7 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "fail",
         .type = SCHEMA_TEXT,
+        .min = 1,
         .doc = "In place of `command`: the step fails, with this message.",
         .example = "the loss is ${{ train.loss }}, too high",
     },

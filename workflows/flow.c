@@ -177,6 +177,7 @@ static void judge(const struct flow *flow, struct flow_node *node)
         node->rule_begins = failure != FLOW_NO_STEP;
         break;
     case FLOW_ALWAYS:
+    default:
         node->because = FLOW_NO_STEP;
         node->rule_begins = true;
         break;

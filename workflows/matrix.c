@@ -23,8 +23,19 @@ enum { SHOWN_BYTES = 60 };
 
 static bool is_scalar(const json_t *json)
 {
-    return json_is_number(json) || json_is_string(json) ||
-           json_is_boolean(json);
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+    case JSON_NULL:
+        return false;
+    case JSON_STRING:
+    case JSON_INTEGER:
+    case JSON_REAL:
+    case JSON_TRUE:
+    case JSON_FALSE:
+    default:
+        return true;
+    }
 }
 
 static int refuse_element(const json_t *element, size_t place, struct err *err)
@@ -41,7 +52,7 @@ static int refuse_element(const json_t *element, size_t place, struct err *err)
 
 static int check_list(const json_t *list, struct err *err)
 {
-    if (!json_is_array(list))
+    if (json_typeof(list) != JSON_ARRAY)
         return err_set(err, ERR_FILE, "no list");
     for (size_t i = 0; i < json_array_size(list); i++)
         if (!is_scalar(json_array_get(list, i)))
@@ -74,7 +85,7 @@ struct matrix *matrix_create(const json_t *axes, struct err *err)
     const char *name;
     json_t *list;
 
-    if (axes != NULL && !json_is_object(axes)) {
+    if (axes != NULL && json_typeof(axes) != JSON_OBJECT) {
         err_set(err, ERR_FILE, "a matrix is no object of lists");
         return NULL;
     }
@@ -131,7 +142,7 @@ static void leave_out_nulls(json_t *list)
     json_t *kept = json_array();
 
     for (size_t i = 0; i < json_array_size(list); i++)
-        if (!json_is_null(json_array_get(list, i)))
+        if (json_typeof(json_array_get(list, i)) != JSON_NULL)
             json_array_append(kept, json_array_get(list, i));
     json_array_clear(list);
     json_array_extend(list, kept);
@@ -144,7 +155,7 @@ json_t *matrix_axis_from_text(const char *text, struct err *err)
 
     if (list == NULL)
         return NULL;
-    if (json_is_array(list))
+    if (json_typeof(list) == JSON_ARRAY)
         leave_out_nulls(list);
     if (check_list(list, err) == 0)
         return list;

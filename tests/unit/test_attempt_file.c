@@ -382,12 +382,37 @@ static void test_exit__of_a_missing_directory_is_not_found(void **state)
     assert_int_equal(err.kind, ERR_NOT_FOUND);
 }
 
+static void set_time(const char *folder, const char *name, int64_t time_s)
+{
+    const struct timespec times[2] = {{.tv_sec = time_s}, {.tv_sec = time_s}};
+    char *path = fs_join(folder, name);
+
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    free(path);
+}
+
+static void test_attempt__was_last_written_when_it_said_something(void **state)
+{
+    assert_int_equal(attempt_last_written_ms(*state), 0);
+    put(*state, ".", "log", "");
+    assert_int_equal(attempt_last_written_ms(*state), 0);
+    put(*state, ".", "log", "one\n");
+    set_time(*state, "log", 7);
+    assert_int_equal(attempt_last_written_ms(*state), 7000);
+    put(*state, ".", "metrics.jsonl", "{}\n");
+    set_time(*state, "metrics.jsonl", 6);
+    assert_int_equal(attempt_last_written_ms(*state), 7000);
+    set_time(*state, "metrics.jsonl", 8);
+    assert_int_equal(attempt_last_written_ms(*state), 8000);
+}
+
 #define IN_FOLDER(name)                                                        \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_attempt__was_last_written_when_it_said_something),
         IN_FOLDER(test_exit__survives_writing_and_reading),
         IN_FOLDER(test_exit__of_a_reserve_is_the_attempts),
         IN_FOLDER(test_exit__keeps_every_cause),

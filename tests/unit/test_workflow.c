@@ -267,6 +267,20 @@ static void test_workflow__what_runs_below_gives(void **state)
     free(path);
 }
 
+static void test_workflow__parallel_is_the_files_before_an_executors(
+    void **state)
+{
+    struct workflow *w =
+        parse_at("w.yaml",
+                 "version: 1\nparallel: 3\nexecutor: {name: slurm}\n"
+                 "steps: {a: {command: x}}\n",
+                 NULL);
+
+    (void)state;
+    assert_int_equal(workflow_parallel(w), 3);
+    workflow_destroy(w);
+}
+
 static void test_workflow__says_where_steps_run(void **state)
 {
     char *path = fs_join(*state, "w.yaml");
@@ -312,6 +326,8 @@ int main(void)
         cmocka_unit_test(test_workflow__needs_by_name_and_by_order),
         cmocka_unit_test_setup_teardown(test_workflow__what_runs_below_gives,
                                         make_folder, remove_folder),
+        cmocka_unit_test(
+            test_workflow__parallel_is_the_files_before_an_executors),
         cmocka_unit_test_setup_teardown(test_workflow__says_where_steps_run,
                                         make_folder, remove_folder),
     };

@@ -43,6 +43,12 @@ static const struct {
                         "steps: {c: {command: x, pool: disk}}\n"},
     {"pooled-net.yaml", "version: 1\npools: {net: 1}\n"
                         "steps: {d: {command: x, pool: net}}\n"},
+    {"pooled-twice.yaml", "version: 1\npools: {gpu: 2, disk: 2}\nsteps:\n"
+                          "  a: {experiment: pooled.yaml, pool: disk}\n"
+                          "  b: {experiment: pooled.yaml, pool: disk}\n"
+                          "  c: {command: x, pools: {disk: 2}}\n"
+                          "  d: {command: x, pool: disk}\n"},
+    {"list.yaml", "[steps]\n"},
     {"circle.yaml", "version: 1\nsteps: {a: {workflow: main.yaml}}\n"},
     {"main.yaml", "version: 1\nsteps: {a: {workflow: circle.yaml}}\n"},
 };
@@ -51,6 +57,15 @@ static void write_files(const char *folder)
 {
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         put(folder, ".", files[i].name, files[i].text);
+    for (int i = 1; i < 10; i++) {
+        char *name = mem_printf("deep-%d.yaml", i);
+        char *text = mem_printf(
+            "version: 1\nsteps: {a: {workflow: deep-%d.yaml}}\n", i + 1);
+
+        put(folder, ".", name, text);
+        free(name);
+        free(text);
+    }
 }
 
 /* Appends what is said, without the folder's name. */
@@ -159,6 +174,90 @@ static void test_workflow_errors__are_as_recorded(void **state)
     buf_clear(&recorded);
 }
 
+/* Takes the body. What is said of it, and how often. */
+static char *messages_of(struct buf *body, const char *folder, size_t *count)
+{
+    struct diags *diags = diags_create("main.yaml");
+    struct buf messages = BUF_INIT;
+
+    assert_null(parse(buf_text(body), folder, diags));
+    add_messages(diags, folder, &messages);
+    *count = diags_count(diags);
+    buf_clear(body);
+    diags_destroy(diags);
+    return buf_take(&messages);
+}
+
+static void test_workflow_errors__names_of_many_are_counted(void **state)
+{
+    struct buf body = BUF_INIT;
+    size_t count;
+    char *messages;
+
+    buf_add_string(&body, "steps:\n  a: {command: x, needs: [n0");
+    for (int i = 1; i < 3 * DIAG_MAX; i++)
+        buf_printf(&body, ", n%d", i);
+    buf_add_string(&body, "]}\n");
+    messages = messages_of(&body, *state, &count);
+    assert_int_equal(count, 3 * DIAG_MAX);
+    assert_non_null(strstr(messages, "there is no step 'n0' [only: a]"));
+    free(messages);
+}
+
+/* What is behind a step is looked for near it, and kept of some where that is
+ * too far: these are more. */
+static void test_workflow_errors__what_is_far_behind_is_behind(void **state)
+{
+    enum { CHAIN = 400, READERS = 40 };
+    struct buf body = BUF_INIT;
+    size_t count;
+    char *messages;
+
+    buf_add_string(&body, "steps:\n  q: {command: x}\n  s0: {command: x}\n"
+                          "  s1: {command: x, needs: s0}\n");
+    for (int i = 2; i < CHAIN; i++)
+        buf_printf(&body, "  s%d: {command: x, needs: [s%d, s%d]}\n", i, i - 1,
+                   i - 2);
+    for (int i = 0; i < READERS; i++)
+        buf_printf(
+            &body,
+            "  r%d: {command: x, needs: s%d, if: s%d.failed = s0.failed}\n", i,
+            CHAIN - 1, i);
+    buf_printf(&body, "  u: {command: x, needs: s%d, if: q.failed > 0}\n",
+               CHAIN - 1);
+    messages = messages_of(&body, *state, &count);
+    assert_int_equal(count, 1);
+    assert_non_null(strstr(messages, "'q' is no step that 'u' needs"));
+    free(messages);
+}
+
+/* A parameter that is set beside the file, and a file that is no map. */
+static void test_workflow_errors__of_what_is_no_part_of_the_file(void **state)
+{
+    static const char text[] = "version: 1\nparams: {epochs: 1}\n"
+                               "steps: {a: {command: x}}\n";
+    static const char *const assignments[] = {"params.epoch=3"};
+    const struct experiment_source set = {.text = text,
+                                          .length = strlen(text),
+                                          .path = "main.yaml",
+                                          .assignments = assignments,
+                                          .assignment_count = 1};
+    const struct experiment_source list = {
+        .text = "[1]", .length = 3, .path = "main.yaml"};
+    struct diags *diags = diags_create("main.yaml");
+
+    (void)state;
+    assert_null(workflow_parse(&set, diags, NULL));
+    assert_string_equal(diags_get(diags, 0)->text,
+                        "there is no parameter 'epoch'");
+    assert_string_equal(diags_get(diags, 0)->help, "did you mean 'epochs'?");
+    diags_destroy(diags);
+    diags = diags_create("main.yaml");
+    assert_null(workflow_parse(&list, diags, NULL));
+    assert_int_equal(diags_count(diags), 1);
+    diags_destroy(diags);
+}
+
 /* They can never wait for each other: one runs when the other is over. */
 static void test_workflow_errors__pools_of_steps_that_are_apart(void **state)
 {
@@ -173,6 +272,10 @@ static void test_workflow_errors__pools_of_steps_that_are_apart(void **state)
         "pools: {gpu: 2, disk: 1}\nsteps:\n"
         "  a: {workflow: pooled-gpu.yaml}\n"
         "always:\n  b: {workflow: pooled-disk.yaml}\n",
+        /* the order in which they are taken is the same twice */
+        "pools: {gpu: 2, disk: 2}\nsteps:\n"
+        "  a: {workflow: pooled-twice.yaml}\n"
+        "  b: {workflow: pooled-twice.yaml, needs: a}\n",
         /* of three one is apart from another */
         "pools: {gpu: 2, disk: 1, net: 1}\nsteps:\n"
         "  a: {experiment: pooled.yaml, pool: disk}\n"
@@ -197,6 +300,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_workflow_errors__are_as_recorded,
                                         make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_workflow_errors__names_of_many_are_counted, make_folder,
+            remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_workflow_errors__what_is_far_behind_is_behind, make_folder,
+            remove_folder),
+        cmocka_unit_test(test_workflow_errors__of_what_is_no_part_of_the_file),
         cmocka_unit_test_setup_teardown(
             test_workflow_errors__pools_of_steps_that_are_apart, make_folder,
             remove_folder),
