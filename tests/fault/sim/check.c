@@ -138,7 +138,7 @@ static void check_success(const struct history *history,
         if (other == NULL)
             world_fail("trial %" PRId64 " took over what is not there",
                        job->number);
-        if (!reopenings_are_after(history, other->number, 0))
+        if (!reopenings_are_of(history, other->number))
             check_values(history, job, other->values);
         return;
     }

@@ -84,13 +84,7 @@ static void check_parallel(const struct flow_check *check,
 static bool is_pooled(const struct flow_check *check,
                       const struct site_attempt *attempt)
 {
-    const struct history *history = check->history;
-
-    for (size_t i = 0; i < history->reopenings.count; i++) {
-        if (history->reopenings.all[i].trial == attempt->trial)
-            return false;
-    }
-    return true;
+    return !reopenings_are_of(check->history, attempt->trial);
 }
 
 /* No more is taken from a pool at once than it has. */

@@ -108,7 +108,7 @@ static void check_end(const struct history *history,
             last = &record->observations[i];
     }
     if (strcmp(job->state, "succeeded") != 0 || job->same_as > 0 ||
-        reopenings_are_after(history, job->number, 0) ||
+        reopenings_are_of(history, job->number) ||
         !history->scenario.schedule->pauses)
         return;
     if (last == NULL || !is_decided(last, "continue") ||

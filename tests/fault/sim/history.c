@@ -322,6 +322,8 @@ static void run_session(struct history *history)
     } else {
         crash(history);
     }
+    disk_fail_at(world->disk, 0); /* that was for the engine */
+    disk_fill(world->disk, 0, 0);
     budget_changes_settle(history);
     world_cancel_all(world, world); /* what was to be done to the engine */
     paused_ms = clients_paused_ms(world->clients);

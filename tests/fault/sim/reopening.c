@@ -316,6 +316,15 @@ bool reopenings_apply(struct history *history)
 
 /* ---- checks ---- */
 
+bool reopenings_are_of(const struct history *history, int64_t trial)
+{
+    for (size_t i = 0; i < history->reopenings.count; i++) {
+        if (history->reopenings.all[i].trial == trial)
+            return true;
+    }
+    return false;
+}
+
 bool reopenings_are_after(const struct history *history, int64_t trial,
                           size_t end)
 {

@@ -65,8 +65,10 @@ bool reopenings_apply(struct history *history);
 
 /* ---- checks ---- */
 
-/* Whether the trial was put back when more than so many ends of trials had been
- * told; or when it had so many attempts. */
+/* Whether the trial was ever put back; when more than so many ends of trials
+ * had been told, which its own need not have been; or when it had so many
+ * attempts. */
+bool reopenings_are_of(const struct history *history, int64_t trial);
 bool reopenings_are_after(const struct history *history, int64_t trial,
                           size_t end);
 bool reopenings_are_at(const struct history *history, int64_t trial,
