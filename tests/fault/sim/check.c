@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "tests/fault/sim/clients.h"
 
 /* A jump of the wall clock that small may stay unseen. */
 enum { SMALL_JUMP_MS = 500 };
@@ -219,16 +218,6 @@ static void check_ends(const struct history *history,
     }
 }
 
-static void check_enqueued(const struct history *history,
-                           const struct record *record)
-{
-    int64_t place = clients_enqueued(history->world->clients);
-
-    if (record->enqueued < place)
-        world_fail("setting %" PRId64 " was enqueued and is not in the record",
-                   place);
-}
-
 /* -- The run --------------------------------------------------------------*/
 
 static bool has_reached_target(const struct scenario *scenario,
@@ -319,7 +308,7 @@ void check_history(const struct history *history)
     check_attempts(history, &record);
     check_trials(history, &record);
     check_ends(history, &record);
-    check_enqueued(history, &record);
+    enqueueing_check(history, &record);
     reopenings_check(history, &record);
     budget_changes_check(history, &record);
     check_verdict(history, &record);

@@ -11,7 +11,6 @@
 #include "orchestrator/search.h"
 #include "store/store.h"
 #include "tests/fault/sim/check.h"
-#include "tests/fault/sim/clients.h"
 
 /* A search that has seen no crash, and no result either. */
 struct reference {
@@ -150,8 +149,7 @@ void check_store(const struct history *history)
     else
         check_replay(history, store, spec.experiment);
     if (spec.workflow == NULL && !history->scenario.learns &&
-        !has_clones(&history->scenario) &&
-        !clients_may_have_enqueued(history->world->clients))
+        !has_clones(&history->scenario) && !history->enqueueing.was_asked)
         check_reference(history, store, spec.experiment);
     spec_clear(&spec);
     store_close(store);

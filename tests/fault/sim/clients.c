@@ -280,13 +280,3 @@ int64_t clients_paused_ms(const struct clients *clients)
                 ? world_of(clients)->now_ms - clients->paused_at_ms
                 : 0);
 }
-
-int64_t clients_enqueued(const struct clients *clients)
-{
-    return clients->enqueued;
-}
-
-bool clients_may_have_enqueued(const struct clients *clients)
-{
-    return clients->may_have_enqueued;
-}

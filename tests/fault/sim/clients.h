@@ -30,9 +30,5 @@ void clients_hear(const struct world *world);
 bool clients_have_paused(const struct world *world);
 /* How long that was so in this session. */
 int64_t clients_paused_ms(const struct clients *clients);
-/* The last setting in the line of which it was said that it is there. */
-int64_t clients_enqueued(const struct clients *clients);
-/* Whether one may be there. */
-bool clients_may_have_enqueued(const struct clients *clients);
 
 #endif

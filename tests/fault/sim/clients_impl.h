@@ -33,8 +33,6 @@ struct clients {
     struct client all[MAX_CLIENTS];
     bool is_paused;
     int64_t paused_at_ms, paused_ms;
-    int64_t enqueued;
-    bool may_have_enqueued;
 };
 
 struct request_kind {

@@ -354,6 +354,7 @@ static void play(struct history *history)
         if (rng_percent(&history->world->rng, history->scenario.reopens) &&
             reopenings_apply(history))
             history->is_over = false;
+        enqueueing_apply(history);
         if (history->sessions < MAX_SESSIONS / 2 &&
             budget_changes_plan(history))
             history->is_over = false;

@@ -4,6 +4,7 @@
 
 #include "orchestrator/engine.h"
 #include "tests/fault/sim/budget_changes.h"
+#include "tests/fault/sim/enqueueing.h"
 #include "tests/fault/sim/reopening.h"
 #include "tests/fault/sim/scenario.h"
 #include "tests/fault/sim/world.h"
@@ -39,6 +40,7 @@ struct history {
     struct history_end *ends;
     size_t end_count, end_capacity;
     struct reopenings reopenings;
+    struct enqueueing enqueueing;
     struct budget_changes budget;
 };
 

@@ -67,12 +67,20 @@ static void on_budget(struct record *record, sqlite3_stmt *statement)
 
 static void on_enqueued(struct record *record, sqlite3_stmt *statement)
 {
-    record->enqueued = sqlite3_column_int64(statement, 0);
+    record->enqueued =
+        mem_grow(record->enqueued, record->enqueued_count,
+                 &record->enqueued_capacity, sizeof(*record->enqueued));
+    record->enqueued[record->enqueued_count++] = (struct record_enqueued){
+        .k = sqlite3_column_int64(statement, 0),
+        .trial = sqlite3_column_int64(statement, 1),
+        .tried_k = sqlite3_column_int64(statement, 2),
+    };
 }
 
-static void on_put_backs(struct record *record, sqlite3_stmt *statement)
+static void on_answers(struct record *record, sqlite3_stmt *statement)
 {
     record->put_backs = sqlite3_column_int64(statement, 0);
+    record->enqueued_answers = sqlite3_column_int64(statement, 1);
 }
 
 static void on_reopened(struct record *record, sqlite3_stmt *statement)
@@ -208,12 +216,17 @@ void record_read(struct record *record, bool is_thorough)
               "  WHERE earlier.event = 'suggested' AND earlier.seq < event.seq)"
               " FROM event WHERE event = 'budget_changed' ORDER BY seq",
               on_budget, record);
-    read_rows(db, "SELECT ifnull(max(idx), 0) FROM enqueued", on_enqueued,
-              record);
     read_rows(db,
-              "SELECT count(json_extract(detail, '$.count')) FROM event"
+              "SELECT json_extract(params, '$.k'), ifnull(trial, 0),"
+              " (SELECT value FROM job AS j JOIN param_value ON job_id = j.id"
+              "  WHERE j.number = trial AND idx = 0)"
+              " FROM enqueued ORDER BY enqueued.idx",
+              on_enqueued, record);
+    read_rows(db,
+              "SELECT count(json_extract(detail, '$.count')),"
+              " count(json_extract(detail, '$.enqueued')) FROM event"
               " WHERE event = 'answered'",
-              on_put_backs, record);
+              on_answers, record);
     read_rows(db,
               "SELECT j.number, (SELECT count(DISTINCT e.attempt_id)"
               " FROM event AS e WHERE e.job_id = j.id AND e.seq < event.seq)"
@@ -250,6 +263,7 @@ void record_read(struct record *record, bool is_thorough)
 void record_clear(struct record *record)
 {
     free(record->budgets);
+    free(record->enqueued);
     free(record->reopened);
     free(record->jobs);
     free(record->attempts);

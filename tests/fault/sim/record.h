@@ -39,6 +39,13 @@ struct record_reopened {
     int64_t attempts; /* which it had by then */
 };
 
+/* A setting that somebody had the run try. */
+struct record_enqueued {
+    int64_t k;
+    int64_t trial;   /* that tried it; 0: none yet */
+    int64_t tried_k; /* what that one tried */
+};
+
 /* A change of the run's budget. */
 struct record_budget {
     int64_t trials;
@@ -55,8 +62,10 @@ struct record {
     int64_t budget_trials;         /* 0: as many as its file says */
     struct record_budget *budgets; /* the changes, one after the other */
     size_t budget_count, budget_capacity;
-    int64_t enqueued;  /* the last one's place; 0: none is there */
-    int64_t put_backs; /* that engines have answered to */
+    struct record_enqueued *enqueued; /* in their order */
+    size_t enqueued_count, enqueued_capacity;
+    int64_t enqueued_answers;         /* of engines */
+    int64_t put_backs;                /* that engines have answered to */
     struct record_reopened *reopened; /* one after the other */
     size_t reopened_count, reopened_capacity;
     struct record_step *steps; /* in their order */

@@ -97,17 +97,23 @@ static bool signal_user(struct clients *clients, struct client *client,
     return true;
 }
 
-/* Where the disk fails it would not be known whether that was done. */
+/* Where the disk fails it is not known whether something was done: a commit of
+ * which it was said that it failed may be found when the store is opened. */
+static bool is_certain(const struct clients *clients)
+{
+    const struct scenario *scenario = &clients->history->scenario;
+
+    return scenario->faults == 0 && scenario->full == 0;
+}
+
 static bool put_back(struct clients *clients, struct client *client,
                      json_t *request)
 {
     const struct reopening_request *asked = &clients->history->reopenings.asked;
-    const struct scenario *scenario = &clients->history->scenario;
     json_t *numbers;
 
     (void)client;
-    if (scenario->faults > 0 || scenario->full > 0 ||
-        !reopenings_draw(clients->history))
+    if (!is_certain(clients) || !reopenings_draw(clients->history))
         return false;
     numbers = json_array();
     for (size_t i = 0; i < asked->count; i++)
@@ -138,12 +144,14 @@ static void on_put_back_refused(struct clients *clients, struct client *client,
 static bool enqueue(struct clients *clients, struct client *client,
                     json_t *request)
 {
-    struct rng *rng = &world_of(clients)->rng;
+    int64_t k;
 
     (void)client;
-    json_object_set_new(request, "params",
-                        json_pack("{sI}", "k", rng_between(rng, 1, 5)));
-    clients->may_have_enqueued |= clients->history->scenario.step_count == 0;
+    if (!is_certain(clients))
+        return false;
+    k = enqueueing_draw(clients->history);
+    json_object_set_new(request, "params", json_pack("{sI}", "k", k));
+    json_object_set_new(request, "id", json_string("enqueue"));
     return true;
 }
 
@@ -151,9 +159,21 @@ static void on_enqueued(struct clients *clients, struct client *client,
                         const json_t *reply)
 {
     (void)client;
-    clients->enqueued = json_integer_value(json_object_get(reply, "enqueued"));
-    if (clients->enqueued < 1)
-        world_fail("the engine does not say which place a setting has");
+    enqueueing_acknowledge(clients->history, json_integer_value(json_object_get(
+                                                 reply, "enqueued")));
+}
+
+static void on_enqueue_refused(struct clients *clients, struct client *client,
+                               const json_t *reply)
+{
+    (void)client, (void)reply;
+    enqueueing_refuse(clients->history);
+}
+
+static void doubt_enqueued(struct clients *clients, struct client *client)
+{
+    (void)client;
+    enqueueing_doubt(clients->history);
 }
 
 /* Whether the engine that crashed had done it. */
@@ -232,7 +252,9 @@ static const struct request_kind kinds[] = {
     {.name = "enqueue",
      .weights = {12, 4},
      .fill = enqueue,
-     .done = on_enqueued},
+     .done = on_enqueued,
+     .refused = on_enqueue_refused,
+     .lost = doubt_enqueued},
     {.name = "stop", .flag = "drain", .weights = {3, 3}, .fill = signal_user},
     {.name = "stop", .weights = {3, 3}, .fill = signal_user},
 };

@@ -80,16 +80,17 @@ struct scenario {
     int rule_count;
     struct site_habits habits;
 
-    int crashes; /* at most */
-    int power;   /* % of the crashes */
-    int signals; /* % of the sessions that get one */
-    int faults;  /* % of the sessions in which a write fails */
-    int denials; /* % of the sessions in which a query fails */
-    int full;    /* % of the sessions in which the disk is full for a while */
-    int jumps;   /* % of the sessions in which the wall clock jumps */
-    int calls;   /* % of the calls to a session's engine that are made */
-    int reopens; /* % of the times without an engine: a trial is put back */
-    int changes; /* likewise: its number of trials is changed */
+    int crashes;  /* at most */
+    int power;    /* % of the crashes */
+    int signals;  /* % of the sessions that get one */
+    int faults;   /* % of the sessions in which a write fails */
+    int denials;  /* % of the sessions in which a query fails */
+    int full;     /* % of the sessions in which the disk is full for a while */
+    int jumps;    /* % of the sessions in which the wall clock jumps */
+    int calls;    /* % of the calls to a session's engine that are made */
+    int reopens;  /* % of the times without an engine: a trial is put back */
+    int enqueues; /* likewise: a setting is enqueued */
+    int changes;  /* likewise: its number of trials is changed */
     bool is_new_disk; /* the store, too, is made in the history */
     bool is_thorough; /* costly checks at the end */
 };
