@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`enqueue`: settings that are tried first, and `smtune enqueue`: next."""
 
+import contextlib
 import os
 import pathlib
 import signal
+import sqlite3
 
 import pytest
 
@@ -186,6 +188,22 @@ def test_an_engine_that_dies_loses_none(smtune, waits):
     smtune.ok("resume", "exp")
     tried = go(smtune)
     assert [tried[n]["x"] for n in (4, 5)] == [0.75, 0.875]
+
+
+def test_what_is_enqueued_without_an_engine_takes_no_time(smtune, waits):
+    """By whatever clock: none of the run's time goes by meanwhile."""
+    waits(replace=[("parallel: 2", "parallel: 2, time: 3s")])
+    os.kill(smtune.json("status", "exp")["engine_pid"], signal.SIGKILL)
+    wait_until(lambda: smtune.json("status", "exp")["state"] == "interrupted")
+    smtune.ok("enqueue", "exp", "x=0.75")
+    path = smtune.directory / ".smtune/smtune.db"
+    with contextlib.closing(sqlite3.connect(path)) as record, record:
+        record.execute("DROP TRIGGER event_never_changes")
+        record.execute("UPDATE event SET time_ms = time_ms - 86400000"
+                       " WHERE event = 'enqueued'")
+    said = smtune("resume", "exp")
+    assert "the time budget is used up" in said.stdout + said.stderr
+    assert "are proved" in smtune.ok("replay", "exp")
 
 
 def waits_for_an_answer(process):
