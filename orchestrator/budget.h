@@ -104,6 +104,11 @@ const char *budget_verdict_text(enum budget_verdict verdict);
  * reason why it ended; it has failed. */
 #define BUDGET_IN_VAIN "no trial succeeded, and "
 
+/* The reasons of one that ended before its budget did: there was no more to be
+ * tried. */
+#define BUDGET_ALL_TRIED     "every setting of the space was tried"
+#define BUDGET_SCHEDULE_OVER "the schedule has come to its end"
+
 /* The reason behind BUDGET_IN_VAIN; NULL: it does not begin with that. */
 const char *budget_vain_reason(const char *reason);
 

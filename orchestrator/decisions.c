@@ -447,7 +447,8 @@ static bool reason_holds(const struct deciding *deciding,
         return all_ended && trials > 0 && suggested >= trials;
     if (strcmp(reason, budget_verdict_text(BUDGET_RESOURCE)) == 0)
         return all_ended && lacks_resource(deciding);
-    return all_ended; /* the search has nothing left to try */
+    return all_ended && (strcmp(reason, BUDGET_ALL_TRIED) == 0 ||
+                         strcmp(reason, BUDGET_SCHEDULE_OVER) == 0);
 }
 
 /* Whether the run has failed for that reason. */

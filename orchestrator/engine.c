@@ -499,13 +499,13 @@ static void explain_end(struct engine *engine)
 {
     const struct budget *budget = &engine->experiment->budget;
     struct engine_result *result = engine->result;
-    const char *reason = "the schedule has come to its end";
+    const char *reason = BUDGET_SCHEDULE_OVER;
 
     if (result->verdict != BUDGET_GO_ON)
         return;
     result->verdict = BUDGET_TRIALS;
     if (engine->exhausted) {
-        reason = "every setting of the space was tried";
+        reason = BUDGET_ALL_TRIED;
     } else if (engine->scheduler == NULL ||
                (budget->trials > 0 &&
                 engine->tally.suggested >= budget->trials)) {

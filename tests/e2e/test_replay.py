@@ -303,13 +303,17 @@ def test_a_decision_that_does_not_follow_is_found(
     assert "does not follow" in result.stdout and text in result.stdout
 
 
-def test_an_end_of_the_run_that_does_not_follow_is_found(smtune, retries):
-    smtune.ok("run", retries("echo loss=${{ x }}", ", no_improvement: 4", 100))
+@pytest.mark.parametrize("budget, trials", [(", no_improvement: 4", 100),
+                                            ("", 5)])
+@pytest.mark.parametrize("reason", ["the target was reached", "it was enough"])
+def test_an_end_of_the_run_that_does_not_follow_is_found(
+        smtune, retries, budget, trials, reason):
+    smtune.ok("run", retries("echo loss=${{ x }}", budget, trials))
     with sqlite3.connect(smtune.store / "smtune.db") as database:
         database.execute("DROP TRIGGER event_never_changes")
-        database.execute("UPDATE event SET detail = replace(detail,"
-                         " 'no improvement', 'the target') WHERE"
-                         " event = 'run_state' AND detail LIKE '%succeeded%'")
+        database.execute("UPDATE event SET detail = json_set(detail,"
+                         " '$.reason', ?) WHERE event = 'run_state'"
+                         " AND detail LIKE '%succeeded%'", (reason,))
     database.close()
     result = smtune("replay", "exp")
     assert result.returncode == 1

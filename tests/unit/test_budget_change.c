@@ -47,9 +47,8 @@ static const struct {
     {"failed", "as many trials failed as the budget allows", 3, ERR_BUSY,
      "it has not ended for want of trials (as many trials failed as the "
      "budget allows): more of them would not be tried"},
-    {"failed", BUDGET_IN_VAIN "every setting of the space was tried", 3,
-     ERR_BUSY, NULL},
-    {"succeeded", "every setting of the space was tried", 3, ERR_BUSY, NULL},
+    {"failed", BUDGET_IN_VAIN BUDGET_ALL_TRIED, 3, ERR_BUSY, NULL},
+    {"succeeded", BUDGET_ALL_TRIED, 3, ERR_BUSY, NULL},
     {"succeeded", "the target was reached", 3, ERR_BUSY, NULL},
     {"succeeded", "the time budget is used up", 3, ERR_BUSY, NULL},
     {"succeeded", "the resource of the budget is used up", 3, ERR_BUSY, NULL},
