@@ -398,7 +398,7 @@ format: ## format every C and CUDA file
 # double precision).
 GCOVR := --root . --exclude tests --exclude-directories '.*/double'
 # What takes up runs as its users have them: by the whole program.
-RECOVERY := damaged_record criteria queue take_up workflow_links workflow_retry
+RECOVERY := control criteria damaged_record enqueue more_trials queue take_up workflow_links workflow_retry
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report
 	-@$(MAKE) -k --no-print-directory S=build/cov SAN='-O0 -g --coverage' \
@@ -416,7 +416,7 @@ branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim
 	@$S/sim --jobs $$(nproc)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto $(RECOVERY:%=tests/e2e/test_%.py)
-	@gcovr $(GCOVR) --branches --json $S/branches.json $S
+	@gcovr $(GCOVR) --branches --gcov-ignore-parse-errors --json $S/branches.json $S
 	@tests/branches $S/branches.json
 
 bench: all $(BENCH) $B/spawn ## speed and memory against peers, as ratios

@@ -369,6 +369,23 @@ def test_the_socket(smtune, experiment):
     wait_until(lambda: not path.exists())
 
 
+def test_an_engine_that_comes_to_its_end_does_no_more(smtune, experiment):
+    detach(smtune, experiment(SLOW))
+    running(smtune, 2)
+    stopped, now, *refused = talk(
+        smtune, {"op": "stop", "drain": True}, {"op": "status"},
+        {"op": "pause"}, {"op": "pause", "now": True}, {"op": "resume"},
+        {"op": "resume", "trials": 20}, {"op": "retry", "trials": [1]},
+        {"op": "enqueue", "params": {"x": 0.5}})
+    assert stopped == {"ok": True} and now["running"] == 2
+    assert [reply["error"] for reply in refused] == [
+        "the run is coming to its end"] * 6
+    go(smtune)
+    assert over(smtune) == "stopped"
+    assert smtune.json("enqueue", "exp") == []
+    proved(smtune)
+
+
 def test_a_request_with_an_id_is_in_the_record(smtune, experiment):
     """Its answer is there with what it did; what is refused leaves nothing."""
     detach(smtune, experiment(SLOW))
