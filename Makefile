@@ -168,6 +168,8 @@ $(GRADIENTS): \
 $S/tests/unit/test_store_network: MORE += -Wl,--wrap=statfs
 $S/tests/unit/test_attempt_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,flock pread fstat gethostname statvfs)
+$S/tests/unit/test_pilot_spool_denied: MORE += \
+ $(patsubst %,-Wl$(,)--wrap=%,dup fstat pread pwrite)
 $S/tests/unit/test_shim_spawn_group: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,cgroup_write clone_into)
 $S/tests/unit/test_reopen_denied: MORE += \

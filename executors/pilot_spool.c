@@ -64,16 +64,13 @@ static void make_frame(struct spool_writer *writer)
     const char *bytes = buf_text(&writer->waiting);
     struct agent_message message;
     struct frame frame;
+    ptrdiff_t taken;
     size_t length = 0;
 
-    while (length < FRAME_FULL_BYTES && length < writer->waiting.length) {
-        ptrdiff_t taken = agent_next(bytes + length,
-                                     writer->waiting.length - length, &message);
-
-        if (taken <= 0)
-            break;
+    while (length < FRAME_FULL_BYTES &&
+           (taken = agent_next(bytes + length, writer->waiting.length - length,
+                               &message)) > 0)
         length += (size_t)taken;
-    }
     if (length == 0)
         return;
     frame.length = (uint32_t)length;

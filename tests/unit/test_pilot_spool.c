@@ -202,6 +202,33 @@ static void test_reader__refuses_garbage(void **state)
     free(path);
 }
 
+static void test_writer__needs_a_folder(void **state)
+{
+    char *path = fs_join(*state, "none/inbox.1");
+    struct spool_writer writer;
+    struct err err;
+
+    assert_int_equal(spool_writer_open(&writer, path, &err), -1);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_non_null(strstr(err.text, path));
+    spool_writer_close(&writer);
+    free(path);
+}
+
+static void test_reader__refuses_what_is_no_file(void **state)
+{
+    char *path = fs_join(*state, "outbox.1");
+    struct spool_reader reader;
+    struct err err;
+
+    assert_int_equal(symlink("elsewhere", path), 0);
+    spool_reader_init(&reader, path);
+    assert_int_equal(spool_read(&reader, &err), -1);
+    assert_non_null(strstr(err.text, path));
+    spool_reader_clear(&reader);
+    free(path);
+}
+
 /* Files may grow no more beyond so many bytes. */
 static void limit_files(off_t bytes)
 {
@@ -283,6 +310,8 @@ int main(void)
         IN_FOLDER(test_reader__waits_for_what_shows_as_zeroes),
         IN_FOLDER(test_reader__refuses_a_file_cut_short),
         IN_FOLDER(test_reader__refuses_garbage),
+        IN_FOLDER(test_reader__refuses_what_is_no_file),
+        IN_FOLDER(test_writer__needs_a_folder),
         IN_FOLDER(test_writer__goes_on_where_the_room_ended),
         IN_FOLDER(test_stream__takes_many),
         cmocka_unit_test(test_wait__grows_until_something_comes),
