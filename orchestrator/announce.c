@@ -249,6 +249,8 @@ void engine_deliver(struct engine *engine)
     if (engine->notifier == NULL)
         return;
     engine->phase = PHASE_WAITING;
+    snprintf(engine->hold_text, sizeof(engine->hold_text),
+             "the run has ended, and its last messages are being sent");
     notifier_deliver(engine->notifier, DELIVER_MS, on_turn, &delivery);
     engine->result->undelivered = (int64_t)notifier_waiting(engine->notifier);
 }

@@ -51,9 +51,6 @@ static json_t *on_status(struct engine *engine, const json_t *request,
     json_t *reply;
 
     (void)request, (void)client;
-    /* it could not begin */
-    if (engine->strategy == NULL && engine->steps == NULL)
-        return refuse(engine);
     engine_status_fill(engine, &status);
     reply = live_from_status(&status);
     json_object_set_new(reply, "ok", json_true());

@@ -178,6 +178,10 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):
                 ["succeeded"] * 20
 
         wait_until(all_succeeded)
+        wait_until(lambda: smtune.json("status", "exp")["state"] == "succeeded")
+        refused = smtune("pause", "exp")
+        assert "the run has ended, and its last messages are being sent" in \
+            refused.stderr
         engine.send_signal(signal.SIGINT)
         _, errors = engine.communicate(timeout=30)
         assert engine.returncode == 0, errors
