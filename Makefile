@@ -203,7 +203,7 @@ $S/cluster: $(CLUSTER:%.c=$S/%.o) $S/libsmtune.a
 $B/sim: $(SIM:%.c=$B/%.o) $B/libsmtune.a
 $S/sim: $(SIM:%.c=$S/%.o) $S/libsmtune.a
 $B/sim $S/sim: LIBS := $(filter-out -luv,$(LIBS))
-$B/sim $S/sim: MORE = -Wl,--wrap=sqlite3_step
+$B/sim $S/sim: MORE = -Wl,--wrap=sqlite3_exec -Wl,--wrap=sqlite3_step
 $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
@@ -412,12 +412,13 @@ coverage: ## which lines the tests reach: build/cov/index.html
 branches: ## which branches of states, recovery and parsers are reached, and fail for fewer
 	@$(MAKE) --no-print-directory S=build/branches \
 	 SAN='-O0 -g --coverage -DNDEBUG -Wno-unused' branches-run
-branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim
+branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim $(FAULT)
 	@find $S -name '*.gcda' -delete
 	@UNIT_SECONDS=300 tests/unit/run $(UNIT)
-	@$S/sim --jobs $$(nproc)
+	@$S/sim --seeds 3000 --jobs $$(nproc)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n auto $(RECOVERY:%=tests/e2e/test_%.py)
+	 $(PYTHON) -m pytest -q -n auto $(RECOVERY:%=tests/e2e/test_%.py) \
+	 tests/fault/test_request_errors.py
 	@gcovr $(GCOVR) --branches --gcov-ignore-parse-errors --json $S/branches.json $S
 	@tests/branches $S/branches.json
 

@@ -246,8 +246,9 @@ static json_t *on_retry(struct engine *engine, const json_t *request,
 
     (void)client;
     /* what has just ended has to be over and done with first */
-    if (engine->phase != PHASE_RUNNING || !engine_commit_now(engine) ||
-        engine->phase != PHASE_RUNNING)
+    if (engine->phase == PHASE_RUNNING)
+        engine_commit_now(engine);
+    if (engine->is_broken || engine->phase != PHASE_RUNNING)
         reply = refuse(engine);
     else if (read_numbers(list, numbers, &err) != 0)
         reply = control_error(&err);
@@ -366,7 +367,7 @@ void engine_open_control(struct engine *engine, const char *run_directory,
 
     engine->control =
         control_open(&engine->loop, run_directory, &answers, &err);
-    if (engine->control == NULL && events->warn != NULL)
+    if (engine->control == NULL)
         events->warn(events->user, err.text);
 }
 

@@ -65,8 +65,7 @@ struct engine_events {
                         const struct engine_status *status);
     /* Something changed, or a fifth of a second went by. */
     void (*tick)(void *user, const struct engine_status *status);
-    /* One line about what is not as it should be, while the run goes on; or
-     * NULL. */
+    /* One line about what is not as it should be, while the run goes on. */
     void (*warn)(void *user, const char *text);
     void *user;
 };

@@ -117,7 +117,7 @@ void engine_on_note(void *user, const char *text)
 
     snprintf(engine->executor_note, sizeof(engine->executor_note), "%s", text);
     /* A run that ends has its own note in the status. */
-    if (engine->phase != PHASE_RUNNING && engine->events->warn != NULL)
+    if (engine->phase != PHASE_RUNNING)
         engine->events->warn(engine->events->user, text);
     if (engine_begin(engine) &&
         store_add_note(engine->store, engine->run->id, text, clock_wall_ms(),

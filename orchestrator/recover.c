@@ -252,17 +252,15 @@ static int take_up(struct recovery *recovery, struct trial *trial)
 static int take_up_all(struct recovery *recovery)
 {
     struct engine *engine = recovery->engine;
+    struct trial_list *const lists[] = {&engine->ready, &engine->waiting};
     struct trial *trial, *next;
 
-    for (trial = TAILQ_FIRST(&engine->ready); trial != NULL; trial = next) {
-        next = TAILQ_NEXT(trial, link);
-        if (take_up(recovery, trial) != 0)
-            return -1;
-    }
-    TAILQ_FOREACH(trial, &engine->waiting, link)
-    {
-        if (take_up(recovery, trial) != 0)
-            return -1;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        for (trial = TAILQ_FIRST(lists[i]); trial != NULL; trial = next) {
+            next = TAILQ_NEXT(trial, link);
+            if (take_up(recovery, trial) != 0)
+                return -1;
+        }
     }
     while ((trial = TAILQ_FIRST(&recovery->open)) != NULL) {
         TAILQ_REMOVE(&recovery->open, trial, link);

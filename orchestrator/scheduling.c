@@ -196,8 +196,7 @@ static void tell_of_lost_checkpoint(struct engine *engine,
              "that leave none",
              trial->number, trial->paused_at,
              engine->experiment->schedule.resource);
-    if (engine->events->warn != NULL)
-        engine->events->warn(engine->events->user, text);
+    engine->events->warn(engine->events->user, text);
 }
 
 void engine_schedule_begin(struct engine *engine, struct trial *trial)

@@ -2,7 +2,6 @@
 #include "orchestrator/told.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +56,7 @@ static double *excesses(const struct experiment *experiment,
 {
     double *result;
 
-    if (outcomes == NULL || experiment->outcome_count == 0)
+    if (outcomes == NULL)
         return NULL;
     result = mem_array(experiment->search.outcome_count, sizeof(*result));
     outcome_excess(experiment->outcomes, experiment->outcome_count, outcomes,
@@ -87,7 +86,7 @@ static void tell_end(struct scheduler *scheduler, const struct told_item *item)
     const struct assignment stop = {.kind = NEXT_STOP,
                                     .trial = (uint64_t)item->number};
 
-    if (item->was_paused && item->state == JOB_STOPPED)
+    if (item->was_paused)
         scheduler_assign(scheduler, stop.trial, &stop);
     else
         scheduler_end(scheduler, stop.trial, outcomes_of_states[item->state]);
@@ -239,17 +238,16 @@ static struct told_item pop(struct told *told)
 
 /* ---- what is in the record ---- */
 
-/* NULL where there are none. */
+/* NULL where not all are there, or none are wanted. */
 static const double *copy_reals(const double *reals, size_t count,
                                 size_t wanted)
 {
     double *copy;
 
-    if (count == 0)
+    if (wanted == 0 || count != wanted)
         return NULL;
     copy = mem_array(wanted, sizeof(*copy));
-    for (size_t i = 0; i < wanted; i++)
-        copy[i] = i < count ? reals[i] : (double)NAN;
+    memcpy(copy, reals, wanted * sizeof(*copy));
     return copy;
 }
 

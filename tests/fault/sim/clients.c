@@ -94,8 +94,8 @@ bool clients_call(struct clients *clients, const struct request_kind *kind)
         hang_up(client);
     else
         send_request(client, request);
-    if (client->fd >= 0 && kind->lost != NULL)
-        history_crash_soon(clients->history);
+    if (client->fd >= 0)
+        history_disturb(clients->history, kind->lost != NULL);
     json_decref(request);
     return true;
 }

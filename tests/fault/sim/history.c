@@ -61,6 +61,12 @@ static void on_trial_ended(void *user, const struct engine_trial *trial,
 /* A time budget ends what runs, in its grace period; but an engine that cannot
  * write has to wait, and one whose user stops it lets its trials end. Trials
  * that are put back run all the same. */
+static void on_warning(void *user, const char *text)
+{
+    (void)user;
+    world_trace("the engine warns: %s", text);
+}
+
 static void on_tick(void *user, const struct engine_status *status)
 {
     struct history *history = user;
@@ -138,11 +144,13 @@ static void plan_crash(struct history *history)
         world->crash_at_step = rng_magnitude(&world->rng, 1, 5000);
 }
 
-void history_crash_soon(struct history *history)
+void history_disturb(struct history *history, bool may_crash)
 {
     struct world *world = history->world;
 
-    if (history->crashes < history->scenario.crashes &&
+    if (rng_percent(&world->rng, history->scenario.denials))
+        disk_deny_at(world->disk, rng_between(&world->rng, 1, 20));
+    if (may_crash && history->crashes < history->scenario.crashes &&
         rng_percent(&world->rng, 30))
         world->crash_at_step =
             world->steps + rng_between(&world->rng, 1, CHANGE_STEPS);
@@ -254,8 +262,10 @@ static void give_up(const struct history *history, const struct err *err)
  * over; not after an error, which another try has to get over. */
 static bool run_engine(struct history *history)
 {
-    const struct engine_events events = {
-        .trial_ended = on_trial_ended, .tick = on_tick, .user = history};
+    const struct engine_events events = {.trial_ended = on_trial_ended,
+                                         .tick = on_tick,
+                                         .warn = on_warning,
+                                         .user = history};
     struct engine_result result;
     struct store *store;
     struct run *run = NULL;

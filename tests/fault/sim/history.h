@@ -44,9 +44,10 @@ struct history {
     struct budget_changes budget;
 };
 
-/* The engine that runs was asked for something: perhaps it crashes of that, or
- * before, or when it is done and not answered yet. */
-void history_crash_soon(struct history *history);
+/* The engine that runs was asked for something: perhaps it cannot read what
+ * that needs; or it crashes of that, or before, or when it is done and not
+ * answered yet. */
+void history_disturb(struct history *history, bool may_crash);
 
 struct history_options {
     uint64_t seed;

@@ -259,7 +259,7 @@ void scenario_draw(struct scenario *scenario, uint64_t seed)
     if (scenario->has_checkpoints)
         scenario->habits.saves = draw_saves(scenario, &kind);
     scenario->enqueues = rng_percent(&kind, 75) ? 0 : 40;
-    scenario->denials = rng_percent(&kind, 85) ? 0 : 50;
+    scenario->denials = rng_percent(&kind, 75) ? 0 : 50;
     scenario->text = buf_take(&text);
 }
 
