@@ -106,10 +106,8 @@ static void insert(struct diags *diags, struct diag diag)
 static char *one_line(const char *format, va_list args)
 {
     struct buf out = BUF_INIT;
-    char *raw;
+    char *raw = mem_vprintf(format, args);
 
-    if (vasprintf(&raw, format, args) < 0)
-        return mem_copy_string(format);
     text_escape(raw, strlen(raw), &out);
     free(raw);
     if (out.length > TEXT_MAX_BYTES) {

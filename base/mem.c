@@ -64,17 +64,23 @@ char *mem_copy_bytes(const void *bytes, size_t length)
     return copy;
 }
 
+char *mem_vprintf(const char *format, va_list args)
+{
+    char *text;
+
+    if (vasprintf(&text, format, args) < 0)
+        out_of_memory(0);
+    return text;
+}
+
 char *mem_printf(const char *format, ...)
 {
     va_list args;
     char *text;
-    int length;
 
     va_start(args, format);
-    length = vasprintf(&text, format, args);
+    text = mem_vprintf(format, args);
     va_end(args);
-    if (length < 0)
-        out_of_memory(0);
     return text;
 }
 

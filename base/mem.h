@@ -2,6 +2,7 @@
 #ifndef SMTUNE_BASE_MEM_H
 #define SMTUNE_BASE_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/compiler.h"
@@ -23,6 +24,7 @@ void *mem_resize(void *old, size_t count, size_t size) MUST_USE;
 char *mem_copy_string(const char *text) MUST_USE; /* NULL gives NULL */
 char *mem_copy_bytes(const void *bytes, size_t length) MUST_USE; /* adds NUL */
 char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
+char *mem_vprintf(const char *format, va_list args) PRINTF_LIKE(1, 0) MUST_USE;
 
 /*
  * Makes room for one more element in a growing array: when *capacity is equal

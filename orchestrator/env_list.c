@@ -64,13 +64,10 @@ void env_list_printf(struct env_list *list, const char *name,
 {
     va_list args;
     char *value;
-    int length;
 
     va_start(args, format);
-    length = vasprintf(&value, format, args);
+    value = mem_vprintf(format, args);
     va_end(args);
-    if (length < 0)
-        abort();
     env_list_set(list, name, value);
     free(value);
 }
