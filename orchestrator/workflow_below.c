@@ -123,8 +123,7 @@ static int check_param(const struct below *below, const struct conf_node *node,
         below->step->kind == STEP_EXPERIMENT ? "parameters." : "params.";
     char *key = assignment_key(below, node->text);
     char *name = key + strlen(map);
-    size_t count =
-        params != NULL && params->type == CONF_MAP ? params->count : 0;
+    size_t count = params != NULL ? params->count : 0;
     const char **names = mem_array(count + 1, sizeof(*names));
     int rc = 0;
 

@@ -12,7 +12,6 @@
 enum {
     WORKFLOW_DEPTH_MAX = 8,      /* of workflows within each other */
     WORKFLOW_STEPS_MAX = 500000, /* those of groups counted */
-    WORKFLOW_NEEDS_MAX = 10000000,
     WORKFLOW_FIRST_DEFAULT = 16 /* in workflow_step_keys */
 };
 

@@ -126,22 +126,23 @@ static void add_needs(struct workflow_build *w, size_t step)
         graph_add(w->workflow->graph, step, source->after[i]);
 }
 
-/* Where a step says that it needs another. */
+/* Where a step says that it needs another one, which comes later in the file:
+ * not by its place alone. */
 static struct diag_place need_place(const struct workflow_build *w, size_t step,
                                     size_t need)
 {
     const struct conf_node *needs = conf_get(w->sources[step].own, "needs");
+    const struct conf_node *said = needs;
     const char *name = w->workflow->steps[need].name;
 
-    if (needs != NULL && needs->type != CONF_LIST)
-        return needs->place;
-    for (size_t i = 0; needs != NULL && i < needs->count; i++)
+    for (size_t i = 0; i < needs->count; i++)
         if (needs->items[i]->text != NULL &&
             strcmp(needs->items[i]->text, name) == 0)
-            return needs->items[i]->place;
-    return w->workflow->steps[step].place;
+            said = needs->items[i];
+    return said->place;
 }
 
+/* The circle's first step is the first of its steps in the file. */
 static void check_circle(struct workflow_build *w)
 {
     const struct step *steps = w->workflow->steps;
@@ -180,19 +181,6 @@ static size_t copy_needs(struct workflow_build *w, size_t step)
     return count;
 }
 
-static size_t count_needs(const struct workflow_build *w)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < w->workflow->step_count; i++) {
-        const struct conf_node *needs = conf_get(w->sources[i].own, "needs");
-
-        count += w->sources[i].after_count;
-        count += needs != NULL ? 1 + needs->count : 0;
-    }
-    return count;
-}
-
 void workflow_build_needs(struct workflow_build *w)
 {
     struct workflow *workflow = w->workflow;
@@ -203,12 +191,6 @@ void workflow_build_needs(struct workflow_build *w)
     w->reach = mem_zero(sizeof(*w->reach));
     w->reach->stack = mem_array(count, sizeof(size_t));
     w->reach->visited_by = mem_array(count, sizeof(size_t));
-    if (count_needs(w) > WORKFLOW_NEEDS_MAX) {
-        diags_add(w->build.diags, workflow->steps[0].place, NULL,
-                  "the steps need each other more than %d times",
-                  WORKFLOW_NEEDS_MAX);
-        return;
-    }
     for (size_t i = 0; i < count; i++)
         add_needs(w, i);
     check_circle(w);

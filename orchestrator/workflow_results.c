@@ -132,6 +132,9 @@ static void name_metrics(struct list *list, struct step *step,
         if (has(list->values, step->output_count, name->text))
             diags_add(w->build.diags, name->place, NULL,
                       "'%s' is an output already", name->text);
+        if (has(names, step->metric_count, name->text))
+            diags_add(w->build.diags, name->place, NULL,
+                      "'%s' is a metric already", name->text);
         check_name(w, name, "a metric");
         names[step->metric_count++] = name->text;
         add_value(list, name->text);

@@ -19,6 +19,8 @@
 #include "base/expr.h"
 #include "base/regex.h"
 #include "orchestrator/experiment_impl.h"
+#include "orchestrator/workflow.h"
+#include "tests/unit/folder.h"
 
 /* The one that has none, after so many calls that had; NULL: all have. The
  * linker puts these in place. */
@@ -222,6 +224,33 @@ static void test_expr__has_no_evaluator_without_its_walls(void **state)
     }
 }
 
+/* The file has its own evaluator, which is opened first. */
+static void test_workflow__says_that_a_file_below_has_no_evaluator(void **state)
+{
+    static const char step[] = "version: 1\nsteps: {a: {experiment: b.yaml}}\n";
+    const struct experiment_source source = {
+        .text = step,
+        .length = strlen(step),
+        .path = mem_printf("%s/w.yaml", (char *)*state)};
+    struct diags *diags = diags_create("w.yaml");
+    struct err err = {0};
+
+    put(*state, ".", "b.yaml",
+        "version: 1\nobjective: loss\nparameters: {lr: 1}\n"
+        "trial: {command: x}\n");
+    denied = "sqlite3_open_v2";
+    granted = 1;
+    assert_null(workflow_parse(&source, diags, &err));
+    denied = NULL;
+    granted = 0;
+    assert_int_equal(diags_count(diags), 1);
+    assert_non_null(strstr(diags_get(diags, 0)->text,
+                           "cannot open SQLite for expressions: "));
+    assert_int_equal(diags_get(diags, 0)->place.line, 2);
+    diags_destroy(diags);
+    free((void *)(uintptr_t)source.path);
+}
+
 static void test_expr__gives_no_text_without_memory(void **state)
 {
     struct expr_env *env = expr_env_create(NULL);
@@ -252,6 +281,9 @@ int main(void)
         cmocka_unit_test(test_metrics__are_none_without_memory),
         cmocka_unit_test(test_regex__finds_the_same_without_jit),
         cmocka_unit_test(test_expr__has_no_evaluator_without_its_walls),
+        cmocka_unit_test_setup_teardown(
+            test_workflow__says_that_a_file_below_has_no_evaluator, make_folder,
+            remove_folder),
         cmocka_unit_test(test_expr__gives_no_text_without_memory),
     };
 

@@ -317,6 +317,60 @@ static void test_workflow__says_where_steps_run(void **state)
     free(path);
 }
 
+static void test_workflow__has_a_bound(void **state)
+{
+    enum { BOUND = 500000 };
+    struct diags *diags = diags_create("w.yaml");
+    struct experiment_source source = {.path = "w.yaml"};
+    struct buf text = BUF_INIT;
+    struct err err = {0};
+
+    (void)state;
+    buf_add_string(&text, "version: 1\nsteps:\n");
+    for (int i = 0; i < BOUND + 2; i++)
+        buf_printf(&text, " a%d: {command: x}\n", i);
+    source.text = buf_text(&text);
+    source.length = text.length;
+    assert_null(workflow_parse(&source, diags, &err));
+    assert_int_equal(diags_count(diags), 1);
+    assert_string_equal(diags_get(diags, 0)->text,
+                        "the file has more than 500000 steps");
+    diags_destroy(diags);
+    buf_clear(&text);
+}
+
+/* More orders of pools than are told step by step. */
+static void test_workflow__circles_of_many_pools_are_found(void **state)
+{
+    enum { STEPS = 300 };
+    char *path = fs_join(*state, "w.yaml");
+    struct buf text = BUF_INIT;
+    struct diags *diags = diags_create("w.yaml");
+    struct experiment_source source = {.path = path};
+    struct err err = {0};
+
+    put(*state, ".", "disk.yaml",
+        "version: 1\npools: {disk: 1}\n"
+        "steps: {c: {command: x, pool: disk}}\n");
+    put(*state, ".", "gpu.yaml",
+        "version: 1\npools: {gpu: 1}\n"
+        "steps: {c: {command: x, pool: gpu}}\n");
+    buf_add_string(&text, "version: 1\npools: {gpu: 1, disk: 1}\nsteps:\n");
+    for (int i = 0; i < STEPS; i++)
+        buf_printf(&text, " a%d: {workflow: disk.yaml, pool: gpu}\n", i);
+    buf_printf(&text, " b: {workflow: gpu.yaml, pool: disk}\n");
+    source.text = buf_text(&text);
+    source.length = text.length;
+    assert_null(workflow_parse(&source, diags, &err));
+    assert_int_equal(diags_count(diags), 1);
+    assert_int_equal(diags_get(diags, 0)->place.line, 4 + STEPS);
+    assert_non_null(
+        strstr(diags_get(diags, 0)->text, "both could wait for ever"));
+    diags_destroy(diags);
+    buf_clear(&text);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +382,10 @@ int main(void)
                                         make_folder, remove_folder),
         cmocka_unit_test(
             test_workflow__parallel_is_the_files_before_an_executors),
+        cmocka_unit_test(test_workflow__has_a_bound),
+        cmocka_unit_test_setup_teardown(
+            test_workflow__circles_of_many_pools_are_found, make_folder,
+            remove_folder),
         cmocka_unit_test_setup_teardown(test_workflow__says_where_steps_run,
                                         make_folder, remove_folder),
     };
