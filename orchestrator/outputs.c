@@ -44,10 +44,9 @@ static const json_t *get_file(struct reader *reader, const char *path,
     object = read_file(path, name, err);
     if (object == NULL)
         return NULL;
-    if (json_object_set_new(reader->files, path, object) == 0)
-        return object;
-    err_set(err, ERR_FILE, "path '%s' is no UTF-8", name);
-    return NULL;
+    /* a path need not be UTF-8 to be known again */
+    json_object_set_new_nocheck(reader->files, path, object);
+    return object;
 }
 
 /* A value as results have it: what is none of a scalar becomes its text. */
@@ -56,7 +55,7 @@ static json_t *flat(const json_t *json)
     struct buf text = BUF_INIT;
     json_t *copy;
 
-    if (!json_is_object(json) && !json_is_array(json))
+    if (json_typeof(json) != JSON_OBJECT && json_typeof(json) != JSON_ARRAY)
         return json_deep_copy(json);
     json_print(json, &text);
     copy = json_stringn(buf_text(&text), text.length);

@@ -224,11 +224,18 @@ static void test_flow__what_needs_a_reopened_step_waits_again(void **state)
     assert_true(flow_may_reopen(flow, 3));
     flow_ended(flow, 2, 0, true);
     end(flow, 2, FLOW_SUCCEEDED);
+    assert_true(flow_may_reset(flow, 3));
     begin(flow, 4, 1);
     start(flow, 4, 0);
     assert_false(flow_may_reopen(flow, 3));
+    assert_false(flow_may_reset(flow, 3));
     flow_ended(flow, 4, 0, true);
     end(flow, 4, FLOW_SUCCEEDED);
+    begin(flow, 5, 1);
+    start(flow, 5, 0);
+    assert_false(flow_may_reopen(flow, 4));
+    flow_ended(flow, 5, 0, true);
+    end(flow, 5, FLOW_SUCCEEDED);
 
     flow_reset(flow, 1);
     pass(flow, 1, true);

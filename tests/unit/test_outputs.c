@@ -132,14 +132,15 @@ static void test_outputs__keys_go_into_objects(void **state)
 
 /* -- Outputs --------------------------------------------------------------*/
 
-static const char *const columns[] = {"copy", "none"};
+static const char *const columns[] = {"copy", "none", "least"};
 static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
 
 /* What one output is read as; "error: ..." where it is not. */
 static char *read_one(const char *root, enum output_kind kind, const char *path,
                       const char *key)
 {
-    const struct value values[] = {value_int(7), value_null()};
+    const struct value values[] = {value_int(7), value_null(),
+                                   value_int(INT64_MIN)};
     char *attempt = fs_join(root, "attempt");
     const struct outputs_site site = {values, root, attempt};
     const struct output output = {
@@ -210,6 +211,9 @@ static void test_outputs__a_file_is_its_path(void **state)
     put(root, "out", "\xff", "");
     expect(root, OUTPUT_FILE, "out/\xff", NULL,
            "error: output 'rows': path 'out/\xff' is no UTF-8");
+    expect(root, OUTPUT_FILE, "out/${{ abs(least) }}", NULL,
+           "error: output 'rows': cannot evaluate the "
+           "expression: integer overflow");
     free(there);
     free(folder);
 }
@@ -223,6 +227,8 @@ static void test_outputs__a_value_is_a_files_key(void **state)
     put(root, "out", "kv", "n = 0.5\nword = some words\n");
     expect(root, OUTPUT_VALUE, "out/${{ copy }}.json", "n", "12");
     expect(root, OUTPUT_VALUE, "out/7.json", "t", "\"x\"");
+    put(root, "\xff", "kv", "n = 1\n");
+    expect(root, OUTPUT_VALUE, "\xff/kv", "n", "1");
     expect(root, OUTPUT_VALUE, "out/7.json", "deep.list", "\"[1,\\\"b\\\"]\"");
     expect(root, OUTPUT_VALUE, "out/kv", "n", "0.5");
     expect(root, OUTPUT_VALUE, "out/kv", "word", "\"some words\"");
@@ -279,6 +285,26 @@ static void test_outputs__what_is_no_file_is_not_waited_for(void **state)
     free(pipe);
     free(link);
     free(loop);
+}
+
+/* What cannot be read is the last thing that is looked for. */
+static void test_outputs__end_with_the_first_that_is_missing(void **state)
+{
+    const char *root = *state;
+    const struct outputs_site site = {NULL, root, root};
+    const struct output outputs[] = {{"a", OUTPUT_REPORTED, NULL, "a"},
+                                     {"b", OUTPUT_REPORTED, NULL, "b"},
+                                     {"c", OUTPUT_REPORTED, NULL, "c"}};
+    const struct step step = {.outputs = outputs, .output_count = 3};
+    json_t *into = json_object();
+    struct err err;
+
+    put(root, ".", OUTPUTS_FILE, "a=1\nc=3\n");
+    assert_int_equal(outputs_read(&step, &site, into, &err), -1);
+    assert_string_equal(err.text,
+                        "output 'b': no key 'b' in '$SMTUNE_OUTPUTS'");
+    assert_int_equal(json_object_size(into), 1);
+    json_decref(into);
 }
 
 static void test_outputs__have_bounds(void **state)
@@ -377,6 +403,7 @@ int main(void)
         WITH_FOLDER(test_outputs__a_value_is_a_files_key),
         WITH_FOLDER(test_outputs__reported_ones_are_in_the_attempts_file),
         WITH_FOLDER(test_outputs__what_is_no_file_is_not_waited_for),
+        WITH_FOLDER(test_outputs__end_with_the_first_that_is_missing),
         WITH_FOLDER(test_outputs__have_bounds),
         WITH_FOLDER(test_outputs__all_of_a_step_are_read),
         WITH_FOLDER(test_outputs__that_none_can_be_opened_now_may_pass),

@@ -254,6 +254,16 @@ static void test_retry__scales_up_to_the_machine(void **state)
     scale(&rule, &has, "6 cpus (its cap), 2 gpus (all there are)");
 }
 
+static void test_retry__scales_none_beyond_a_cap_of_one(void **state)
+{
+    struct retry_rule rule = {.scale = {.cpus = 2, .gpus = 2},
+                              .cap = {.cpus = 1, .gpus = 1}};
+    struct resources has = {.cpus = 1, .gpus = 1};
+
+    (void)state;
+    scale(&rule, &has, "1 cpu (its cap), 1 gpu (its cap)");
+}
+
 static void test_retry__scales_nothing_that_is_not_there(void **state)
 {
     struct retry_rule all = {.scale = {2, 2, 2, 2}}, none = {.max = 1};
@@ -319,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_retry__a_regex_that_explodes_is_given_up),
         cmocka_unit_test(test_retry__scales_up_to_the_cap),
         cmocka_unit_test(test_retry__scales_up_to_the_machine),
+        cmocka_unit_test(test_retry__scales_none_beyond_a_cap_of_one),
         cmocka_unit_test(test_retry__scales_nothing_that_is_not_there),
         cmocka_unit_test(test_retry__scaling_ends_somewhere),
         cmocka_unit_test(test_retry__delays_grow_up_to_their_cap),

@@ -32,7 +32,7 @@ static int64_t add_trial(struct store *store, int64_t number, int64_t seen)
                           .state = "ready",
                           .step = -1,
                           .seen = seen,
-                          .resource = 1,
+                          .resource = number == 5 ? 0 : 1,
                           .parent = number == 4 ? 1 : 0,
                           .rung = number == 4 ? 2 : 0,
                           .time_ms = 1};
@@ -96,7 +96,8 @@ static void end(struct store *store, int64_t job, int64_t told,
 }
 
 /* Of three trials that pause the best one goes on, and fails; the others are
- * stopped; one of them is put back, and ends well. */
+ * stopped; one of them is put back, and ends well. The last is none of the
+ * schedule's. */
 static struct store *fill(const char *folder)
 {
     struct err err = {0};
@@ -117,6 +118,7 @@ static struct store *fill(const char *folder)
     end(store, jobs[2], 7, "stopped");
     must(store_reopen_job(store, jobs[1], "ready", "reopened", 2, &err));
     end(store, jobs[1], 8, "succeeded");
+    end(store, add_trial(store, 5, 8), 9, "failed");
     must(store_commit(store, &err));
     return store;
 }
@@ -128,6 +130,7 @@ struct reading {
     struct buf said;
     struct strategy *strategy;
     struct scheduler *scheduler;
+    struct convergence *convergence;
     struct value point[4]; /* whatever it is */
     struct err *err;
 };
@@ -149,6 +152,7 @@ static void tell(struct reading *reading, const struct told_item *item)
     }
     told_tell(reading->strategy, reading->scheduler, &experiment, item,
               &verdict);
+    told_tell_convergence(reading->convergence, &experiment, item);
     if (item->kind == TOLD_OBSERVATION)
         buf_printf(&reading->said, " at %" PRId64 ", %g %g, %s as %s",
                    item->resource, item->values[0], item->last,
@@ -178,10 +182,12 @@ static int on_trial(void *user, const struct trial_row *row)
     if (told_add(reading->told, row, reading->err) != 0)
         return -1;
     tell_until(reading, row->seen);
-    assert_true(told_assignment(row, &assignment));
-    assert_int_equal(assignment.resource, 1);
+    assert_int_equal(told_assignment(row, &assignment), row->number < 5);
+    assert_int_equal(assignment.resource, row->number < 5);
     buf_printf(&reading->said, "trial %" PRId64 "%s\n", row->number,
                assignment.kind == NEXT_CLONE ? ", a clone" : "");
+    convergence_ask(reading->convergence, (uint64_t)row->number,
+                    reading->point);
     strategy_restore(reading->strategy, (uint64_t)row->number, reading->point,
                      row->cursor);
     if (assignment.kind == NEXT_CLONE) {
@@ -189,6 +195,8 @@ static int on_trial(void *user, const struct trial_row *row)
         assert_int_equal(assignment.rung, 2);
         return 0;
     }
+    if (row->number == 5)
+        return 0;
     scheduler_assign(reading->scheduler, (uint64_t)row->number, &assignment);
     return 0;
 }
@@ -205,6 +213,8 @@ static void test_told__places_come_in_their_order(void **state)
         .strategy = strategy_create(&options, space, &err),
         .scheduler =
             scheduler_create(&experiment.schedule.options, space, &err),
+        .convergence = convergence_create(
+            &(struct convergence_options){.improvement = 0.01}, space),
         .point = {value_real(0.5), value_real(0.5), value_real(0.5),
                   value_real(0.5)},
         .err = &err,
@@ -227,13 +237,16 @@ static void test_told__places_come_in_their_order(void **state)
                         "5: result of 1, scheduled\n"
                         "6: result of 2, scheduled, was paused, superseded\n"
                         "7: result of 3, scheduled, was paused\n"
-                        "8: result of 2\n");
+                        "8: result of 2\n"
+                        "trial 5\n"
+                        "9: result of 5\n");
     scheduler_next(reading.scheduler, true, &next);
     assert_int_equal(next.kind, NEXT_NONE);
     buf_clear(&reading.said);
     told_destroy(reading.told);
     strategy_destroy(reading.strategy);
     scheduler_destroy(reading.scheduler);
+    convergence_destroy(reading.convergence);
     space_destroy(space);
     expr_env_destroy(env);
     store_close(store);
