@@ -168,6 +168,8 @@ $(GRADIENTS): \
 $S/tests/unit/test_store_network: MORE += -Wl,--wrap=statfs
 $S/tests/unit/test_attempt_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,flock pread fstat gethostname statvfs)
+$S/tests/unit/test_matrix_denied: MORE += -Wl,--wrap=glob -Wl,--wrap=globfree
+$S/tests/unit/test_order_denied: MORE += -Wl,--wrap=close -Wl,--wrap=write
 $S/tests/unit/test_pilot_spool_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,dup fstat pread pwrite)
 $S/tests/unit/test_shim_spawn_group: MORE += \

@@ -39,9 +39,9 @@ static double scale_forward(enum param_scale scale, double x)
     case SCALE_LOGIT:
         return log(x) - log1p(-x);
     case SCALE_LINEAR:
-        break;
+    default:
+        return x;
     }
-    return x;
 }
 
 static double scale_inverse(enum param_scale scale, double y)
@@ -54,9 +54,9 @@ static double scale_inverse(enum param_scale scale, double y)
     case SCALE_LOGIT:
         return 1 / (1 + exp(-y));
     case SCALE_LINEAR:
-        break;
+    default:
+        return y;
     }
-    return y;
 }
 
 static bool in_domain(enum param_scale scale, double x)
@@ -137,9 +137,9 @@ uint64_t param_cardinality(const struct param *param)
     case PARAM_BOOL:
         return 2;
     case PARAM_CONST:
-        break;
+    default:
+        return 1;
     }
-    return 1;
 }
 
 struct value param_value_at(const struct param *param, uint64_t k)
@@ -153,9 +153,9 @@ struct value param_value_at(const struct param *param, uint64_t k)
     case PARAM_CATEGORICAL:
     case PARAM_ORDINAL:
     case PARAM_CONST:
-        break;
+    default:
+        return param->values[k];
     }
-    return param->values[k];
 }
 
 static double continuum_from_unit(const struct param *param, double u)
@@ -222,18 +222,20 @@ void param_share(const struct param *param, double u, double *low, double *high)
         *high = clamp((share_end(param, x, half) - from) / (to - from), 0, 1);
 }
 
-/* Which of its values it is: value_count or more when none. */
+/* Which of its values it is. */
 static uint64_t index_of(const struct param *param, const struct value *value)
 {
+    uint64_t k;
+
     if (param->kind == PARAM_BOOL)
         return value->boolean ? 1 : 0;
     if (param->kind == PARAM_FLOAT || param->kind == PARAM_INT)
         return (uint64_t)round((value_number(value) - param->min) /
                                spacing(param));
-    for (uint64_t k = 0; k < param->value_count; k++)
-        if (value_equal(&param->values[k], value))
-            return k;
-    return param->value_count;
+    k = param->value_count - 1;
+    while (k > 0 && !value_equal(&param->values[k], value))
+        k--;
+    return k;
 }
 
 double param_to_unit(const struct param *param, const struct value *value)
@@ -338,7 +340,7 @@ int param_coerce(const struct param *param, const struct value *from,
     case PARAM_CATEGORICAL:
     case PARAM_ORDINAL:
     case PARAM_CONST:
-        break;
+    default:
+        return coerce_listed(param, from, to);
     }
-    return coerce_listed(param, from, to);
 }

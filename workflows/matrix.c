@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workflows/matrix.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -82,8 +81,6 @@ static int add_axis(struct matrix *matrix, const char *name, const json_t *list,
 struct matrix *matrix_create(const json_t *axes, struct err *err)
 {
     struct matrix *matrix;
-    const char *name;
-    json_t *list;
 
     if (axes != NULL && json_typeof(axes) != JSON_OBJECT) {
         err_set(err, ERR_FILE, "a matrix is no object of lists");
@@ -96,9 +93,10 @@ struct matrix *matrix_create(const json_t *axes, struct err *err)
     matrix->axes = json_deep_copy(axes);
     matrix->lists =
         mem_array(json_object_size(axes) + 1, sizeof(const json_t *));
-    json_object_foreach(matrix->axes, name, list)
-    {
-        if (add_axis(matrix, name, list, err) < 0) {
+    for (void *axis = json_object_iter(matrix->axes); axis != NULL;
+         axis = json_object_iter_next(matrix->axes, axis)) {
+        if (add_axis(matrix, json_object_iter_key(axis),
+                     json_object_iter_value(axis), err) < 0) {
             matrix_destroy(matrix);
             return NULL;
         }
@@ -183,11 +181,12 @@ static int add_paths(json_t *list, char *const *paths, size_t count,
 {
     size_t bytes = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         bytes += strlen(paths[i]);
-        if (i == MATRIX_COPIES_MAX || bytes > MATRIX_BYTES_MAX)
-            return err_set(err, ERR_FILE, "%zu paths match, which is too much",
-                           count);
+    if (count > MATRIX_COPIES_MAX || bytes > MATRIX_BYTES_MAX)
+        return err_set(err, ERR_FILE, "%zu paths match, which is too much",
+                       count);
+    for (size_t i = 0; i < count; i++) {
         if (json_array_append_new(list, json_string(paths[i])) < 0)
             return refuse_path(paths[i], err);
     }
@@ -200,10 +199,9 @@ json_t *matrix_axis_from_glob(const char *pattern, struct err *err)
     glob_t found = {0};
     int rc = glob(pattern, GLOB_NOSORT, NULL, &found);
 
-    if (rc != 0 && rc != GLOB_NOMATCH) {
-        err_set(err, ERR_FAILED, "cannot look for '%s': %s", pattern,
-                rc == GLOB_NOSPACE ? "no memory" : strerror(errno));
-        rc = -1;
+    /* what cannot be looked into has no paths, and is no error */
+    if (rc == GLOB_NOSPACE) {
+        rc = err_set(err, ERR_FAILED, "no memory to look for '%s'", pattern);
     } else {
         if (found.gl_pathc > 0)
             qsort(found.gl_pathv, found.gl_pathc, sizeof(char *),

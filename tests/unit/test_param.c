@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/rng.h"
 #include "strategies/space.h"
@@ -35,6 +36,8 @@ static const struct param awkward[] = {
     STEPPED(-0.3, 0.3, 0.1, LINEAR),
     STEPPED(0.1, 0.9, 0.1, LOGIT),
     STEPPED(0, 0.9, 0.1, REVERSE_LOG),
+    STEPPED(0.1, 0.9, 0.4, LOGIT),
+    STEPPED(0, 0.9, 0.3, REVERSE_LOG),
     STEPPED(1e-5, 1e-3, 1e-5, LOG),
     STEPPED(0.5, 2.5, 1, LOG),
     STEPPED(1e300, 9e300, 1e300, LOG),
@@ -493,6 +496,59 @@ static void test_param__cardinality_counts_values(void **state)
     assert_int_equal(param_cardinality(&all), (UINT64_C(1) << 54) + 1);
 }
 
+static void test_param__coerce_takes_what_means_the_same(void **state)
+{
+    const struct param real = FLOAT(1, 2, LINEAR);
+    const struct param whole = INT(1, 9, 2, LINEAR);
+    const struct param flag = {.name = "x", .kind = PARAM_BOOL};
+    const struct param word = {
+        .name = "x", .kind = PARAM_ORDINAL, .values = words, .value_count = 3};
+    const struct {
+        const struct param *param;
+        struct value from;
+        const char *text; /* NULL: it is none of its values */
+    } cases[] = {
+        {&real, value_int(2), "2"},
+        {&real, value_text("1.5"), "1.5"},
+        {&real, value_real(0.5), NULL},
+        {&real, value_real(2.5), NULL},
+        {&real, value_text("1.5s"), NULL},
+        {&real, value_text(""), NULL},
+        {&real, value_text("nan"), NULL},
+        {&real, value_bool(true), NULL},
+        {&real, value_null(), NULL},
+        {&whole, value_real(3), "3"},
+        {&whole, value_int(4), NULL},
+        {&whole, value_int(0), NULL},
+        {&whole, value_int(10), NULL},
+        {&flag, value_bool(false), "false"},
+        {&flag, value_int(0), "false"},
+        {&flag, value_int(1), "true"},
+        {&flag, value_int(2), NULL},
+        {&flag, value_text("true"), "true"},
+        {&flag, value_text("false"), "false"},
+        {&flag, value_text("yes"), NULL},
+        {&flag, value_real(1), NULL},
+        {&word, words[1], "adam"},
+        {&word, value_text("none of them"), NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buf text = BUF_INIT;
+        struct value to;
+
+        if (param_coerce(cases[i].param, &cases[i].from, &to) != 0) {
+            assert_null(cases[i].text);
+            continue;
+        }
+        value_print(&to, &text);
+        assert_non_null(cases[i].text);
+        assert_string_equal(buf_text(&text), cases[i].text);
+        buf_clear(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_param__values_in_order),
         cmocka_unit_test(test_param__equal_shares),
         cmocka_unit_test(test_param__coerce_keeps_its_own_values),
+        cmocka_unit_test(test_param__coerce_takes_what_means_the_same),
         cmocka_unit_test(test_param__share_is_all_that_stands_for_a_value),
         cmocka_unit_test(test_param__log_int_shares_are_those_of_rounding),
         cmocka_unit_test(test_param__end_share_beyond_the_domain_is_mirrored),
