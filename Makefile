@@ -402,7 +402,8 @@ format: ## format every C and CUDA file
 # double precision).
 GCOVR := --root . --exclude tests --exclude-directories '.*/double'
 # What takes up runs as its users have them: by the whole program.
-RECOVERY := control criteria damaged_record enqueue more_trials queue take_up workflow_links workflow_retry
+RECOVERY := control criteria damaged_record enqueue more_trials notify queue \
+ take_up workflow_links workflow_retry
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report
 	-@$(MAKE) -k --no-print-directory S=build/cov SAN='-O0 -g --coverage' \
@@ -417,7 +418,7 @@ branches: ## which branches of states, recovery and parsers are reached, and fai
 branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim $(FAULT)
 	@find $S -name '*.gcda' -delete
 	@UNIT_SECONDS=300 tests/unit/run $(UNIT)
-	@$S/sim --seeds 3000 --jobs $$(nproc)
+	@$S/sim --seeds 5000 --jobs $$(nproc)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto $(RECOVERY:%=tests/e2e/test_%.py) \
 	 tests/fault/test_request_errors.py
