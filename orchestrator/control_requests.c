@@ -185,7 +185,7 @@ static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *number = json_array_get(list, i);
 
-        if (!json_is_integer(number))
+        if (json_typeof(number) != JSON_INTEGER)
             return err_set(err, ERR_USAGE, "'trials' is a list of numbers");
         numbers[i] = json_integer_value(number);
     }

@@ -229,6 +229,8 @@ static void test_outputs__a_value_is_a_files_key(void **state)
     expect(root, OUTPUT_VALUE, "out/7.json", "t", "\"x\"");
     put(root, "\xff", "kv", "n = 1\n");
     expect(root, OUTPUT_VALUE, "\xff/kv", "n", "1");
+    expect(root, OUTPUT_VALUE, "out/7.json", "deep",
+           "\"{\\\"list\\\":[1,\\\"b\\\"]}\"");
     expect(root, OUTPUT_VALUE, "out/7.json", "deep.list", "\"[1,\\\"b\\\"]\"");
     expect(root, OUTPUT_VALUE, "out/kv", "n", "0.5");
     expect(root, OUTPUT_VALUE, "out/kv", "word", "\"some words\"");

@@ -148,8 +148,8 @@ void history_disturb(struct history *history, bool may_crash)
 {
     struct world *world = history->world;
 
-    if (rng_percent(&world->rng, history->scenario.denials))
-        disk_deny_at(world->disk, rng_between(&world->rng, 1, 20));
+    if (history->scenario.denials > 0)
+        disk_deny_at(world->disk, rng_between(&world->rng, 1, 30));
     if (may_crash && history->crashes < history->scenario.crashes &&
         rng_percent(&world->rng, 30))
         world->crash_at_step =
