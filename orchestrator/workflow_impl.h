@@ -12,7 +12,7 @@
 enum {
     WORKFLOW_DEPTH_MAX = 8,      /* of workflows within each other */
     WORKFLOW_STEPS_MAX = 500000, /* those of groups counted */
-    WORKFLOW_FIRST_DEFAULT = 16 /* in workflow_step_keys */
+    WORKFLOW_FIRST_DEFAULT = 16  /* in workflow_step_keys */
 };
 
 #define NO_STEP SIZE_MAX
