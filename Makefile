@@ -172,6 +172,8 @@ $S/tests/unit/test_matrix_denied: MORE += -Wl,--wrap=glob -Wl,--wrap=globfree
 $S/tests/unit/test_order_denied: MORE += -Wl,--wrap=close -Wl,--wrap=write
 $S/tests/unit/test_pilot_spool_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,dup fstat pread pwrite)
+$S/tests/unit/test_slurm_names: MORE += \
+ $(patsubst %,-Wl$(,)--wrap=%,getrandom pread pwrite)
 $S/tests/unit/test_shim_spawn_group: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,cgroup_write clone_into)
 $S/tests/unit/test_reopen_denied: MORE += \

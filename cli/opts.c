@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-enum { TABLES = 2, NAMES_MAX = 64 };
+enum { TABLES = 2 };
 
 struct parser {
     const struct opt *tables[TABLES];
@@ -48,17 +48,19 @@ static struct found find(const struct parser *parser, const char *name,
 static int unknown_name(const struct parser *parser, const char *name,
                         size_t length)
 {
-    const char *names[NAMES_MAX];
+    const char **names = NULL;
     const char *nearest;
     char *word = mem_copy_bytes(name, length);
-    size_t count = 0;
+    size_t count = 0, capacity = 0;
 
     for (int i = 0; i < TABLES; i++) {
         const struct opt *opt = parser->tables[i];
 
-        for (; opt != NULL && opt->name != NULL && count < NAMES_MAX; opt++)
+        for (; opt != NULL && opt->name != NULL; opt++) {
+            names = mem_grow(names, count, &capacity, sizeof(*names));
             if (opt->doc != NULL)
                 names[count++] = opt->name;
+        }
     }
     nearest = text_nearest(word, names, count);
     if (nearest != NULL)
@@ -67,6 +69,7 @@ static int unknown_name(const struct parser *parser, const char *name,
     else
         err_set(parser->err, ERR_USAGE,
                 "unknown option '--%s' (--help lists them)", word);
+    free(names);
     free(word);
     return -1;
 }
@@ -140,9 +143,9 @@ static int set_value(struct found found, const char *value, struct err *err)
         texts->items[texts->count++] = value;
         return 0;
     case OPT_CHOICE:
+    default:
         return set_choice(found.opt, field, value, err);
     }
-    return 0;
 }
 
 /* `attached` is what follows in the same word, or NULL. */

@@ -14,11 +14,10 @@
 void slurm_words_add(struct slurm_words *words, const char *format, ...)
 {
     va_list args;
-    char *word = NULL;
+    char *word;
 
     va_start(args, format);
-    if (vasprintf(&word, format, args) < 0)
-        abort();
+    word = mem_vprintf(format, args);
     va_end(args);
     words->words = mem_grow(words->words, words->count + 1, &words->capacity,
                             sizeof(*words->words));
@@ -194,9 +193,10 @@ char *slurm_program(const char *name)
 
     for (path = path != NULL ? path : "/usr/bin:/bin"; *path != '\0';) {
         size_t length = strcspn(path, ":");
-        char *file = mem_printf("%.*s/%s", length > 0 ? (int)length : 1,
-                                length > 0 ? path : ".", name);
+        char *folder = mem_copy_bytes(path, length);
+        char *file = fs_join(length > 0 ? folder : ".", name);
 
+        free(folder);
         if (access(file, X_OK) == 0)
             return file;
         free(file);

@@ -66,7 +66,8 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
     char *folder = fs_join(state_directory, "slurm");
     char *path = fs_join(folder, "token");
     char *healthy = fs_join(folder, "healthy");
-    struct stat status;
+    int64_t now_ms = clock_wall_ms(), made_ms;
+    struct stat status = {.st_mtime = now_ms / 1000};
     int result = fs_make_directories(healthy, err);
 
     names->folder = fs_absolute(folder);
@@ -74,10 +75,9 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
     if (result == 0)
         result = names->is_old ? read_token(names, path, err)
                                : make_token(names, path, err);
-    names->since_ms = clock_wall_ms() - DAY_MS;
-    if (result == 0 && stat(path, &status) == 0 &&
-        (int64_t)status.st_mtime * 1000 - DAY_MS < names->since_ms)
-        names->since_ms = (int64_t)status.st_mtime * 1000 - DAY_MS;
+    stat(path, &status);
+    made_ms = (int64_t)status.st_mtime * 1000;
+    names->since_ms = (made_ms < now_ms ? made_ms : now_ms) - DAY_MS;
     snprintf(names->prefix, sizeof(names->prefix), "smt-%s-", names->token);
     free(healthy);
     free(path);
@@ -90,27 +90,27 @@ void slurm_names_clear(struct slurm_names *names)
     free(names->folder);
 }
 
-/* The next block's first number; what cannot be written down is made up for by
- * the clock, which no earlier engine can have reached. */
+/* The next block's first number; what cannot be read or written down is made up
+ * for by the clock, which no earlier engine can have reached. */
 static int64_t take_block(const struct slurm_names *names)
 {
     char *path = fs_join(names->folder, "numbers");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     char text[NUMBER_MAX_BYTES] = "";
     int64_t first;
+    ssize_t got;
     int length;
 
     free(path);
     if (fd < 0)
         return clock_wall_ms();
     flock(fd, LOCK_EX);
-    if (pread(fd, text, sizeof(text) - 1, 0) < 0)
-        text[0] = '\0';
+    got = pread(fd, text, sizeof(text) - 1, 0);
     first = strtoll(text, NULL, 10);
     if (first < 1)
         first = 1;
     length = snprintf(text, sizeof(text), "%" PRId64 "\n", first + BLOCK);
-    if (pwrite(fd, text, (size_t)length, 0) != length)
+    if (got < 0 || pwrite(fd, text, (size_t)length, 0) != length)
         first = clock_wall_ms();
     close(fd);
     return first;

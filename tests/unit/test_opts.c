@@ -12,7 +12,7 @@
 #include "cli/opts.h"
 
 struct own {
-    bool follow, all;
+    bool follow, all, hidden;
     const char *name;
     int64_t limit;
     struct opt_texts set;
@@ -34,6 +34,7 @@ static const struct opt own_opts[] = {
     {"set", 0, OPT_TEXTS, offsetof(struct own, set), "K=V", "", 0, NULL},
     {"state", 0, OPT_CHOICE, offsetof(struct own, state), "STATE", "", 0,
      states},
+    {"hidden", 0, OPT_FLAG, offsetof(struct own, hidden), NULL, NULL, 0, NULL},
     {.name = NULL},
 };
 
@@ -160,6 +161,7 @@ static void test_opts__names_the_nearest(void **state)
                    "unknown option '--stroe' (did you mean '--store'?)");
     assert_refused("--zzzzz", "unknown option '--zzzzz' (--help lists them)");
     assert_refused("--foll", "unknown option '--foll' (--help lists them)");
+    assert_refused("--hiden", "unknown option '--hiden' (--help lists them)");
     assert_refused("-fz", "unknown option '-z'");
     assert_refused("-5", "unknown option '-5'");
 }
@@ -183,13 +185,17 @@ static void test_opts__refuses_bad_values(void **state)
     assert_refused("--state faild",
                    "option '--state' is one of succeeded, failed, stopped, not "
                    "'faild' (did you mean 'failed'?)");
+    assert_refused("--state x",
+                   "option '--state' is one of succeeded, failed, stopped, not "
+                   "'x'");
 }
 
 static void test_opts__leading_ones_end_at_the_first_operand(void **state)
 {
     struct common common = {0};
     char quiet[] = "-q", store[] = "--store", x[] = "x", ls[] = "ls",
-         all[] = "--all";
+         all[] = "--all", end[] = "--";
+    struct err err;
     char *argv[] = {quiet, store, x, ls, all};
 
     (void)state;
@@ -201,6 +207,12 @@ static void test_opts__leading_ones_end_at_the_first_operand(void **state)
                      3);
     assert_int_equal(opts_parse_leading(common_opts, &common, 2, argv, NULL),
                      -1);
+    argv[2] = end;
+    assert_int_equal(
+        opts_parse_leading(common_opts, &common, 5, argv + 2, NULL), 1);
+    assert_int_equal(
+        opts_parse_leading(common_opts, &common, 1, argv + 4, &err), -1);
+    assert_string_equal(err.text, "unknown option '--all' (--help lists them)");
 }
 
 int main(void)
