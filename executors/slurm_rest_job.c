@@ -141,7 +141,7 @@ static json_t *list_of(const char *text)
 {
     json_t *list = json_array();
 
-    while (text != NULL && *text != '\0') {
+    while (*text != '\0') {
         size_t length = strcspn(text, ",");
 
         json_array_append_new(list, json_stringn(text, length));
@@ -152,12 +152,12 @@ static json_t *list_of(const char *text)
 
 static json_t *pairs_of(json_t *map)
 {
-    json_t *list = json_array(), *value;
-    const char *name;
+    json_t *list = json_array();
 
-    json_object_foreach(map, name, value)
-    {
-        char *pair = mem_printf("%s=%s", name, json_string_value(value));
+    for (void *at = json_object_iter(map); at != NULL;
+         at = json_object_iter_next(map, at)) {
+        char *pair = mem_printf("%s=%s", json_object_iter_key(at),
+                                json_string_value(json_object_iter_value(at)));
 
         json_array_append_new(list, json_string(pair));
         free(pair);

@@ -13,12 +13,8 @@ static const json_t *either(const json_t *first, const json_t *second)
 
 static bool has_word(const json_t *list, const char *word)
 {
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(list, i, item)
-    {
-        if (strcasecmp(slurm_rest_text(item), word) == 0)
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (strcasecmp(slurm_rest_text(json_array_get(list, i)), word) == 0)
             return true;
     }
     return false;
@@ -75,17 +71,14 @@ void slurm_rest_read_partitions(const struct fetch_answer *answer,
 {
     int64_t number;
     json_t *body = slurm_rest_judge(answer, NULL, &number, reply);
-    const json_t *list = json_object_get(body, "partitions"), *item;
-    size_t i;
+    const json_t *list = json_object_get(body, "partitions");
 
     if (reply->answer == SLURM_DONE && !json_is_array(list))
         slurm_rest_set_garbled(reply);
     if (reply->answer == SLURM_DONE) {
         take_meta(body, site);
-        json_array_foreach(list, i, item)
-        {
-            take_partition(item, site);
-        }
+        for (size_t i = 0; i < json_array_size(list); i++)
+            take_partition(json_array_get(list, i), site);
     }
     /* Which one is taken where none is asked for is not said any more. */
     if (site->partition_count == 1)
@@ -97,18 +90,15 @@ static int on_node(void *user, const char *item, size_t length)
 {
     struct slurm_site *site = user;
     json_t *json = json_parse(item, length, NULL);
-    const json_t *name;
-    size_t i;
+    const json_t *names = json_object_get(json, "partitions");
 
-    json_array_foreach(json_object_get(json, "partitions"), i, name)
-    {
+    for (size_t i = 0; i < json_array_size(names); i++)
         slurm_partition_add(
-            slurm_site_add(site, slurm_rest_text(name)), 1,
+            slurm_site_add(site, slurm_rest_text(json_array_get(names, i))), 1,
             slurm_rest_count(json_object_get(json, "cpus")),
             (int64_t)slurm_rest_count(json_object_get(json, "real_memory"))
                 << 20,
             slurm_rest_text(json_object_get(json, "gres")));
-    }
     json_decref(json);
     return json != NULL ? 0 : -1;
 }

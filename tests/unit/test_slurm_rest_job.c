@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The body of a submission that asks for little, and in strange surroundings.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "executors/slurm_rest_impl.h"
+
+static const struct slurm_submission least = {.name = "smt-1",
+                                              .directory = "/d",
+                                              .log = "/l",
+                                              .script = "#!/bin/sh\n",
+                                              .without_environment = true};
+
+static void assert_body(const struct slurm_submission *submission, int version,
+                        const char *expected)
+{
+    json_t *body = slurm_rest_job_adapt(slurm_rest_job(submission), version);
+    struct buf out = BUF_INIT;
+
+    json_object_del(json_object_get(body, "job"), "environment");
+    json_print(body, &out);
+    assert_string_equal(buf_text(&out), expected);
+    buf_clear(&out);
+    json_decref(body);
+}
+
+static void test_job__asks_for_no_more_than_is_wanted(void **state)
+{
+    static const char *const nobody[] = {NULL};
+    struct slurm_submission avoiding = least;
+
+    (void)state;
+    assert_body(&least, 38,
+                "{\"script\":\"#!/bin/sh\\n\",\"job\":{\"name\":\"smt-1\","
+                "\"current_working_directory\":\"/d\","
+                "\"standard_output\":\"/l\",\"open_mode\":\"append\","
+                "\"no_requeue\":true,\"nodes\":1,\"tasks\":1}}");
+    assert_body(&least, 39,
+                "{\"script\":\"#!/bin/sh\\n\",\"job\":{\"name\":\"smt-1\","
+                "\"current_working_directory\":\"/d\","
+                "\"standard_output\":\"/l\",\"open_mode\":[\"APPEND\"],"
+                "\"nodes\":\"1\",\"tasks\":1,\"requeue\":false}}");
+    avoiding.avoid = nobody;
+    assert_body(&avoiding, 38,
+                "{\"script\":\"#!/bin/sh\\n\",\"job\":{\"name\":\"smt-1\","
+                "\"current_working_directory\":\"/d\","
+                "\"standard_output\":\"/l\",\"open_mode\":\"append\","
+                "\"no_requeue\":true,\"nodes\":1,\"tasks\":1}}");
+}
+
+static void test_job__is_said_as_utf8_alone(void **state)
+{
+    struct slurm_submission it = least;
+
+    (void)state;
+    it.directory = "/\xff";
+    assert_null(slurm_rest_job(&it));
+    it = least;
+    it.log = "/\xff";
+    assert_null(slurm_rest_job(&it));
+}
+
+/* A program may be started with any texts as its environment. */
+static void test_job__takes_variables_alone_from_the_environment(void **state)
+{
+    char *odd[] = {(char[]){"A=1"}, (char[]){"=2"}, (char[]){"B"},
+                   (char[]){"C="}, NULL};
+    struct slurm_submission it = least;
+    char **before = environ;
+    struct buf out = BUF_INIT;
+    json_t *body;
+
+    (void)state;
+    it.without_environment = false;
+    environ = odd;
+    body = slurm_rest_job(&it);
+    environ = before;
+    json_print(json_object_get(json_object_get(body, "job"), "environment"),
+               &out);
+    assert_string_equal(buf_text(&out),
+                        "{\"PATH\":\"/usr/local/bin:/usr/bin:/bin\","
+                        "\"A\":\"1\",\"C\":\"\"}");
+    buf_clear(&out);
+    json_decref(body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_job__asks_for_no_more_than_is_wanted),
+        cmocka_unit_test(test_job__is_said_as_utf8_alone),
+        cmocka_unit_test(test_job__takes_variables_alone_from_the_environment),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
