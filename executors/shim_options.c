@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "executors/shim_status.h"
@@ -69,11 +70,9 @@ static void print_usage(FILE *out)
           "exits with 0.\n"
           "\n",
           out);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        int used = fprintf(out, "  --%s %s", rows[i].name, rows[i].word);
-
-        fprintf(out, "%*s%s\n", used < 21 ? 21 - used : 1, "", rows[i].help);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        fprintf(out, "  --%s %-*s%s\n", rows[i].name,
+                16 - (int)strlen(rows[i].name), rows[i].word, rows[i].help);
 }
 
 NORETURN static void refuse(void)
@@ -108,6 +107,7 @@ static void set(struct shim_options *options, const struct row *row)
         *(const char **)(void *)member = optarg;
         break;
     case FLAG:
+    default:
         *(bool *)(void *)member = true;
         break;
     }
@@ -133,7 +133,7 @@ int shim_options_parse(struct shim_options *options, int argc, char **argv)
             print_usage(stdout);
             exit(0);
         }
-        if (at < 0 || at > HELP)
+        if (at > HELP) /* '?': what is none of them */
             refuse();
         set(options, &rows[at]);
     }

@@ -57,7 +57,7 @@ json_t *session_parse(const char *line, size_t length, struct err *err)
             request = json_parse(text.data, text.length, NULL);
         buf_clear(&text);
     }
-    if (request == NULL || json_is_object(request))
+    if (request == NULL || json_typeof(request) == JSON_OBJECT)
         return request;
     json_decref(request);
     err_set(err, ERR_USAGE,
@@ -131,10 +131,10 @@ int session_read_flag(const json_t *request, const char *key, bool *flag,
 
     if (item == NULL)
         return 0;
-    if (!json_is_boolean(item))
-        return refuse(item, key, "true or false", err);
-    *flag = json_is_true(item);
-    return 0;
+    *flag = json_typeof(item) == JSON_TRUE;
+    return *flag || json_typeof(item) == JSON_FALSE
+               ? 0
+               : refuse(item, key, "true or false", err);
 }
 
 int session_read_outcome(const json_t *request, enum trial_outcome *outcome,
