@@ -175,7 +175,7 @@ static bool is_member(const char *directory, pid_t pid)
     length = (size_t)snprintf(pattern, sizeof(pattern), "%s", name);
     for (const char *at = strstr(text, pattern); at != NULL;
          at = strstr(at + 1, pattern)) {
-        if (at[length] == '\n' || at[length] == '/' || at[length] == '\0')
+        if (strchr("/\n", at[length]) != NULL)
             return true;
     }
     return false;
