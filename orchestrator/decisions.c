@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compiler.h"
 #include "base/mem.h"
 #include "orchestrator/retry.h"
 #include "orchestrator/search.h"
@@ -70,20 +69,6 @@ int deciding_differ(struct deciding *deciding, int64_t trial,
 
 /* ---- sessions ---- */
 
-/* Whether it comes of people, who may do it long after an engine was killed. It
- * counts in no session's time, as in store_earlier_engines_ms(). */
-static bool is_of_people(const char *event)
-{
-    static const char *const events[] = {"reopened", "run_state", "commented",
-                                         "tagged", "enqueued"};
-
-    for (size_t i = 0; i < ARRAY_LEN(events); i++) {
-        if (strcmp(events[i], event) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int on_session_event(void *user, const struct event_row *event)
 {
     struct deciding *deciding = user;
@@ -100,7 +85,7 @@ static int on_session_event(void *user, const struct event_row *event)
     if (deciding->session_count == 0)
         return 0;
     session = &deciding->sessions[deciding->session_count - 1];
-    if (!session->has_ended && !is_of_people(event->event))
+    if (!session->has_ended && !store_event_is_of_people(event->event))
         session->last_ms = event->time_ms;
     if (event->job != 0)
         return 0;

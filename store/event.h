@@ -17,6 +17,15 @@ struct event {
     const char *event, *detail;
 };
 
+/* Those that come of people, who may do it long after an engine was killed:
+ * they count in no engine's time. */
+#define EVENTS_OF_PEOPLE(X)                                                    \
+    X("reopened") X("run_state") X("commented") X("tagged") X("enqueued")
+#define EVENT_IN_SQL(word) ", '" word "'"
+/* A condition of SQL, for a column of their words. */
+#define SQL_NOT_OF_PEOPLE(column)                                              \
+    column " NOT IN (''" EVENTS_OF_PEOPLE(EVENT_IN_SQL) ")"
+
 /* Writes it. 0, or -1. */
 int event_add(struct store *store, const struct event *event, struct err *err);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
 
+#include <string.h>
+
 #include "base/value.h"
+#include "store/event.h"
 #include "store/store_impl.h"
 
 /* ---- one job ---- */
@@ -257,8 +260,14 @@ int store_each_event_after(struct store *store, int64_t run, int64_t after,
     return result;
 }
 
-/* Events are many and these few, so only they are looked at one by one. What
- * people do may come long after an engine was killed. */
+bool store_event_is_of_people(const char *word)
+{
+#define IS_IT(event) || strcmp(word, event) == 0
+    return false EVENTS_OF_PEOPLE(IS_IT);
+#undef IS_IT
+}
+
+/* Events are many and these few, so only they are looked at one by one. */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err)
 {
@@ -275,15 +284,16 @@ int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
         "  FROM mark WHERE event <> 'clock_jumped')"
         "SELECT coalesce(sum((SELECT e.time_ms FROM event AS e"
         "   WHERE e.run_id = ?1 AND e.seq < part.next"
-        "   AND e.event <> 'reopened' AND e.event <> 'run_state'"
-        "   AND e.event <> 'commented' AND e.event <> 'tagged'"
-        "   AND e.event <> 'enqueued'"
-        "   ORDER BY e.seq DESC LIMIT 1) - part.time_ms"
-        "  - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0)"
-        "   FROM mark WHERE mark.event = 'clock_jumped'"
-        "   AND mark.seq > part.seq AND mark.seq < part.next)), 0)"
-        " FROM part WHERE seq < (SELECT max(seq) FROM part"
-        "   WHERE event = 'engine_started')"
-        "  AND (event = 'engine_started' OR event = 'run_resumed')",
+        "   AND " SQL_NOT_OF_PEOPLE(
+            "e.event") "   ORDER BY e.seq DESC LIMIT 1) - part.time_ms"
+                       "  - (SELECT coalesce(sum(json_extract(detail, "
+                       "'$.by_ms')), 0)"
+                       "   FROM mark WHERE mark.event = 'clock_jumped'"
+                       "   AND mark.seq > part.seq AND mark.seq < part.next)), "
+                       "0)"
+                       " FROM part WHERE seq < (SELECT max(seq) FROM part"
+                       "   WHERE event = 'engine_started')"
+                       "  AND (event = 'engine_started' OR event = "
+                       "'run_resumed')",
         &id, 1, ms, err);
 }

@@ -142,8 +142,9 @@ int store_end_dead_engine(struct store *store, int64_t run, struct err *err)
     if (store_query_integer(
             store,
             "SELECT iif(engine_pid = 0, 0, (SELECT time_ms FROM event"
-            " WHERE run_id = run.id ORDER BY seq DESC LIMIT 1))"
-            " FROM run WHERE id = ?1",
+            " WHERE run_id = run.id AND " SQL_NOT_OF_PEOPLE(
+                "event") " ORDER BY seq DESC LIMIT 1))"
+                         " FROM run WHERE id = ?1",
             &id, 1, &heard_ms, err) != 0)
         return -1;
     return heard_ms == 0

@@ -100,6 +100,7 @@ static void test_budget_change__is_no_work_of_a_dead_engine(void **state)
     must(store_begin(store, &err));
     must(store_set_run_engine(store, 1, 7, "b", start_ms, &err));
     must(fill_trial(store, 1, 3, 0.3, &err));
+    must(store_set_comment(store, 1, 1, "late", start_ms + 1000000, &err));
     must(store_commit(store, &err));
     must(budget_change_trials(&run, 9, &err));
     must(store_begin(store, &err));
