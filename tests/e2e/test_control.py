@@ -409,6 +409,26 @@ def test_a_request_with_an_id_is_in_the_record(smtune, experiment):
     proved(smtune)
 
 
+def test_what_cannot_be_answered_for_is_not_done(smtune, experiment):
+    detach(smtune, experiment(SLOW))
+    running(smtune, 2)
+    with sqlite3.connect(smtune.store / "smtune.db") as record:
+        record.execute("CREATE TRIGGER no_answer BEFORE INSERT ON event"
+                       " WHEN NEW.event = 'answered'"
+                       " BEGIN SELECT RAISE(ABORT, 'no answers'); END")
+    refused, = talk(smtune, {"op": "enqueue", "params": {"x": 0.5}, "id": "a"})
+    assert "no answers" in refused["error"]
+    wait_until(lambda: not status(smtune)["engine_pid"])
+    with sqlite3.connect(smtune.store / "smtune.db") as record:
+        record.execute("DROP TRIGGER no_answer")
+    record.close()
+    assert smtune.json("enqueue", "exp") == []
+    go(smtune)
+    smtune.ok("resume", "exp")
+    assert over(smtune) == "succeeded"
+    proved(smtune)
+
+
 def test_the_run_goes_on_without_a_socket(smtune, experiment):
     path = experiment(QUICK)
     (smtune.store / "runs/exp/control.sock/in the way").mkdir(parents=True)
@@ -661,21 +681,29 @@ def test_retry_survives_the_engine(smtune, experiment):
 
 
 def test_retry_beyond_the_budget(smtune, experiment):
-    """What ended the run does not end what was put back."""
+    """What ended the run does not end what was put back, and lets nothing else
+    begin."""
     path = experiment("""\
   shell: |
     if [ $SMTUNE_JOB = 1 ] && [ ! -e mended ]; then exit 4; fi
-    if [ $SMTUNE_JOB = 1 ]; then sleep 0.5; echo loss=1; exit; fi
+    if [ $SMTUNE_JOB = 1 ]; then
+      while [ ! -e go ]; do sleep 0.02; done
+      echo loss=1; exit
+    fi
     echo loss=${{ x }}; while [ ! -e mended ]; do sleep 0.02; done
-""", "{trials: 50, parallel: 2, time: 1s}")
+""", "{trials: 5000, parallel: 2, time: 1s}")
     smtune("run", path)
     assert status(smtune)["reason"] == (
         "no trial succeeded, and the time budget is used up")
     mend(smtune)
     smtune.ok("retry", "exp", "1", "--detach")
+    wait_until(lambda: status(smtune)["trials"]["running"] == 1)
+    refused, = talk(smtune, {"op": "enqueue", "params": {"x": 0.5}})
+    assert refused["error"] == "the run is coming to its end"
+    go(smtune)
     assert over(smtune) == "succeeded"
     rows = smtune.json("trials", "exp")
     assert rows[0]["state"] == "succeeded" and rows[0]["value"] == 1
-    assert "stopped" in states(smtune) and len(rows) < 50
+    assert "stopped" in states(smtune) and len(rows) < 5000
     assert status(smtune)["reason"] == "the time budget is used up"
     proved(smtune)
