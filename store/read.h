@@ -418,8 +418,8 @@ int store_each_event_after(struct store *store, int64_t run, int64_t after,
                            int (*row)(void *user,
                                       const struct event_row *event),
                            void *user, struct err *err);
-/* Whether events of that word come of people, who may do it long after an engine
- * was killed: they count in no engine's time. */
+/* Whether events of that word come of people, who may do it long after an
+ * engine was killed: they count in no engine's time. */
 bool store_event_is_of_people(const char *word);
 /*
  * How long the run's earlier engines worked on it, in milliseconds: of each one
