@@ -404,6 +404,15 @@ static bool lacks_resource(const struct deciding *deciding)
     return left < 0 || (uint64_t)left < experiment->schedule.options.max;
 }
 
+static bool is_time_used_up(const struct deciding *deciding,
+                            const struct session *session)
+{
+    int64_t time_ms = deciding->experiment->budget.time_ms;
+
+    return time_ms > 0 &&
+           elapsed_ms(deciding, session) + CLOCK_SLACK_MS >= time_ms;
+}
+
 /* Whether it is over for that reason, and has not failed by it. */
 static bool reason_holds(const struct deciding *deciding,
                          const struct session *session, const char *reason)
@@ -412,9 +421,7 @@ static bool reason_holds(const struct deciding *deciding,
         1u << BUDGET_TARGET | 1u << BUDGET_NO_IMPROVEMENT |
         1u << BUDGET_CONVERGENCE | 1u << BUDGET_FAILURES |
         1u << BUDGET_FIRST_FAILED;
-    int64_t elapsed = elapsed_ms(deciding, session) + CLOCK_SLACK_MS;
     int64_t trials = deciding->budget_trials;
-    int64_t time_ms = deciding->experiment->budget.time_ms;
     int64_t suggested = deciding->tally.suggested;
     bool all_ended = tally_ended(&deciding->tally) == suggested;
 
@@ -424,7 +431,7 @@ static bool reason_holds(const struct deciding *deciding,
         return false;
     /* Whatever came while the trials were told to end. */
     if (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0)
-        return time_ms > 0 && elapsed >= time_ms;
+        return is_time_used_up(deciding, session);
     /* A run that is over stops paused trials, which ends it no other way. */
     if (budget_verdict_ends_all(verdict(deciding, 0)) && !deciding->is_closing)
         return false;
@@ -485,6 +492,20 @@ static int find_event(const char *word)
     return -1;
 }
 
+static int check_time_used_up(struct deciding *deciding, const json_t *detail)
+{
+    const struct session *session = deciding_session(deciding);
+    int64_t after_ms = deciding_integer(detail, "after_ms", 0);
+
+    if (session == NULL || !is_time_used_up(deciding, session) ||
+        after_ms != deciding->experiment->budget.time_ms)
+        return deciding_differ(deciding, 0,
+                               "the run's time was not used up by then");
+    deciding->used_ms = after_ms;
+    deciding->decisions->proved++;
+    return 0;
+}
+
 static int on_run_event(struct deciding *deciding, const json_t *detail)
 {
     const char *word = deciding->event->event;
@@ -495,6 +516,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         if (deciding->at > 0)
             deciding->earlier_ms =
                 elapsed_ms(deciding, deciding_session(deciding));
+        if (deciding->earlier_ms < deciding->used_ms)
+            deciding->earlier_ms = deciding->used_ms;
         deciding->at++;
         deciding->launch_errors = 0;
         deciding->is_hopeless = false;
@@ -505,6 +528,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
     if (strcmp(word, "budget_changed") == 0)
         deciding->budget_trials = deciding_integer(detail, "budget_trials", 0);
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
+    if (strcmp(word, "time_used_up") == 0)
+        return check_time_used_up(deciding, detail);
     return strcmp(word, "run_state") == 0 ? check_run_state(deciding, detail)
                                           : 0;
 }

@@ -60,6 +60,7 @@ struct deciding {
     int64_t budget_trials; /* that the run may have by then; 0: any number */
     struct convergence *convergence; /* NULL: the budget does not ask */
     int64_t earlier_ms;              /* of the sessions before */
+    int64_t used_ms;                 /* by which its time was used up, or 0 */
     int64_t launch_errors;           /* in a row */
     bool is_complete;                /* the events say what rule and when */
     bool is_over;                    /* the budget's verdict ends the session */

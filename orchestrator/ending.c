@@ -88,11 +88,26 @@ void engine_end_all(struct engine *engine, enum cancel_mode mode)
     cancel_live(engine, engine->wish, mode, true);
 }
 
+/* An engine that takes up what this one ends now counts a few milliseconds
+ * less, and would take what is ended for all that there was to do. */
+static void record_time_used_up(struct engine *engine)
+{
+    struct err err;
+
+    if (engine_begin(engine) &&
+        store_add_time_used_up(engine->store, engine->run->id,
+                               engine->experiment->budget.time_ms,
+                               clock_wall_ms(), &err) != 0)
+        engine_break(engine, &err);
+}
+
 void engine_use_up_budget(struct engine *engine, enum budget_verdict verdict)
 {
     engine->result->verdict = verdict;
     snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
              budget_verdict_text(verdict));
+    if (verdict == BUDGET_TIME)
+        record_time_used_up(engine);
     if (engine->reopened_count > 0) {
         engine->is_beyond_budget = engine->exhausted = true;
         return;

@@ -521,6 +521,7 @@ static const struct handler {
     {"commented", fold_commented},      {"tagged", fold_tagged},
     {"enqueued", fold_enqueued},        {"answered", only_tells},
     {"budget_changed", run_budget},     {"revision_changed", run_revision},
+    {"time_used_up", only_tells},
 };
 
 static bool apply(struct fold *fold, json_t *detail)

@@ -424,7 +424,8 @@ bool store_event_is_of_people(const char *word);
 /*
  * How long the run's earlier engines worked on it, in milliseconds: of each one
  * but the last, from its start to its end or, where it was killed, its last
- * event, less what the wall clock jumped by meanwhile and what was paused.
+ * event, less what the wall clock jumped by meanwhile and what was paused. At
+ * least what an engine had counted when the run's time was used up.
  */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err);

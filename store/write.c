@@ -215,18 +215,36 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
         err);
 }
 
+/* An event of a run that tells of a time, and changes no row. */
+static int add_time_event(struct store *store, const struct event *event,
+                          const char *key, int64_t ms, struct err *err)
+{
+    struct buf *detail = detail_start(store);
+    struct event told = *event;
+
+    detail_int(detail, key, ms);
+    told.detail = detail_end(detail);
+    return event_add(store, &told, err);
+}
+
 int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
                          int64_t time_ms, struct err *err)
 {
-    struct buf *detail = detail_start(store);
+    return add_time_event(store,
+                          &(struct event){.run = run,
+                                          .time_ms = time_ms,
+                                          .event = "clock_jumped"},
+                          "by_ms", by_ms, err);
+}
 
-    detail_int(detail, "by_ms", by_ms);
-    return event_add(store,
-                     &(struct event){.run = run,
-                                     .time_ms = time_ms,
-                                     .event = "clock_jumped",
-                                     .detail = detail_end(detail)},
-                     err);
+int store_add_time_used_up(struct store *store, int64_t run, int64_t after_ms,
+                           int64_t time_ms, struct err *err)
+{
+    return add_time_event(store,
+                          &(struct event){.run = run,
+                                          .time_ms = time_ms,
+                                          .event = "time_used_up"},
+                          "after_ms", after_ms, err);
 }
 
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,

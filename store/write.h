@@ -68,6 +68,10 @@ int store_set_run_engine(struct store *store, int64_t run, int64_t pid,
  * Event "clock_jumped". */
 int store_add_clock_jump(struct store *store, int64_t run, int64_t by_ms,
                          int64_t time_ms, struct err *err);
+/* Engines have worked on it for at least that long, which is all that it had.
+ * Event "time_used_up". */
+int store_add_time_used_up(struct store *store, int64_t run, int64_t after_ms,
+                           int64_t time_ms, struct err *err);
 /* Its user pauses it, or lets it go on, if it does not already. Event
  * "run_paused" or "run_resumed". */
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,

@@ -303,6 +303,17 @@ def test_a_decision_that_does_not_follow_is_found(
     assert "does not follow" in result.stdout and text in result.stdout
 
 
+@pytest.mark.parametrize("by_ms", [-1, 1, 5000])
+def test_time_that_was_not_used_up_is_found(smtune, retries, by_ms):
+    smtune.ok("run", retries("sleep 0.1; echo loss=1", ", time: 1s", 200))
+    must_be_proved(smtune)
+    tamper(smtune, "time_used_up",
+           lambda d: d.update(after_ms=d["after_ms"] + by_ms))
+    result = smtune("replay", "exp")
+    assert result.returncode == 1
+    assert "the run's time was not used up by then" in result.stdout
+
+
 @pytest.mark.parametrize("budget, trials", [(", no_improvement: 4", 100),
                                             ("", 5)])
 @pytest.mark.parametrize("reason", ["the target was reached", "it was enough"])

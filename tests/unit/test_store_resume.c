@@ -110,6 +110,25 @@ static void test_store_resume__leaves_pauses_out(void **state)
     store_close(store);
 }
 
+static void test_store_resume__counts_no_less_than_was_used_up(void **state)
+{
+    struct err err = {0};
+    struct store *store = must_open(*state, STORE_CREATE);
+    int64_t run;
+
+    must(store_begin(store, &err));
+    must(fill_run(store, "r", "minimize", &run, &err));
+    start_engine(store, run, 7, 1000);
+    must(store_add_time_used_up(store, run, 2003, 3000, &err));
+    start_engine(store, run, 8, 20000); /* it was killed */
+    assert_int_equal(earlier_ms(store, run), 2003);
+    add_trial(store, run, 1, 20500);
+    start_engine(store, run, 9, 30000);
+    must(store_commit(store, &err));
+    assert_int_equal(earlier_ms(store, run), 2500);
+    store_close(store);
+}
+
 static int see_results(void *user, const struct trial_row *trial)
 {
     double *sum = user;
@@ -146,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_store_resume__sums_up_what_earlier_engines_took),
+        STORE_TEST(test_store_resume__counts_no_less_than_was_used_up),
         STORE_TEST(test_store_resume__leaves_clock_jumps_out),
         STORE_TEST(test_store_resume__leaves_pauses_out),
         STORE_TEST(test_store_resume__reads_results_alone),
