@@ -196,11 +196,11 @@ def test_what_was_given_before_the_drain_still_runs(pilot):
 
 
 def test_without_work_it_ends(pilot):
-    engine = pilot.start("--cpus", 1, "--idle", 200).engine()
+    engine = pilot.start("--cpus", 1, "--idle", 1500).engine()
     folder = engine.start(1, HOLD)
     wait_until(lambda: is_on(folder), what="the first")
     with pytest.raises(subprocess.TimeoutExpired):
-        pilot.process.wait(0.5)
+        pilot.process.wait(2)
     (folder / "done").touch()
     pilot.await_end()
     engine.await_word("drain")

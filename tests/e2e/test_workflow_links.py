@@ -7,8 +7,8 @@ import pytest
 
 from programs import wait_until
 
-# Counts to 30 in three seconds, of which it has one at a time. It keeps its
-# place when it is warned, and not otherwise.
+# Counts to 50 in five seconds, of which it has two at a time, with its start. It
+# keeps its place when it is warned, and not otherwise.
 COUNT = r"""
     import os, pathlib, signal, sys, time
     place = pathlib.Path(os.environ["SMTUNE_CHECKPOINT_DIR"], "place")
@@ -19,7 +19,7 @@ COUNT = r"""
         sys.exit(75)
 
     signal.signal(signal.SIGUSR2, save)
-    while count < 30:
+    while count < 50:
         time.sleep(0.1)
         count += 1
         print(f"count={count}", flush=True)
@@ -31,8 +31,8 @@ CHAIN = """
     steps:
       long:
         command: python3 count.py
-        timeout: 2s
-        continue: {total: 1h, signal: USR2@0.5s, max: 20}
+        timeout: 5s
+        continue: {total: 1h, signal: USR2@3s, max: 20}
         metrics: [count]
       after:
         needs: [long]
@@ -76,7 +76,7 @@ def test_a_job_goes_on_in_links(smtune, write, count):
     assert events(smtune).count("linked") == len(ends) - 1
     assert "retry" not in events(smtune)
     log = smtune.ok("logs", "w", "after")
-    assert log.strip().endswith("30")
+    assert log.strip().endswith("50")
 
 
 def test_without_progress_it_fails(smtune, write):
@@ -141,5 +141,5 @@ def test_a_chain_outlives_its_engine(smtune, write, count):
     assert ends[-1] == ("ok", 0)
     hashes = checkpoints(smtune)[:len(ends)]
     assert len(set(hashes)) == len(ends) - 1
-    assert smtune.ok("logs", "w", "after").strip().endswith("30")
+    assert smtune.ok("logs", "w", "after").strip().endswith("50")
     smtune.ok("fsck", "w")
