@@ -103,8 +103,6 @@ void http_on_completed(void *user, struct MHD_Connection *mhd, void **context,
 
     (void)mhd;
     (void)code;
-    if (exchange == NULL)
-        return;
     *context = NULL;
     exchange->connection->exchange = NULL;
     exchange->connection->is_asked = false;
@@ -127,18 +125,17 @@ void http_on_completed(void *user, struct MHD_Connection *mhd, void **context,
 static int check_length(const struct http_exchange *exchange)
 {
     const char *text = http_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    unsigned long long length;
-    char *end;
 
     if (http_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL)
         return MHD_HTTP_LENGTH_REQUIRED;
     if (text == NULL)
         return 0;
-    length = strtoull(text, &end, 10);
-    if (http_header_repeats(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
-        end == text || *end != '\0')
+    if (http_header_repeats(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH))
         return MHD_HTTP_BAD_REQUEST;
-    return length > HTTP_BODY_MAX_BYTES ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
+    /* It is a number, or the library had refused it. */
+    return strtoull(text, NULL, 10) > HTTP_BODY_MAX_BYTES
+               ? MHD_HTTP_CONTENT_TOO_LARGE
+               : 0;
 }
 
 static void ask(struct http_exchange *exchange, int status)
