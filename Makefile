@@ -184,8 +184,8 @@ $S/tests/unit/test_parsers_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
  $(patsubst %,sqlite3_%,column_text db_config open_v2 set_authorizer) \
  $(patsubst %,pcre2_%_8,compile_context_create jit_compile jit_stack_create \
  match_context_create match_data_create_from_pattern))
-$S/tests/unit/test_http: MORE += \
- -Wl,--wrap=uv_now -Wl,--wrap=MHD_lookup_connection_value
+$S/tests/unit/test_http $S/tests/unit/test_http_ends: MORE += -Wl,--wrap=uv_now
+$S/tests/unit/test_http: MORE += -Wl,--wrap=MHD_lookup_connection_value
 $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer

@@ -252,7 +252,7 @@ static ssize_t on_read(void *user, uint64_t position, char *bytes, size_t size)
     ssize_t length;
 
     (void)position;
-    if (exchange->http->is_closing)
+    if (exchange->http->is_closing || exchange->connection->is_cut)
         return MHD_CONTENT_READER_END_OF_STREAM;
     length = exchange->source.read(exchange->source.user, bytes, size);
     if (length < 0)
