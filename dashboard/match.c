@@ -78,9 +78,7 @@ static int read_escape(const char *text, const char *end)
     if (end - text < 2)
         return -1;
     for (int i = 0; i < 2; i++) {
-        const char *digit =
-            text[i] == '\0' ? NULL
-                            : strchr(digits, tolower((unsigned char)text[i]));
+        const char *digit = memchr(digits, tolower((unsigned char)text[i]), 16);
 
         if (digit == NULL)
             return -1;

@@ -110,6 +110,8 @@ static void test_auth__knows_its_own_names(void **state)
         assert_false(auth_host_is_ours(auth, others[i]));
     assert_false(auth_origin_is_ours(auth, "null"));
     assert_false(auth_origin_is_ours(auth, "https://localhost:8420"));
+    assert_false(auth_origin_is_ours(auth, "http://evil:8420"));
+    assert_false(auth_origin_is_ours(auth, "http://localhost:8420/"));
     auth_destroy(auth);
 }
 

@@ -17,12 +17,24 @@ static const struct route routes[] = {
      .queries =
          {{.name = "since", .type = QUERY_INT, .max = 1000, .fallback = "7"},
           {.name = "from", .type = QUERY_INT, .min = -10, .max = 10},
-          {.name = "name"}}},
+          {.name = "name"},
+          {.name = "order", .fallback = "best"}}},
     {.method = "POST", .path = "/runs/{run}"},
     {0}};
 static const struct route more_routes[] = {
     {.method = "GET", .path = "/runs/{run}/jobs/{job}/attempts/{attempt}/log"},
     {.method = "POST", .path = "/stop"},
+    {.method = "GET",
+     .path = "/eight",
+     .queries = {{.name = "one"},
+                 {.name = "two"},
+                 {.name = "three"},
+                 {.name = "four"},
+                 {.name = "five"},
+                 {.name = "six"},
+                 {.name = "seven"},
+                 {.name = "eighth", .fallback = "last"}}},
+    {.method = "GET", .path = "/{a}/{b}/{c}/{d}"},
     {0}};
 static const struct route *const tables[] = {routes, more_routes, NULL};
 
@@ -112,6 +124,7 @@ static void test_match__reads_queries(void **state)
     assert_int_equal(match.ints[1], -10);
     assert_int_equal(match.ints[0], 7);
     assert_string_equal(match.texts[0], "7");
+    assert_string_equal(match.texts[3], "best");
     match_clear(&match);
 
     assert_int_equal(find("GET", "/runs/1?since=0&name", &match, &err), 200);
@@ -119,6 +132,23 @@ static void test_match__reads_queries(void **state)
     assert_string_equal(match.texts[2], "");
     assert_null(match.texts[1]);
     match_clear(&match);
+}
+
+static void test_match__has_room_for_so_much(void **state)
+{
+    struct match match;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(find("GET", "/eight?one=1", &match, &err), 200);
+    assert_string_equal(match.texts[0], "1");
+    assert_null(match.texts[6]);
+    assert_string_equal(match.texts[7], "last");
+    match_clear(&match);
+    assert_int_equal(find("GET", "/eight?eigth=1", &match, &err), 400);
+    assert_non_null(strstr(err.text, "eighth"));
+    match_clear(&match);
+    assert_status("GET", "/1/2/3/4", 404);
 }
 
 static void test_match__refuses_other_queries(void **state)
@@ -130,6 +160,10 @@ static void test_match__refuses_other_queries(void **state)
         "/runs/1?name=%",
         "/runs/1?name=%0",
         "/runs/1?name=%zz",
+        "/runs/1?name=%zzabc",
+        "/runs/1?name=%0g",
+        "/runs/1?name=%7f",
+        "/runs/1?since=%2b1",
         "/runs/1?name=%00",
         "/runs/1?name=%0a",
         "/runs/1?name=%ff",
@@ -165,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_match__takes_whole_numbers_over_0_alone),
         cmocka_unit_test(test_match__says_what_may_be_done),
         cmocka_unit_test(test_match__reads_queries),
+        cmocka_unit_test(test_match__has_room_for_so_much),
         cmocka_unit_test(test_match__refuses_other_queries),
     };
 

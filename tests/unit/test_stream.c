@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <uv.h>
-
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/compiler.h"
-#include "dashboard/dashboard.h"
 #include "dashboard/stream.h"
+
 #include "dashboard/streams.h"
-#include "store/store.h"
-#include "tests/unit/store_test.h"
+#include "tests/unit/dashboard_test.h"
 
-/*
- * A dashboard on a unix socket and its clients in one loop: a client reads only
- * when the test has it read.
- */
-
-enum { PATIENCE_MS = 60000, EVENT_BYTES = 64 << 10 };
-
-struct fixture {
-    uv_loop_t loop;
-    struct dashboard *dashboard;
-    struct streams *streams;
-    char *path;
-};
+enum { EVENT_BYTES = 64 << 10 };
 
 static const char *run_state(void *user, const struct store *store,
                              const struct run_row *run)
@@ -35,30 +14,7 @@ static const char *run_state(void *user, const struct store *store,
     return run->state[0] == 'f' ? "finished" : "running";
 }
 
-static void set_up(struct fixture *fixture, const char *folder)
-{
-    struct err err = {0};
-    static const struct dashboard_source source = {.run_state = run_state};
-    struct dashboard_options options = {.store = folder, .source = &source};
-
-    store_close(must_fill(folder, 3));
-    fixture->path = mem_printf("%s/socket", folder);
-    options.socket_path = fixture->path;
-    uv_loop_init(&fixture->loop);
-    fixture->dashboard = dashboard_open(&fixture->loop, &options, &err);
-    if (fixture->dashboard == NULL)
-        fail_msg("%s", err.text);
-    fixture->streams = dashboard_streams(fixture->dashboard);
-}
-
-static void tear_down(struct fixture *fixture)
-{
-    dashboard_close(fixture->dashboard);
-    uv_run(&fixture->loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&fixture->loop), 0);
-    assert_int_not_equal(access(fixture->path, F_OK), 0);
-    free(fixture->path);
-}
+static const struct dashboard_source source = {.run_state = run_state};
 
 /* Goes on until there are so many streams of the run. */
 static void wait_for_count(struct fixture *fixture, int64_t run, int count)
@@ -73,24 +29,15 @@ static void wait_for_count(struct fixture *fixture, int64_t run, int count)
     }
 }
 
-static int must_connect(const struct fixture *fixture)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-    memcpy(to.sun_path, fixture->path, strlen(fixture->path));
-    assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof(to)), 0);
-    return fd;
-}
-
-static int must_listen(const struct fixture *fixture, int64_t run)
+static int must_listen_with(const struct fixture *fixture, int64_t run,
+                            const char *headers)
 {
     const char *token =
         strstr(dashboard_login_url(fixture->dashboard, false), "token=") + 6;
     char *text = mem_printf("GET /api/v1/events?run=%lld HTTP/1.1\r\n"
                             "Host: localhost\r\n"
-                            "Authorization: Bearer %s\r\n\r\n",
-                            (long long)run, token);
+                            "Authorization: Bearer %s\r\n%s\r\n",
+                            (long long)run, token, headers);
     int fd = must_connect(fixture);
 
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -98,22 +45,9 @@ static int must_listen(const struct fixture *fixture, int64_t run)
     return fd;
 }
 
-/* Reads until the text is there. */
-static void must_read(struct fixture *fixture, int fd, const char *text)
+static int must_listen(const struct fixture *fixture, int64_t run)
 {
-    int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
-    struct buf bytes = BUF_INIT;
-
-    while (strstr(buf_text(&bytes), text) == NULL) {
-        ssize_t length = read(fd, buf_reserve(&bytes, 65536), 65536);
-
-        if (length > 0)
-            buf_add(&bytes, bytes.data + bytes.length, (size_t)length);
-        if (clock_monotonic_ms() > end_ms)
-            fail_msg("'%s' did not come, but: %s", text, buf_text(&bytes));
-        uv_run(&fixture->loop, UV_RUN_NOWAIT);
-    }
-    buf_clear(&bytes);
+    return must_listen_with(fixture, run, "");
 }
 
 static void send_filler(struct fixture *fixture, int64_t run)
@@ -131,7 +65,7 @@ static void test_stream__is_sent_what_is_of_its_run(void **state)
     struct fixture fixture;
     int of_one, of_list;
 
-    set_up(&fixture, *state);
+    set_up(&fixture, *state, &source);
     of_one = must_listen(&fixture, 1);
     of_list = must_listen(&fixture, 0);
     wait_for_count(&fixture, -1, 2);
@@ -155,7 +89,7 @@ static void test_stream__is_cut_when_it_is_not_read(void **state)
     struct fixture fixture;
     int reader, sleeper;
 
-    set_up(&fixture, *state);
+    set_up(&fixture, *state, &source);
     reader = must_listen(&fixture, 1);
     sleeper = must_listen(&fixture, 1);
     wait_for_count(&fixture, 1, 2);
@@ -178,7 +112,7 @@ static void test_stream__ends_with_its_client(void **state)
     struct fixture fixture;
     int gone, half;
 
-    set_up(&fixture, *state);
+    set_up(&fixture, *state, &source);
     gone = must_listen(&fixture, 1);
     half = must_listen(&fixture, 1);
     wait_for_count(&fixture, 1, 2);
@@ -198,7 +132,7 @@ static void test_stream__there_are_only_so_many(void **state)
     struct fixture fixture;
     int fds[STREAMS_MAX], more;
 
-    set_up(&fixture, *state);
+    set_up(&fixture, *state, &source);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
         fds[i] = must_listen(&fixture, 1);
         wait_for_count(&fixture, -1, (int)i + 1);
@@ -216,10 +150,49 @@ static void test_stream__there_are_only_so_many(void **state)
     tear_down(&fixture);
 }
 
+/* One that comes back hears what it missed, if it says where it left. */
+static void test_stream__sends_what_was_missed_once(void **state)
+{
+    static const char *const ids[] = {
+        "Last-Event-ID: 12\r\n",  "",
+        "Last-Event-ID: 0\r\n",   "Last-Event-ID: -12\r\n",
+        "Last-Event-ID: x\r\n",   "Last-Event-ID: 12x\r\n",
+        "Last-Event-ID: 012\r\n", "Last-Event-ID: 9007199254740993\r\n",
+        "Last-Event-ID: 13\r\n",
+    };
+    struct fixture fixture;
+    int fds[ARRAY_LEN(ids)], other;
+
+    set_up(&fixture, *state, &source);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        fds[i] = must_listen_with(&fixture, 0, ids[i]);
+        wait_for_count(&fixture, 0, (int)i + 1);
+    }
+    other = must_listen_with(&fixture, 1, "");
+    wait_for_count(&fixture, -1, ARRAY_LEN(ids) + 1);
+    for (int i = 1; i <= 2; i++)
+        stream_send_missed(fixture.streams, 0, 12,
+                           stream_event("missed", i, "{}"));
+    stream_send(fixture.streams, 0, stream_event("end", 0, "{}"));
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        char *text = read_to(&fixture, fds[i], "event: end");
+
+        assert_int_equal(
+            strstr(text, "event: missed\nid: 1\ndata: {}\n\n") != NULL, i == 0);
+        assert_null(strstr(text, "id: 2"));
+        free(text);
+        close(fds[i]);
+    }
+    must_read(&fixture, other, "event: end");
+    close(other);
+    tear_down(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_stream__is_sent_what_is_of_its_run),
+        STORE_TEST(test_stream__sends_what_was_missed_once),
         STORE_TEST(test_stream__is_cut_when_it_is_not_read),
         STORE_TEST(test_stream__ends_with_its_client),
         STORE_TEST(test_stream__there_are_only_so_many),
