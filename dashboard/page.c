@@ -32,7 +32,7 @@ static const struct page_file *find_target(const char *target)
 {
     size_t length = strcspn(target, "?");
 
-    if (length == 0 || target[0] != '/')
+    if (target[0] != '/')
         return NULL;
     return length > 1 ? find(target + 1, length - 1) : page_find("index.html");
 }

@@ -59,7 +59,8 @@ struct answer {
     int status;         /* 200 */
     const char *type;   /* "application/json" */
     struct blob *bytes; /* the answer's to release */
-    bool may_be_kept;   /* it has an ETag and may be asked for with it */
+    bool may_be_kept;   /* a 200 with bytes: it has an ETag and may be asked for
+                         * with it */
     /* A piece of something longer: where it begins, and how long all is, go
      * into the headers X-Smtune-From and X-Smtune-Size. */
     bool is_piece;

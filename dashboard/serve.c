@@ -36,7 +36,6 @@ static void reply(struct request *request)
                                    answer->status == 0 ? 200 : answer->status,
                                .type = answer->type,
                                .bytes = answer->bytes};
-    size_t count = 0;
 
     if (answer->is_piece) {
         answer_header(answer, "X-Smtune-From", "%lld",
@@ -44,17 +43,17 @@ static void reply(struct request *request)
         answer_header(answer, "X-Smtune-Size", "%lld",
                       (long long)answer->size_bytes);
     }
-    while (count < ANSWER_HEADERS_MAX && answer->headers[count].name != NULL) {
-        reply.headers[count].name = answer->headers[count].name;
-        reply.headers[count].value = answer->headers[count].value;
-        count++;
-    }
-    reply.headers[count++] = (struct http_header){
+    for (size_t i = 0; i < ANSWER_HEADERS_MAX; i++)
+        reply.headers[i] = (struct http_header){answer->headers[i].name,
+                                                answer->headers[i].value};
+    reply.headers[ANSWER_HEADERS_MAX] = (struct http_header){
         "Cache-Control",
         request->etag != NULL ? "private, no-cache" : "no-store"};
     if (request->etag != NULL)
-        reply.headers[count] = (struct http_header){"ETag", request->etag};
-    if (request->etag != NULL && reply.status == 200 &&
+        reply.headers[ANSWER_HEADERS_MAX + 1] =
+            (struct http_header){"ETag", request->etag};
+    /* What has an ETag is a 200. */
+    if (request->etag != NULL &&
         has_etag(http_header(request->exchange, "If-None-Match"),
                  request->etag)) {
         blob_release(reply.bytes);
@@ -108,7 +107,7 @@ static void tag(struct request *request)
     char hex[DIGEST_HEX_SIZE];
     struct digest *digest;
 
-    if (!request->answer.may_be_kept || request->answer.bytes == NULL)
+    if (!request->answer.may_be_kept)
         return;
     digest = digest_create();
     digest_add(digest, request->answer.bytes->data,
@@ -260,10 +259,8 @@ static int check_write(struct request *request, const char **text)
     if (!is_json(http_header(exchange, "Content-Type")))
         return 415;
     request->body = json_parse(body, length, &request->err);
-    *text = request->err.text;
-    if (request->body == NULL)
-        return 400;
-    *text = "the body has to be an object";
+    *text = request->body == NULL ? request->err.text
+                                  : "the body has to be an object";
     return json_is_object(request->body) ? 0 : 400;
 }
 
