@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/compiler.h"
-#include "base/mem.h"
 #include "dashboard/api.h"
 #include "dashboard/column.h"
+#include "dashboard/trial_ranges.h"
 #include "store/changes.h"
 #include "store/store.h"
 
@@ -14,69 +11,7 @@
  * whole: a page may be longer than its limit by the rest of one. */
 
 #define LIMIT_FALLBACK "100000"
-enum { LIMIT_MAX = 1000000, RANGES_MAX = 1000 };
-
-/* ---- which trials ---- */
-
-struct range {
-    int64_t first, last;
-};
-
-struct ranges {
-    struct range *ranges; /* [count], rising */
-    size_t count;
-};
-
-/* One number, and where it ends; -1 where there is none. */
-static int64_t read_number(const char **text)
-{
-    char *end;
-    long long number;
-
-    if (**text < '0' || **text > '9')
-        return -1;
-    number = strtoll(*text, &end, 10);
-    *text = end;
-    return number;
-}
-
-static int refuse(const char *text, struct err *err)
-{
-    return err_set(err, ERR_USAGE,
-                   "trials is a list as '1,5,9-20', rising, of at most %d "
-                   "parts, not '%.80s'",
-                   RANGES_MAX, text);
-}
-
-/* "1,5,9-20"; NULL: all. */
-static int read_ranges(const char *text, struct ranges *ranges, struct err *err)
-{
-    const char *at = text;
-    int64_t before = 0;
-
-    if (text == NULL) {
-        ranges->ranges[ranges->count++] = (struct range){1, INT64_MAX};
-        return 0;
-    }
-    for (;;) {
-        struct range *range = &ranges->ranges[ranges->count];
-
-        if (ranges->count++ == RANGES_MAX)
-            return refuse(text, err);
-        range->first = range->last = read_number(&at);
-        if (range->first > 0 && *at == '-') {
-            at++;
-            range->last = read_number(&at);
-        }
-        if (range->first <= before || range->last < range->first)
-            return refuse(text, err);
-        before = range->last;
-        if (*at == '\0')
-            return 0;
-        if (*at++ != ',')
-            return refuse(text, err);
-    }
-}
+enum { LIMIT_MAX = 1000000 };
 
 /* ---- points ---- */
 
@@ -110,13 +45,14 @@ static int add_point(void *user, const struct point_row *point)
 
 /* 1: there are more behind the page. */
 static int read_points(struct page *page, struct store *store,
-                       struct point_query *query, const struct ranges *ranges)
+                       struct point_query *query,
+                       const struct trial_ranges *ranges)
 {
     int64_t after = query->first;
     int result = 0;
 
     for (size_t i = 0; i < ranges->count && result == 0; i++) {
-        const struct range *range = &ranges->ranges[i];
+        const struct trial_range *range = &ranges->ranges[i];
 
         if (range->last <= after)
             continue;
@@ -141,7 +77,7 @@ static struct blob *encode(const struct page *page, int64_t run)
 /* NULL on error. */
 static struct blob *make_page(struct page *page, struct store *store,
                               struct point_query *query,
-                              const struct ranges *ranges)
+                              const struct trial_ranges *ranges)
 {
     struct blob *blob = NULL;
     int result;
@@ -173,18 +109,17 @@ static int answer_metrics(const struct request *request, struct store *store,
     struct point_query query = {.run = request_id(request, 0),
                                 .metric = request_text(request, "name"),
                                 .first = request_int(request, "after")};
-    struct ranges ranges = {.ranges =
-                                mem_array(RANGES_MAX, sizeof(*ranges.ranges))};
+    struct trial_ranges ranges = {0};
     struct page page = {.limit = (size_t)request_int(request, "limit"),
                         .err = err};
     struct blob *blob = NULL;
 
     if (store_last_event(store, query.run, &page.seq, err) == 0 &&
         check_metric(query.metric, err) == 0 &&
-        read_ranges(request_text(request, "trials"), &ranges, err) == 0)
+        trial_ranges_read(request_text(request, "trials"), &ranges, err) == 0)
         blob = make_page(&page, store, &query, &ranges);
     answer->next = page.next;
-    free(ranges.ranges);
+    trial_ranges_clear(&ranges);
     return answer_block(answer, blob);
 }
 
