@@ -186,6 +186,7 @@ $S/tests/unit/test_parsers_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
  match_context_create match_data_create_from_pattern))
 $S/tests/unit/test_http $S/tests/unit/test_http_ends: MORE += -Wl,--wrap=uv_now
 $S/tests/unit/test_http: MORE += -Wl,--wrap=MHD_lookup_connection_value
+$S/tests/unit/test_log_file: MORE += -Wl,--wrap=fstat -Wl,--wrap=pread
 $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer
