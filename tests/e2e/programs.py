@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import sys
 import termios
 import time
 import uuid
@@ -19,6 +20,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
+# The `python3` of trials is ours, and no script that looks for one first.
+PYTHON = pathlib.Path(sys.executable).parent
 
 
 def wait_until(condition, timeout=30, what="condition"):
@@ -73,7 +76,7 @@ class Smtune:
         self.store = directory / ".smtune"
         self.token = uuid.uuid4().hex
         self.env = {
-            "PATH": f"{BUILD}:{os.environ['PATH']}",
+            "PATH": f"{BUILD}:{PYTHON}:{os.environ['PATH']}",
             "HOME": str(directory),
             "XDG_RUNTIME_DIR": str(directory),  # slots of its own
             "LC_ALL": "C.UTF-8",
