@@ -176,6 +176,7 @@ $S/tests/unit/test_slurm_names: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,getrandom pread pwrite)
 $S/tests/unit/test_shim_spawn_group: MORE += \
  $(patsubst %,-Wl$(,)--wrap=%,cgroup_write clone_into)
+$S/tests/unit/test_process_files: MORE += -Wl,--wrap=open -Wl,--wrap=opendir
 $S/tests/unit/test_reopen_denied: MORE += \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 step)
 $S/tests/unit/test_expr_wall: MORE += -Wl,--wrap=expr_sql_translate
