@@ -464,7 +464,8 @@ enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
                 find_reusable(strategy, space_hash(strategy->space, point));
         strategy_restore(strategy, trial, point, ask.cursor);
     }
-    strategy->cursor = ask.cursor;
+    if (result != ASK_ERROR) /* which comes up again when asked again */
+        strategy->cursor = ask.cursor;
     mine.cursor = ask.cursor;
     if (suggestion != NULL)
         *suggestion = mine;

@@ -383,9 +383,13 @@ static void test_strategy__grid_says_what_it_cannot_do(void **state)
     struct asked a;
 
     (void)state;
-    assert_int_equal(strategy_ask(strategy, 1, a.point, NULL, &err), ASK_ERROR);
-    assert_string_equal(err.text,
-                        "no point of the grid satisfies the constraints");
+    for (int i = 0; i < 2; i++) { /* the second time for the same reason */
+        err = (struct err){0};
+        assert_int_equal(strategy_ask(strategy, 1, a.point, NULL, &err),
+                         ASK_ERROR);
+        assert_string_equal(err.text,
+                            "no point of the grid satisfies the constraints");
+    }
     strategy_destroy(strategy);
     options.grid_points = 0;
     assert_null(strategy_create(&options, space, &err));
