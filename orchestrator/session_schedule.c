@@ -170,7 +170,8 @@ json_t *session_schedule_ask(struct session *session, const json_t *request,
     while (result == ASK_OK && kind != NEXT_NONE &&
            json_array_size(asking.trials) < (size_t)count)
         result = do_next(&asking, &kind, err);
-    if (result == ASK_OK || json_array_size(asking.trials) > 0)
+    if (result == ASK_OK || json_array_size(asking.trials) > 0 ||
+        json_array_size(asking.given_up) > 0)
         answer = ask_answer(&asking, kind);
     json_decref(asking.trials);
     json_decref(asking.given_up);
