@@ -435,7 +435,6 @@ static json_t *answer_why(struct session *session, const json_t *request,
     json_object_update(json, reason);
     json_decref(reason);
     if (suggestion->reason.incumbent > 0 &&
-        suggestion->reason.incumbent <= session->count &&
         session->trials[suggestion->reason.incumbent - 1].values != NULL)
         json_object_set_new(
             json, "incumbent_value",

@@ -133,6 +133,7 @@ static enum ask_result do_next(struct asking *asking, enum next_kind *kind,
         give_up(asking, &next);
         break;
     case NEXT_NONE:
+    default:
         break;
     }
     return ASK_OK;
@@ -267,7 +268,7 @@ static json_t *decision_json(const struct verdict *verdict)
     json_t *json =
         json_pack("{s:s}", "decision", decision_names[verdict->decision]);
 
-    if (verdict->decision != DECIDE_CONTINUE && verdict->reason[0] != '\0')
+    if (verdict->decision != DECIDE_CONTINUE)
         json_object_set_new(json, "reason", json_from_text(verdict->reason));
     return json;
 }
