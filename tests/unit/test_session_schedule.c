@@ -112,8 +112,7 @@ static void test_schedule__has_no_new_trials_where_none_are_wanted(void **state)
 
 /* ---- a search that cannot go on ---- */
 
-/* The grid has 0 and 1 alone. The third trial opens a bracket, the second of
- * the first one goes on, and the others are given up for a new one. */
+/* The grid has 0 and 1 alone. */
 #define NO_GRID(enqueue)                                                       \
     "version: 1\nobjective: {metric: a}\n"                                     \
     "parameters: {x: {type: float, min: 0, max: 1}}\n"                         \
@@ -171,7 +170,7 @@ static void test_ask__says_who_is_given_up_before_what_is_wrong(void **state)
 
 /* ---- stopping ---- */
 
-/* An objective without a plan of how far its trials go. */
+/* Nor any plan of how far they go. */
 static void test_schedule__stops_trials_that_have_no_budget(void **state)
 {
     static const struct exchange exchanges[] = {
