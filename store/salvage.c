@@ -116,21 +116,23 @@ struct table {
     int columns;
 };
 
+/* How many there are; -1: not all could be read. */
 static int each_text(sqlite3 *db, const char *sql, const char *name,
                      void (*use)(struct buf *list, const char *text),
                      struct buf *list)
 {
     sqlite3_stmt *statement = NULL;
-    int count = 0;
+    int count = 0, code;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK)
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return -1;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         use(list, store_column_text(statement, 0));
         count++;
     }
     sqlite3_finalize(statement);
-    return count;
+    return code == SQLITE_DONE ? count : -1;
 }
 
 static void add_column(struct buf *list, const char *text)
@@ -171,7 +173,7 @@ static bool table_open(struct table *table, struct reading *reading,
         sqlite3_prepare_v2(reading->from, buf_text(&sql), -1, &table->select,
                            NULL);
     buf_truncate(&sql, 0);
-    buf_printf(&sql, "INSERT OR IGNORE INTO \"%s\" (%s) VALUES (", name,
+    buf_printf(&sql, "INSERT INTO \"%s\" (%s) VALUES (", name,
                buf_text(&columns));
     for (int i = 0; i < table->columns; i++)
         buf_printf(&sql, "%s?%d", i == 0 ? "" : ", ", i + 1);
@@ -218,6 +220,8 @@ static bool find_next(struct table *table, int64_t key, int64_t *next)
     int64_t bad = key, good;
     int step = 0;
 
+    if (key > INT64_MAX - (INT64_C(1) << LONGEST_STEP_LOG2))
+        return false;
     while (step < LONGEST_STEP_LOG2 &&
            !can_read_from(table, key + (INT64_C(1) << step)))
         bad = key + (INT64_C(1) << step++);
@@ -236,8 +240,8 @@ static bool find_next(struct table *table, int64_t key, int64_t *next)
     return true;
 }
 
-/* A row that is nonsense is passed over. */
-static int copy_row(struct table *table, struct reading *reading)
+/* A row that is nonsense is passed over, and is one that is missing. */
+static int copy_row(struct table *table, struct reading *reading, int64_t *gaps)
 {
     int code;
 
@@ -247,9 +251,9 @@ static int copy_row(struct table *table, struct reading *reading)
     code = sqlite3_step(table->insert);
     sqlite3_reset(table->insert);
     if (code == SQLITE_DONE)
-        reading->salvage->rows += sqlite3_changes(reading->to->db);
+        reading->salvage->rows++;
     else if ((code & 0xff) == SQLITE_CONSTRAINT)
-        reading->salvage->gaps++;
+        ++*gaps;
     else
         return store_fail(reading->to, reading->err);
     return 0;
@@ -266,7 +270,7 @@ static int copy_table(struct table *table, struct reading *reading,
     while ((code = sqlite3_step(table->select)) != SQLITE_DONE) {
         if (is_row_from(table, code, key)) {
             key = sqlite3_column_int64(table->select, 0);
-            if (copy_row(table, reading) < 0)
+            if (copy_row(table, reading, gaps) < 0)
                 return -1;
             continue;
         }
@@ -303,18 +307,25 @@ static int salvage_tables(struct reading *reading)
                           " AND name NOT LIKE 'sqlite_%' AND ?1 IS NULL",
                           NULL, add_line, &names);
     const char *name = buf_text(&names);
-    int result = 0;
+    int result = count < 0 ? store_fail(reading->to, reading->err) : 0;
 
     sqlite3_exec(reading->to->db, "PRAGMA foreign_keys = OFF", NULL, NULL,
                  NULL);
-    if (store_begin(reading->to, reading->err) < 0)
-        result = -1;
+    if (result == 0)
+        result = store_begin(reading->to, reading->err);
     for (; count > 0 && result == 0; count--) {
         result = salvage_table(reading, name);
         name += strlen(name) + 1;
     }
     buf_clear(&names);
-    return result == 0 ? store_commit(reading->to, reading->err) : -1;
+    if (result == 0)
+        result = store_commit(reading->to, reading->err);
+    /* Its file alone takes the old one's place, without its log. */
+    if (result == 0 && sqlite3_wal_checkpoint_v2(reading->to->db, NULL,
+                                                 SQLITE_CHECKPOINT_TRUNCATE,
+                                                 NULL, NULL) != SQLITE_OK)
+        result = store_fail(reading->to, reading->err);
+    return result;
 }
 
 /* ---- the first page ---- */
@@ -400,28 +411,55 @@ static int read_damaged(struct reading *reading, const char *path,
     return result;
 }
 
-/* The old file gets its new name before the new one takes its place. */
-static int change_places(const char *path, const char *fresh, const char *kept,
-                         struct err *err)
+/* A file that need not be there. */
+static int move_file(const char *from, const char *to)
+{
+    return rename(from, to) != 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* The old file has its new name already. On error its log is where it was. */
+static int take_place(const char *path, const char *fresh, const char *kept)
 {
     char *log = mem_printf("%s-wal", path);
     char *log_kept = mem_printf("%s-wal", kept);
     char *shared = mem_printf("%s-shm", path);
+    int result = move_file(log, log_kept);
+
+    if (result == 0) {
+        if ((unlink(shared) != 0 && errno != ENOENT) ||
+            rename(fresh, path) != 0) {
+            int error = errno;
+
+            move_file(log_kept, log);
+            errno = error;
+            result = -1;
+        }
+    }
+    free(log);
+    free(log_kept);
+    free(shared);
+    return result;
+}
+
+/* The old file gets its new name before the new one takes its place. */
+static int change_places(const char *path, const char *fresh, const char *kept,
+                         struct err *err)
+{
     int result = link(path, kept);
 
-    if (result == 0 && rename(log, log_kept) != 0 && errno != ENOENT)
-        result = -1;
-    if (result == 0 && unlink(shared) != 0 && errno != ENOENT)
-        result = -1;
-    if (result == 0)
-        result = rename(fresh, path);
+    if (result == 0) {
+        result = take_place(path, fresh, kept);
+        if (result != 0) {
+            int error = errno;
+
+            unlink(kept);
+            errno = error;
+        }
+    }
     if (result != 0)
         err_set_errno(err, ERR_FAILED, errno, "cannot keep '%s' as '%s'", path,
                       kept);
     fs_sync_directory_of(path);
-    free(log);
-    free(log_kept);
-    free(shared);
     return result;
 }
 
@@ -436,7 +474,9 @@ int store_salvage(const char *directory, const char *kept,
     int result = -1;
 
     *salvage = (struct salvage){0};
-    if (lock >= 0 && lock_take(lock, LOCK_WAIT_MS, err) == 0)
+    if (lock < 0 || lock_take(lock, LOCK_WAIT_MS, err) < 0)
+        err_prefix(err, "store '%s'", directory);
+    else
         reading.to = store_open(folder, STORE_CREATE, err);
     /* Closed once, so that its first page is in the file. */
     store_close(reading.to);
