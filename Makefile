@@ -182,6 +182,8 @@ $S/tests/unit/test_reopen_denied: MORE += \
 $S/tests/unit/test_salvage_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
  flock fs_read rename \
  $(patsubst %,sqlite3_%,exec open_v2 prepare_v2 step wal_checkpoint_v2))
+$S/tests/unit/test_warm_start_read: MORE += \
+ $(patsubst %,-Wl$(,)--wrap=sqlite3_%,exec prepare_v2 step)
 $S/tests/unit/test_expr_wall: MORE += -Wl,--wrap=expr_sql_translate
 $S/tests/unit/test_parsers_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
  yaml_parser_initialize yaml_parser_parse \

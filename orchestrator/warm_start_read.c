@@ -29,8 +29,8 @@ struct reading {
     char **metrics, **goals; /* its objectives */
     char **outcomes;         /* its constrained metrics */
     size_t outcome_count, outcome_capacity;
-    size_t first; /* its first result */
-    int64_t succeeded;
+    size_t first;      /* its first result */
+    int64_t succeeded; /* of those that count */
     struct err *err;
 };
 
@@ -74,8 +74,7 @@ static bool read_value(const struct reading *reading, size_t i,
     const struct param *param = space_param(reading->experiment->space, i);
     int index = find_name(reading->params, param->name);
 
-    if (index < 0 || (size_t)index >= row->param_count ||
-        row->params[index].type == VALUE_NULL)
+    if (index < 0 || row->params[index].type == VALUE_NULL)
         return false;
     if (param_coerce(param, &row->params[index], to) == 0)
         return true;
@@ -91,8 +90,7 @@ static bool is_foreign(const struct reading *reading, size_t i,
     int index = find_name(reading->params, param->name);
     struct value value;
 
-    return index >= 0 && (size_t)index < row->param_count &&
-           row->params[index].type != VALUE_NULL &&
+    return index >= 0 && row->params[index].type != VALUE_NULL &&
            param_coerce(param, &row->params[index], &value) != 0;
 }
 
@@ -145,42 +143,51 @@ static int keep_last(void *user, const struct metric_row *row)
 }
 
 /* What the trial came to in a metric; NaN: it never said. */
-static double find_metric(const struct reading *reading,
-                          const struct trial_row *row, const char *metric)
+static int find_metric(const struct reading *reading,
+                       const struct trial_row *row, const char *metric,
+                       double *value)
 {
     struct search_for wanted = {metric, (double)NAN};
     int index = find_name(reading->metrics, metric);
+    int status = 0;
 
-    if (index >= 0)
-        return (size_t)index < row->value_count ? row->values[index]
-                                                : (double)NAN;
-    index = find_name(reading->outcomes, metric);
-    if (index >= 0)
-        return (size_t)index < row->outcome_count ? row->outcomes[index]
-                                                  : (double)NAN;
-    store_each_metric(reading->store, row->job, keep_last, &wanted, NULL);
-    return wanted.value;
+    if (index >= 0) {
+        if ((size_t)index < row->value_count)
+            wanted.value = row->values[index];
+    } else if ((index = find_name(reading->outcomes, metric)) >= 0) {
+        if ((size_t)index < row->outcome_count)
+            wanted.value = row->outcomes[index];
+    } else {
+        status = store_each_metric(reading->store, row->job, keep_last, &wanted,
+                                   reading->err);
+    }
+    *value = wanted.value;
+    return status;
 }
 
-static void read_results(const struct reading *reading,
-                         const struct trial_row *row,
-                         struct warm_result *result)
+static int read_results(const struct reading *reading,
+                        const struct trial_row *row, struct warm_result *result)
 {
     const struct experiment *experiment = reading->experiment;
     double *outcomes = mem_array(experiment->outcome_count, sizeof(*outcomes));
+    int status = 0;
 
-    for (size_t i = 0; i < experiment->objective_count; i++) {
+    for (size_t i = 0; i < experiment->objective_count && status == 0; i++) {
         const struct objective *objective = &experiment->objectives[i];
-        double value = find_metric(reading, row, objective->metric);
+        double value;
 
+        status = find_metric(reading, row, objective->metric, &value);
         if (isfinite(value))
             result->values[i] = objective->maximize ? -value : value;
     }
-    for (size_t i = 0; i < experiment->outcome_count; i++)
-        outcomes[i] = find_metric(reading, row, experiment->outcomes[i].metric);
-    outcome_excess(experiment->outcomes, experiment->outcome_count, outcomes,
-                   result->excess);
+    for (size_t i = 0; i < experiment->outcome_count && status == 0; i++)
+        status = find_metric(reading, row, experiment->outcomes[i].metric,
+                             &outcomes[i]);
+    if (status == 0)
+        outcome_excess(experiment->outcomes, experiment->outcome_count,
+                       outcomes, result->excess);
     free(outcomes);
+    return status;
 }
 
 static int on_trial(void *user, const struct trial_row *row)
@@ -199,14 +206,13 @@ static int on_trial(void *user, const struct trial_row *row)
     result = warm_start_add(warm, reading->source);
     result->number = row->number;
     result->state = (enum job_state)state;
-    reading->succeeded += state == JOB_SUCCEEDED;
     if (!read_point(reading, row, result->point)) {
         warm_start_drop(warm);
         warm->sources[reading->source].left_out++;
         return 0;
     }
-    read_results(reading, row, result);
-    return 0;
+    reading->succeeded += state == JOB_SUCCEEDED;
+    return read_results(reading, row, result);
 }
 
 /* ---- a run ---- */
@@ -241,29 +247,31 @@ static bool is_counted(const struct warm_result *result, size_t objective)
     return result->state == JOB_SUCCEEDED && !isnan(result->values[objective]);
 }
 
-/* To mean 0 and deviation 1, without overflow. */
+/* To mean 0 and deviation 1, without overflow: all of them are multiplied by
+ * the same power of two first. */
 static void standardise(const struct reading *reading, size_t objective)
 {
     struct warm_start *warm = reading->warm;
-    double mean = 0, scale = 0, squares = 0, deviation;
-    double count = 0;
+    double greatest = 0, mean = 0, squares = 0, deviation, count = 0;
+    int exponent;
 
     for (size_t i = reading->first; i < warm->count; i++) {
         if (is_counted(&warm->results[i], objective))
-            mean += (warm->results[i].values[objective] - mean) / ++count;
+            greatest = fmax(greatest, fabs(warm->results[i].values[objective]));
+    }
+    frexp(greatest, &exponent);
+    for (size_t i = reading->first; i < warm->count; i++) {
+        double *value = &warm->results[i].values[objective];
+
+        *value = scalbn(*value, -exponent);
+        if (is_counted(&warm->results[i], objective))
+            mean += (*value - mean) / ++count;
     }
     for (size_t i = reading->first; i < warm->count; i++) {
         if (is_counted(&warm->results[i], objective))
-            scale =
-                fmax(scale, fabs(warm->results[i].values[objective] - mean));
+            squares += pow(warm->results[i].values[objective] - mean, 2);
     }
-    for (size_t i = reading->first; i < warm->count; i++) {
-        const struct warm_result *result = &warm->results[i];
-
-        if (is_counted(result, objective) && scale > 0)
-            squares += pow((result->values[objective] - mean) / scale, 2);
-    }
-    deviation = scale > 0 ? scale * sqrt(squares / count) : 1;
+    deviation = squares > 0 ? sqrt(squares / count) : 1;
     for (size_t i = reading->first; i < warm->count; i++)
         warm->results[i].values[objective] =
             (warm->results[i].values[objective] - mean) / deviation;
@@ -275,8 +283,7 @@ static int finish_run(const struct reading *reading)
     const struct warm_start *warm = reading->warm;
 
     for (size_t k = 0; k < experiment->objective_count; k++) {
-        bool was_said =
-            reading->succeeded == 0 || reading->first == warm->count;
+        bool was_said = reading->succeeded == 0;
 
         for (size_t i = reading->first; i < warm->count; i++)
             was_said = was_said || is_counted(&warm->results[i], k);
@@ -364,13 +371,18 @@ struct warm_start *warm_start_read(struct store *store,
                                    struct err *err)
 {
     struct warm_start *warm = warm_start_new(experiment);
+    bool began;
+    int status = store_read_begin(store, &began, err);
 
-    for (size_t i = 0; i < experiment->earlier_run_count; i++) {
-        if (read_run(warm, store, experiment->earlier_runs[i], err) == 0)
-            continue;
-        err_prefix(err, "warm_start");
-        warm_start_destroy(warm);
-        return NULL;
+    if (status == 0) {
+        for (size_t i = 0; i < experiment->earlier_run_count && status == 0;
+             i++)
+            status = read_run(warm, store, experiment->earlier_runs[i], err);
+        store_read_end(store, began);
     }
-    return warm;
+    if (status == 0)
+        return warm;
+    err_prefix(err, "warm_start");
+    warm_start_destroy(warm);
+    return NULL;
 }
