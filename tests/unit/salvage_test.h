@@ -8,7 +8,7 @@
 
 /* The database of a test's folder, damaged page by page. */
 
-enum { PAGE = 4096, TRIALS = 150 };
+enum { PAGE = 4096, TRIALS = 80 };
 
 UNUSED static struct buf read_file(const char *folder, const char *name)
 {
