@@ -368,8 +368,10 @@ static int lend_first_page(const char *damaged, const char *fresh,
 static bool has_tables(sqlite3 *db)
 {
     struct buf names = BUF_INIT;
-    int count = each_text(db, "SELECT name FROM sqlite_schema WHERE name = ?1",
-                          "event", add_line, &names);
+    /* What is behind it may be damaged. */
+    int count =
+        each_text(db, "SELECT name FROM sqlite_schema WHERE name = ?1 LIMIT 1",
+                  "event", add_line, &names);
 
     buf_clear(&names);
     return count > 0;
