@@ -217,6 +217,20 @@ static int on_trial(void *user, const struct trial_row *row)
 
 /* ---- a run ---- */
 
+/* A run has more than one selector, and its trials count once. */
+static int check_is_new(const struct reading *reading, const char *selector)
+{
+    const struct warm_start *warm = reading->warm;
+
+    for (size_t i = 0; i < warm->source_count; i++) {
+        if (strcmp(warm->sources[i].run, reading->name) == 0)
+            return err_set(reading->err, ERR_FILE,
+                           "run '%s' is named already ('%s' is the same)",
+                           reading->name, selector);
+    }
+    return 0;
+}
+
 static int check_params(const struct reading *reading)
 {
     const struct space *space = reading->experiment->space;
@@ -356,6 +370,8 @@ static int read_run(struct warm_start *warm, struct store *store,
         status = read_names(&reading, query.run);
     if (status == 0)
         status = check_params(&reading);
+    if (status == 0)
+        status = check_is_new(&reading, selector);
     if (status == 0) {
         reading.source = warm_start_add_source(warm, reading.name);
         status = store_each_trial(store, &query, on_trial, &reading, err);

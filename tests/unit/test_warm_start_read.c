@@ -323,6 +323,17 @@ static void test_warm_start_read__same_needs_the_same_names(void **state)
     store_close(store);
 }
 
+/* Its trials would count twice. */
+static void test_warm_start_read__takes_a_run_once(void **state)
+{
+    struct store *store = must_open(*state, STORE_CREATE);
+
+    add_losses(store, LOSS(1), 1);
+    must_refuse_it(store, parse("loss", X K, "warm_start: [old, last]\n"),
+                   ERR_FILE, "run 'old' is named already ('last' is the same)");
+    store_close(store);
+}
+
 static void test_warm_start_read__needs_the_run(void **state)
 {
     struct store *store = must_open(*state, STORE_CREATE);
@@ -549,6 +560,7 @@ int main(void)
         STORE_TEST(test_warm_start_read__same_leaves_others_out),
         STORE_TEST(test_warm_start_read__same_bears_failures_alone),
         STORE_TEST(test_warm_start_read__same_needs_the_same_names),
+        STORE_TEST(test_warm_start_read__takes_a_run_once),
         STORE_TEST(test_warm_start_read__needs_the_run),
         STORE_TEST(test_warm_start_read__transfer_moves_into_range),
         STORE_TEST(test_warm_start_read__finds_metrics_by_name),
