@@ -3,37 +3,8 @@
  * nothing is put back, and the next try does all of it. */
 #include "orchestrator/reopen.h"
 
-#include <sqlite3.h>
-
 #include "tests/unit/reopen_test.h"
-
-/* Calls until one fails; 0: none does. The linker puts these in place. */
-static int denied_in;
-
-int __real_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
-                              sqlite3_stmt **statement, const char **rest);
-int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
-                              sqlite3_stmt **statement, const char **rest);
-int __real_sqlite3_step(sqlite3_stmt *statement);
-int __wrap_sqlite3_step(sqlite3_stmt *statement);
-
-static bool is_denied(void)
-{
-    return denied_in > 0 && --denied_in == 0;
-}
-
-int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
-                              sqlite3_stmt **statement, const char **rest)
-{
-    if (is_denied())
-        return SQLITE_NOMEM;
-    return __real_sqlite3_prepare_v2(db, sql, length, statement, rest);
-}
-
-int __wrap_sqlite3_step(sqlite3_stmt *statement)
-{
-    return is_denied() ? SQLITE_IOERR : __real_sqlite3_step(statement);
-}
+#include "tests/unit/sqlite_denied.h"
 
 /* ---- trials ---- */
 

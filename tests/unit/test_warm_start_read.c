@@ -3,14 +3,11 @@
 #include "orchestrator/warm_start.h"
 
 #include <math.h>
-#include <sqlite3.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "tests/unit/sqlite_denied.h"
 #include "tests/unit/store_test.h"
-
-/* Calls until one fails; 0: none does. The linker puts these in place. */
-static int denied_in;
 
 int __real_sqlite3_exec(sqlite3 *db, const char *sql,
                         int (*row)(void *, int, char **, char **), void *user,
@@ -18,17 +15,6 @@ int __real_sqlite3_exec(sqlite3 *db, const char *sql,
 int __wrap_sqlite3_exec(sqlite3 *db, const char *sql,
                         int (*row)(void *, int, char **, char **), void *user,
                         char **error);
-int __real_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
-                              sqlite3_stmt **statement, const char **rest);
-int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
-                              sqlite3_stmt **statement, const char **rest);
-int __real_sqlite3_step(sqlite3_stmt *statement);
-int __wrap_sqlite3_step(sqlite3_stmt *statement);
-
-static bool is_denied(void)
-{
-    return denied_in > 0 && --denied_in == 0;
-}
 
 /* What ends a reading is not what is read. */
 int __wrap_sqlite3_exec(sqlite3 *db, const char *sql,
@@ -38,19 +24,6 @@ int __wrap_sqlite3_exec(sqlite3 *db, const char *sql,
     if (strcmp(sql, "COMMIT") != 0 && is_denied())
         return SQLITE_IOERR;
     return __real_sqlite3_exec(db, sql, row, user, error);
-}
-
-int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int length,
-                              sqlite3_stmt **statement, const char **rest)
-{
-    if (is_denied())
-        return SQLITE_NOMEM;
-    return __real_sqlite3_prepare_v2(db, sql, length, statement, rest);
-}
-
-int __wrap_sqlite3_step(sqlite3_stmt *statement)
-{
-    return is_denied() ? SQLITE_IOERR : __real_sqlite3_step(statement);
 }
 
 /* ---- earlier runs ---- */
