@@ -79,7 +79,8 @@ class Drill:
             "HOME": str(self.directory),
             "XDG_RUNTIME_DIR": str(self.directory),
             "LC_ALL": "C.UTF-8",
-            "ASAN_OPTIONS": "detect_stack_use_after_return=0",
+            "ASAN_OPTIONS": "detect_stack_use_after_return=0"
+                            ":quarantine_size_mb=4:malloc_context_size=8",
             "SMTUNE_FAULT_LOG": str(self.directory / f"log-{self.engines}"),
             name: token,
             **self.environment,
