@@ -167,10 +167,10 @@ def test_a_lost_terminal_ends_nothing(smtune, experiment, term):
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_a_terminal_that_nobody_reads_holds_nothing_up(smtune, experiment,
                                                        term):
-    path = experiment("  shell: echo loss=${{ x }}; sleep 0.01",
+    path = experiment("  shell: echo loss=${{ x }}",
                       "{trials: 1500, parallel: 2}")
     terminal = Terminal(smtune, "run", path, term=term)
-    wait_until(lambda: status(smtune)["state"] == "succeeded", 60)
+    wait_until(lambda: status(smtune)["state"] == "succeeded", 120)
     terminal.hang_up()
     terminal.process.wait(30)
 
@@ -193,7 +193,7 @@ def test_a_full_pipe_holds_nothing_up(smtune, experiment):
     engine = smtune.start("run", path, stdout=subprocess.DEVNULL,
                           stderr=theirs)
     os.close(theirs)
-    wait_until(lambda: status(smtune)["state"] == "succeeded", 60)
+    wait_until(lambda: status(smtune)["state"] == "succeeded", 120)
     os.close(ours)
     engine.wait(30)
 
