@@ -70,7 +70,7 @@ MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
 UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
 FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
-FAULT := $S/fault/smtune $S/fault/smtune-shim
+FAULT := $(foreach d,$B $S,$d/fault/smtune $d/fault/smtune-shim)
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 REGRET := $(wildcard tests/bench/regret/*.c)
@@ -158,6 +158,9 @@ $S/libsmtune.a: $(SRC:%.c=$S/%.o) $S/dashboard/page_files.o
 $B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
 $B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
 $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
+ifneq ($(findstring address,$(SAN)),)
+$(filter-out %/smtrain,$(PROGS:%=$S/%)) $(filter $S/%,$(FAULT)): $S/tests/leaks.o
+endif
 $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
@@ -200,11 +203,15 @@ $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer
 # The same programs with fault points (tests/fault/points.h).
-$S/fault/smtune: $S/cli/main.o $S/tests/fault/store_points.o
-$S/fault/smtune-shim: $S/executors/shim.o
-$(FAULT): $S/tests/fault/points.o $S/tests/fault/calls.o $S/libsmtune.a
-$S/fault/smtune: MORE = $(WRAPPED) -Wl,--wrap=store_commit
-$S/fault/smtune-shim: MORE = $(WRAPPED)
+define with_fault_points
+$1/fault/smtune: $1/cli/main.o $1/tests/fault/store_points.o
+$1/fault/smtune-shim: $1/executors/shim.o
+$1/fault/smtune $1/fault/smtune-shim: \
+ $1/tests/fault/points.o $1/tests/fault/calls.o $1/libsmtune.a
+$1/fault/smtune: MORE = $$(WRAPPED) -Wl,--wrap=store_commit
+$1/fault/smtune-shim: MORE = $$(WRAPPED)
+endef
+$(foreach d,$B $S,$(eval $(call with_fault_points,$d)))
 WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
            fork clone clone_into posix_spawn)
 $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
@@ -403,6 +410,7 @@ soak: $(FAULT) $B/sim ## kills, power cuts, histories for hours (SOAK_MINUTES=n)
 FUZZ_SECONDS ?= 300
 fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each
 	@$(MAKE) --no-print-directory S=build/fuzz CC=clang fuzz-run \
+	 DIRS='$(filter-out cli training,$(DIRS))' \
 	 SAN='$(SAN) -fsanitize=fuzzer-no-link' FUZZ_SECONDS=$(FUZZ_SECONDS)
 fuzz-run: $(FUZZ)
 	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ)

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import soak
-from drill import Drill, undisturbed
+from drill import SANITIZED, Drill, undisturbed
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +26,7 @@ def expected(tmp_path_factory):
     return run
 
 
-@pytest.fixture
-def drill(tmp_path):
-    """drill(trials=4, ...): a fresh Drill; nothing of it outlives the test.
-    Those that went well leave no files."""
+def fresh_drills(tmp_path, **programs):
     made = []
 
     def make(**options):
@@ -38,9 +35,22 @@ def drill(tmp_path):
             old.end_all()
             shutil.rmtree(old.directory)
         made.append(Drill(tmp_path / f"drill-{len(list(tmp_path.iterdir()))}",
-                          **options))
+                          **programs, **options))
         return made[-1]
 
     yield make
     for it in made:
         it.end_all()
+
+
+@pytest.fixture
+def drill(tmp_path):
+    """drill(trials=4, ...): a fresh Drill; nothing of it outlives the test.
+    Those that went well leave no files."""
+    yield from fresh_drills(tmp_path)
+
+
+@pytest.fixture
+def sanitized_drill(tmp_path):
+    """The same of programs with sanitizers, for what an error leaves behind."""
+    yield from fresh_drills(tmp_path, build=SANITIZED)

@@ -11,7 +11,8 @@ import uuid
 import checker
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
+SANITIZED = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
+SHIPPED = ROOT / "build"
 
 RUN = "drill"
 
@@ -50,7 +51,8 @@ class Drill:
 
     def __init__(self, directory, trials=4, parallel=2, search="random",
                  pause=0, is_flaky=False, store=None, executor="local",
-                 environment=None):
+                 environment=None, build=SHIPPED):
+        self.build = build
         self.directory = pathlib.Path(directory)
         self.store = pathlib.Path(store or self.directory / "store")
         self.environment = environment or {}
@@ -95,7 +97,7 @@ class Drill:
         self.engines += 1
         with open(self.directory / f"said-{self.engines}", "wb") as said:
             return subprocess.Popen(
-                [BUILD / "fault/smtune", "--store", self.store, *words],
+                [self.build / "fault/smtune", "--store", self.store, *words],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                 cwd=self.directory, env=self._environment(fault))
 

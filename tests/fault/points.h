@@ -8,7 +8,8 @@
 
 /*
  * Fault points: the calls by which a program touches the world, counted, and
- * made to fail where SMTUNE_FAULT says. Linked into build/san/fault/ alone.
+ * made to fail where SMTUNE_FAULT says. Linked into build/fault/ and
+ * build/san/fault/ alone.
  *
  *     SMTUNE_FAULT=PROGRAM:ACTION:CALL@FIRST[+|..LAST][,...]
  *

@@ -57,18 +57,18 @@ def fail_at_each(drill, expected, program, error, reach):
 
 @pytest.mark.parametrize("reach", ["", "+"], ids=["once", "ever"])
 @pytest.mark.parametrize("error", ERRORS)
-def test_engine_is_denied(drill, expected, error, reach):
-    fail_at_each(drill, expected, "smtune", error, reach)
+def test_engine_is_denied(sanitized_drill, expected, error, reach):
+    fail_at_each(sanitized_drill, expected, "smtune", error, reach)
 
 
 @pytest.mark.parametrize("error", ["EMFILE:open", "EIO:read", "ENOSPC:write",
                                    "EIO:fsync", "EAGAIN:spawn"])
-def test_recovery_is_denied(drill, expected, error):
+def test_recovery_is_denied(sanitized_drill, expected, error):
     """The engine that takes up running trials is denied something for good:
     it may not take for lost what it cannot see."""
     for n in points():
         fault = f"smtune:{error}@{n}+"
-        it = drill(**SIZE, pause=0.2)
+        it = sanitized_drill(**SIZE, pause=0.2)
         engine = it.go_on()
         it.wait_for_trials(2)
         engine.kill()
@@ -82,10 +82,10 @@ def test_recovery_is_denied(drill, expected, error):
             return
 
 
-def test_a_retry_rule_is_denied_the_log(drill):
+def test_a_retry_rule_is_denied_the_log(sanitized_drill):
     """What cannot be read now is no log without the words."""
     for n in points():
-        it = drill(**SIZE)
+        it = sanitized_drill(**SIZE)
         experiment = it.directory / "drill.yaml"
         experiment.write_text(experiment.read_text().replace(
             "exit:75", "log:try again"))
@@ -106,5 +106,5 @@ def test_a_retry_rule_is_denied_the_log(drill):
 @pytest.mark.parametrize("reach", ["", "..20"], ids=["once", "a while"])
 @pytest.mark.parametrize("error", ["ENOSPC:write", "EIO:rename", "EMFILE:open",
                                    "EAGAIN:spawn", "EIO:send", "short:send"])
-def test_agent_is_denied(drill, expected, error, reach):
-    fail_at_each(drill, expected, "smtune-shim", error, reach)
+def test_agent_is_denied(sanitized_drill, expected, error, reach):
+    fail_at_each(sanitized_drill, expected, "smtune-shim", error, reach)

@@ -4,7 +4,7 @@ run passes clean; each time the run is resumed and judged.
 
 A kill between two changes is the same as one before the second of them, so
 this covers every moment at which an engine or an agent can die. To repeat one:
-SMTUNE_FAULT=smtune:kill:change@17 build/san/fault/smtune run ..."""
+SMTUNE_FAULT=smtune:kill:change@17 build/fault/smtune run ..."""
 
 import itertools
 import random

@@ -51,11 +51,11 @@ def ask(it, engine):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_yes_is_said_to_what_was_done(drill, fault):
+def test_yes_is_said_to_what_was_done(sanitized_drill, fault):
     n, struck = 4, True
     while struck:
         n += 1 + n // 4
-        it = drill(**SIZE)
+        it = sanitized_drill(**SIZE)
         engine = it.go_on(f"smtune:{fault}@{n}")
         began = it.engines
         promised = ask(it, engine)

@@ -54,6 +54,9 @@ FAULTS = [
     ("tidy", "base/x.c", "int f(int *p);\nint f(int *p)\n{\n"
      "    if (p == 0)\n        return *p;\n    return 0;\n}\n",
      "clang-analyzer-core.NullDereference"),
+    ("tidy", "base/x.c", "int f(int a);\nint f(int a)\n{\n"
+     "    if ((a == 0))\n        return 1;\n    return 0;\n}\n",
+     "clang-diagnostic-parentheses-equality"),
     ("shell", "x", "#!/bin/bash\nrm $1/x\n", "SC2086"),
 ]
 
