@@ -111,7 +111,7 @@ def test_smtrain_over_the_nodes(in_job, tmp_path):
     said = in_job("export MASTER_ADDR=127.0.0.1  # nodes have no names here\n"
                   f"srun -n 4 {train} srun || echo failed srun\n"
                   f"smtune launch -n 2 -N 2 -- {train} launch || echo failed\n"
-                  f"{train} alone --threads 1")
+                  f"{train} alone --threads 1", "--mem-per-cpu=250")
     assert "failed" not in said, said
     losses = re.findall(r"^epoch=2 train_loss=(\S+) ", said, re.M)
     assert len(losses) == 3 and len(set(losses)) == 1, said
