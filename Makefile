@@ -70,7 +70,9 @@ MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
 UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
 FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
-FAULT := $(foreach d,$B $S,$d/fault/smtune $d/fault/smtune-shim)
+# Programs with fault points: to be killed, and to be denied things.
+KILLED := $B/fault/smtune $B/fault/smtune-shim
+DENIED := $S/fault/smtune $S/fault/smtune-shim
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 REGRET := $(wildcard tests/bench/regret/*.c)
@@ -159,7 +161,7 @@ $B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
 $B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
 $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 ifneq ($(findstring address,$(SAN)),)
-$(filter-out %/smtrain,$(PROGS:%=$S/%)) $(filter $S/%,$(FAULT)): $S/tests/leaks.o
+$(filter-out %/smtrain,$(PROGS:%=$S/%)) $(DENIED): $S/tests/leaks.o
 endif
 $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
@@ -203,15 +205,13 @@ $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer
 # The same programs with fault points (tests/fault/points.h).
-define with_fault_points
-$1/fault/smtune: $1/cli/main.o $1/tests/fault/store_points.o
-$1/fault/smtune-shim: $1/executors/shim.o
-$1/fault/smtune $1/fault/smtune-shim: \
- $1/tests/fault/points.o $1/tests/fault/calls.o $1/libsmtune.a
-$1/fault/smtune: MORE = $$(WRAPPED) -Wl,--wrap=store_commit
-$1/fault/smtune-shim: MORE = $$(WRAPPED)
-endef
-$(foreach d,$B $S,$(eval $(call with_fault_points,$d)))
+$B/fault/smtune $S/fault/smtune: %/fault/smtune: \
+ %/cli/main.o %/tests/fault/store_points.o
+$B/fault/smtune-shim $S/fault/smtune-shim: %/fault/smtune-shim: %/executors/shim.o
+$(KILLED) $(DENIED): MORE = $(WRAPPED)
+$(KILLED): $B/tests/fault/points.o $B/tests/fault/calls.o $B/libsmtune.a
+$(DENIED): $S/tests/fault/points.o $S/tests/fault/calls.o $S/libsmtune.a
+$B/fault/smtune $S/fault/smtune: MORE += -Wl,--wrap=store_commit
 WRAPPED := $(patsubst %,-Wl$(,)--wrap=%,malloc calloc realloc clock_gettime \
            fork clone clone_into posix_spawn)
 $S/tests/fault/points.o $S/tests/fault/calls.o: FLAGS = -O1 -g
@@ -230,7 +230,7 @@ $B/sim $S/sim: MORE = -Wl,--wrap=sqlite3_exec -Wl,--wrap=sqlite3_step
 $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
-$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(FAULT) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
+$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(KILLED) $(DENIED) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
 $B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many $B/spawn:
 	$(call say,LD)
 	@mkdir -p $(@D)
@@ -371,7 +371,7 @@ check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/re
 check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
 	@NVCC='$(NVCC)' MAKE='$(MAKE)' tests/cuda/run build/gpu
 
-check-slurm: $(PROGS:%=$S/%) $(FAULT) ## tests on a real cluster of Slurm (T=name: one)
+check-slurm: $(PROGS:%=$S/%) $(KILLED) ## tests on a real cluster of Slurm (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) $(RERUN) \
 	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
@@ -386,7 +386,7 @@ pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
 	cd build/pictures && for picture in docs-*.png; do \
 	 pngquant --force --output $(CURDIR)/docs/dashboard/$${picture#docs-} $$picture; done
 
-fault: $(FAULT) ## drills: killed, denied and unplugged at every point (T=name: one)
+fault: $(KILLED) $(DENIED) ## drills: killed, denied and unplugged at every point (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
 	 $(if $T,tests/fault/test_$T.py,tests/fault)
@@ -400,7 +400,7 @@ sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM: the first)
 SOAK_KILLS     ?= 10000
 SOAK_CUTS      ?= 500
 SOAK_HISTORIES ?= 100000
-soak: $(FAULT) $B/sim ## kills, power cuts, histories for hours (SOAK_MINUTES=n)
+soak: $(KILLED) $B/sim ## kills, power cuts, histories for hours (SOAK_MINUTES=n)
 	@rm -rf build/soak && mkdir -p build/soak
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 SOAK_FOLDER=$(abspath build/soak) SOAK_KILLS=$(SOAK_KILLS) SOAK_CUTS=$(SOAK_CUTS) \
@@ -415,6 +415,9 @@ fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each
 fuzz-run: $(FUZZ)
 	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ)
 
+# For clang-tidy, with CC=clang.
+compile-flags:
+	@echo $(BASE_FLAGS)
 lint: ## format, layers, sizes, static analysis
 	@tests/lint/run
 format: ## format every C and CUDA file
@@ -437,7 +440,7 @@ coverage: ## which lines the tests reach: build/cov/index.html
 branches: ## which branches of states, recovery and parsers are reached, and fail for fewer
 	@$(MAKE) --no-print-directory S=build/branches \
 	 SAN='-O0 -g --coverage -DNDEBUG -Wno-unused' branches-run
-branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim $(FAULT)
+branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim $(DENIED)
 	@find $S -name '*.gcda' -delete
 	@UNIT_SECONDS=300 tests/unit/run $(UNIT)
 	@$S/sim --seeds 5000 --jobs $$(nproc)
@@ -550,6 +553,6 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
-        check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint format coverage branches branches-run bench bench-regret \
+        check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint compile-flags format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \
         install uninstall dist clean FORCE
