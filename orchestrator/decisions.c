@@ -226,6 +226,12 @@ static void follow_link(struct job *job, const json_t *detail)
         job->link_verdict = links_end(&job->links, job->link_rule, &end, text);
 }
 
+static void note_hopeless(struct deciding *deciding)
+{
+    deciding->is_hopeless |= deciding->launch_errors >= HOPELESS_LAUNCHES &&
+                             deciding->tally.succeeded == 0;
+}
+
 static void keep_end(struct deciding *deciding, struct job *job,
                      const json_t *detail)
 {
@@ -249,8 +255,7 @@ static void keep_end(struct deciding *deciding, struct job *job,
         deciding->launch_errors++;
     else if (!job->end.is_displaced)
         deciding->launch_errors = 0;
-    deciding->is_hopeless |= deciding->launch_errors >= HOPELESS_LAUNCHES &&
-                             deciding->tally.succeeded == 0;
+    note_hopeless(deciding);
 }
 
 /* ---- the tally ---- */
@@ -331,6 +336,7 @@ static void reopen_job(struct deciding *deciding, struct job *job)
     job->displaced = 0;
     job->resources = job->task->resources;
     account_all(deciding);
+    note_hopeless(deciding); /* its success may have been the only one */
 }
 
 /* It goes on, or is stopped. */

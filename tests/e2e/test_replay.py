@@ -60,6 +60,11 @@ def test_every_suggestion_is_proved(smtune, experiment, method):
     assert f"all {decisions} decisions are proved" in text
 
 
+def states(smtune):
+    trials = smtune("trials", "exp", "-o", "json").stdout
+    return [t["state"] for t in json.loads(trials or "[]")]
+
+
 def start_and_kill(smtune, path, after):
     """The engine is killed when so many trials are over; its trials not."""
     process = smtune.start("run", path)
@@ -235,6 +240,29 @@ def test_a_run_that_cannot_start_is_proved(smtune, retries):
     path.write_text(path.read_text().replace(
         'shell: "', 'command: /none/such  # "'))
     assert smtune("run", path).returncode != 0
+    must_be_proved(smtune)
+
+
+def test_a_run_that_cannot_start_and_loses_its_success_is_proved(
+        smtune, write):
+    path = write("exp.yaml", """\
+        version: 1
+        name: exp
+        objective: {metric: loss, goal: minimize}
+        parameters: {x: {type: int, min: 1, max: 5}}
+        search: {method: grid}
+        budget: {trials: 5, parallel: 2}
+        trial: {command: "./trial${{ x }}"}
+        """)
+    for x, text in (1, "echo loss=1"), (2, "sleep 600"):
+        script = write(f"trial{x}", f"#!/bin/sh\n{text}\n")
+        script.chmod(0o755)
+    engine = smtune.start("run", path)
+    wait_until(lambda: states(smtune) ==
+               ["succeeded", "running"] + 3 * ["failed"])
+    smtune.ok("retry", "exp", 1, "--force")
+    assert engine.wait() == 1
+    assert "no trial can be started" in smtune.ok("show", "exp")
     must_be_proved(smtune)
 
 
