@@ -50,9 +50,12 @@ static int open_claim(const char *folder)
 static void test_claim__is_given_once(void **state)
 {
     struct err err;
-    int fd = claim_create(*state, NULL);
+    int fd;
 
+    assert_false(claim_exists(*state));
+    fd = claim_create(*state, NULL);
     assert_true(fd >= 0);
+    assert_true(claim_exists(*state));
     assert_int_equal(claim_create(*state, &err), -1);
     assert_int_equal(err.kind, ERR_BUSY);
     close(fd);

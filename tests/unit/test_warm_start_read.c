@@ -301,8 +301,10 @@ static void test_warm_start_read__takes_a_run_once(void **state)
 {
     struct store *store = must_open(*state, STORE_CREATE);
 
+    add_run(store, "older");
     add_losses(store, LOSS(1), 1);
-    must_refuse_it(store, parse("loss", X K, "warm_start: [old, last]\n"),
+    must_refuse_it(store,
+                   parse("loss", X K, "warm_start: [older, old, last]\n"),
                    ERR_FILE, "run 'old' is named already ('last' is the same)");
     store_close(store);
 }
