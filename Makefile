@@ -219,6 +219,7 @@ $B/regret: $(REGRET:%.c=$B/%.o) $B/libsmtune.a
 $S/regret: $(REGRET:%.c=$S/%.o) $S/libsmtune.a
 $B/fill_many: $B/tests/bench/fill_many.o $B/libsmtune.a
 $B/spawn: $B/tests/bench/spawn.o
+$B/nap: $B/tests/bench/nap.o
 $B/cluster: $(CLUSTER:%.c=$B/%.o) $B/libsmtune.a
 $S/cluster: $(CLUSTER:%.c=$S/%.o) $S/libsmtune.a
 # What stands in for the clock, libuv and the executors comes before the
@@ -231,7 +232,7 @@ $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
 $(PROGS:%=$B/%) $(PROGS:%=$S/%) $(KILLED) $(DENIED) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
-$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many $B/spawn:
+$B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many $B/spawn $B/nap:
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(PLACED) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
@@ -450,7 +451,7 @@ branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim $(DENIED)
 	@gcovr $(GCOVR) --branches --gcov-ignore-parse-errors --json $S/branches.json $S
 	@tests/branches $S/branches.json
 
-bench: all $(BENCH) $B/spawn ## speed and memory against peers, as ratios
+bench: all $(BENCH) $B/spawn $B/nap ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
 bench-train: all ## the trainer's steps against PyTorch's, input, checkpoints, then bench-ranks

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from measure import SMTUNE, run
+from measure import BUILD, SMTUNE, run
 
 METHODS = ("random", "sobol", "tpe", "cmaes", "nsga2", "bayesian", "auto")
 OF_MANY = "run_id = (SELECT id FROM run WHERE name = 'many')"
@@ -24,7 +24,7 @@ parameters: {{s: {{type: float, min: {shortest}, max: {longest}}}}}
 search: random
 budget: {{trials: {trials}, parallel: {alive}}}
 trial:
-  shell: "sleep ${{{{ s }}}}; date +end=%s.%N"
+  command: {nap} ${{{{ s }}}}
   resources: {{cpus: 0}}
 executor: {{name: local, cgroup: {cgroup}}}
 """
@@ -120,6 +120,7 @@ def bench_alive(table, folder, alive, cgroup):
     seconds = 20 if alive > 100 else 1
     path = folder / "alive.yaml"
     path.write_text(ALIVE.format(alive=alive, trials=alive * 3 // 2,
+                                 nap=BUILD / "nap",
                                  shortest=seconds, longest=2 * seconds,
                                  cgroup=cgroup))
     run("run", str(path), "--name", f"alive-{cgroup}", cwd=folder)
