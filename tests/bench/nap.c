@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,7 +19,7 @@ int main(int argc, char **argv)
         return 2;
     }
     time.tv_sec = (time_t)seconds;
-    time.tv_nsec = (long)(1e9 * (seconds - floor(seconds)));
+    time.tv_nsec = (long)(1e9 * (seconds - (double)time.tv_sec));
     while (nanosleep(&time, &time) != 0)
         ;
     clock_gettime(CLOCK_REALTIME, &time);
