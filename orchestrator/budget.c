@@ -141,6 +141,13 @@ bool budget_verdict_ends_all(enum budget_verdict verdict)
     return verdict > BUDGET_RESOURCE;
 }
 
+bool budget_is_hopeless(const struct tally *tally, int64_t launch_errors)
+{
+    enum { HOPELESS_LAUNCHES = 3 };
+
+    return launch_errors >= HOPELESS_LAUNCHES && tally->succeeded == 0;
+}
+
 bool budget_verdict_is_failure(enum budget_verdict verdict)
 {
     return verdict == BUDGET_FAILURES || verdict == BUDGET_FIRST_FAILED;

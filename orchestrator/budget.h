@@ -92,6 +92,10 @@ bool budget_verdict_ends_all(enum budget_verdict verdict);
 /* Whether the run has failed by it. */
 bool budget_verdict_is_failure(enum budget_verdict verdict);
 
+/* Whether a run of trials gives up: so many launches failed in a row, and no
+ * trial has succeeded. */
+bool budget_is_hopeless(const struct tally *tally, int64_t launch_errors);
+
 /* elapsed_ms: the run's time so far. */
 enum budget_verdict budget_check(const struct budget *budget,
                                  const struct objective *objective,

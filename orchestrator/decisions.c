@@ -19,7 +19,7 @@
 #include "orchestrator/states.h"
 #include "orchestrator/told.h"
 
-enum { CLOCK_SLACK_MS = 1000, HOPELESS_LAUNCHES = 3 };
+enum { CLOCK_SLACK_MS = 1000 };
 
 struct session *deciding_session(struct deciding *deciding)
 {
@@ -228,8 +228,8 @@ static void follow_link(struct job *job, const json_t *detail)
 
 static void note_hopeless(struct deciding *deciding)
 {
-    deciding->is_hopeless |= deciding->launch_errors >= HOPELESS_LAUNCHES &&
-                             deciding->tally.succeeded == 0;
+    deciding->is_hopeless |=
+        budget_is_hopeless(&deciding->tally, deciding->launch_errors);
 }
 
 static void keep_end(struct deciding *deciding, struct job *job,

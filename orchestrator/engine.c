@@ -19,7 +19,7 @@
 #include "orchestrator/sharing.h"
 #include "orchestrator/takeover.h"
 
-enum { COMMIT_AFTER_MS = 20, HOPELESS_LAUNCHES = 3 };
+enum { COMMIT_AFTER_MS = 20 };
 
 /* The files of every trial are read so often; those of many trials a slice at a
  * time, so that nothing else has to wait for it. */
@@ -95,8 +95,7 @@ void engine_check_budget(struct engine *engine)
     if (budget_verdict_ends_all(verdict))
         engine_use_up_budget(engine, verdict);
     else if (engine->steps == NULL &&
-             engine->launch_errors >= HOPELESS_LAUNCHES &&
-             engine->tally.succeeded == 0)
+             budget_is_hopeless(&engine->tally, engine->launch_errors))
         engine_finish_hopeless(engine);
 }
 
