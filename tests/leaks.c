@@ -40,9 +40,8 @@ static int add_variables(struct dl_phdr_info *module, size_t size, void *data)
             memcpy(variables->copy + variables->length + skew,
                    (const char *)module->dlpi_addr + part->p_vaddr,
                    part->p_memsz);
-        variables->length +=
-            (skew + part->p_memsz + sizeof(void *)) / sizeof(void *) *
-            sizeof(void *);
+        variables->length += (skew + part->p_memsz + sizeof(void *)) /
+                             sizeof(void *) * sizeof(void *);
     }
     return 0;
 }
