@@ -366,7 +366,7 @@ check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with san
 
 check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n auto --dist loadgroup $(RERUN) \
+	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) --dist loadgroup $(RERUN) \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
 
 check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
@@ -409,12 +409,13 @@ soak: $(KILLED) $B/sim ## kills, power cuts, histories for hours (SOAK_MINUTES=n
 	 $(PYTHON) tests/fault/soak.py $B/sim
 
 FUZZ_SECONDS ?= 300
-fuzz: ## feed the parsers nonsense, FUZZ_SECONDS each
-	@$(MAKE) --no-print-directory S=build/fuzz CC=clang fuzz-run \
+fuzz: fuzz-build ## feed the parsers nonsense, FUZZ_SECONDS each
+	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ:$S/%=build/fuzz/%)
+fuzz-build:
+	@$(MAKE) --no-print-directory S=build/fuzz CC=clang fuzz-programs \
 	 DIRS='$(filter-out cli training,$(DIRS))' \
-	 SAN='$(SAN) -fsanitize=fuzzer-no-link' FUZZ_SECONDS=$(FUZZ_SECONDS)
-fuzz-run: $(FUZZ)
-	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ)
+	 SAN='$(SAN) -fsanitize=fuzzer-no-link'
+fuzz-programs: $(FUZZ)
 
 # For clang-tidy, with CC=clang.
 compile-flags:
@@ -554,6 +555,7 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
-        check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-run lint compile-flags format coverage branches branches-run bench bench-regret \
+        check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-build fuzz-programs \
+        lint compile-flags format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \
         install uninstall dist clean FORCE
