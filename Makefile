@@ -367,7 +367,7 @@ check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with san
 check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) --dist loadgroup $(RERUN) \
-	 $(if $T,tests/e2e/test_$T.py,tests/e2e tests/lint)
+	 $(if $T,tests/e2e/test_$T.py,tests/e2e)
 
 check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
 	@NVCC='$(NVCC)' MAKE='$(MAKE)' tests/cuda/run build/gpu
@@ -422,6 +422,8 @@ compile-flags:
 	@echo $(BASE_FLAGS)
 lint: ## format, layers, sizes, static analysis
 	@tests/lint/run
+check-lint: ## tests of what lint finds, after it
+	@PYTHONPYCACHEPREFIX=build/pycache $(PYTHON) -m pytest -q -n auto --timeout 900 tests/lint
 format: ## format every C and CUDA file
 	clang-format -i $$(git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
@@ -555,7 +557,7 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
-        check-e2e check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-build fuzz-programs \
+        check-e2e check-lint check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-build fuzz-programs \
         lint compile-flags format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \
         install uninstall dist clean FORCE

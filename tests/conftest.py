@@ -10,6 +10,7 @@ Every test has a folder and a store of its own, and no process that it started
 may outlive it.
 """
 
+import shutil
 import textwrap
 
 import pytest
@@ -22,6 +23,21 @@ def pytest_terminal_summary(terminalreporter):
     for report in terminalreporter.getreports("rerun"):
         terminalreporter.section(f"RERUN {report.nodeid} ({report.when})")
         terminalreporter.write_line(report.longreprtext)
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """Only what failed leaves its folder: pytest would keep those of three
+    runs, and remove 100,000 files at the end of one."""
+    report = (yield).get_result()
+    if report.failed:
+        item.stash[FAILED] = True
+    elif (report.when == "teardown" and not item.stash.get(FAILED, False)
+          and "tmp_path" in item.funcargs):
+        shutil.rmtree(item.funcargs["tmp_path"], ignore_errors=True)
 
 
 @pytest.fixture
