@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tables are read in the order of their keys. Where a page cannot be read, the
- * next key that can is searched for, beyond it, and reading goes on there.
+ * Tables are read from their first page to their last, by their keys. Where a
+ * page cannot be read, the next key that can is searched for, beyond it, and
+ * reading goes on there. A page that is nonsense may have rows that are out of
+ * their order, or have lost it for those behind them: all are taken.
  * Indexes are not read: the new file makes its own.
  *
  * The first page holds where all the others begin. Where it is damaged itself,
@@ -193,13 +195,6 @@ static void table_close(struct table *table)
     sqlite3_finalize(table->insert);
 }
 
-/* Whether that step came to a row with such a key or a greater one. Of a page
- * that is nonsense, rows may come out of their order. */
-static bool is_row_from(const struct table *table, int code, int64_t key)
-{
-    return code == SQLITE_ROW && sqlite3_column_int64(table->select, 0) >= key;
-}
-
 /* Whether there is a row to be read from that key on, or surely none. */
 static bool can_read_from(struct table *table, int64_t key)
 {
@@ -209,7 +204,7 @@ static bool can_read_from(struct table *table, int64_t key)
     sqlite3_reset(table->select);
     sqlite3_bind_int64(table->select, 1, key);
     code = sqlite3_step(table->select);
-    can = code == SQLITE_DONE || is_row_from(table, code, key);
+    can = code == SQLITE_DONE || code == SQLITE_ROW;
     sqlite3_reset(table->select);
     return can;
 }
@@ -259,25 +254,31 @@ static int copy_row(struct table *table, struct reading *reading, int64_t *gaps)
     return 0;
 }
 
-/* *gaps counts the places where rows are missing. */
+/* *gaps counts the places where rows are missing, or may be. */
 static int copy_table(struct table *table, struct reading *reading,
                       int64_t *gaps)
 {
-    int64_t key = 0;
+    int64_t key = 0, from = 0;
     int code;
 
-    sqlite3_bind_int64(table->select, 1, key);
-    while ((code = sqlite3_step(table->select)) != SQLITE_DONE) {
-        if (is_row_from(table, code, key)) {
+    sqlite3_bind_int64(table->select, 1, from);
+    while (*gaps <= MAX_GAPS &&
+           (code = sqlite3_step(table->select)) != SQLITE_DONE) {
+        if (code == SQLITE_ROW) {
+            int64_t before = key;
+
             key = sqlite3_column_int64(table->select, 0);
+            *gaps += key < before;
             if (copy_row(table, reading, gaps) < 0)
                 return -1;
             continue;
         }
-        if (++*gaps > MAX_GAPS || !find_next(table, key, &key))
+        ++*gaps;
+        if (!find_next(table, key > from ? key : from, &from))
             break;
+        key = from;
         sqlite3_reset(table->select);
-        sqlite3_bind_int64(table->select, 1, key);
+        sqlite3_bind_int64(table->select, 1, from);
     }
     return 0;
 }

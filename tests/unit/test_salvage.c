@@ -136,21 +136,18 @@ static void test_salvage__goes_on_behind_a_damaged_table(void **state)
 }
 
 /* Two pages that were written to each other's places, of which one has an event
- * with that key. */
-static struct salvage salvage_swapped(const char *folder, int64_t key)
+ * with the greatest key that there is. */
+static struct buf swap_pages(const char *folder)
 {
     unsigned char other[PAGE];
-    char *sql = mem_printf("INSERT INTO event SELECT %lld, run_id, job_id,"
-                           " attempt_id, time_ms, event, detail FROM event"
-                           " WHERE seq = 1",
-                           (long long)key);
     const unsigned char *root;
     unsigned char *first, *last;
-    struct salvage saved;
     struct buf bytes;
 
     fill(folder);
-    free(ask_sqlite(folder, sql));
+    free(ask_sqlite(folder, "INSERT INTO event SELECT 0x7fffffffffffffff,"
+                            " run_id, job_id, attempt_id, time_ms, event,"
+                            " detail FROM event WHERE seq = 1"));
     bytes = read_file(folder, "smtune.db");
     first = page_at(&bytes, find_page(folder, &bytes, "event", 3));
     root =
@@ -162,25 +159,70 @@ static struct salvage salvage_swapped(const char *folder, int64_t key)
     memcpy(first, last, PAGE);
     memcpy(last, other, PAGE);
     write_file(folder, "smtune.db", &bytes);
-    saved = must_salvage(folder);
-    assert_int_equal(ask_number(folder, "SELECT max(seq) FROM event"), key);
+    return bytes;
+}
+
+/* What is out of its order is taken, also behind the greatest key there is. */
+static void test_salvage__bears_any_order(void **state)
+{
+    struct buf bytes = swap_pages(*state);
+    struct salvage saved;
+    int64_t last;
+
+    saved = must_salvage(*state);
+    last = ask_number(*state, "SELECT max(seq) FROM event"
+                              " WHERE seq < 0x7fffffffffffffff");
+    assert_int_equal(ask_number(*state, COUNT_EVENTS), last + 1);
+    assert_int_equal(saved.gaps, 2);
+    assert_true(saved.events_have_gaps);
+    buf_clear(&bytes);
+}
+
+/* Behind the greatest key there is nothing to search for. */
+static void test_salvage__bears_any_key(void **state)
+{
+    struct buf bytes = swap_pages(*state);
+    struct salvage saved;
+
+    spoil(&bytes, find_page(*state, &bytes, "event", 4));
+    write_file(*state, "smtune.db", &bytes);
+    saved = must_salvage(*state);
+    assert_int_equal(ask_number(*state, "SELECT max(seq) FROM event"),
+                     INT64_MAX);
     assert_int_equal(saved.gaps, 1);
     assert_true(saved.events_have_gaps);
     buf_clear(&bytes);
-    free(sql);
-    return saved;
 }
 
-/* What comes out of its order is left out, also behind the greatest key that
- * there is. */
-static void test_salvage__bears_any_key(void **state)
+/* A row whose key has become a great one costs none of those behind it, and a
+ * page that cannot be read no more than its own. */
+static void test_salvage__goes_on_behind_a_key_that_is_nonsense(void **state)
 {
-    struct salvage saved = salvage_swapped(*state, 1 << 30), other;
-    char *again = fs_join(*state, "again");
+    static const unsigned char great[] = {0xff, 0x7f};
+    unsigned char *page, *cell;
+    struct salvage saved;
+    struct buf bytes;
+    int64_t rows, lost;
 
-    other = salvage_swapped(again, INT64_MAX);
-    assert_int_equal(other.rows, saved.rows);
-    free(again);
+    fill(*state);
+    rows = ask_number(*state, COUNT_ROWS);
+    bytes = read_file(*state, "smtune.db");
+    page = page_at(&bytes, find_page(*state, &bytes, "event", 5));
+    assert_int_equal(page[0], 13);
+    lost = page[3] * 256 + page[4];
+    spoil(&bytes, find_page(*state, &bytes, "event", 5));
+    page = page_at(&bytes, find_page(*state, &bytes, "event", 3));
+    assert_int_equal(page[0], 13);
+    cell = page + page[8 + 2 * 4] * 256 + page[8 + 2 * 4 + 1];
+    cell += cell[0] < 0x80 ? 1 : 2;
+    assert_true(cell[0] >= 0x80 && cell[1] < 0x80);
+    memcpy(cell, great, sizeof(great));
+    write_file(*state, "smtune.db", &bytes);
+    saved = must_salvage(*state);
+    assert_int_equal(saved.rows, rows - lost);
+    assert_int_equal(saved.gaps, 2);
+    assert_int_equal(ask_number(*state, "SELECT max(seq) FROM event"), 16383);
+    buf_clear(&bytes);
 }
 
 /* A row that breaks a rule of its table is lost, and that is told. */
@@ -385,7 +427,9 @@ int main(void)
         STORE_TEST(test_salvage__takes_all_of_a_sound_one),
         STORE_TEST(test_salvage__goes_on_behind_a_damaged_page),
         STORE_TEST(test_salvage__goes_on_behind_a_damaged_table),
+        STORE_TEST(test_salvage__bears_any_order),
         STORE_TEST(test_salvage__bears_any_key),
+        STORE_TEST(test_salvage__goes_on_behind_a_key_that_is_nonsense),
         STORE_TEST(test_salvage__tells_of_rows_that_are_nonsense),
         STORE_TEST(test_salvage__leaves_out_tables_that_are_others),
         STORE_TEST(test_salvage__borrows_the_first_page),
