@@ -9,7 +9,7 @@ from conftest import MODES
 from programs import wait_until
 from rest_later import Later
 
-RUNS = {"shell": "echo $SMTUNE_JOB >>ran; sleep 1000 & wait"}
+RUNS = {"shell": "echo $SMTUNE_JOB >>ran; exec sleep 1000"}
 
 
 @pytest.fixture
