@@ -374,7 +374,7 @@ check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
 
 check-slurm: $(PROGS:%=$S/%) $(KILLED) ## tests on a real cluster of Slurm (T=name: one)
 	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n $$((3 * $$(nproc))) $(RERUN) \
+	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) $(RERUN) \
 	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
 
 check-browser: $(PROGS:%=$S/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)

@@ -38,6 +38,15 @@ def wait_until(condition, timeout=30, what="condition"):
         pause = min(pause * 1.5, 0.1)
 
 
+def open_files(pid):
+    """What the process has open, as the kernel names it."""
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            yield os.readlink(f"/proc/{pid}/fd/{name}")
+        except FileNotFoundError:
+            pass
+
+
 def processes_with(marker):
     """The processes whose environment holds the bytes: {pid: command}."""
     found = {}

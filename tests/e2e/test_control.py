@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from programs import wait_until
+from programs import open_files, wait_until
 
 HEAD = """
 version: 1
@@ -223,15 +223,7 @@ def subscribers(smtune):
     """Processes but the engine that hold the socket's other end: attached."""
     return [pid for pid, command in smtune.left_behind().items()
             if "attach exp" in command and
-            any("socket:" in target for target in links(pid))]
-
-
-def links(pid):
-    for name in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            yield os.readlink(f"/proc/{pid}/fd/{name}")
-        except OSError:
-            pass
+            any("socket:" in file for file in open_files(pid))]
 
 
 def test_attach_ends_with_the_runs_status(smtune, experiment):

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import pathlib
 import signal
 import sqlite3
 
@@ -11,7 +10,7 @@ import pytest
 
 from checker import process_state
 from dashboards import Dashboard
-from programs import wait_until
+from programs import open_files, wait_until
 
 FILE = """\
     version: 1
@@ -207,10 +206,8 @@ def test_what_is_enqueued_without_an_engine_takes_no_time(smtune, waits):
 
 
 def waits_for_an_answer(process):
-    links = [os.readlink(path) for path in pathlib.Path(
-        f"/proc/{process.pid}/fd").iterdir()]
     return (process_state(process.pid) == "S" and
-            any("socket:" in link for link in links))
+            any("socket:" in file for file in open_files(process.pid)))
 
 
 def test_an_engine_that_dies_before_it_takes_one(smtune, waits):
