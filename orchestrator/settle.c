@@ -226,6 +226,10 @@ static void settle_as(struct engine *engine, struct trial *trial,
         engine_account_ended(engine, trial, false);
         engine_announce_ended(engine, trial);
     }
+    /* at once, so that the trials of this transaction have its folder */
+    if (job_is_final(trial->state) || trial->state == JOB_PAUSED)
+        workspace_release(engine->workspaces, trial->number,
+                          trial->attempt_number);
 }
 
 static void settle(struct engine *engine, struct trial *trial,
@@ -485,9 +489,6 @@ void engine_report_settled(struct engine *engine)
         TAILQ_REMOVE(&engine->settled, trial, link);
         if (trial->state != JOB_READY)
             report(engine, trial);
-        if (job_is_final(trial->state) || trial->state == JOB_PAUSED)
-            workspace_release(engine->workspaces, trial->number,
-                              trial->attempt_number);
         forget_attempt(trial);
         if (trial->state == JOB_WAITING)
             engine_wait(engine, trial);
