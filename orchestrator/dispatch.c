@@ -182,8 +182,10 @@ void engine_dispatch(struct engine *engine)
            engine_active(engine) + returning < wanted(engine)) {
         struct trial *first = TAILQ_FIRST(&engine->ready);
 
-        if (!(first != NULL ? prepare(engine, first) : begin_next(engine)))
+        if (!(first != NULL ? prepare(engine, first) : begin_next(engine))) {
+            workspaces_remove_spare(engine->workspaces);
             return;
+        }
         engine_check_budget(engine); /* a step of the schedule is a result */
         engine->has_more_to_dispatch = clock_monotonic_ms() >= until_ms;
         if (engine->has_more_to_dispatch)

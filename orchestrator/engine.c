@@ -2,6 +2,7 @@
 #include "orchestrator/engine_impl.h"
 
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,6 +311,17 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* What wakes the engine is to interrupt no trial. What it starts is as the user
+ * has it. */
+static void leave_trials_alone(void)
+{
+    const struct sched_param none = {0};
+
+    if (sched_getscheduler(0) == SCHED_OTHER &&
+        getpriority(PRIO_PROCESS, 0) >= 0)
+        sched_setscheduler(0, SCHED_BATCH | SCHED_RESET_ON_FORK, &none);
+}
+
 static const enum notify_event announced[] = {
     [RUN_RUNNING] = NOTIFY_STARTED,
     [RUN_SUCCEEDED] = NOTIFY_FINISHED,
@@ -482,6 +494,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
         engine_open_executors(engine, err) != 0)
         return -1;
     raise_descriptor_limit();
+    leave_trials_alone();
     if (record_state(engine, RUN_RUNNING, getpid(), err) != 0 ||
         engine_avoid_nodes(engine, err) != 0 ||
         engine_recover(engine, err) != 0 || begin_paused(engine, err) != 0)

@@ -145,7 +145,7 @@ static void remove_folder(int trials_fd, int64_t trial)
         unlinkat(trials_fd, name_in(name, trial, folders[i - 1]), AT_REMOVEDIR);
 }
 
-static void remove_spare(struct workspaces *workspaces)
+void workspaces_remove_spare(struct workspaces *workspaces)
 {
     struct folder *folder;
 
@@ -160,7 +160,7 @@ void workspaces_destroy(struct workspaces *workspaces)
 {
     if (workspaces == NULL)
         return;
-    remove_spare(workspaces);
+    workspaces_remove_spare(workspaces);
     tdestroy(workspaces->used, free);
     if (workspaces->trials_fd >= 0)
         close(workspaces->trials_fd);

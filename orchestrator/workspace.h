@@ -85,4 +85,7 @@ int workspaces_sync(struct workspaces *workspaces, struct err *err);
 void workspace_release(struct workspaces *workspaces, int64_t trial,
                        int64_t attempt_number);
 
+/* Removes the folders that were taken back and not given to another trial. */
+void workspaces_remove_spare(struct workspaces *workspaces);
+
 #endif

@@ -317,6 +317,27 @@ def test_umask_is_the_users(smtune, experiment):
     assert int((smtune.directory / "mask.txt").read_text(), 8) == 0o027
 
 
+def test_a_folder_with_nothing_in_it_is_the_next_trials(smtune, experiment):
+    smtune.ok("run", experiment(
+        "  shell: sleep 0.1; echo loss=$(stat -c %i $SMTUNE_DIR)",
+        "{trials: 4, parallel: 1}"))
+    assert len({row["value"] for row in trials(smtune)}) == 1
+    assert not os.listdir(smtune.store / "runs/exp/trials")
+
+
+def test_the_engine_interrupts_no_trial(smtune, experiment):
+    (smtune.directory / "policies.py").write_text("""\
+import os, sys
+engine = int(open(sys.argv[1] + "/../../engine.lock").read())
+policies = [os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK
+            for pid in (engine, 0)]
+print(f"loss={policies == [os.SCHED_BATCH, os.SCHED_OTHER]:d}")
+""")
+    smtune.ok("run", experiment("  shell: python3 policies.py $SMTUNE_DIR",
+                                "{trials: 1}"))
+    assert trials(smtune)[0]["value"] == 1
+
+
 @pytest.mark.parametrize("value, expected", [("last", 3.0), ("best", 1.0)])
 def test_the_value_of_a_curve(smtune, experiment, value, expected):
     path = experiment("""\

@@ -190,6 +190,19 @@ static void test_workspace__spare_folders_go_at_the_end(void **state)
     assert_non_null(fixture->workspaces);
 }
 
+static void test_workspace__spare_folders_can_go_before(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    workspace_release(fixture->workspaces, 1, 1);
+    workspaces_remove_spare(fixture->workspaces);
+    assert_false(is_there(fixture, "trials/1"));
+    prepare(fixture, 2, 1, "b");
+    assert_holds(fixture, "trials/2/ml/input/config/params.json",
+                 "{\"x\":\"b\"}\n");
+}
+
 static void test_workspace__a_folder_that_changes_hosts_says_so(void **state)
 {
     struct fixture *fixture = *state;
@@ -326,6 +339,7 @@ int main(void)
         TEST(test_workspace__what_a_trial_left_stays),
         TEST(test_workspace__a_trial_run_again_has_its_own_back),
         TEST(test_workspace__spare_folders_go_at_the_end),
+        TEST(test_workspace__spare_folders_can_go_before),
         TEST(test_workspace__a_folder_that_changes_hosts_says_so),
         TEST(test_workspace__a_share_of_files_stays),
         TEST(test_workspace__what_was_copied_for_another_is_gone),
