@@ -169,6 +169,14 @@ static int64_t count_returning(const struct engine *engine)
     return count;
 }
 
+/* Nothing is to be had. Where that does not hang on results, nothing will be:
+ * folders are better removed while the last trials run than after them. */
+static void end_spare(struct engine *engine)
+{
+    if (engine->steps == NULL && engine->scheduler == NULL)
+        workspaces_remove_spare(engine->workspaces);
+}
+
 void engine_dispatch(struct engine *engine)
 {
     int64_t returning = count_returning(engine);
@@ -183,7 +191,7 @@ void engine_dispatch(struct engine *engine)
         struct trial *first = TAILQ_FIRST(&engine->ready);
 
         if (!(first != NULL ? prepare(engine, first) : begin_next(engine))) {
-            workspaces_remove_spare(engine->workspaces);
+            end_spare(engine);
             return;
         }
         engine_check_budget(engine); /* a step of the schedule is a result */

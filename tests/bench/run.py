@@ -134,36 +134,40 @@ def bench_programs(table, programs):
                       judged >= bar if more else judged < bar, unit)
 
 
+def bench_all(table, folder, programs, quick):
+    def make(name):
+        (folder / name).mkdir()
+        return folder / name
+
+    bench_echo(table, make("echo"), 100 if quick else 2000, 1 if quick else 5)
+    for cgroup in ("auto", "off"):
+        scale.bench_alive(table, make(f"alive-{cgroup}"),
+                          50 if quick else 3000, cgroup)
+    steps = make("steps")
+    workflows.bench_make(table, steps, 2 if quick else 100, 1 if quick else 3)
+    workflows.bench_snakemake(table, steps, 1 if quick else 10)
+    workflows.bench_plan(table, steps, 1000)
+    bench_programs(table, programs)
+    long = make("long")
+    many = 1000 if quick else int(
+        os.environ.get("SMTUNE_BENCH_TRIALS", 100_000))
+    bench_memory(table, long, many)
+    bench_trials(table, long, many, 3 if quick else 9)
+    scale.bench_rate(table, long)
+    scale.bench_resume(table, long, many)
+
+
 def main(words):
     quick = "--quick" in words
     programs = [word for word in words if word != "--quick"]
     if not SMTUNE.exists():
         sys.exit("no build/smtune: `make` builds it")
     table = Table()
+    os.environ.pop("SMTUNE_STORE", None)
+    # One folder for all, as a file system may be slow for minutes after many
+    # files were removed.
     with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
-        folder = pathlib.Path(name)
-        os.environ.pop("SMTUNE_STORE", None)
-        bench_echo(table, folder, 100 if quick else 2000, 1 if quick else 5)
-    with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
-        for cgroup in ("auto", "off"):
-            scale.bench_alive(table, pathlib.Path(name),
-                              50 if quick else 3000, cgroup)
-    with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
-        folder = pathlib.Path(name)
-        workflows.bench_make(table, folder,
-                             2 if quick else 100, 1 if quick else 3)
-        workflows.bench_snakemake(table, folder, 1 if quick else 10)
-        workflows.bench_plan(table, folder, 1000)
-    bench_programs(table, programs)
-    # The last: a file system is slow for minutes after so many are removed.
-    with tempfile.TemporaryDirectory(prefix="smtune-bench-") as name:
-        folder = pathlib.Path(name)
-        many = 1000 if quick else int(
-            os.environ.get("SMTUNE_BENCH_TRIALS", 100_000))
-        bench_memory(table, folder, many)
-        bench_trials(table, folder, many, 3 if quick else 9)
-        scale.bench_rate(table, folder)
-        scale.bench_resume(table, folder, many)
+        bench_all(table, pathlib.Path(name), programs, quick)
     print(f"{table.missed} missed" if table.missed else "every bar is met")
     return 1 if table.missed else 0
 
