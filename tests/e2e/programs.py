@@ -128,6 +128,10 @@ class Smtune:
         """Runs with -o json, expects success, returns the parsed output."""
         return json.loads(self.ok(*words, "-o", "json", **options))
 
+    def states(self, run="exp"):
+        """Those of the run's trials, by number."""
+        return [trial["state"] for trial in self.json("trials", run)]
+
     def query(self, sql):
         """The rows that SQL gives of the store, or what it changes there."""
         with contextlib.closing(sqlite3.connect(

@@ -87,10 +87,6 @@ def over(smtune):
     return status(smtune)["state"]
 
 
-def states(smtune):
-    return [trial["state"] for trial in smtune.json("trials", "exp")]
-
-
 def proved(smtune):
     assert "are proved" in smtune.ok("replay", "exp")
 
@@ -122,7 +118,7 @@ def test_ctrl_c_three_times_kills(smtune, experiment):
     assert code == 130 and pressed == [1, 2, 3]
     assert "smtune resume exp" in shown
     assert status(smtune)["state"] == "stopped"
-    assert states(smtune) == ["ready", "ready"]
+    assert smtune.states() == ["ready", "ready"]
 
 
 def test_sigterm_ends_trials_at_once(smtune, experiment):
@@ -133,7 +129,7 @@ def test_sigterm_ends_trials_at_once(smtune, experiment):
     assert status(smtune)["state"] == "stopped"
     go(smtune)
     smtune.ok("resume", "exp")
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
 
 
 class Terminal:
@@ -160,7 +156,7 @@ def test_a_lost_terminal_ends_nothing(smtune, experiment, term):
     go(smtune)
     assert over(smtune) == "succeeded"
     terminal.process.wait(30)
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
     assert sorted(ran(smtune)) == ["1", "2", "3", "4", "5", "6"]
 
 
@@ -358,7 +354,7 @@ def test_the_socket(smtune, experiment):
     assert talk(smtune, {"op": "stop", "drain": True}) == [{"ok": True}]
     go(smtune)
     assert over(smtune) == "stopped"
-    assert states(smtune)[:2] == ["succeeded"] * 2
+    assert smtune.states()[:2] == ["succeeded"] * 2
     wait_until(lambda: not path.exists())
 
 
@@ -455,7 +451,7 @@ def test_pause_now_interrupts(smtune, experiment):
     running(smtune, 2)
     smtune.ok("pause", "exp", "--now")
     wait_until(lambda: status(smtune)["trials"]["running"] == 0)
-    assert set(states(smtune)) == {"ready"}
+    assert set(smtune.states()) == {"ready"}
     assert status(smtune)["state"] == "paused"
     go(smtune)
     smtune.ok("resume", "exp")
@@ -487,7 +483,7 @@ def test_a_paused_run_is_stopped_killed_and_taken_up(smtune, experiment):
     wait_until(lambda: status(smtune)["state"] == "interrupted")
     go(smtune)
     smtune.ok("resume", "exp")  # and so it is not paused any more
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
     proved(smtune)
 
 
@@ -521,11 +517,11 @@ def test_what_rests_in_a_pause_goes_on_after_it(smtune, experiment):
     wait_until(lambda: status(smtune)["trials"]["running"] == 3)
     smtune.ok("pause", "exp")
     go(smtune)
-    wait_until(lambda: states(smtune) == ["paused"] * 3)
+    wait_until(lambda: smtune.states() == ["paused"] * 3)
     assert smtune("wait", "exp", "--timeout", "0").returncode == 124
     smtune.ok("resume", "exp")
     assert over(smtune) == "succeeded"
-    assert sorted(states(smtune)) == ["stopped", "stopped", "succeeded"]
+    assert sorted(smtune.states()) == ["stopped", "stopped", "succeeded"]
     proved(smtune)
 
 
@@ -549,15 +545,15 @@ def mend(smtune):
 def test_retry_of_a_run_that_is_over(smtune, experiment, search):
     path = experiment(BROKEN, "{trials: 20, parallel: 2}", search)
     smtune.ok("run", path)
-    assert states(smtune).count("failed") == 5
+    assert smtune.states().count("failed") == 5
     mend(smtune)
     assert "1 trial runs again" in smtune("retry", "exp", "7").stderr
-    assert states(smtune).count("failed") == 4
+    assert smtune.states().count("failed") == 4
     assert status(smtune)["state"] == "succeeded"
     proved(smtune)
     result = smtune("retry", "exp", "--failed")
     assert result.returncode == 0 and "4 trials run again" in result.stderr
-    assert states(smtune) == ["succeeded"] * 20
+    assert smtune.states() == ["succeeded"] * 20
     rows = smtune.json("trials", "exp")
     assert [row["attempts"] for row in rows if row["id"] % 4 == 3] == [3] * 5
     attempts = smtune.store / "runs/exp/trials/7/ml/checkpoints/attempts"
@@ -577,7 +573,7 @@ def test_retries_begin_anew(smtune, experiment):
     assert smtune.json("trials", "exp")[2]["attempts"] == 4
     smtune.ok("retry", "exp", "3")
     assert smtune.json("trials", "exp")[2]["attempts"] == 6
-    assert states(smtune)[2] == "failed"
+    assert smtune.states()[2] == "failed"
     proved(smtune)
 
 
@@ -626,16 +622,16 @@ def test_retry_in_a_live_run(smtune, experiment, search):
     echo loss=${{ x }}
 """, "{trials: 16, parallel: 2}", search)
     detach(smtune, path)
-    wait_until(lambda: "succeeded" in states(smtune)[5:])
+    wait_until(lambda: "succeeded" in smtune.states()[5:])
     mend(smtune)
     assert "1 trial runs again" in smtune("retry", "exp", "2", "2").stderr
     assert smtune.ok("status", "exp")
-    wait_until(lambda: states(smtune)[1] == "succeeded")
+    wait_until(lambda: smtune.states()[1] == "succeeded")
     smtune.ok("retry", "exp", "1", "--force")
     wait_until(lambda: smtune.json("trials", "exp")[0]["attempts"] == 2)
     go(smtune)
     assert over(smtune) == "succeeded"
-    assert states(smtune) == ["succeeded"] * 16
+    assert smtune.states() == ["succeeded"] * 16
     shown = status(smtune)["trials"]
     assert (shown["total"], shown["done"]) == (16, 16)
     assert ran(smtune).count("2") == 2 and ran(smtune).count("1") == 2
@@ -667,7 +663,7 @@ def test_retry_survives_the_engine(smtune, experiment):
     proved(smtune)
     go(smtune)
     smtune.ok("resume", "exp")
-    assert states(smtune) == ["succeeded"] * 20
+    assert smtune.states() == ["succeeded"] * 20
     assert ran(smtune).count("3") == 2
     proved(smtune)
 
@@ -696,6 +692,6 @@ def test_retry_beyond_the_budget(smtune, experiment):
     assert over(smtune) == "succeeded"
     rows = smtune.json("trials", "exp")
     assert rows[0]["state"] == "succeeded" and rows[0]["value"] == 1
-    assert "stopped" in states(smtune) and len(rows) < 5000
+    assert "stopped" in smtune.states() and len(rows) < 5000
     assert status(smtune)["reason"] == "the time budget is used up"
     proved(smtune)

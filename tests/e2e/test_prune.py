@@ -109,20 +109,17 @@ trial:
 """
 
 
-def states(smtune):
-    return [row["state"] for row in smtune.json("trials", "exp")]
-
-
 def test_what_may_go_on_keeps_its_own_until_the_run_is_over(smtune, write):
     path = write("exp.yaml", PAUSING)
     stop = write("stop", "")
     assert smtune("run", path).returncode != 0
-    assert "paused" in states(smtune)
+    assert "paused" in smtune.states()
     smtune.ok("prune", "exp")
-    assert len(left(smtune)) == len(states(smtune)) == 3
+    assert len(left(smtune)) == len(smtune.states()) == 3
     stop.unlink()
     smtune.ok("resume", "exp")
-    assert states(smtune).count("paused") + states(smtune).count("stopped") > 1
+    states = smtune.states()
+    assert states.count("paused") + states.count("stopped") > 1
     smtune.ok("prune", "exp")
     assert left(smtune) == [1]
     smtune.ok("replay", "exp")

@@ -35,10 +35,6 @@ def trials(smtune, run="exp"):
     return smtune.json("trials", run)
 
 
-def states(smtune, run="exp"):
-    return [trial["state"] for trial in trials(smtune, run)]
-
-
 def test_every_trial_is_run_and_recorded(smtune, experiment):
     path = experiment("  command: echo loss=${{ x }}")
     result = smtune("run", path)
@@ -222,14 +218,14 @@ def test_target_ends_running_trials(smtune, experiment):
   shell: if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi; echo loss=0
 """, "{trials: 2, parallel: 2, target: 1}")
     assert smtune("run", path).returncode == 0
-    assert states(smtune) == ["stopped", "succeeded"]
+    assert smtune.states() == ["stopped", "succeeded"]
 
 
 def test_no_improvement_ends_the_run(smtune, experiment):
     path = experiment("  shell: sleep 0.05; echo loss=1",
                       "{trials: 500, parallel: 1, no_improvement: 4}")
     assert smtune("run", path).returncode == 0
-    assert states(smtune).count("succeeded") == 5
+    assert smtune.states().count("succeeded") == 5
 
 
 def test_time_budget_ends_the_run(smtune, experiment):
@@ -237,7 +233,7 @@ def test_time_budget_ends_the_run(smtune, experiment):
                       "{trials: 4, parallel: 2, time: 1s}")
     result = smtune("run", path, timeout=30)
     assert result.returncode == 6
-    assert states(smtune)[:2] == ["stopped", "stopped"]
+    assert smtune.states()[:2] == ["stopped", "stopped"]
 
 
 def test_a_retry_is_a_new_attempt_with_the_same_checkpoints(smtune,
@@ -356,7 +352,7 @@ def test_nan_is_never_best(smtune, experiment):
 """, "{trials: 3, parallel: 1}")
     smtune.ok("run", path)
     assert smtune.json("best", "exp")["id"] == 2
-    assert states(smtune) == ["succeeded"] * 3
+    assert smtune.states() == ["succeeded"] * 3
 
 
 def test_loud_output_is_survived(smtune, experiment):
@@ -452,11 +448,11 @@ def test_interrupted_once_lets_trials_end_and_resumes(smtune, experiment):
     interrupt(engine)
     (smtune.directory / "go").touch()
     assert engine.wait(30) == 130
-    assert states(smtune)[:2] == ["succeeded"] * 2
+    assert smtune.states()[:2] == ["succeeded"] * 2
     assert sorted(ran(smtune)) == ["1", "2"]
     assert smtune.json("status", "exp")["state"] == "stopped"
     smtune.ok("resume", "exp")
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
     assert sorted(ran(smtune)) == ["1", "2", "3", "4", "5", "6"]
     smtune.ok("run", path, "--name", "whole")
     assert [t["params"] for t in trials(smtune, "exp")] == \
@@ -470,10 +466,10 @@ def test_interrupted_twice_ends_trials_and_resumes(smtune, experiment):
     interrupt(engine)
     os.kill(engine.pid, signal.SIGINT)
     assert engine.wait(60) == 130
-    assert "succeeded" not in states(smtune)
+    assert "succeeded" not in smtune.states()
     (smtune.directory / "go").touch()
     smtune.ok("resume", "exp")
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
 
 
 def test_stop_and_resume(smtune, experiment):
@@ -486,7 +482,7 @@ def test_stop_and_resume(smtune, experiment):
     assert smtune("wait", "exp").returncode == 1
     (smtune.directory / "go").touch()
     smtune.ok("resume", "exp")
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
     assert smtune("resume", "exp").returncode == 0
 
 
@@ -536,7 +532,7 @@ def test_detach(smtune, experiment):
     assert smtune.json("status", "exp")["state"] == "running"
     (smtune.directory / "go").touch()
     assert smtune("wait", "exp").returncode == 0
-    assert states(smtune) == ["succeeded"] * 6
+    assert smtune.states() == ["succeeded"] * 6
     quiet = smtune.ok("run", path, "--detach", "--quiet", "--name", "quiet")
     assert quiet.startswith("run 'quiet' goes on") and quiet.count("\n") == 1
     smtune.ok("wait", "quiet")
