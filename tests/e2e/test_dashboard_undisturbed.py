@@ -128,8 +128,7 @@ def test_a_crowd_disturbs_no_engine(smtune, write):
         assert dashboard.process.poll() is None
     assert engine.returncode == 0, engine.stderr.read()
     rate = rates(smtune.store / "smtune.db", turns)
-    states = [row["state"] for row in smtune.json("trials", "exp")]
-    assert states == ["succeeded"] * TRIALS
+    assert smtune.states() == ["succeeded"] * TRIALS
     smtune.ok("fsck", timeout=300)
     assert largest < WAL_MAX_BYTES
     print(f"{rate[None]:.0f} trials/s alone, {rate['counters']:.0f} beside "

@@ -130,8 +130,7 @@ def test_none_succeeded_so_far(smtune, run):
                   "shell: \"test $SMTUNE_JOB -gt 2 && echo loss=1\""))
     assert result.returncode == 6
     smtune.ok("resume", "exp", "--trials", 4)
-    assert [row["state"] for row in smtune.json("trials", "exp")] == [
-        "failed"] * 2 + ["succeeded"] * 2
+    assert smtune.states() == ["failed"] * 2 + ["succeeded"] * 2
     assert proved(smtune) == 4
 
 
@@ -147,9 +146,9 @@ def test_a_schedule_goes_on_with_new_trials(smtune, run, schedule):
                       f"schedule: {schedule}\n"
                       "    trial: {checkpoints: true, command: "
                       "\"echo loss=${{ x }} of ${{ epochs }}\"}"))
-    over = [row["state"] for row in smtune.json("trials", "exp")]
+    over = smtune.states()
     smtune.ok("resume", "exp", "--trials", 30)
-    assert [row["state"] for row in smtune.json("trials", "exp")][:5] == over
+    assert smtune.states()[:5] == over
     assert proved(smtune) == (5 if "pbt" in schedule else 30)
 
 

@@ -189,9 +189,7 @@ def test_a_run_cut_off_keeps_counters_and_resources(smtune, experiment, cut):
 def test_a_due_time_survives_a_restart(smtune, experiment):
     path = experiment(RETRYING.replace("100ms", "1h"))
     engine = smtune.start("run", path)
-    waiting = lambda: [t["state"] for t in smtune.json("trials", "exp")] == \
-        ["waiting"]
-    wait_until(lambda: had(smtune) and waiting())
+    wait_until(lambda: had(smtune) and smtune.states() == ["waiting"])
     due = smtune.query("SELECT due_ms - a.ended_ms FROM job, attempt AS a")
     assert 3599_000 <= due[0][0] <= 3610_000
     due = smtune.query("SELECT due_ms FROM job")
@@ -201,6 +199,6 @@ def test_a_due_time_survives_a_restart(smtune, experiment):
     wait_until(lambda: smtune.json("status", "exp")["state"] == "running")
     os.kill(resumed.pid, signal.SIGTERM)
     assert resumed.wait(30) in (143, -signal.SIGTERM)  # before it handles it
-    assert waiting()
+    assert smtune.states() == ["waiting"]
     assert smtune.query("SELECT due_ms FROM job") == due
     assert had(smtune) == ["1 100000"]
