@@ -24,7 +24,6 @@ import subprocess
 import tempfile
 import pytest
 
-import checker
 from drill import Drill
 from programs import ROOT, wait_until
 
@@ -123,17 +122,9 @@ class Cluster:
                        f"username={user}")
         return said.strip().partition("=")[2]
 
-    def daemons(self):
-        names = ["munged", "slurmctld", *NODES]
-        if "accounting" in self.words:
-            names[1:1] = ["mariadbd", "slurmdbd"]
-        if "rest" in self.words:
-            names += ["rest-local", "rest-jwt"]
-        return names
-
-    def is_dead(self, daemon):
-        pid = (self.directory / "run" / daemon).read_text().split()[0]
-        return checker.process_state(pid) is None
+    def dead(self):
+        """The daemons that were started and are no more."""
+        return self.lab("dead").split()
 
     def ours(self):
         """The jobs that are smtune's. Others may be in the queue: a controller
@@ -163,15 +154,21 @@ class Cluster:
 
     def mend(self):
         """Daemons run, nodes are idle; what was left in the queue."""
-        for name in self.daemons():
-            if self.is_dead(name):
-                self.lab("start", name)
-            else:
-                self.lab("thaw", name)
+        self.lab("mend")
         left = self.end_jobs()
-        wait_until(lambda: all([self.is_idle(n) for n in NODES]), 30,
-                   "idle nodes")
+        try:
+            wait_until(lambda: all([self.is_idle(n) for n in NODES]))
+        except AssertionError:
+            pytest.fail(self.nodes_and_logs())
         return left
+
+    def nodes_and_logs(self):
+        """What there is to say of nodes that do not become idle."""
+        said = self.run("sinfo", "-hNpbatch", "-o%N is %T, %E").stdout
+        for name in ["slurmctld", *filter(lambda n: not self.is_idle(n), NODES)]:
+            lines = (self.directory / "log" / name).read_text().splitlines(True)
+            said += f"The end of {name}'s log:\n{''.join(lines[-20:])}"
+        return said
 
     def is_idle(self, name):
         """Asks for it where it is not. That is refused for a node that came
@@ -182,21 +179,30 @@ class Cluster:
         return state == "IDLE"
 
 
-@pytest.fixture(scope="session")
-def clusters():
-    """clusters(words): the cluster that was made with these words."""
-    made = {}
+class Clusters:
+    """Those that are up, by the words that they were made with."""
 
-    def get(words):
+    def __init__(self):
+        self.made = {}
+
+    def get(self, words):
         words = frozenset(words)
-        if words not in made:
-            made[words] = Cluster(words)
-        return made[words]
+        if words not in self.made:
+            self.made[words] = Cluster(words)
+        return self.made[words]
 
-    yield get
-    for it in made.values():
+    def end(self, it):
+        del self.made[it.words]
         it.lab("down")
         shutil.rmtree(it.directory)
+
+
+@pytest.fixture(scope="session")
+def clusters():
+    those = Clusters()
+    yield those
+    for it in list(those.made.values()):
+        those.end(it)
 
 
 @pytest.fixture(params=["commands", "rest"])
@@ -217,7 +223,7 @@ def cluster(request, clusters):
     words = set(marker.args if marker else ())
     is_rest = ("transport" in request.fixturenames and
                request.getfixturevalue("transport") == "rest")
-    it = clusters(words | ({"rest"} if is_rest else set()))
+    it = clusters.get(words | ({"rest"} if is_rest else set()))
     it.options = {}
     it.extra = {}
     if is_rest:
@@ -225,7 +231,12 @@ def cluster(request, clusters):
                       "url": f"http://127.0.0.1:{it.port + 2}"}
         it.extra = {"SLURM_JWT": it.token()}
     yield it
-    if left := it.mend():
+    try:
+        left = it.mend()
+    except BaseException:  # the next test is to have a sound one
+        clusters.end(it)
+        raise
+    if left:
         pytest.fail(f"left in the queue: {left}")
 
 

@@ -2,6 +2,7 @@
 """The cluster that the other tests stand upon."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -32,19 +33,26 @@ def test_down_ends_its_own_alone(cluster):
     wait_until(processes)
     other.lab("kill", other.jobs()[0]["nodes"])
     other.lab("down")
-    assert all(map(other.is_dead, other.daemons())) and not processes()
-    assert not any(map(cluster.is_dead, cluster.daemons()))
+    assert other.dead() == ["munged", "slurmctld", *NODES] and not processes()
+    assert cluster.dead() == []
     shutil.rmtree(other.directory)
 
 
 def test_daemons_are_killed_and_started(cluster):
     cluster.lab("kill", "slurmctld", "n1")
-    assert cluster.is_dead("slurmctld") and cluster.is_dead("n1")
+    assert cluster.dead() == ["slurmctld", "n1"]
     cluster.lab("start", "slurmctld", "n1")
     wait_until(lambda: cluster.node("n1") == "IDLE")
     cluster.lab("freeze", "slurmctld")
     cluster.lab("thaw", "slurmctld")
     assert cluster.jobs() == []
+
+
+def test_what_died_is_started_though_another_process_has_its_pid(cluster):
+    cluster.lab("kill", "n1")
+    (cluster.directory / "run/n1").write_text(f"{os.getpid()} 1\n")
+    assert cluster.dead() == ["n1"]
+    assert cluster.mend() == [] and cluster.dead() == []
 
 
 @pytest.mark.cluster("accounting", "rest")
