@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "cli/cmd.h"
 #include "orchestrator/rank_group.h"
 #include "orchestrator/rank_seat.h"
@@ -21,7 +20,8 @@ enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 
 struct options {
     int64_t tasks, nodes;
-    const char *logs, *grace, *in_step;
+    const char *logs, *in_step;
+    struct opt_duration grace;
     bool tag, split_gpus;
 };
 
@@ -37,7 +37,7 @@ static const struct opt opts[] = {
      "put [rank 0] in front of rank 0's lines, too", 0, NULL},
     {"split-gpus", 0, OPT_FLAG, offsetof(struct options, split_gpus), NULL,
      "let each rank see its share of the GPUs alone", 0, NULL},
-    {"grace", 0, OPT_TEXT, offsetof(struct options, grace), "TIME",
+    {"grace", 0, OPT_DURATION, offsetof(struct options, grace), "TIME",
      "from SIGTERM to SIGKILL when ranks are ended (30s)", 0, NULL},
     {"in-step", 0, OPT_TEXT, offsetof(struct options, in_step), "[HOST]:PORT",
      "be one rank, as which srun has started this: how launch itself uses srun",
@@ -114,21 +114,14 @@ static void on_log_lost(void *user, const struct err *why)
 
 /* ---- the command ---- */
 
-static int check(const struct options *given, int64_t *grace_ms,
-                 struct err *err)
+static int check(const struct options *given, struct err *err)
 {
-    *grace_ms = DEFAULT_GRACE_MS;
     if (given->tasks == 0 && given->in_step == NULL)
         return err_set(err, ERR_USAGE,
                        "launch: --tasks says how many ranks to start");
     if (given->tasks > RANK_GROUP_MAX)
         return err_set(err, ERR_USAGE, "--tasks: %" PRId64 " is more than %d",
                        given->tasks, RANK_GROUP_MAX);
-    if (given->grace != NULL &&
-        units_parse_duration(given->grace, grace_ms) != 0)
-        return err_set(err, ERR_USAGE,
-                       "--grace: '%s' is not a duration such as 30s or 2m",
-                       given->grace);
     return 0;
 }
 
@@ -248,11 +241,14 @@ static int exec_launch(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
     const struct options *given = options;
-    struct rank_group_options ranks = {.tasks = (int)given->tasks};
+    struct rank_group_options ranks = {
+        .tasks = (int)given->tasks,
+        .grace_ms = given->grace.is_given ? given->grace.ms : DEFAULT_GRACE_MS,
+    };
     int status = 0, nodes = 1, result = 0;
     char **argv;
 
-    if (check(given, &ranks.grace_ms, err) != 0)
+    if (check(given, err) != 0)
         return -1;
     if (given->in_step == NULL)
         nodes = find_nodes(given, err);

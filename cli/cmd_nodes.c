@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "store/store.h"
@@ -12,7 +11,8 @@
 enum { NAME_LENGTH_MAX = 64 };
 
 struct options {
-    const char *avoid, *clear, *reason, *duration;
+    const char *avoid, *clear, *reason;
+    struct opt_duration duration;
 };
 
 static const struct opt opts[] = {
@@ -20,8 +20,8 @@ static const struct opt opts[] = {
      "let nothing more start on a node", 0, NULL},
     {"reason", 0, OPT_TEXT, offsetof(struct options, reason), "TEXT",
      "with --avoid: why, for people", 0, NULL},
-    {"for", 0, OPT_TEXT, offsetof(struct options, duration), "TIME",
-     "with --avoid: for how long (2h, 7d), not until --clear", 0, NULL},
+    {"for", 0, OPT_DURATION, offsetof(struct options, duration), "TIME",
+     "with --avoid: for how long (2h, 7d), not until --clear", 1000, NULL},
     {"clear", 0, OPT_TEXT, offsetof(struct options, clear), "NAME",
      "let things start on a node again", 0, NULL},
     {0},
@@ -58,24 +58,16 @@ static int check_name(const char *name, struct err *err)
 static int check(const struct options *options, int64_t *until_ms,
                  struct err *err)
 {
-    int64_t duration_ms;
-
     *until_ms = 0;
     if (options->avoid != NULL && options->clear != NULL)
         return err_set(err, ERR_USAGE,
                        "--avoid and --clear exclude each other");
     if (options->avoid == NULL &&
-        (options->reason != NULL || options->duration != NULL))
+        (options->reason != NULL || options->duration.is_given))
         return err_set(err, ERR_USAGE, "%s goes with --avoid",
                        options->reason != NULL ? "--reason" : "--for");
-    if (options->duration != NULL) {
-        if (units_parse_duration(options->duration, &duration_ms) != 0 ||
-            duration_ms == 0)
-            return err_set(err, ERR_USAGE,
-                           "--for wants a time such as 2h, not '%s'",
-                           options->duration);
-        *until_ms = clock_wall_ms() + duration_ms;
-    }
+    if (options->duration.is_given)
+        *until_ms = clock_wall_ms() + options->duration.ms;
     if (options->avoid != NULL)
         return check_name(options->avoid, err);
     return options->clear != NULL ? check_name(options->clear, err) : 0;

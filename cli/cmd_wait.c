@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/run_outcome.h"
@@ -22,7 +21,7 @@
 enum { POLL_MS = 100, NO_ENGINE_MS = 3000, STATUS_TIMEOUT = 124 };
 
 struct wait_options {
-    const char *timeout;
+    struct opt_duration timeout;
 };
 
 enum sight { SIGHT_ERROR = -1, SIGHT_ENGINE, SIGHT_NO_ENGINE, SIGHT_ENDED };
@@ -124,16 +123,10 @@ static int exec_wait(const struct cli *cli, const void *options,
 {
     const struct wait_options *given = options;
     struct store *store;
-    int64_t timeout_ms = -1;
+    int64_t timeout_ms = given->timeout.is_given ? given->timeout.ms : -1;
     int status;
 
     (void)count;
-    if (given->timeout != NULL &&
-        units_parse_duration(given->timeout, &timeout_ms) < 0)
-        return err_set(err, ERR_USAGE,
-                       "option '--timeout' wants a duration such as 90s, 10m "
-                       "or 2h, not '%s'",
-                       given->timeout);
     store = store_open(cli->store, STORE_READ, err);
     if (store == NULL)
         return -1;
@@ -145,7 +138,7 @@ static int exec_wait(const struct cli *cli, const void *options,
 static const struct opt wait_opts[] = {
     {.name = "timeout",
      .letter = 't',
-     .type = OPT_TEXT,
+     .type = OPT_DURATION,
      .offset = offsetof(struct wait_options, timeout),
      .argument = "DURATION",
      .doc = "give up after 90s, 10m, 2h; with 0, only look"},

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/units.h"
 
 enum { TABLES = 2 };
 
@@ -122,6 +123,22 @@ static int set_int(const struct opt *opt, int64_t *field, const char *value,
     return 0;
 }
 
+static int set_duration(const struct opt *opt, struct opt_duration *field,
+                        const char *value, struct err *err)
+{
+    char least[32];
+
+    field->is_given = true;
+    if (units_parse_duration(value, &field->ms) == 0 && field->ms >= opt->min)
+        return 0;
+    units_format_duration(opt->min, least, sizeof(least));
+    return err_set(err, ERR_USAGE,
+                   "option '--%s' wants a duration%s%s such as 90s, 10m or 2h, "
+                   "not '%s'",
+                   opt->name, opt->min > 0 ? " of at least " : "",
+                   opt->min > 0 ? least : "", value);
+}
+
 static int set_value(struct found found, const char *value, struct err *err)
 {
     void *field = (char *)found.options + found.opt->offset;
@@ -136,6 +153,8 @@ static int set_value(struct found found, const char *value, struct err *err)
         return 0;
     case OPT_INT:
         return set_int(found.opt, field, value, err);
+    case OPT_DURATION:
+        return set_duration(found.opt, field, value, err);
     case OPT_TEXTS:
         texts = field;
         texts->items =

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_CLI_OPTS_H
 #define SMTUNE_CLI_OPTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,17 @@
  */
 
 enum opt_type {
-    OPT_FLAG,  /* bool field */
-    OPT_TEXT,  /* const char * field, borrowed from argv */
-    OPT_INT,   /* int64_t field, `min` at least */
-    OPT_TEXTS, /* struct opt_texts field: may be given many times */
-    OPT_CHOICE /* const char * field, one of `choices` */
+    OPT_FLAG,     /* bool field */
+    OPT_TEXT,     /* const char * field, borrowed from argv */
+    OPT_INT,      /* int64_t field, `min` at least */
+    OPT_DURATION, /* struct opt_duration field, `min` ms at least */
+    OPT_TEXTS,    /* struct opt_texts field: may be given many times */
+    OPT_CHOICE    /* const char * field, one of `choices` */
+};
+
+struct opt_duration {
+    bool is_given;
+    int64_t ms;
 };
 
 struct opt_texts {

@@ -328,7 +328,7 @@ def test_what_cannot_start(smtune, write):
     (["--", "true"], 2, "--tasks says how many ranks"),
     (["--tasks", "0", "--", "true"], 2, "at least 1"),
     (["--tasks", "5000", "--", "true"], 2, "5000 is more than 1024"),
-    (["--tasks", "2", "--grace", "soon", "--", "true"], 2, "'soon' is not"),
+    (["--tasks", "2", "--grace", "soon", "--", "true"], 2, "not 'soon'"),
     (["--tasks", "2"], 2, "COMMAND"),
     (["--tasks", "2", "--logs", "/dev/null/x", "--", "true"], 1, "/dev/null"),
 ])

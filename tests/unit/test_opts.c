@@ -15,6 +15,7 @@ struct own {
     bool follow, all, hidden;
     const char *name;
     int64_t limit;
+    struct opt_duration wait, age;
     struct opt_texts set;
     const char *state;
 };
@@ -31,6 +32,9 @@ static const struct opt own_opts[] = {
     {"all", 'a', OPT_FLAG, offsetof(struct own, all), NULL, "", 0, NULL},
     {"name", 'n', OPT_TEXT, offsetof(struct own, name), "NAME", "", 0, NULL},
     {"limit", 'l', OPT_INT, offsetof(struct own, limit), "N", "", 1, NULL},
+    {"wait", 'w', OPT_DURATION, offsetof(struct own, wait), "TIME", "", 0,
+     NULL},
+    {"age", 0, OPT_DURATION, offsetof(struct own, age), "TIME", "", 1000, NULL},
     {"set", 0, OPT_TEXTS, offsetof(struct own, set), "K=V", "", 0, NULL},
     {"state", 0, OPT_CHOICE, offsetof(struct own, state), "STATE", "", 0,
      states},
@@ -182,6 +186,10 @@ static void test_opts__refuses_bad_values(void **state)
     assert_refused("-l99999999999999999999",
                    "option '--limit' wants a whole number of at least 1, not "
                    "'99999999999999999999'");
+    assert_refused("--wait soon", "option '--wait' wants a duration such as "
+                                  "90s, 10m or 2h, not 'soon'");
+    assert_refused("--age 0", "option '--age' wants a duration of at least "
+                              "1.0 s such as 90s, 10m or 2h, not '0'");
     assert_refused("--state faild",
                    "option '--state' is one of succeeded, failed, stopped, not "
                    "'faild' (did you mean 'failed'?)");
