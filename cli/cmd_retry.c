@@ -157,7 +157,8 @@ const struct cmd cmd_retry = {
         "these trials alone run.\n\n"
         "Of a workflow a JOB is a step, its copy STEP[3], its second round "
         "STEP#2, or a number; a step with several copies stands for those "
-        "that failed. What needs its step, near or far, runs again after it.",
+        "that failed. What needs its step, near or far, runs again after it. "
+        "--failed takes what the end of its time stopped, too.",
     .examples = "smtune retry mnist 7 12\n"
                 "smtune retry mnist --failed    # the cause is mended\n"
                 "smtune retry mnist 3 --force   # although it succeeded\n"

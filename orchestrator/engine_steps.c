@@ -414,14 +414,16 @@ void engine_steps_conclude(struct engine *engine)
 {
     struct engine_result *result = engine->result;
     const struct step *failed = first_failed(engine);
+    bool is_cut_off =
+        result->verdict != BUDGET_GO_ON && !engine->is_beyond_budget;
 
-    if (failed == NULL && result->verdict == BUDGET_GO_ON) {
+    if (failed == NULL && !is_cut_off) {
         snprintf(result->reason, sizeof(result->reason),
                  "all steps have come to their end");
         return;
     }
     result->state = RUN_FAILED;
-    if (result->verdict == BUDGET_GO_ON)
+    if (!is_cut_off)
         snprintf(result->reason, sizeof(result->reason), "step '%s' failed",
                  failed->name);
 }

@@ -64,6 +64,18 @@ static int on_failed(void *user, const struct trial_row *row)
     return 0;
 }
 
+/* By the end of the workflow's time, with which its step has failed. A search
+ * stops trials for what they are. */
+static int on_stopped(void *user, const struct trial_row *row)
+{
+    enum { ENOUGH = 1 };
+
+    if (row->step < 0)
+        return ENOUGH;
+    add(user, row, JOB_STOPPED);
+    return 0;
+}
+
 static int find_all(struct finding *finding, struct store *store, int64_t run)
 {
     const struct reopen_request *request = finding->request;
@@ -86,7 +98,11 @@ static int find_all(struct finding *finding, struct store *store, int64_t run)
     query.state = job_state_names[JOB_FAILED];
     if (store_each_trial(store, &query, on_failed, finding, finding->err) != 0)
         return -1;
-    return 0;
+    query.state = job_state_names[JOB_STOPPED];
+    return store_each_trial(store, &query, on_stopped, finding, finding->err) <
+                   0
+               ? -1
+               : 0;
 }
 
 /* Of one number, first what was named. */

@@ -166,7 +166,8 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 3650 * DAY_S,
-        .doc = "After this time no job is started any more.",
+        .doc = "After this time the run ends, and what still runs is stopped. "
+               "`smtune retry RUN --failed` goes on with it.",
         .fallback = "no limit",
         .example = "12h",
     },

@@ -75,17 +75,24 @@ bool reopenings_draw(struct history *history)
 
 /* ---- what comes of it ---- */
 
+/* So has a job of a step that the end of the workflow's time stopped. */
+static bool is_failure(const struct history *history, const char *state)
+{
+    return strcmp(state, "failed") == 0 ||
+           (history->scenario.step_count > 0 && strcmp(state, "stopped") == 0);
+}
+
 /* Whether it failed when it was asked for, or since then. */
 static bool has_failed(const struct history *history, int64_t trial)
 {
     const struct reopening_request *request = &history->reopenings.asked;
     const struct record_job *job = record_job(&request->before, trial);
 
-    if (job != NULL && is_state(job, "failed"))
+    if (job != NULL && is_failure(history, job->state))
         return true;
     for (size_t i = history->end_count; i-- > request->ends;) {
         if (history->ends[i].trial == trial)
-            return strcmp(history->ends[i].state, "failed") == 0;
+            return is_failure(history, history->ends[i].state);
     }
     return false;
 }
