@@ -431,8 +431,8 @@ format: ## format every C and CUDA file
 # double precision).
 GCOVR := --root . --exclude tests --exclude-directories '.*/double'
 # What takes up runs as its users have them: by the whole program.
-RECOVERY := control criteria damaged_record enqueue more_trials notify queue \
- take_up workflow_links workflow_retry
+RECOVERY := control criteria damaged_record enqueue more_time more_trials \
+ notify queue take_up workflow_links workflow_retry
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report
 	-@$(MAKE) -k --no-print-directory S=build/cov SAN='-O0 -g --coverage' \

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "cli/background.h"
 #include "cli/cmd.h"
 #include "cli/run_below.h"
@@ -15,6 +17,7 @@
 
 struct options {
     int64_t trials; /* 0: as many as it has */
+    struct opt_duration time;
     bool detach;
 };
 
@@ -22,6 +25,9 @@ static const struct opt opts[] = {
     {"trials", 0, OPT_INT, offsetof(struct options, trials), "N",
      "give the run's budget so many trials in all, more or fewer than it has",
      1, NULL},
+    {"time", 0, OPT_DURATION, offsetof(struct options, time), "TIME",
+     "give the run's budget so much time in all, more or less than it has",
+     1000, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
     {0},
 };
@@ -67,35 +73,46 @@ static void resume_below(const struct cli *cli, int64_t id)
     store_close(store);
 }
 
-static void say_trials(const struct cli *cli, const char *run, int64_t trials)
+static void say_budget(const struct cli *cli, const char *run,
+                       const struct budget_change *change)
 {
-    if (trials > 0 && !cli->quiet)
-        fprintf(stderr,
-                "smtune: run '%s': its budget is %" PRId64 " trial%s now\n",
-                run, trials, trials == 1 ? "" : "s");
+    struct buf text = BUF_INIT;
+
+    if (change->trials > 0)
+        buf_printf(&text, "%" PRId64 " trial%s%s", change->trials,
+                   change->trials == 1 ? "" : "s",
+                   change->time_ms > 0 ? " and " : "");
+    if (change->time_ms > 0)
+        units_add_duration(change->time_ms, &text);
+    if (budget_change_is_any(change) && !cli->quiet)
+        fprintf(stderr, "smtune: run '%s': its budget is %s now\n", run,
+                buf_text(&text));
+    buf_clear(&text);
 }
 
 /* 1 when the run has no engine. */
 static int resume_live(const struct cli *cli, const struct found *found,
-                       int64_t trials, struct err *err)
+                       const struct budget_change *change, struct err *err)
 {
     json_t *request = json_pack("{s:s}", "op", "resume");
     json_t *reply = NULL;
     bool was_paused;
     int result;
 
-    if (trials > 0)
-        json_object_set_new(request, "trials", json_integer(trials));
+    if (change->trials > 0)
+        json_object_set_new(request, "trials", json_integer(change->trials));
+    if (change->time_ms > 0)
+        json_object_set_new(request, "time_ms", json_integer(change->time_ms));
     result = control_call(found->directory, request, NULL, &reply, err);
     was_paused = json_is_true(json_object_get(reply, "was_paused"));
     json_decref(reply);
     if (result != 0)
         return result < 0 ? err_prefix(err, "run '%s'", found->name) : 1;
-    if (!was_paused && trials == 0)
+    if (!was_paused && !budget_change_is_any(change))
         return err_set(err, ERR_BUSY,
                        "run '%s' runs already (smtune attach %s shows it)",
                        found->name, found->name);
-    say_trials(cli, found->name, trials);
+    say_budget(cli, found->name, change);
     if (was_paused)
         resume_below(cli, found->id);
     if (!cli->quiet)
@@ -107,16 +124,16 @@ static int resume_live(const struct cli *cli, const struct found *found,
 
 struct changing {
     const struct cli *cli;
-    int64_t trials;
+    struct budget_change change;
 };
 
 static int change_budget(struct run *run, void *user, struct err *err)
 {
     const struct changing *changing = user;
 
-    if (budget_change_trials(run, changing->trials, err) != 0)
+    if (budget_change_make(run, &changing->change, err) != 0)
         return err_prefix(err, "run '%s'", run->name);
-    say_trials(changing->cli, run->name, changing->trials);
+    say_budget(changing->cli, run->name, &changing->change);
     return 0;
 }
 
@@ -124,22 +141,24 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
-    struct changing changing = {cli, options->trials};
-    const struct background_task change = {change_budget, &changing};
+    struct changing changing = {
+        cli, {.trials = options->trials, .time_ms = options->time.ms}};
+    const struct background_task task = {change_budget, &changing};
+    bool changes = budget_change_is_any(&changing.change);
     struct found found = {0};
     int result = find(cli, operands[0], &found, err);
 
     (void)count;
     if (result == 0)
-        result = resume_live(cli, &found, options->trials, err);
-    if (result == 1 && found.is_over && options->trials == 0) {
+        result = resume_live(cli, &found, &changing.change, err);
+    if (result == 1 && found.is_over && !changes) {
         fprintf(stderr,
                 "smtune: run '%s' has ended; there is nothing left to do\n",
                 found.name);
         result = 0;
     } else if (result == 1) {
         result = background_go_on(cli, found.id, options->detach,
-                                  options->trials > 0 ? &change : NULL, err);
+                                  changes ? &task : NULL, err);
     }
     free(found.name);
     free(found.directory);
@@ -156,13 +175,16 @@ const struct cmd cmd_resume = {
         "checkpoints, and the rest follows as if nothing had happened.\n\n"
         "A paused run goes on where its engine is.\n\n"
         "With --trials a run tries more settings than its file says, or fewer, "
-        "be it stopped, still under way, or over because all its trials were "
-        "tried. The search goes on as it was planned by the file's number. A "
-        "run that has ended for another reason, because its target was "
-        "reached, say, stays as it is.",
+        "and with --time it has more time, or less, be it stopped, still under "
+        "way, or over because that was used up. The search goes on as it was "
+        "planned by the file's numbers, and trials that were stopped as the "
+        "time was over stay so until `smtune retry` goes on with them. A run "
+        "that has ended for another reason, because its target was reached, "
+        "say, stays as it is.",
     .examples = "smtune resume mnist\n"
                 "smtune resume mnist --detach    # in the background\n"
                 "smtune resume mnist --trials 200    # in all\n"
+                "smtune resume mnist --time 8h       # in all\n"
                 "smtune resume last\n",
     .completes = "run",
     .opts = opts,

@@ -149,6 +149,8 @@ static int print_status(const struct cli *cli, const struct run_view *view,
     int status = add_run(document, view, err);
 
     if (status == 0)
+        status = run_document_time(document, view, err);
+    if (status == 0)
         status = run_is_workflow(&view->row)
                      ? add_workflow(document, cli, view,
                                     chosen->all ? 0 : STEPS_MAX, err)

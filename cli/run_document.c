@@ -12,6 +12,18 @@
 #include "cli/front_view.h"
 #include "cli/trial_table.h"
 
+int run_document_time(struct document *document, const struct run_view *view,
+                      struct err *err)
+{
+    static const struct column column = {"budget_ms", "time budget",
+                                         COLUMN_DURATION, NULL};
+    const struct value cell = value_int(view->row.budget_time_ms);
+
+    return view->row.budget_time_ms > 0
+               ? document_fields(document, NULL, &column, &cell, 1, err)
+               : 0;
+}
+
 int run_document_counts(struct document *document, const struct run_view *view,
                         struct err *err)
 {

@@ -11,6 +11,9 @@
 /* "objectives": each metric and its goal. */
 int run_document_objectives(struct document *document,
                             const struct run_view *view, struct err *err);
+/* "budget_ms": how much time its user gave it after it had begun, if so. */
+int run_document_time(struct document *document, const struct run_view *view,
+                      struct err *err);
 /* "trials": how many there are in each state, and how many its user gave its
  * budget after it had begun. */
 int run_document_counts(struct document *document, const struct run_view *view,

@@ -102,6 +102,7 @@ static int add_experiment(struct document *document, const struct cli *cli,
                           const struct run_view *view, struct err *err)
 {
     if (add_run(document, view, err) < 0 ||
+        run_document_time(document, view, err) < 0 ||
         remarks_add(document, cli, view, 0, err) < 0 ||
         run_document_objectives(document, view, err) < 0 ||
         add_earlier_runs(document, view, err) < 0 ||
@@ -121,6 +122,8 @@ static int add_workflow(struct document *document, const struct cli *cli,
 
     if (status == 0)
         status = add_run(document, view, err);
+    if (status == 0)
+        status = run_document_time(document, view, err);
     if (status == 0)
         status = remarks_add(document, cli, view, 0, err);
     if (status == 0)

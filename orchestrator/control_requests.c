@@ -87,44 +87,55 @@ static json_t *on_pause(struct engine *engine, const json_t *request,
 
 /* NULL where it was done. What is in memory follows the commit: one that fails
  * leaves it in doubt, and then the record is read again. */
-static json_t *change_budget(struct engine *engine, int64_t trials)
+static json_t *change_budget(struct engine *engine,
+                             const struct budget_change *change)
 {
     struct run *run = engine->run;
     struct err err = {0};
 
-    if (engine->strategy == NULL)
+    if (engine->strategy == NULL && change->trials != 0)
         err_set(&err, ERR_USAGE,
                 "it is a workflow's: its budget has no trials");
     else
-        budget_change_check(trials, engine->tally.suggested, false, &err);
+        budget_change_check(change, engine->tally.suggested,
+                            engine_elapsed_ms(engine), false, &err);
     if (err.kind != ERR_NONE)
         return control_error(&err);
     if (!engine_begin(engine))
         return refuse(engine);
-    if (store_set_run_budget(engine->store, run->id, trials, clock_wall_ms(),
-                             &err) != 0) {
+    if (store_set_run_budget(engine->store, run->id, change->trials,
+                             change->time_ms, clock_wall_ms(), &err) != 0) {
         engine_break(engine, &err);
         return refuse(engine);
     }
     if (!engine_commit_now(engine))
         return refuse(engine);
-    run->experiment->budget.trials = trials;
+    budget_change_apply(change, &run->experiment->budget);
     return NULL;
+}
+
+static int64_t integer(const json_t *request, const char *key)
+{
+    return json_integer_value(json_object_get(request, key));
 }
 
 static json_t *on_resume(struct engine *engine, const json_t *request,
                          struct control_client *client)
 {
-    const json_t *trials = json_object_get(request, "trials");
+    const struct budget_change change = {
+        .trials = integer(request, "trials"),
+        .time_ms = integer(request, "time_ms"),
+    };
+    bool is_change = budget_change_is_any(&change);
     bool was_paused = engine_is_paused(engine);
     json_t *reply = NULL;
 
     (void)client;
     if (engine->phase != PHASE_RUNNING ||
-        (trials != NULL && engine->is_beyond_budget))
+        (is_change && engine->is_beyond_budget))
         return refuse(engine);
-    if (trials != NULL)
-        reply = change_budget(engine, json_integer_value(trials));
+    if (is_change)
+        reply = change_budget(engine, &change);
     if (reply != NULL)
         return reply;
     if (was_paused && !engine_resume(engine))

@@ -413,7 +413,7 @@ static bool lacks_resource(const struct deciding *deciding)
 static bool is_time_used_up(const struct deciding *deciding,
                             const struct session *session)
 {
-    int64_t time_ms = deciding->experiment->budget.time_ms;
+    int64_t time_ms = deciding->budget_time_ms;
 
     return time_ms > 0 &&
            elapsed_ms(deciding, session) + CLOCK_SLACK_MS >= time_ms;
@@ -504,7 +504,7 @@ static int check_time_used_up(struct deciding *deciding, const json_t *detail)
     int64_t after_ms = deciding_integer(detail, "after_ms", 0);
 
     if (session == NULL || !is_time_used_up(deciding, session) ||
-        after_ms != deciding->experiment->budget.time_ms)
+        after_ms != deciding->budget_time_ms)
         return deciding_differ(deciding, 0,
                                "the run's time was not used up by then");
     deciding->used_ms = after_ms;
@@ -531,8 +531,12 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         deciding->verdicts = 0;
         note_verdict(deciding);
     }
-    if (strcmp(word, "budget_changed") == 0)
-        deciding->budget_trials = deciding_integer(detail, "budget_trials", 0);
+    if (strcmp(word, "budget_changed") == 0) {
+        deciding->budget_trials =
+            deciding_integer(detail, "budget_trials", deciding->budget_trials);
+        deciding->budget_time_ms = deciding_integer(detail, "budget_time_ms",
+                                                    deciding->budget_time_ms);
+    }
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
     if (strcmp(word, "time_used_up") == 0)
         return check_time_used_up(deciding, detail);
@@ -575,11 +579,12 @@ int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
                      struct decisions *decisions, struct err *err)
 {
     const struct experiment *experiment = spec->experiment;
-    struct deciding deciding = {.experiment = experiment,
-                                .workflow = spec->workflow,
-                                .decisions = decisions,
-                                .budget_trials =
-                                    (int64_t)experiment->search.budget_trials};
+    struct deciding deciding = {
+        .experiment = experiment,
+        .workflow = spec->workflow,
+        .decisions = decisions,
+        .budget_trials = (int64_t)experiment->search.budget_trials,
+        .budget_time_ms = experiment->budget.file_time_ms};
     int result;
 
     *decisions = (struct decisions){0};

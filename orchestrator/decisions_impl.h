@@ -57,7 +57,8 @@ struct deciding {
     struct job *jobs; /* [job_count], by id */
     size_t job_count, job_capacity;
     struct tally tally;
-    int64_t budget_trials; /* that the run may have by then; 0: any number */
+    int64_t budget_trials;  /* that the run may have by then; 0: any number */
+    int64_t budget_time_ms; /* likewise */
     struct convergence *convergence; /* NULL: the budget does not ask */
     int64_t earlier_ms;              /* of the sessions before */
     int64_t used_ms;                 /* by which its time was used up, or 0 */

@@ -28,8 +28,7 @@ enum { READ_EVERY_MS = 200, SLICE_MIN = 100, SLICES_MAX = 20 };
 
 /* ---- what happens once a turn ---- */
 
-/* The time that counts: not what was paused. */
-static int64_t elapsed_ms(const struct engine *engine)
+int64_t engine_elapsed_ms(const struct engine *engine)
 {
     return engine->earlier_ms + clock_monotonic_ms() - engine->started_ms -
            engine_paused_ms(engine);
@@ -70,7 +69,7 @@ void engine_status_fill(struct engine *engine, struct engine_status *status)
         .queued = engine->queued_count,
         .paused = engine->paused_trials,
         .budget_trials = engine->experiment->budget.trials,
-        .elapsed_ms = elapsed_ms(engine),
+        .elapsed_ms = engine_elapsed_ms(engine),
         .parallel = engine->parallel,
         .method =
             engine->strategy != NULL ? strategy_method(engine->strategy) : "",
@@ -92,7 +91,7 @@ void engine_check_budget(struct engine *engine)
     if (engine->convergence != NULL)
         engine->tally.has_converged = convergence_reached(engine->convergence);
     verdict = budget_check(&experiment->budget, experiment->objectives,
-                           &engine->tally, elapsed_ms(engine));
+                           &engine->tally, engine_elapsed_ms(engine));
     if (budget_verdict_ends_all(verdict))
         engine_use_up_budget(engine, verdict);
     else if (engine->steps == NULL &&
@@ -202,8 +201,8 @@ static void set_wake(struct engine *engine)
         wait_ms = first->due_ms - now_ms;
     if (engine->phase == PHASE_RUNNING && budget->time_ms > 0 &&
         !engine_is_paused(engine) && !engine->is_beyond_budget &&
-        budget->time_ms - elapsed_ms(engine) < wait_ms)
-        wait_ms = budget->time_ms - elapsed_ms(engine);
+        budget->time_ms - engine_elapsed_ms(engine) < wait_ms)
+        wait_ms = budget->time_ms - engine_elapsed_ms(engine);
     if (wait_ms == INT64_MAX)
         uv_timer_stop(&engine->wake);
     else

@@ -392,6 +392,8 @@ bool engine_resume(struct engine *engine);
 bool engine_is_paused(const struct engine *engine);
 /* For how long the session was paused. */
 int64_t engine_paused_ms(const struct engine *engine);
+/* Of the run, all engines together: not what was paused. */
+int64_t engine_elapsed_ms(const struct engine *engine);
 
 /* control_requests.c */
 /* Without a socket, on a file system that has none, the engine does as well. */

@@ -275,7 +275,7 @@ static void build_budget(struct build *build, const struct conf_node *node)
     bool is_limited;
 
     build_budget_resource(build, node);
-    budget->time_ms = experiment_ms(node, "time", 0);
+    budget->time_ms = budget->file_time_ms = experiment_ms(node, "time", 0);
     is_limited = budget->time_ms > 0 || budget->resource > 0 || is_grid;
     budget->trials =
         experiment_int(node, "trials", is_limited ? 0 : DEFAULT_TRIALS);

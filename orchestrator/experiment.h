@@ -32,9 +32,10 @@ struct objective {
 struct outcome_bounds; /* store/store.h */
 
 struct budget {
-    int64_t trials;   /* 0: no limit (then another limit is there) */
-    int64_t parallel; /* 0: as the executor has it */
-    int64_t time_ms;  /* 0: no limit */
+    int64_t trials;       /* 0: no limit (then another limit is there) */
+    int64_t parallel;     /* 0: as the executor has it */
+    int64_t time_ms;      /* 0: no limit */
+    int64_t file_time_ms; /* likewise, whatever its user gave it since */
     bool has_target;
     double target;
     int64_t no_improvement; /* trials in a row, 0: no limit */

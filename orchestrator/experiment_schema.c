@@ -319,7 +319,7 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 3650 * DAY_S,
-        .doc = "After this time no trial is started any more.",
+        .doc = "After this time the run ends, and what still runs is stopped.",
         .fallback = "no limit",
         .example = "2h",
     },

@@ -103,16 +103,31 @@ static void run_revision(struct fold *fold, json_t *detail)
              fold_keep_text(fold, fold_text_of(detail, "revision")));
 }
 
-static void run_budget(struct fold *fold, json_t *detail)
+static void run_budget_trials(struct fold *fold, int64_t trials)
 {
-    int64_t trials =
-        json_integer_value(json_object_get(detail, "budget_trials"));
-
     if (trials < (int64_t)fold->kinds[IMAGE_JOB].count || trials < 1)
         fold_complain(fold,
                       "its budget is %" PRId64 " trials, and %zu had begun",
                       trials, fold->kinds[IMAGE_JOB].count);
     fold_set(fold_run_row(fold), RUN_CELL_BUDGET_TRIALS, value_int(trials));
+}
+
+static void run_budget_time(struct fold *fold, int64_t ms)
+{
+    if (ms < 1)
+        fold_complain(fold, "its budget is %" PRId64 " ms", ms);
+    fold_set(fold_run_row(fold), RUN_CELL_BUDGET_TIME_MS, value_int(ms));
+}
+
+static void run_budget(struct fold *fold, json_t *detail)
+{
+    const json_t *trials = json_object_get(detail, "budget_trials");
+    const json_t *ms = json_object_get(detail, "budget_time_ms");
+
+    if (trials != NULL || ms == NULL)
+        run_budget_trials(fold, json_integer_value(trials));
+    if (ms != NULL)
+        run_budget_time(fold, json_integer_value(ms));
 }
 
 /* Tells of times, of nodes, or of what was asked, and changes no row of the

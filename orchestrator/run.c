@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/budget_change.h"
 #include "orchestrator/engine_lock.h"
 #include "orchestrator/states.h"
 #include "orchestrator/warm_start.h"
@@ -243,8 +244,14 @@ struct run *run_create(struct store *store, struct spec *spec,
 
 struct saved {
     char *name, *spec, *overrides, *spec_path, *work_directory;
-    int64_t budget_trials;
+    struct budget_change given;
 };
+
+static struct budget_change given_since(const struct run_row *row)
+{
+    return (struct budget_change){.trials = row->budget_trials,
+                                  .time_ms = row->budget_time_ms};
+}
 
 static int copy_row(void *user, const struct run_row *row)
 {
@@ -256,7 +263,7 @@ static int copy_row(void *user, const struct run_row *row)
         .overrides = mem_copy_string(row->overrides),
         .spec_path = mem_copy_string(row->spec_path),
         .work_directory = mem_copy_string(row->work_directory),
-        .budget_trials = row->budget_trials,
+        .given = given_since(row),
     };
     return 0;
 }
@@ -293,8 +300,8 @@ static int parse_saved(const struct saved *saved, struct spec *spec,
                             .assignment_count = count,
                         },
                         diags, err);
-    if (result == 0 && saved->budget_trials > 0)
-        spec->experiment->budget.trials = saved->budget_trials;
+    if (result == 0)
+        budget_change_apply(&saved->given, &spec->experiment->budget);
     free(assignments);
     json_decref(list);
     return result;
@@ -332,9 +339,9 @@ fail:
 static int keep_budget(void *user, const struct run_row *row)
 {
     struct experiment *experiment = user;
+    struct budget_change given = given_since(row);
 
-    if (row->budget_trials > 0)
-        experiment->budget.trials = row->budget_trials;
+    budget_change_apply(&given, &experiment->budget);
     return 0;
 }
 

@@ -63,13 +63,13 @@ char *run_overrides(const struct run_order *order);
 struct run *run_open(struct store *store, int64_t id, struct diags *diags,
                      struct err *err);
 
-/* How many trials the record gives it now, into its experiment: that number
- * may be in doubt where a commit of it failed. */
+/* The budget that the record gives it now, into its experiment: it may be in
+ * doubt where a commit of it failed. */
 int run_read_budget(struct run *run, struct err *err);
 
 /* The file of a run as the record has it, for those who only read; the
- * caller's to clear. Its budget has the trials that the run's user gave it
- * since; search.budget_trials stays the file's. */
+ * caller's to clear. Its budget has what the run's user gave it since;
+ * search.budget_trials and budget.file_time_ms stay the file's. */
 int run_read_spec(struct store *store, int64_t id, struct spec *spec,
                   struct err *err);
 

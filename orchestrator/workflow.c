@@ -111,7 +111,8 @@ static void build_common(struct workflow_build *w, const struct conf_node *root)
     experiment_build_notify(&w->build, conf_get(root, "notify"));
     build_executors(w, conf_get(root, "executor"));
     common->budget.parallel = experiment_int(root, "parallel", 0);
-    common->budget.time_ms = experiment_ms(root, "time", 0);
+    common->budget.time_ms = common->budget.file_time_ms =
+        experiment_ms(root, "time", 0);
     common->space = space_create(common->env);
     common->search.method = "random";
     w->workflow->name = common->name;

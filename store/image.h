@@ -41,6 +41,7 @@ struct store;
     X(RUN_CELL_COMMENT, "comment")                                             \
     X(RUN_CELL_TAGS, "tags")                                                   \
     X(RUN_CELL_BUDGET_TRIALS, "budget_trials")                                 \
+    X(RUN_CELL_BUDGET_TIME_MS, "budget_time_ms")                               \
     X(RUN_CELL_REVISION, "revision")                                           \
     X(RUN_CELL_METRICS, "metrics")                                             \
     X(RUN_CELL_GOALS, "goals")                                                 \

@@ -48,8 +48,9 @@ struct run_row {
     const char *note;   /* what was last said of it for people, or "" */
     int64_t queued;     /* of the pending, those that wait on a cluster */
     const char *comment, *tags; /* of people, see remark_row; "": none */
-    int64_t budget_trials;      /* that its user gave it since; 0: its file's */
-    const char *revision;       /* of its code, as git describes it; or "" */
+    /* That its user gave it since; 0: its file's. */
+    int64_t budget_trials, budget_time_ms;
+    const char *revision; /* of its code, as git describes it; or "" */
 };
 
 /* By id, but those that a run has started come right behind it. */
@@ -429,5 +430,8 @@ bool store_event_is_of_people(const char *word);
  */
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err);
+/* The same of all its engines, where none works on it now. */
+int store_engines_ms(struct store *store, int64_t run, int64_t *ms,
+                     struct err *err);
 
 #endif

@@ -269,13 +269,14 @@ bool store_event_is_of_people(const char *word)
 
 /* Events are many and these few, so only they are looked at one by one. */
 #define IS_WORK SQL_NOT_OF_PEOPLE("e.event")
-static const char sum_of_earlier_engines[] =
+static const char sum_of_engines[] =
     "WITH mark AS MATERIALIZED (SELECT seq, time_ms, event, detail"
     "  FROM event WHERE run_id = ?1 AND event IN ('engine_started',"
     "   'engine_ended', 'run_paused', 'run_resumed', 'clock_jumped',"
     "   'time_used_up')),"
-    "part AS (SELECT seq, time_ms, event, lead(seq) OVER (ORDER BY seq)"
-    "   + (lead(event) OVER (ORDER BY seq) <> 'engine_started') AS next"
+    "part AS (SELECT seq, time_ms, event, ifnull(lead(seq) OVER (ORDER BY seq)"
+    "   + (lead(event) OVER (ORDER BY seq) <> 'engine_started'),"
+    "   9223372036854775807) AS next"
     "  FROM mark WHERE event NOT IN ('clock_jumped', 'time_used_up')),"
     "counted AS (SELECT sum((SELECT e.time_ms FROM event AS e"
     "   WHERE e.run_id = ?1 AND e.seq < part.next AND " IS_WORK
@@ -283,18 +284,30 @@ static const char sum_of_earlier_engines[] =
     "  - (SELECT coalesce(sum(json_extract(detail, '$.by_ms')), 0)"
     "   FROM mark WHERE mark.event = 'clock_jumped'"
     "   AND mark.seq > part.seq AND mark.seq < part.next)) AS ms"
-    " FROM part WHERE seq < (SELECT max(seq) FROM part"
-    "   WHERE event = 'engine_started')"
+    " FROM part WHERE (?2 OR seq < (SELECT max(seq) FROM part"
+    "   WHERE event = 'engine_started'))"
     "  AND event IN ('engine_started', 'run_resumed')),"
     "used_up AS (SELECT max(json_extract(detail, '$.after_ms')) AS ms"
     "  FROM mark WHERE event = 'time_used_up')"
     "SELECT max(coalesce(counted.ms, 0), coalesce(used_up.ms, 0))"
     " FROM counted, used_up";
 
+static int sum_engines(struct store *store, int64_t run, bool is_last_over,
+                       int64_t *ms, struct err *err)
+{
+    const struct value values[] = {value_int(run), value_int(is_last_over)};
+
+    return store_query_integer(store, sum_of_engines, values, 2, ms, err);
+}
+
 int store_earlier_engines_ms(struct store *store, int64_t run, int64_t *ms,
                              struct err *err)
 {
-    struct value id = value_int(run);
+    return sum_engines(store, run, false, ms, err);
+}
 
-    return store_query_integer(store, sum_of_earlier_engines, &id, 1, ms, err);
+int store_engines_ms(struct store *store, int64_t run, int64_t *ms,
+                     struct err *err)
+{
+    return sum_engines(store, run, true, ms, err);
 }

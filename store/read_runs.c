@@ -54,7 +54,8 @@
     "   CROSS JOIN job ON job.id = a.job_id"                                   \
     "   WHERE a.state <> 'ended' AND a.state = 'starting'"                     \
     "   AND a.queued_ms IS NOT NULL AND job.run_id = run.id),"                 \
-    " run.comment, run.tags, run.budget_trials, run.revision"                  \
+    " run.comment, run.tags, run.budget_trials, run.budget_time_ms,"           \
+    " run.revision"                                                            \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
@@ -109,6 +110,7 @@ static void read_run(sqlite3_stmt *statement, struct run_row *run)
     run->comment = store_column_text(statement, column++);
     run->tags = store_column_text(statement, column++);
     run->budget_trials = sqlite3_column_int64(statement, column++);
+    run->budget_time_ms = sqlite3_column_int64(statement, column++);
     run->revision = store_column_text(statement, column++);
 }
 

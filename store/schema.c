@@ -21,3 +21,4 @@ EMBED("store_schema_6", "store/schema_6.sql");
 EMBED("store_schema_7", "store/schema_7.sql");
 EMBED("store_schema_8", "store/schema_8.sql");
 EMBED("store_schema_9", "store/schema_9.sql");
+EMBED("store_schema_10", "store/schema_10.sql");

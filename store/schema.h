@@ -13,5 +13,6 @@ extern const char store_schema_6[];
 extern const char store_schema_7[];
 extern const char store_schema_8[];
 extern const char store_schema_9[];
+extern const char store_schema_10[];
 
 #endif

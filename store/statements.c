@@ -34,7 +34,9 @@ static const char *const texts[STATEMENT_COUNT] = {
         "UPDATE run SET comment = ?2 WHERE id = ?1 AND comment IS NOT ?2",
     [UPDATE_RUN_TAGS] =
         "UPDATE run SET tags = ?2 WHERE id = ?1 AND tags IS NOT ?2",
-    [UPDATE_RUN_BUDGET] = "UPDATE run SET budget_trials = ?2 WHERE id = ?1",
+    [UPDATE_RUN_BUDGET] =
+        "UPDATE run SET budget_trials = coalesce(?2, budget_trials),"
+        " budget_time_ms = coalesce(?3, budget_time_ms) WHERE id = ?1",
     [UPDATE_RUN_REVISION] = "UPDATE run SET revision = ?2 WHERE id = ?1",
     [UPDATE_JOB_COMMENT] =
         "UPDATE job SET comment = ?2 WHERE id = ?1 AND comment IS NOT ?2",

@@ -42,9 +42,9 @@ enum {
 
 /* migrations[v] brings a store from user_version v to v + 1. */
 static const char *const migrations[] = {
-    store_schema,   store_schema_2, store_schema_3,
-    store_schema_4, store_schema_5, store_schema_6,
-    store_schema_7, store_schema_8, store_schema_9};
+    store_schema,   store_schema_2, store_schema_3, store_schema_4,
+    store_schema_5, store_schema_6, store_schema_7, store_schema_8,
+    store_schema_9, store_schema_10};
 
 enum { SCHEMA_VERSION = ARRAY_LEN(migrations) };
 

@@ -266,16 +266,19 @@ int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
 }
 
 int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
-                         int64_t time_ms, struct err *err)
+                         int64_t budget_ms, int64_t time_ms, struct err *err)
 {
     struct buf *detail;
 
     if (store_change(store, UPDATE_RUN_BUDGET,
-                     VALUES(value_int(run), value_int(trials)), err) < 0 ||
+                     VALUES(value_int(run), int_unless(trials, 0),
+                            int_unless(budget_ms, 0)),
+                     err) < 0 ||
         store_expect_change(store, "run", run, err) < 0)
         return -1;
     detail = detail_start(store);
-    detail_int(detail, "budget_trials", trials);
+    detail_int_unless_0(detail, "budget_trials", trials);
+    detail_int_unless_0(detail, "budget_time_ms", budget_ms);
     return event_add(store,
                      &(struct event){.run = run,
                                      .time_ms = time_ms,

@@ -76,9 +76,10 @@ int store_add_time_used_up(struct store *store, int64_t run, int64_t after_ms,
  * "run_paused" or "run_resumed". */
 int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
                          int64_t time_ms, struct err *err);
-/* How many trials its budget has from now on. Event "budget_changed". */
+/* How many trials and how much time its budget has from now on; 0: as it had.
+ * Event "budget_changed". */
 int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
-                         int64_t time_ms, struct err *err);
+                         int64_t budget_ms, int64_t time_ms, struct err *err);
 /* What git calls the code that it goes on with. Event "revision_changed". */
 int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,

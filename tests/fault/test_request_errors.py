@@ -11,6 +11,7 @@ import pytest
 # what it is asked for.
 SIZE = {"trials": 6, "parallel": 2, "pause": 0.5}
 
+NINE_HOURS_MS = 9 * 3600 * 1000
 FAULTS = ["EIO:commit", "EIO:fsync", "ENOSPC:write"]
 
 
@@ -32,7 +33,7 @@ def ask(it, engine):
         time.sleep(0.002)
     for words in (["enqueue", "drill", "x=0.515625"],
                   ["retry", "drill", "1", "--force"],
-                  ["resume", "drill", "--trials", "7"],
+                  ["resume", "drill", "--trials", "7", "--time", "9h"],
                   ["pause", "drill"]):
         while engine.poll() is None and not is_over(it, 1):
             time.sleep(0.005)
@@ -77,3 +78,5 @@ def test_yes_is_said_to_what_was_done(sanitized_drill, fault):
             assert "reopened" in query(it, "SELECT event FROM event"), n
         if promised.get("resume"):
             assert query(it, "SELECT budget_trials FROM run") == [7], n
+            assert query(it, "SELECT budget_time_ms FROM run") == [
+                NINE_HOURS_MS], n

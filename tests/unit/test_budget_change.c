@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run that has begun gets another number of trials. */
+/* A run that has begun gets another number of trials, or another time. */
 #include "orchestrator/budget_change.h"
 
 #include "orchestrator/budget.h"
@@ -8,79 +8,130 @@
 #include "store/schema.h"
 #include "tests/unit/store_repair.h"
 
+static const struct budget_change nine = {.trials = 9};
+
 static int keep_row(void *user, const struct run_row *row)
 {
-    snprintf(user, 32, "%s %d", row->state, (int)row->budget_trials);
+    snprintf(user, 64, "%s, %d trials, %d ms", row->state,
+             (int)row->budget_trials, (int)row->budget_time_ms);
     return 0;
 }
 
 static void must_stand(struct store *store, const char *text)
 {
     struct err err = {0};
-    char found[32];
+    char found[64];
 
     must(store_get_run_uncounted(store, 1, keep_row, found, &err));
     assert_string_equal(found, text);
 }
 
-/* Of a run with two trials, in that state. */
+/* Of a run with two trials, whose engine was killed after 2 s. */
 static const struct {
     const char *state, *reason;
-    int64_t trials;
+    int64_t trials, time_ms;
     enum err_kind kind;
     const char *text; /* an error's, or how it stands then */
 } changes[] = {
-    {"running", "", 2, ERR_NONE, "running 2"},
-    {"running", "", 9, ERR_NONE, "running 9"},
-    {"running", "", 1, ERR_USAGE,
+    {"running", "", 2, 0, ERR_NONE, "running, 2 trials, 0 ms"},
+    {"running", "", 9, 0, ERR_NONE, "running, 9 trials, 0 ms"},
+    {"running", "", 1, 0, ERR_USAGE,
      "its budget can be 2 trials or more, not 1: 2 have begun already"},
-    {"running", "", BUDGET_COUNT_MAX + 1, ERR_USAGE,
+    {"running", "", BUDGET_COUNT_MAX + 1, 0, ERR_USAGE,
      "a budget has at most 1000000000000 trials, not 1000000000001"},
-    {"stopped", "stopped by its user", 2, ERR_NONE, "stopped 2"},
-    {"succeeded", "all trials of the budget ended", 3, ERR_NONE, "running 3"},
-    {"succeeded", "all trials of the budget ended", 2, ERR_USAGE,
+    {"running", "", 0, 2001, ERR_NONE, "running, 9 trials, 2001 ms"},
+    {"running", "", 0, 2000, ERR_USAGE,
+     "its budget can be more than 2.0 s, not 2.0 s: so much time is used "
+     "already"},
+    {"running", "", 3, 9000, ERR_NONE, "running, 3 trials, 9000 ms"},
+    {"running", "", 3, 1, ERR_USAGE, NULL},
+    {"running", "", 1, 9000, ERR_USAGE, NULL},
+    {"stopped", "stopped by its user", 2, 0, ERR_NONE,
+     "stopped, 2 trials, 9000 ms"},
+    {"stopped", "stopped by its user", 0, 5000, ERR_NONE,
+     "stopped, 2 trials, 5000 ms"},
+    {"succeeded", "all trials of the budget ended", 3, 0, ERR_NONE,
+     "running, 3 trials, 5000 ms"},
+    {"succeeded", "all trials of the budget ended", 2, 0, ERR_USAGE,
      "its budget can be 3 trials or more, not 2: 2 have begun already"},
-    {"failed", BUDGET_IN_VAIN "all trials of the budget ended", 3, ERR_NONE,
-     "running 3"},
-    {"failed", "no trial can be started: no such file", 3, ERR_NONE,
-     "running 3"},
-    {"failed", "as many trials failed as the budget allows", 3, ERR_BUSY,
+    {"succeeded", "all trials of the budget ended", 3, 6000, ERR_NONE,
+     "running, 3 trials, 6000 ms"},
+    {"succeeded", "all trials of the budget ended", 0, 9000, ERR_BUSY,
+     "it has not ended for want of time (all trials of the budget ended): more "
+     "would change nothing"},
+    {"succeeded", "the time budget is used up", 0, 7000, ERR_NONE,
+     "running, 3 trials, 7000 ms"},
+    {"succeeded", "the time budget is used up", 0, 1000, ERR_USAGE, NULL},
+    {"succeeded", "the time budget is used up", 9, 0, ERR_BUSY,
+     "it has not ended for want of trials (the time budget is used up): more "
+     "would change nothing"},
+    {"failed", BUDGET_IN_VAIN "the time budget is used up", 0, 8000, ERR_NONE,
+     "running, 3 trials, 8000 ms"},
+    {"failed", BUDGET_IN_VAIN "all trials of the budget ended", 3, 0, ERR_NONE,
+     "running, 3 trials, 8000 ms"},
+    {"failed", "no trial can be started: no such file", 3, 0, ERR_NONE,
+     "running, 3 trials, 8000 ms"},
+    {"failed", "as many trials failed as the budget allows", 3, 0, ERR_BUSY,
      "it has not ended for want of trials (as many trials failed as the "
-     "budget allows): more of them would not be tried"},
-    {"failed", BUDGET_IN_VAIN BUDGET_ALL_TRIED, 3, ERR_BUSY, NULL},
-    {"succeeded", BUDGET_ALL_TRIED, 3, ERR_BUSY, NULL},
-    {"succeeded", "the target was reached", 3, ERR_BUSY, NULL},
-    {"succeeded", "the time budget is used up", 3, ERR_BUSY, NULL},
-    {"succeeded", "the resource of the budget is used up", 3, ERR_BUSY, NULL},
+     "budget allows): more would change nothing"},
+    {"failed", BUDGET_IN_VAIN BUDGET_ALL_TRIED, 3, 0, ERR_BUSY, NULL},
+    {"succeeded", BUDGET_ALL_TRIED, 3, 0, ERR_BUSY, NULL},
+    {"succeeded", "the target was reached", 3, 9000, ERR_BUSY,
+     "it has not ended for want of trials or time (the target was reached): "
+     "more would change nothing"},
+    {"succeeded", "the resource of the budget is used up", 3, 0, ERR_BUSY,
+     NULL},
 };
 
 static void must_change(struct store *store, size_t i)
 {
-    struct experiment experiment = {.budget = {.trials = 4}};
+    struct experiment experiment = {.budget = {.trials = 4, .time_ms = 10}};
     struct run run = {.store = store, .experiment = &experiment, .id = 1};
+    const struct budget_change change = {.trials = changes[i].trials,
+                                         .time_ms = changes[i].time_ms};
     struct err err = {0};
 
     must(store_begin(store, &err));
-    must(store_set_run_state(store, 1, changes[i].state, changes[i].reason, 5,
-                             &err));
+    must(store_set_run_state(store, 1, changes[i].state, changes[i].reason,
+                             fill_start_ms + 3000, &err));
     must(store_commit(store, &err));
     if (changes[i].kind == ERR_NONE) {
-        must(budget_change_trials(&run, changes[i].trials, &err));
+        must(budget_change_make(&run, &change, &err));
         must_stand(store, changes[i].text);
-        assert_int_equal(experiment.budget.trials, changes[i].trials);
+        assert_int_equal(experiment.budget.trials,
+                         change.trials > 0 ? change.trials : 4);
+        assert_int_equal(experiment.budget.time_ms,
+                         change.time_ms > 0 ? change.time_ms : 10);
         return;
     }
-    assert_int_equal(budget_change_trials(&run, changes[i].trials, &err), -1);
+    assert_int_equal(budget_change_make(&run, &change, &err), -1);
     assert_int_equal(err.kind, changes[i].kind);
     if (changes[i].text != NULL)
         assert_string_equal(err.text, changes[i].text);
     assert_int_equal(experiment.budget.trials, 4);
+    assert_int_equal(experiment.budget.time_ms, 10);
+}
+
+/* An engine starts, that never says that it ended. */
+static void start_engine(struct store *store, int64_t pid, int64_t time_ms)
+{
+    struct err err = {0};
+
+    must(store_begin(store, &err));
+    must(store_set_run_engine(store, 1, pid, "b", time_ms, &err));
+    must(store_commit(store, &err));
 }
 
 static void test_budget_change__is_for_a_run_that_can_go_on(void **state)
 {
-    struct store *store = must_fill(*state, 2);
+    struct store *store = must_fill(*state, 0);
+    struct err err = {0};
 
+    start_engine(store, 7, fill_start_ms + 1000);
+    must(store_begin(store, &err));
+    must(fill_trial(store, 1, 1, 0.3, &err));
+    must(fill_trial(store, 1, 2, 0.3, &err));
+    must(store_commit(store, &err));
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)
         must_change(store, i);
     store_close(store);
@@ -97,15 +148,13 @@ static void test_budget_change__is_no_work_of_a_dead_engine(void **state)
     struct err err = {0};
     int64_t start_ms = fill_start_ms + 1000, ms;
 
+    start_engine(store, 7, start_ms);
     must(store_begin(store, &err));
-    must(store_set_run_engine(store, 1, 7, "b", start_ms, &err));
     must(fill_trial(store, 1, 3, 0.3, &err));
     must(store_set_comment(store, 1, 1, "late", start_ms + 1000000, &err));
     must(store_commit(store, &err));
-    must(budget_change_trials(&run, 9, &err));
-    must(store_begin(store, &err));
-    must(store_set_run_engine(store, 1, 8, "b", start_ms + 2000000, &err));
-    must(store_commit(store, &err));
+    must(budget_change_make(&run, &nine, &err));
+    start_engine(store, 8, start_ms + 2000000);
     must(store_earlier_engines_ms(store, 1, &ms, &err));
     assert_int_equal(ms, 3000); /* until the third trial's end */
     store_close(store);
@@ -118,7 +167,7 @@ static void test_budget_change__is_for_experiments(void **state)
     struct run run = {.store = store, .workflow = &workflow, .id = 1};
     struct err err = {0};
 
-    assert_int_equal(budget_change_trials(&run, 9, &err), -1);
+    assert_int_equal(budget_change_make(&run, &nine, &err), -1);
     assert_string_equal(err.text, "it is a workflow's: its budget has no "
                                   "trials");
     store_close(store);
@@ -129,18 +178,20 @@ static void test_budget_change__is_mended_where_it_is_damaged(void **state)
     static const char *const damages[] = {
         "UPDATE run SET budget_trials = 8",
         "UPDATE run SET budget_trials = NULL",
+        "UPDATE run SET budget_time_ms = 8",
+        "UPDATE run SET budget_time_ms = NULL",
     };
     struct store *store = must_fill(*state, 2);
     struct err err = {0};
 
     must(store_begin(store, &err));
-    must(store_set_run_budget(store, 1, 9, 5, &err));
+    must(store_set_run_budget(store, 1, 9, 700, 5, &err));
     must(store_commit(store, &err));
     store_close(store);
     for (size_t i = 0; i < ARRAY_LEN(damages); i++)
         assert_mended(*state, damages[i]);
     store = must_open(*state, STORE_READ);
-    must_stand(store, "running 9");
+    must_stand(store, "running, 9 trials, 700 ms");
     store_close(store);
 }
 
@@ -161,11 +212,11 @@ static void test_budget_change__an_older_store_learns_of_it(void **state)
     free(ask_sqlite(*state, sql));
     free(sql);
     store = must_open(*state, STORE_WRITE);
-    must_stand(store, "running 0");
+    must_stand(store, "running, 0 trials, 0 ms");
     must(store_begin(store, &err));
-    must(store_set_run_budget(store, 1, 9, 5, &err));
+    must(store_set_run_budget(store, 1, 9, 700, 5, &err));
     must(store_commit(store, &err));
-    must_stand(store, "running 9");
+    must_stand(store, "running, 9 trials, 700 ms");
     store_close(store);
 }
 

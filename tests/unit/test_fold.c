@@ -142,6 +142,9 @@ static const struct {
     {false,
      {0, 0, "budget_changed", ""},
      "0/0 its budget is 0 trials, and 1 had begun"},
+    {false,
+     {0, 0, "budget_changed", "{\"budget_time_ms\":0}"},
+     "0/0 its budget is 0 ms"},
     {false, {4, 0, "danced", ""}, "1/0 nothing is known of an event 'danced'"},
     {false, {4, 0, "due", "{"}, "1/0 its detail cannot be read"},
     {false, {4, 0, "due", "[]"}, "1/0 its detail cannot be read"},
@@ -430,6 +433,7 @@ static void test_fold__a_budget_changes(void **state)
     static const struct line changes[] = {
         {0, 0, "budget_changed", "{\"budget_trials\":9}"},
         {0, 0, "budget_changed", "{\"budget_trials\":1}"},
+        {0, 0, "budget_changed", "{\"budget_time_ms\":700}"},
     };
     struct said said = {0};
     struct fold *fold = fold_create(1, on_wrong, &said);
@@ -441,6 +445,10 @@ static void test_fold__a_budget_changes(void **state)
     must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "9");
     add(fold, changes + 1, 1);
     must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TIME_MS, "NULL");
+    add(fold, changes + 2, 1);
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
+    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TIME_MS, "700");
     assert_int_equal(said.count, 0);
     fold_destroy(fold);
 }

@@ -89,7 +89,7 @@ static void test_store_open__empty_file_is_migrated(void **state)
     answer = ask_sqlite(*state, "SELECT * FROM pragma_application_id,"
                                 " pragma_user_version, pragma_journal_mode,"
                                 " pragma_integrity_check");
-    assert_string_equal(answer, "1936553070|9|wal|ok");
+    assert_string_equal(answer, "1936553070|10|wal|ok");
     free(answer);
 }
 

@@ -36,6 +36,15 @@ static int64_t earlier_ms(struct store *store, int64_t run)
     return ms;
 }
 
+static int64_t all_ms(struct store *store, int64_t run)
+{
+    struct err err = {0};
+    int64_t ms;
+
+    must(store_engines_ms(store, run, &ms, &err));
+    return ms;
+}
+
 static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
 {
     struct err err = {0};
@@ -45,6 +54,7 @@ static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
     must(store_begin(store, &err));
     must(fill_run(store, "first", "minimize", &first, &err));
     must(fill_run(store, "second", "minimize", &second, &err));
+    assert_int_equal(all_ms(store, first), 0);
     start_engine(store, first, 7, 1000);
     assert_int_equal(earlier_ms(store, first), 0);
     start_engine(store, second, 8, 1500);
@@ -52,7 +62,9 @@ static void test_store_resume__sums_up_what_earlier_engines_took(void **state)
     start_engine(store, first, 9, 50000);
     start_engine(store, second, 0, 50500);
     assert_int_equal(earlier_ms(store, first), 2000);
+    assert_int_equal(all_ms(store, second), 49000);
     add_trial(store, first, 1, 50700);
+    assert_int_equal(all_ms(store, first), 2700);
     must(store_set_run_state(store, first, "running", "", 70000, &err));
     start_engine(store, first, 10, 90000); /* the one before was killed */
     must(store_commit(store, &err));
@@ -122,6 +134,7 @@ static void test_store_resume__counts_no_less_than_was_used_up(void **state)
     must(store_add_time_used_up(store, run, 2003, 3000, &err));
     start_engine(store, run, 8, 20000); /* it was killed */
     assert_int_equal(earlier_ms(store, run), 2003);
+    assert_int_equal(all_ms(store, run), 2003);
     add_trial(store, run, 1, 20500);
     start_engine(store, run, 9, 30000);
     must(store_commit(store, &err));

@@ -428,7 +428,7 @@ static void test_store_steps__an_older_store_learns_of_them(void **state)
                 " (SELECT group_concat(cause) FROM job JOIN attempt"
                 "  USING (cause)), (SELECT count(*) FROM pragma_table_info"
                 "  ('job') WHERE name IN ('step', 'cached_from', 'parent'))");
-    assert_string_equal(answer, "ok|9|no_output|3");
+    assert_string_equal(answer, "ok|10|no_output|3");
     free(answer);
     free(ask_sqlite(*state, "UPDATE job SET cause = 'no_luck'"));
     free(ask_sqlite(*state, "UPDATE attempt SET cause = 'no_luck'"));

@@ -14,7 +14,10 @@ enum { MORE_TRIALS = 12 };
 
 void budget_changes_begin(struct history *history)
 {
-    history->budget.trials = history->scenario.trials;
+    history->budget.given = (struct budget_change){
+        .trials = history->scenario.trials,
+        .time_ms = history->scenario.time_ms,
+    };
 }
 
 /* -- What is asked for ----------------------------------------------------*/
@@ -22,7 +25,7 @@ void budget_changes_begin(struct history *history)
 static int64_t draw_trials(const struct history *history, int64_t begun)
 {
     struct rng *rng = &history->world->rng;
-    int64_t now = history->budget.trials, trials;
+    int64_t now = history->budget.given.trials, trials;
 
     switch (rng_below(rng, 4)) {
     case 0:
@@ -40,23 +43,47 @@ static int64_t draw_trials(const struct history *history, int64_t begun)
     return trials < 1 ? 1 : trials;
 }
 
+static int64_t draw_time_ms(const struct history *history)
+{
+    struct rng *rng = &history->world->rng;
+    int64_t used_ms = history_time_at_most_ms(history);
+    int64_t more_ms = rng_percent(rng, 25) ? rng_between(rng, -3000, 3000)
+                                           : rng_magnitude(rng, 1000, 60000);
+
+    return used_ms + more_ms > 0 ? used_ms + more_ms : 1;
+}
+
+/* Few runs without a limit get one: it ends them before much else can. */
+static struct budget_change draw(const struct history *history, int64_t begun)
+{
+    struct rng *rng = &history->world->rng;
+    int time_percent = history->budget.given.time_ms > 0 ? 60 : 10;
+    struct budget_change change = {0};
+
+    if (rng_percent(rng, time_percent))
+        change.time_ms = draw_time_ms(history);
+    if (change.time_ms == 0 || rng_percent(rng, 30))
+        change.trials = draw_trials(history, begun);
+    return change;
+}
+
 static bool has_changes_left(const struct history *history)
 {
     return history->run != 0 && history->budget.asked_count < BUDGET_CHANGES;
 }
 
-int64_t budget_changes_draw(struct history *history)
+struct budget_change budget_changes_draw(struct history *history)
 {
+    struct budget_change change = {0};
     struct record record;
-    int64_t trials;
 
     if (!has_changes_left(history))
-        return 0;
+        return change;
     record_read(&record, false);
-    trials = draw_trials(history, (int64_t)record.job_count);
+    change = draw(history, (int64_t)record.job_count);
     record_clear(&record);
     history->budget.asked_count++;
-    return trials;
+    return change;
 }
 
 static bool is_over(const struct record *record)
@@ -67,19 +94,35 @@ static bool is_over(const struct record *record)
 
 /* One that is over for another reason stays as it is; where nothing could be
  * started that may be mended. */
-static bool is_possible(const struct history *history,
-                        const struct record *record, int64_t trials)
+static bool lacks(const struct record *record,
+                  const struct budget_change *change)
 {
-    int64_t begun = (int64_t)record->job_count;
+    const char *reason = record->run_reason;
 
-    if (history->scenario.step_count > 0)
-        return false;
-    if (!is_over(record))
-        return trials >= begun && trials > 0;
-    return trials > begun &&
-           (strstr(record->run_reason, "all trials of the budget ended") !=
-                NULL ||
-            strstr(record->run_reason, "no trial can be started") != NULL);
+    return (change->trials > 0 &&
+            strstr(reason, "all trials of the budget ended") != NULL) ||
+           (change->time_ms > 0 &&
+            strstr(reason, "the time budget is used up") != NULL) ||
+           strstr(reason, "no trial can be started") != NULL;
+}
+
+static enum chance chance_of(const struct history *history,
+                             const struct record *record,
+                             const struct budget_change *change)
+{
+    int64_t least = (int64_t)record->job_count + is_over(record);
+    bool is_workflow = history->scenario.step_count > 0;
+
+    if (is_workflow && (change->trials > 0 || is_over(record)))
+        return IMPOSSIBLE;
+    if (is_over(record) && !lacks(record, change))
+        return IMPOSSIBLE;
+    if (change->trials > 0 && change->trials < least)
+        return IMPOSSIBLE;
+    return change->time_ms == 0 ||
+                   change->time_ms > history_time_at_most_ms(history)
+               ? POSSIBLE
+               : UNSURE;
 }
 
 bool budget_changes_plan(struct history *history)
@@ -92,8 +135,8 @@ bool budget_changes_plan(struct history *history)
         return false;
     record_read(&record, false);
     budget->asked_count++;
-    budget->asked = draw_trials(history, (int64_t)record.job_count);
-    budget->is_possible = is_possible(history, &record, budget->asked);
+    budget->asked = draw(history, (int64_t)record.job_count);
+    budget->chance = chance_of(history, &record, &budget->asked);
     budget->was_over = history->is_over;
     budget->was_recorded = is_over(&record);
     budget->before = (int64_t)record.budget_count;
@@ -103,29 +146,32 @@ bool budget_changes_plan(struct history *history)
 
 /* -- What comes of it -----------------------------------------------------*/
 
+#define CHANGE            "%" PRId64 " trials, %" PRId64 " ms"
+#define OF_CHANGE(change) (change)->trials, (change)->time_ms
+
 int budget_changes_apply(struct history *history, struct run *run,
                          struct err *err)
 {
     struct budget_changes *budget = &history->budget;
-    int64_t trials = budget->asked;
+    const struct budget_change asked = budget->asked;
 
-    if (trials == 0)
+    if (!budget_change_is_any(&asked))
         return 1;
-    world_trace("its budget is to be %" PRId64 " trials", trials);
-    if (budget_change_trials(run, trials, err) == 0) {
-        if (!budget->is_possible)
-            world_fail("the budget became %" PRId64 " trials", trials);
-        budget_changes_acknowledge(history, trials);
-        budget->asked = 0;
+    world_trace("its budget is to be " CHANGE, OF_CHANGE(&asked));
+    if (budget_change_make(run, &asked, err) == 0) {
+        if (budget->chance == IMPOSSIBLE)
+            world_fail("the budget became " CHANGE, OF_CHANGE(&asked));
+        budget_changes_acknowledge(history, &asked);
+        budget->asked = (struct budget_change){0};
         return 1;
     }
     if (err->kind != ERR_USAGE && err->kind != ERR_BUSY)
         return -1;
-    if (budget->is_possible)
-        world_fail("the budget cannot be %" PRId64 " trials: %s", trials,
+    if (budget->chance == POSSIBLE)
+        world_fail("the budget cannot be " CHANGE ": %s", OF_CHANGE(&asked),
                    err->text);
     world_trace("it is refused: %s", err->text);
-    budget->asked = 0;
+    budget->asked = (struct budget_change){0};
     return 0;
 }
 
@@ -135,10 +181,10 @@ void budget_changes_settle(struct history *history)
     struct record record;
     bool is_changed;
 
-    if (budget->asked == 0)
+    if (!budget_change_is_any(&budget->asked))
         return;
-    budget_changes_doubt(history, budget->asked);
-    budget->asked = 0;
+    budget_changes_doubt(history, &budget->asked);
+    budget->asked = (struct budget_change){0};
     record_read(&record, false);
     is_changed = (int64_t)record.budget_count > budget->before;
     if (budget->was_recorded && is_changed == is_over(&record))
@@ -150,51 +196,122 @@ void budget_changes_settle(struct history *history)
     record_clear(&record);
 }
 
-void budget_changes_acknowledge(struct history *history, int64_t trials)
+void budget_changes_acknowledge(struct history *history,
+                                const struct budget_change *change)
 {
     struct budget_changes *budget = &history->budget;
     struct record record;
 
-    budget->trials = trials;
-    budget->doubted_count = 0;
+    for (int i = 0; i < budget->doubted_count; i++) {
+        if (change->trials > 0)
+            budget->doubted[i].trials = 0;
+        if (change->time_ms > 0)
+            budget->doubted[i].time_ms = 0;
+    }
+    if (change->trials > 0)
+        budget->given.trials = change->trials;
+    if (change->time_ms > 0)
+        budget->given.time_ms = change->time_ms;
     budget->done_count++;
     record_read(&record, false);
     budget_changes_check(history, &record);
     record_clear(&record);
 }
 
-void budget_changes_doubt(struct history *history, int64_t trials)
+void budget_changes_doubt(struct history *history,
+                          const struct budget_change *change)
 {
     struct budget_changes *budget = &history->budget;
+    struct budget_change given;
     struct record record;
 
-    budget->doubted[budget->doubted_count++] = trials;
+    budget->doubted[budget->doubted_count++] = *change;
     budget->all_doubted_count++;
     record_read(&record, false);
-    world_trace("whether the budget is %" PRId64 " trials was not said: it is "
-                "%" PRId64,
-                trials, budget_changes_trials(history, &record));
+    given = budget_changes_given(history, &record);
+    world_trace("whether the budget is " CHANGE " was not said: it is " CHANGE,
+                OF_CHANGE(change), OF_CHANGE(&given));
     budget_changes_check(history, &record);
     record_clear(&record);
+}
+
+static bool is_doubted(const struct budget_changes *budget, int64_t trials,
+                       int64_t time_ms)
+{
+    for (int i = 0; i < budget->doubted_count; i++) {
+        if ((trials > 0 && budget->doubted[i].trials == trials) ||
+            (time_ms > 0 && budget->doubted[i].time_ms == time_ms))
+            return true;
+    }
+    return false;
 }
 
 bool budget_changes_allow(const struct history *history, int64_t trials)
 {
     const struct budget_changes *budget = &history->budget;
-    bool is_allowed = trials == budget->trials;
 
-    for (int i = 0; i < budget->doubted_count; i++)
-        is_allowed |= trials == budget->doubted[i];
-    return is_allowed;
+    return trials == budget->given.trials || is_doubted(budget, trials, 0);
+}
+
+static bool allow_time(const struct history *history, int64_t time_ms)
+{
+    const struct budget_changes *budget = &history->budget;
+
+    return time_ms == budget->given.time_ms || is_doubted(budget, 0, time_ms);
+}
+
+/* The most that it may have. */
+static int64_t most_trials(const struct budget_changes *budget)
+{
+    int64_t most = budget->given.trials;
+
+    for (int i = 0; i < budget->doubted_count; i++) {
+        if (budget->doubted[i].trials > most)
+            most = budget->doubted[i].trials;
+    }
+    return most;
+}
+
+int64_t budget_changes_time_limit_ms(const struct history *history)
+{
+    const struct budget_changes *budget = &history->budget;
+    int64_t most = budget->given.time_ms;
+
+    for (int i = 0; most > 0 && i < budget->doubted_count; i++) {
+        if (budget->doubted[i].time_ms > most)
+            most = budget->doubted[i].time_ms;
+    }
+    return most;
+}
+
+/* There is always room for what there was room for before. */
+void budget_changes_refuse(const struct history *history,
+                           const struct budget_change *change,
+                           const char *error)
+{
+    bool has_room = strstr(error, "trials or more") != NULL &&
+                    change->trials >= most_trials(&history->budget);
+    bool has_time = strstr(error, "so much time") != NULL &&
+                    change->time_ms > history_time_at_most_ms(history);
+
+    if (has_room || has_time)
+        world_fail("the budget cannot be " CHANGE ": %s", OF_CHANGE(change),
+                   error);
 }
 
 /* -- Checks ---------------------------------------------------------------*/
 
-int64_t budget_changes_trials(const struct history *history,
-                              const struct record *record)
+struct budget_change budget_changes_given(const struct history *history,
+                                          const struct record *record)
 {
-    return record->budget_trials > 0 ? record->budget_trials
-                                     : history->scenario.trials;
+    const struct scenario *scenario = &history->scenario;
+
+    return (struct budget_change){
+        .trials = record->budget_trials > 0 ? record->budget_trials
+                                            : scenario->trials,
+        .time_ms = record->budget_time_ms > 0 ? record->budget_time_ms
+                                              : scenario->time_ms,
+    };
 }
 
 /* No trial began that the budget of its time had no room for. */
@@ -206,6 +323,8 @@ static void check_room(const struct history *history,
     for (size_t i = 0; i < record->budget_count; i++) {
         const struct record_budget *change = &record->budgets[i];
 
+        if (change->trials == 0)
+            continue;
         if (change->begun > trials || change->begun > change->trials)
             world_fail("%" PRId64 " trials had begun when their budget was "
                        "changed from %" PRId64 " to %" PRId64,
@@ -217,26 +336,43 @@ static void check_room(const struct history *history,
                    record->job_count, trials);
 }
 
+/* The row has what the last of the events says of it. */
+static void check_row(const struct record *record)
+{
+    int64_t trials = 0, time_ms = 0;
+
+    for (size_t i = 0; i < record->budget_count; i++) {
+        if (record->budgets[i].trials > 0)
+            trials = record->budgets[i].trials;
+        if (record->budgets[i].time_ms > 0)
+            time_ms = record->budgets[i].time_ms;
+    }
+    if (record->budget_trials != trials || record->budget_time_ms != time_ms)
+        world_fail("the budget is " CHANGE ", by the events " CHANGE,
+                   record->budget_trials, record->budget_time_ms, trials,
+                   time_ms);
+}
+
 void budget_changes_check(const struct history *history,
                           const struct record *record)
 {
     const struct budget_changes *budget = &history->budget;
-    int64_t trials = budget_changes_trials(history, record);
+    const struct budget_change given = budget_changes_given(history, record);
     int count = (int)record->budget_count;
-    int64_t last = count > 0 ? record->budgets[count - 1].trials : 0;
 
-    if (record->run_state[0] == '\0' || history->scenario.step_count > 0)
+    if (record->run_state[0] == '\0')
         return;
-    if (record->budget_trials != last)
-        world_fail("the budget is %" PRId64 " trials, by the events %" PRId64,
-                   record->budget_trials, last);
-    if (!budget_changes_allow(history, trials))
-        world_fail("the budget is %" PRId64 " trials, and was to be %" PRId64,
-                   trials, budget->trials);
+    check_row(record);
+    if (!allow_time(history, given.time_ms) ||
+        (history->scenario.step_count == 0 &&
+         !budget_changes_allow(history, given.trials)))
+        world_fail("the budget is " CHANGE ", and was to be " CHANGE,
+                   OF_CHANGE(&given), OF_CHANGE(&budget->given));
     if (count < budget->done_count ||
         count > budget->done_count + budget->all_doubted_count)
         world_fail("%d changes of the budget are in the record, and %d were "
                    "acknowledged",
                    count, budget->done_count);
-    check_room(history, record);
+    if (history->scenario.step_count == 0)
+        check_room(history, record);
 }

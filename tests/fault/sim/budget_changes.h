@@ -7,11 +7,13 @@
 
 #include "base/err.h"
 #include "base/rng.h"
+#include "orchestrator/budget_change.h"
 
 /*
- * `smtune resume --trials`: the run's user gives it more trials, or fewer, be
- * it under way, stopped, crashed or over. What was acknowledged stands; what
- * was asked for, and never answered, is there wholly or not at all.
+ * `smtune resume --trials --time`: the run's user gives it more trials or time,
+ * or less, be it under way, stopped, crashed or over. What was acknowledged
+ * stands; what was asked for, and never answered, is there wholly or not at
+ * all.
  */
 
 struct history;
@@ -20,18 +22,24 @@ struct run;
 
 enum { BUDGET_CHANGES = 5 /* that may be asked for in one history */ };
 
+/* How long engines ran is not known to the millisecond. */
+enum chance { IMPOSSIBLE, UNSURE, POSSIBLE };
+
 struct budget_changes {
-    int64_t trials; /* by the last change that was acknowledged, or the file */
-    int64_t doubted[BUDGET_CHANGES]; /* asked for since then */
+    /* By the changes that were acknowledged, else the file; no time is no
+     * limit. */
+    struct budget_change given;
+    /* Asked for since then; what was acknowledged later is 0. */
+    struct budget_change doubted[BUDGET_CHANGES];
     int doubted_count;
     int asked_count, done_count, all_doubted_count;
 
-    /* What the engine that comes is asked for before it begins; 0: nothing. */
-    int64_t asked;
-    bool is_possible;  /* it is to be allowed */
-    bool was_over;     /* the run, before that was asked */
-    bool was_recorded; /* that it was */
-    int64_t before;    /* how many changes the record had by then */
+    /* What the engine that comes is asked for before it begins. */
+    struct budget_change asked;
+    enum chance chance; /* that it is allowed */
+    bool was_over;      /* the run, before that was asked */
+    bool was_recorded;  /* that it was */
+    int64_t before;     /* how many changes the record had by then */
 };
 
 void budget_changes_begin(struct history *history);
@@ -49,19 +57,27 @@ void budget_changes_settle(struct history *history);
 
 /* ---- of an engine ---- */
 
-/* A number to ask an engine for; 0: none. */
-int64_t budget_changes_draw(struct history *history);
-void budget_changes_acknowledge(struct history *history, int64_t trials);
+/* What to ask an engine for; perhaps nothing. */
+struct budget_change budget_changes_draw(struct history *history);
+void budget_changes_acknowledge(struct history *history,
+                                const struct budget_change *change);
 /* No answer came, or one of which it is not known what was done before. */
-void budget_changes_doubt(struct history *history, int64_t trials);
-/* Whether the run may have that budget now. */
+void budget_changes_doubt(struct history *history,
+                          const struct budget_change *change);
+/* The engine had no reason not to refuse it. */
+void budget_changes_refuse(const struct history *history,
+                           const struct budget_change *change,
+                           const char *error);
+/* Whether the run may have so many trials now. */
 bool budget_changes_allow(const struct history *history, int64_t trials);
+/* How long it may run, at most; 0: there is no limit. */
+int64_t budget_changes_time_limit_ms(const struct history *history);
 
 /* ---- checks ---- */
 
-/* How many trials the run may have. */
-int64_t budget_changes_trials(const struct history *history,
-                              const struct record *record);
+/* How many trials and how much time the run may have. */
+struct budget_change budget_changes_given(const struct history *history,
+                                          const struct record *record);
 /* The record has what was acknowledged, and nothing by halves. */
 void budget_changes_check(const struct history *history,
                           const struct record *record);

@@ -7,9 +7,6 @@
 
 #include "base/compiler.h"
 
-/* A jump of the wall clock that small may stay unseen. */
-enum { SMALL_JUMP_MS = 500 };
-
 static bool same(double a, double b)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fabs(a);
@@ -253,7 +250,8 @@ static void check_verdict(const struct history *history,
 {
     const struct scenario *scenario = &history->scenario;
     int64_t count = (int64_t)record->job_count;
-    int64_t trials = budget_changes_trials(history, record);
+    struct budget_change given = budget_changes_given(history, record);
+    int64_t trials = given.trials;
     bool is_as_it_says = false;
 
     if (history->result.state == RUN_FAILED &&
@@ -266,9 +264,8 @@ static void check_verdict(const struct history *history,
             !(scenario->has_target && has_reached_target(scenario, record));
         break;
     case BUDGET_TIME:
-        is_as_it_says = scenario->time_ms > 0 &&
-                        history->known_ms + SMALL_JUMP_MS * history->jumps >=
-                            scenario->time_ms;
+        is_as_it_says = given.time_ms > 0 &&
+                        history_time_at_most_ms(history) >= given.time_ms;
         break;
     case BUDGET_TARGET:
         /* who reached it may have been put back since */

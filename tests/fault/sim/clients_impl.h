@@ -21,11 +21,11 @@ struct client {
     const struct request_kind *kind;
     struct buf in;
     bool is_answered;
-    bool was_paused;     /* when it asked that it goes on */
-    int64_t trials;      /* that the run is to have; 0: it asked for none */
-    size_t ends;         /* of trials, when it asked */
-    size_t ends_at_most; /* when it was answered */
-    size_t told;         /* ends that it heard of since */
+    bool was_paused;             /* when it asked that it goes on */
+    struct budget_change change; /* that it asks for */
+    size_t ends;                 /* of trials, when it asked */
+    size_t ends_at_most;         /* when it was answered */
+    size_t told;                 /* ends that it heard of since */
 };
 
 struct clients {

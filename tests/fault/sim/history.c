@@ -30,6 +30,7 @@ enum {
     FIRST_DESCRIPTOR = 3,
     /* What a session may take for its beginning, its end, and slow turns. */
     SLACK_MS = 2000,
+    SMALL_JUMP_MS = 500,
     /* In how many steps a request is done, and what came before it. */
     CHANGE_STEPS = 40
 };
@@ -71,17 +72,26 @@ static void on_tick(void *user, const struct engine_status *status)
 {
     struct history *history = user;
     const struct scenario *scenario = &history->scenario;
+    int64_t limit_ms = budget_changes_time_limit_ms(history);
     int64_t spent_ms = history->engine_ms + history->world->now_ms -
                        history->session_ms -
                        clients_paused_ms(history->world->clients);
 
     (void)status;
-    if (scenario->time_ms > 0 && scenario->full == 0 &&
-        !history->world->is_signalled && history->reopenings.count == 0 &&
-        spent_ms > scenario->time_ms + scenario->grace_ms + SLACK_MS)
+    if (limit_ms > 0 && scenario->full == 0 && !history->world->is_signalled &&
+        history->reopenings.count == 0 &&
+        spent_ms > limit_ms + scenario->grace_ms + SLACK_MS)
         world_fail("the engine runs for %" PRId64 " ms, and has %" PRId64,
-                   spent_ms, scenario->time_ms);
+                   spent_ms, limit_ms);
     world_step();
+}
+
+int64_t history_time_at_most_ms(const struct history *history)
+{
+    const struct world *world = history->world;
+    int64_t now_ms = world->is_armed ? world->now_ms - history->session_ms : 0;
+
+    return history->known_ms + now_ms + SMALL_JUMP_MS * history->jumps;
 }
 
 /* -- What is done to an engine --------------------------------------------*/
@@ -136,7 +146,8 @@ static void plan_crash(struct history *history)
         return;
     world->crash =
         rng_percent(&world->rng, scenario->power) ? CRASH_POWER : CRASH_KILL;
-    if (history->budget.asked > 0 && rng_percent(&world->rng, 40))
+    if (budget_change_is_any(&history->budget.asked) &&
+        rng_percent(&world->rng, 40))
         world->crash_at_step = rng_between(&world->rng, 1, CHANGE_STEPS);
     else if (rng_percent(&world->rng, 40))
         world_schedule(world, soon(world), on_kill, world);

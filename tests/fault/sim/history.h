@@ -49,6 +49,10 @@ struct history {
  * answered yet. */
 void history_disturb(struct history *history, bool may_crash);
 
+/* How long engines have run by now, at most: a jump of the wall clock that is
+ * small may stay unseen. */
+int64_t history_time_at_most_ms(const struct history *history);
+
 struct history_options {
     uint64_t seed;
     enum world_sabotage sabotage;

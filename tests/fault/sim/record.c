@@ -52,6 +52,7 @@ static void on_run(struct record *record, sqlite3_stmt *statement)
     snprintf(record->run_reason, RECORD_REASON, "%s",
              (const char *)sqlite3_column_text(statement, 1));
     record->budget_trials = sqlite3_column_int64(statement, 2);
+    record->budget_time_ms = sqlite3_column_int64(statement, 3);
 }
 
 static void on_budget(struct record *record, sqlite3_stmt *statement)
@@ -61,7 +62,8 @@ static void on_budget(struct record *record, sqlite3_stmt *statement)
                  &record->budget_capacity, sizeof(*record->budgets));
     record->budgets[record->budget_count++] = (struct record_budget){
         .trials = sqlite3_column_int64(statement, 0),
-        .begun = sqlite3_column_int64(statement, 1),
+        .time_ms = sqlite3_column_int64(statement, 1),
+        .begun = sqlite3_column_int64(statement, 2),
     };
 }
 
@@ -208,10 +210,12 @@ void record_read(struct record *record, bool is_thorough)
     *record = (struct record){.jobs = NULL};
     if (is_thorough)
         read_rows(db, "PRAGMA integrity_check", on_check, record);
-    read_rows(db, "SELECT state, reason, budget_trials FROM run", on_run,
-              record);
+    read_rows(db,
+              "SELECT state, reason, budget_trials, budget_time_ms FROM run",
+              on_run, record);
     read_rows(db,
               "SELECT json_extract(detail, '$.budget_trials'),"
+              " json_extract(detail, '$.budget_time_ms'),"
               " (SELECT count(*) FROM event AS earlier"
               "  WHERE earlier.event = 'suggested' AND earlier.seq < event.seq)"
               " FROM event WHERE event = 'budget_changed' ORDER BY seq",

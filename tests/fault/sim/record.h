@@ -48,8 +48,8 @@ struct record_enqueued {
 
 /* A change of the run's budget. */
 struct record_budget {
-    int64_t trials;
-    int64_t begun; /* how many trials had */
+    int64_t trials, time_ms; /* 0: as before */
+    int64_t begun;           /* how many trials had */
 };
 
 struct record_step {
@@ -59,7 +59,7 @@ struct record_step {
 
 struct record {
     char run_state[RECORD_WORD], run_reason[RECORD_REASON];
-    int64_t budget_trials;         /* 0: as many as its file says */
+    int64_t budget_trials, budget_time_ms; /* 0: as its file says */
     struct record_budget *budgets; /* the changes, one after the other */
     size_t budget_count, budget_capacity;
     struct record_enqueued *enqueued; /* in their order */

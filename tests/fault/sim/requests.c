@@ -186,42 +186,42 @@ static void doubt_put_back(struct clients *clients, struct client *client)
 static bool change_budget(struct clients *clients, struct client *client,
                           json_t *request)
 {
-    client->trials = budget_changes_draw(clients->history);
-    json_object_set_new(request, "trials", json_integer(client->trials));
-    return client->trials > 0 && end_pause(clients, client, request);
+    const struct budget_change change = budget_changes_draw(clients->history);
+
+    client->change = change;
+    if (change.trials > 0)
+        json_object_set_new(request, "trials", json_integer(change.trials));
+    if (change.time_ms > 0)
+        json_object_set_new(request, "time_ms", json_integer(change.time_ms));
+    return budget_change_is_any(&change) && end_pause(clients, client, request);
 }
 
 static void on_budget_changed(struct clients *clients, struct client *client,
                               const json_t *reply)
 {
     (void)reply;
-    if (clients->history->scenario.step_count > 0)
+    if (clients->history->scenario.step_count > 0 && client->change.trials > 0)
         world_fail("a workflow's budget became %" PRId64 " trials",
-                   client->trials);
-    budget_changes_acknowledge(clients->history, client->trials);
+                   client->change.trials);
+    budget_changes_acknowledge(clients->history, &client->change);
 }
 
 static void doubt_budget(struct clients *clients, struct client *client)
 {
-    budget_changes_doubt(clients->history, client->trials);
+    budget_changes_doubt(clients->history, &client->change);
 }
 
-/* Where the disk does not fail it is not known to be done; and there is always
- * room for what there was room for before. */
+/* Where the disk fails it is not known whether it was done. */
 static void on_budget_refused(struct clients *clients, struct client *client,
                               const json_t *reply)
 {
-    const struct history *history = clients->history;
-    const struct scenario *scenario = &history->scenario;
+    const struct scenario *scenario = &clients->history->scenario;
     const char *error = json_string_value(json_object_get(reply, "error"));
 
     if (scenario->faults > 0 || scenario->full > 0 || scenario->denials > 0)
         doubt_budget(clients, client);
-    else if (strstr(error, "its budget can be") != NULL &&
-             client->trials >= history->budget.trials &&
-             history->budget.doubted_count == 0)
-        world_fail("the budget cannot be %" PRId64 " trials: %s",
-                   client->trials, error);
+    else
+        budget_changes_refuse(clients->history, &client->change, error);
     clients->is_paused = client->was_paused;
     clients->paused_at_ms = world_of(clients)->now_ms;
 }
