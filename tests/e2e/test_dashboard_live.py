@@ -102,7 +102,7 @@ class Follower:
         if header["since"] == 0:
             self.rows = {}
         else:
-            assert header["since"] == self.seq
+            assert header["since"] <= self.seq <= header["seq"]
         self.rows.update((row["number"], row) for row in rows)
         self.seq = header["seq"]
 
@@ -113,7 +113,7 @@ class Follower:
     def hear(self, name, data):
         if name != "rows" or data["seq"] <= self.seq:
             return
-        if "columns" in data and data["since"] == self.seq:
+        if "columns" in data and data["since"] <= self.seq:
             self.take(base64.b64decode(data["columns"]))
             self.deltas += 1
         else:

@@ -94,7 +94,7 @@ export async function openRun(id: number, onGone: () => void): Promise<OpenRun> 
   };
   const onRows = ({ since, seq, columns }: Rows) => {
     if (seq <= latest.seq) return;
-    if (columns !== undefined && since === latest.seq) take(decodeBlock(bytesOf(columns)));
+    if (columns !== undefined && since <= latest.seq) take(decodeBlock(bytesOf(columns)));
     else void catchUp().catch(() => undefined); // the next news ask again
   };
   const stop = listen(id, {
