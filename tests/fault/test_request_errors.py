@@ -80,3 +80,32 @@ def test_yes_is_said_to_what_was_done(sanitized_drill, fault):
             assert query(it, "SELECT budget_trials FROM run") == [7], n
             assert query(it, "SELECT budget_time_ms FROM run") == [
                 NINE_HOURS_MS], n
+
+
+def runs(it):
+    """Whether the record has it that a trial does."""
+    return "attempt_running" in query(it, "SELECT event FROM event")
+
+
+def test_no_is_said_where_nothing_else_fails(sanitized_drill):
+    """The engine's one trial sleeps: what it commits is what it is asked for."""
+    n, status = 2, 0
+    while status == 0:
+        n += 1
+        assert n < 40
+        it = sanitized_drill(trials=2, parallel=1, pause=60)
+        engine = it.go_on(f"smtune:EIO:commit@{n}")
+        while engine.poll() is None and it.ran() == 0:
+            time.sleep(0.002)
+        while engine.poll() is None and not runs(it):
+            time.sleep(0.002)
+        if engine.poll() is not None:
+            continue  # what failed came before
+        status = it.start("enqueue", "drill", "x=0.515625").wait(60)
+        said = it.last_said()
+        engine.terminate()
+        engine.wait(60)
+        it.check_record()
+        it.check_store()
+        assert len(query(it, "SELECT idx FROM enqueued")) == (status == 0), n
+    assert "the commit was made to fail" in said, said
