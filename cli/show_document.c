@@ -60,6 +60,8 @@ static int add_run(struct document *document, const struct run_view *view,
     snprintf(seed, sizeof(seed), "%" PRIu64, row->seed);
     status = document_fields(document, NULL, columns, cells, ARRAY_LEN(columns),
                              err);
+    if (status == 0)
+        status = run_document_time(document, view, err);
     free(directory);
     return status;
 }
@@ -102,7 +104,6 @@ static int add_experiment(struct document *document, const struct cli *cli,
                           const struct run_view *view, struct err *err)
 {
     if (add_run(document, view, err) < 0 ||
-        run_document_time(document, view, err) < 0 ||
         remarks_add(document, cli, view, 0, err) < 0 ||
         run_document_objectives(document, view, err) < 0 ||
         add_earlier_runs(document, view, err) < 0 ||
@@ -122,8 +123,6 @@ static int add_workflow(struct document *document, const struct cli *cli,
 
     if (status == 0)
         status = add_run(document, view, err);
-    if (status == 0)
-        status = run_document_time(document, view, err);
     if (status == 0)
         status = remarks_add(document, cli, view, 0, err);
     if (status == 0)
