@@ -53,8 +53,13 @@ B     := build
 S     := build/san
 DIRS  := base store strategies workflows executors orchestrator dashboard \
          cli training
-MAINS := $(wildcard cli/main.c executors/shim.c training/main.c)
-SRC   := $(filter-out $(MAINS),$(wildcard $(DIRS:%=%/*.c)))
+# Files that rules below name.
+SHIM    := executors/shim
+SCHEMA  := store/schema
+OPENAPI := dashboard/api_openapi
+MAINS := $(wildcard cli/main.c $(SHIM).c training/main.c)
+SRC   := $(filter-out $(MAINS) training/mpi/%, \
+         $(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c) $(DIRS:%=%/*/*/*.c)))
 PROGS := $(if $(filter cli/%,$(MAINS)),smtune) \
          $(if $(filter executors/%,$(MAINS)),smtune-shim) \
          $(if $(filter training/%,$(MAINS)),smtrain)
@@ -136,9 +141,9 @@ $B/flags $S/flags: FORCE
 	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
 
 # The tables' SQL becomes a part of the program.
-$B/store/schema.o $S/store/schema.o: $(wildcard store/schema*.sql)
+$B/$(SCHEMA).o $S/$(SCHEMA).o: $(wildcard $(SCHEMA)*.sql)
 
-$B/dashboard/api_openapi.o $S/dashboard/api_openapi.o: dashboard/schemas.json
+$B/$(OPENAPI).o $S/$(OPENAPI).o: dashboard/schemas.json
 
 # And the page's files, compressed.
 PAGE := $(basename $(wildcard dashboard/web/dist/*.gz))
@@ -158,7 +163,7 @@ $B/libsmtune.a: $(SRC:%.c=$B/%.o) $B/dashboard/page_files.o
 $S/libsmtune.a: $(SRC:%.c=$S/%.o) $S/dashboard/page_files.o
 
 $B/smtune $S/smtune: %/smtune: %/cli/main.o %/libsmtune.a
-$B/smtune-shim $S/smtune-shim: %/smtune-shim: %/executors/shim.o %/libsmtune.a
+$B/smtune-shim $S/smtune-shim: %/smtune-shim: %/$(SHIM).o %/libsmtune.a
 $B/smtrain $S/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 ifneq ($(findstring address,$(SAN)),)
 $(filter-out %/smtrain,$(PROGS:%=$S/%)) $(DENIED): $S/tests/leaks.o
@@ -207,7 +212,7 @@ $(FUZZ): MORE = -fsanitize=fuzzer
 # The same programs with fault points (tests/fault/points.h).
 $B/fault/smtune $S/fault/smtune: %/fault/smtune: \
  %/cli/main.o %/tests/fault/store_points.o
-$B/fault/smtune-shim $S/fault/smtune-shim: %/fault/smtune-shim: %/executors/shim.o
+$B/fault/smtune-shim $S/fault/smtune-shim: %/fault/smtune-shim: %/$(SHIM).o
 $(KILLED) $(DENIED): MORE = $(WRAPPED)
 $(KILLED): $B/tests/fault/points.o $B/tests/fault/calls.o $B/libsmtune.a
 $(DENIED): $S/tests/fault/points.o $S/tests/fault/calls.o $S/libsmtune.a
