@@ -32,6 +32,15 @@ FAULTS = [
     ("arrows", "base/json.c", "# include <yaml.h>\n", "<yaml.h> is for"),
     ("arrows", "cli/x.c", "#include <gsl/gsl_rng.h>\n", "<gsl/gsl_rng.h>"),
     ("arrows", "base/x.h", "#include <uv.h>\n", "<uv.h> is for"),
+    ("arrows", "store/deep/er/x.c", '#include "executors/executor.h"\n',
+     "store/ may not include executors/"),
+    ("paths", "docs/x.md", "See `base/b.h` and `base/NAME.h`.\n",
+     "docs/x.md:1: there is no base/b.h"),
+    ("paths", "base/x.c", "int x; /* as base/b.c has it */\n",
+     "there is no base/b.c"),
+    ("paths", "base/x.c", "/*\n * as in store/b/c.h.\n */\n",
+     "base/x.c:2: there is no store/b/c.h"),
+    ("paths", "tests/x.py", "x = 1  \x23 of base/b.c\n", "there is no base/b.c"),
     ("words", "base/x.c", SPDX + "void f(char *a) { strcpy(a, a); }\n",
      "do not use strcpy()"),
     ("words", "cli/x.c", SPDX + "int f(void)\n{\n    system(0);\n}\n",
@@ -84,11 +93,39 @@ def test_clean_tree_passes(check, tree):
 
 @pytest.mark.parametrize("check, name, text, complaint", FAULTS)
 def test_fault_is_rejected(check, name, text, complaint, tree):
-    (tree / name).parent.mkdir(exist_ok=True)
+    (tree / name).parent.mkdir(parents=True, exist_ok=True)
     (tree / name).write_text(text)
     result = run(check, tree)
     assert result.returncode != 0
     assert complaint in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("rows, complaint", [
+    ("base:\na: b\nb: c\nc: a\n", "a circle: "),
+    ("base: a\na:\n", "base: no arrow may go to a/"),
+    ("base:\na: b\n", "a: no arrow may go to b/"),
+    ("base:\nbase/conf:\na/b:\na: a/b\n", None),
+])
+def test_table_of_arrows(rows, complaint, tree, tmp_path):
+    shutil.copy(HERE / "arrows", tmp_path)
+    (tmp_path / "folders").write_text(rows)
+    result = subprocess.run([tmp_path / "arrows", tree], capture_output=True,
+                            text=True)
+    assert (result.returncode != 0) == (complaint is not None), result.stdout
+    assert (complaint or "") in result.stdout
+
+
+def test_file_belongs_to_the_longest_row(tree, tmp_path):
+    shutil.copy(HERE / "arrows", tmp_path)
+    (tmp_path / "folders").write_text("base:\na:\na/b: a\n")
+    for name in ("a/b/c", "a/d"):
+        (tree / name).mkdir(parents=True)
+    (tree / "a/x.c").write_text('#include "a/d/x.h"\n#include "base/a.h"\n')
+    (tree / "a/b/c/x.c").write_text('#include "a/x.h"\n#include "a/b/x.h"\n')
+    (tree / "a/d/x.c").write_text('#include "a/b/x.h"\n')
+    result = subprocess.run([tmp_path / "arrows", tree], capture_output=True,
+                            text=True)
+    assert result.stdout == "a/d/x.c:1: a/ may not include a/b/\n"
 
 
 def test_words_in_comments_and_strings_are_no_fault(tree):
