@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/conf/schema.h"
+#include "base/expr/template_shell.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/schema.h"
-#include "base/template_shell.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/init_templates.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "cli/cmd.h"
 
 /* One write, so that the lines of several processes never mix. */

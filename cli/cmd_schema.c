@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/schema.h"
+#include "base/conf/schema.h"
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "orchestrator/experiment.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "cli/cmd.h"
 #include "cli/drive.h"
 #include "cli/warm.h"

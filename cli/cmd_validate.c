@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/drive.h"

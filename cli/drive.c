@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/mem.h"
 #include "cli/run_below.h"
 #include "cli/run_end.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "orchestrator/control_once.h"
 #include "orchestrator/enqueue.h"
 #include "orchestrator/run.h"

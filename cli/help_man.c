@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/roff.h"
+#include "base/conf/roff.h"
 #include "cli/common.h"
 #include "cli/help.h"
 

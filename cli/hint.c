@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/template_shell.h"
+#include "base/expr/template_shell.h"
 #include "cli/cmd.h"
 #include "cli/common.h"
 

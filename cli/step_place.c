@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 enum { DEPTH_MAX = 64 };
 

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/attempt_place.h"

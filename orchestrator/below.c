@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/expr/template.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/template.h"
 
 static char *resolve(const struct channel *channel, const char *path)
 {

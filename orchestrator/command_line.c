@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/expr/template_shell.h"
 #include "base/mem.h"
-#include "base/template_shell.h"
 #include "strategies/scheduler.h"
 
 int command_line_expand(const struct task *task, const struct value *values,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 /* The text of a `command` or `shell`, and the names that its templates may
  * use. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/conf/schema.h"
 #include "base/mem.h"
-#include "base/schema.h"
 
 /* The key `executor`: what was read, put into struct executor_options. */
 

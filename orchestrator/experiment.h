@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/diag.h"
+#include "base/conf/diag.h"
+#include "base/conf/schema.h"
 #include "base/err.h"
-#include "base/schema.h"
 #include "executors/executor.h"
 #include "orchestrator/task.h"
 #include "strategies/scheduler.h"

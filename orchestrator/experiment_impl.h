@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_EXPERIMENT_IMPL_H
 #define SMTUNE_ORCHESTRATOR_EXPERIMENT_IMPL_H
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "orchestrator/experiment.h"
 
 /* What the files of orchestrator/experiment*.c share; nobody else includes

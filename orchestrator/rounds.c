@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 /* Up to which every whole number is a double. */
 static const double exact_max = 9007199254740992.0;

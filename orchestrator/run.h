@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/err.h"
 #include "orchestrator/spec.h"
 #include "store/store.h"

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "base/value.h"
 
 /*

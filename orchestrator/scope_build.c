@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/expr/template.h"
 #include "base/mem.h"
-#include "base/template.h"
 #include "orchestrator/workflow_impl.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/fs.h"
 #include "orchestrator/workflow.h"
 

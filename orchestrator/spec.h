@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/err.h"
 #include "orchestrator/experiment.h"
 

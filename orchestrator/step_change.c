@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/mem.h"
 
 struct comparison {

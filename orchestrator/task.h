@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/metrics.h"
-#include "base/template.h"
+#include "base/expr/template.h"
+#include "base/metrics/metrics.h"
 #include "executors/executor.h"
 
 /*

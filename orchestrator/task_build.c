@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/regex.h"
-#include "base/schema.h"
 #include "orchestrator/executor_build.h"
 
 /* Whether templates may be compiled, and this one's names are known. */

@@ -7,9 +7,9 @@
 #include <strings.h>
 
 #include "base/compiler.h"
+#include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/regex.h"
-#include "base/schema.h"
 
 /* Linux has a name for each of the first 31 signals. */
 enum { EXIT_STATUS_MAX = 255, SIGNAL_MAX = 64, SIGNAL_NAMES = 31 };

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 
 struct buf;
 

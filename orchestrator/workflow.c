@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/workflow_impl.h"

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/diag.h"
+#include "base/conf/diag.h"
+#include "base/conf/schema.h"
 #include "base/err.h"
-#include "base/schema.h"
-#include "base/template.h"
+#include "base/expr/template.h"
 #include "base/value.h"
 #include "executors/executor.h"
 #include "orchestrator/experiment.h"

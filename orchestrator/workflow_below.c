@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/workflow_impl.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "base/value.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 #include "base/text.h"
 #include "training/blas.h"
 #include "training/tools.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/conf.h"
-#include "base/diag.h"
+#include "base/conf/conf.h"
+#include "base/conf/diag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/mem.h"
 #include "orchestrator/experiment.h"
 

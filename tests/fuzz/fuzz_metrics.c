@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/json.h"
 #include "orchestrator/experiment.h"
 #include "orchestrator/session.h"

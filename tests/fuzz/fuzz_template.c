@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/expr/template.h"
 #include "base/mem.h"
-#include "base/template.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/mem.h"
 #include "orchestrator/workflow.h"
 

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_TESTS_UNIT_ENV_H
 #define SMTUNE_TESTS_UNIT_ENV_H
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 /* Where the expressions of a file's tests live, for as long as its group
  * runs: cmocka_run_group_tests(tests, open_env, close_env). */

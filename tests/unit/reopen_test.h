@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "orchestrator/workflow.h"
 #include "tests/unit/store_test.h"
 

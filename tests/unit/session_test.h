@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/diag.h"
+#include "base/conf/diag.h"
 #include "base/json.h"
 #include "orchestrator/session.h"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/expr/template.h"
 #include "base/mem.h"
-#include "base/template.h"
 #include "orchestrator/below.h"
 
 static void test_below__reads_whose_run_it_is(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/conf.h"
+#include "base/conf/conf.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/expr.h"
+#include "base/expr/expr.h"
 #include "base/rng.h"
 #include "tests/unit/spaces.h"
 

@@ -14,10 +14,10 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
+#include "base/expr/template.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/template.h"
 #include "orchestrator/spec.h"
 #include "store/store.h"
 

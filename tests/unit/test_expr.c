@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/expr.h"
+#include "base/expr/expr.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/metrics.h"
+#include "base/metrics/metrics.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -14,9 +14,9 @@
 #include <yaml.h>
 
 #include "base/compiler.h"
-#include "base/conf.h"
-#include "base/diag.h"
-#include "base/expr.h"
+#include "base/conf/conf.h"
+#include "base/conf/diag.h"
+#include "base/expr/expr.h"
 #include "base/regex.h"
 #include "orchestrator/experiment_impl.h"
 #include "orchestrator/workflow.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/schema.h"
+#include "base/conf/schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/conf.h"
+#include "base/conf/conf.h"
 #include "base/json.h"
 
 static const char *const scales[] = {"linear", "log", NULL};

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
+#include "base/conf/schema.h"
 #include "base/mem.h"
-#include "base/schema.h"
 #include "orchestrator/experiment_impl.h"
 #include "orchestrator/spec.h"
 #include "orchestrator/workflow.h"

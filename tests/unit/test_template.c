@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/template.h"
+#include "base/expr/template.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/expr/template_shell.h"
 #include "base/mem.h"
-#include "base/template_shell.h"
 
 static const char *const columns[] = {"lr", "width", "opt", "none", "v", "on"};
 static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};

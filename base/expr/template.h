@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_EXPR_TEMPLATE_H
+#define SMTUNE_BASE_EXPR_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/expr/expr.h"
+#include "base/value.h"
+
+struct buf;
+
+/*
+ * Text with ${{ expression }} in it.
+ *
+ * TEMPLATE_WORDS  a command: split into words first (blanks, 'single' and
+ *                 "double" quotes, backslash, as a shell would, with no other
+ *                 meaning of any character), expanded after: a value can
+ *                 never add a word. A word that is nothing but one ${{ }}
+ *                 whose value is null is dropped, and so is the word before
+ *                 it when that starts with '-': an option of an inactive
+ *                 parameter disappears (`--` itself stays).
+ * TEMPLATE_SHELL  a shell script: each value becomes one single-quoted word;
+ *                 null is ''. A ${{ }} inside quotes, comments, arithmetic
+ *                 or where shells read what came before differently is
+ *                 refused.
+ * TEMPLATE_TEXT   anything else: the value as it prints; null is nothing.
+ *
+ * `$${{` stands for a literal `${{`.
+ */
+enum template_mode { TEMPLATE_WORDS, TEMPLATE_SHELL, TEMPLATE_TEXT };
+
+struct template;
+
+/*
+ * Parses and compiles. On error err->line and err->column are 1-based places
+ * in `text` (line 1 is its first). The result is the caller's to destroy.
+ */
+struct template *template_create(struct expr_env *env, const char *text,
+                                 enum template_mode mode,
+                                 const struct expr_table *tables,
+                                 size_t table_count, struct err *err);
+/* As template_create with TEMPLATE_WORDS for words already split (a YAML
+ * list): each is one word. err->line is 1, err->column counts words. */
+struct template *template_create_words(struct expr_env *env,
+                                       const char *const *words, size_t count,
+                                       const struct expr_table *tables,
+                                       size_t table_count, struct err *err);
+void template_destroy(struct template *template);
+
+/* Where the first ${{ }} in a template's text has its expression, *length bytes
+ * of it; NULL: there is none (any more). */
+const char *template_find_expression(const char *text, size_t *length);
+
+/* As it was written; a list of words with blanks between them. */
+const char *template_source(const struct template *template);
+
+/* Whether any of its expressions reads column `index` (of all tables'). */
+bool template_uses(const struct template *template, size_t index);
+
+/* WORDS: a NULL-ended vector, freed with template_free_words. */
+char **template_expand_words(struct template *template,
+                             const struct value *values, struct err *err);
+void template_free_words(char **words);
+
+/* SHELL and TEXT: appends the expansion. */
+int template_expand(struct template *template, const struct value *values,
+                    struct buf *out, struct err *err);
+
+#endif
