@@ -55,7 +55,7 @@ DIRS  := base store strategies workflows executors orchestrator dashboard \
          cli training
 # Files that rules below name.
 SHIM    := executors/shim
-SCHEMA  := store/schema
+SCHEMA  := store/schema/schema
 OPENAPI := dashboard/api_openapi
 MAINS := $(wildcard cli/main.c $(SHIM).c training/main.c)
 SRC   := $(filter-out $(MAINS) training/mpi/%, \

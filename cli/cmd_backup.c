@@ -8,7 +8,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "store/backup.h"
+#include "store/repair/backup.h"
 #include "store/store.h"
 
 struct options {

@@ -14,10 +14,10 @@
 #include "cli/output.h"
 #include "orchestrator/engine_lock.h"
 #include "orchestrator/fsck.h"
-#include "store/backup.h"
-#include "store/check.h"
-#include "store/repair.h"
-#include "store/salvage.h"
+#include "store/repair/backup.h"
+#include "store/repair/check.h"
+#include "store/repair/repair.h"
+#include "store/repair/salvage.h"
 
 struct options {
     bool repair;

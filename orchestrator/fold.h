@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/image.h"
+#include "store/repair/image.h"
 #include "store/store.h"
 
 /*

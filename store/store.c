@@ -31,7 +31,7 @@
 #include "base/mem.h"
 #include "store/file_system.h"
 #include "store/lock.h"
-#include "store/schema.h"
+#include "store/schema/schema.h"
 
 enum {
     APPLICATION_ID = 0x736d746e, /* "smtn" */

@@ -3,7 +3,7 @@
 #define SMTUNE_TESTS_UNIT_SALVAGE_TEST_H
 
 #include "base/buf.h"
-#include "store/salvage.h"
+#include "store/repair/salvage.h"
 #include "tests/unit/store_test.h"
 
 /* The database of a test's folder, damaged page by page. */

@@ -3,8 +3,8 @@
 #define SMTUNE_TESTS_UNIT_STORE_REPAIR_H
 
 #include "orchestrator/fsck.h"
-#include "store/check.h"
-#include "store/repair.h"
+#include "store/repair/check.h"
+#include "store/repair/repair.h"
 #include "tests/unit/store_test.h"
 
 /* What `smtune fsck` finds in the store of a test's folder, and mends. */

@@ -5,7 +5,7 @@
 #include "orchestrator/budget.h"
 #include "orchestrator/run.h"
 #include "orchestrator/workflow.h"
-#include "store/schema.h"
+#include "store/schema/schema.h"
 #include "tests/unit/store_repair.h"
 
 static const struct budget_change nine = {.trials = 9};

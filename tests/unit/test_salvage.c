@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is saved of a database that is damaged, and what is said of the rest. */
-#include "store/salvage.h"
+#include "store/repair/salvage.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Saving a database where the n-th of what is asked for is denied: then all is
  * as it was, or it is told that something is missing. */
-#include "store/salvage.h"
+#include "store/repair/salvage.h"
 
 #include <errno.h>
 #include <sqlite3.h>

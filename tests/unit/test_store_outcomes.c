@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "store/schema.h"
+#include "store/schema/schema.h"
 #include "tests/unit/store_test.h"
 
 static const struct outcome_bounds bounds[] = {

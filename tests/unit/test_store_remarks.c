@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "store/schema.h"
+#include "store/schema/schema.h"
 #include "tests/unit/store_fill.h"
 #include "tests/unit/store_repair.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "store/schema.h"
+#include "store/schema/schema.h"
 #include "tests/unit/store_repair.h"
 
 /* ---- a trial that pauses, and goes on ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
 
-#include "store/schema.h"
+#include "store/schema/schema.h"
 #include "tests/unit/store_test.h"
 
 struct kept {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_STORE_BACKUP_H
-#define SMTUNE_STORE_BACKUP_H
+#ifndef SMTUNE_STORE_REPAIR_BACKUP_H
+#define SMTUNE_STORE_REPAIR_BACKUP_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/repair.h"
+#include "store/repair/repair.h"
 
 #include "base/compiler.h"
 #include "store/store_impl.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/schema.h"
+#include "store/schema/schema.h"
 
 /* The assembler copies the files in, so that they stay plain SQL. Paths are
  * relative to the top of the sources, where compilers are started. */
@@ -12,13 +12,13 @@
             ".size " name ", . - " name "\n"                                   \
             ".popsection\n")
 
-EMBED("store_schema", "store/schema.sql");
-EMBED("store_schema_2", "store/schema_2.sql");
-EMBED("store_schema_3", "store/schema_3.sql");
-EMBED("store_schema_4", "store/schema_4.sql");
-EMBED("store_schema_5", "store/schema_5.sql");
-EMBED("store_schema_6", "store/schema_6.sql");
-EMBED("store_schema_7", "store/schema_7.sql");
-EMBED("store_schema_8", "store/schema_8.sql");
-EMBED("store_schema_9", "store/schema_9.sql");
-EMBED("store_schema_10", "store/schema_10.sql");
+EMBED("store_schema", "store/schema/schema.sql");
+EMBED("store_schema_2", "store/schema/schema_2.sql");
+EMBED("store_schema_3", "store/schema/schema_3.sql");
+EMBED("store_schema_4", "store/schema/schema_4.sql");
+EMBED("store_schema_5", "store/schema/schema_5.sql");
+EMBED("store_schema_6", "store/schema/schema_6.sql");
+EMBED("store_schema_7", "store/schema/schema_7.sql");
+EMBED("store_schema_8", "store/schema/schema_8.sql");
+EMBED("store_schema_9", "store/schema/schema_9.sql");
+EMBED("store_schema_10", "store/schema/schema_10.sql");

@@ -10,7 +10,7 @@
  * that of a new store is tried in its place, in a copy: stores that began with
  * the same version of the tables have it in common.
  */
-#include "store/salvage.h"
+#include "store/repair/salvage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/image.h"
+#include "store/repair/image.h"
 
 #include <stdlib.h>
 #include <string.h>

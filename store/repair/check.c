@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/check.h"
+#include "store/repair/check.h"
 
 #include <string.h>
 

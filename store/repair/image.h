@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_STORE_IMAGE_H
-#define SMTUNE_STORE_IMAGE_H
+#ifndef SMTUNE_STORE_REPAIR_IMAGE_H
+#define SMTUNE_STORE_REPAIR_IMAGE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  * no reader is in a writer's way. A store without a log (store.c) is copied
  * under the writers' lock, because there a reader would be.
  */
-#include "store/backup.h"
+#include "store/repair/backup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_STORE_SALVAGE_H
-#define SMTUNE_STORE_SALVAGE_H
+#ifndef SMTUNE_STORE_REPAIR_SALVAGE_H
+#define SMTUNE_STORE_REPAIR_SALVAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

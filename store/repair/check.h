@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_STORE_CHECK_H
-#define SMTUNE_STORE_CHECK_H
+#ifndef SMTUNE_STORE_REPAIR_CHECK_H
+#define SMTUNE_STORE_REPAIR_CHECK_H
 
 #include "base/err.h"
 
