@@ -6,7 +6,7 @@
 #include "cli/plan.h"
 #include "cli/plan_workflow.h"
 #include "orchestrator/spec.h"
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 struct options {
     struct opt_texts set;

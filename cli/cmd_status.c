@@ -13,7 +13,7 @@
 #include "cli/schedule_view.h"
 #include "cli/steps_document.h"
 #include "cli/trial_table.h"
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 enum { STEPS_MAX = 40 };
 

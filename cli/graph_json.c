@@ -9,7 +9,7 @@
 #include "cli/run_view.h"
 #include "cli/workflow_drawing.h"
 #include "orchestrator/states.h"
-#include "workflows/draw_place.h"
+#include "workflows/draw/draw_place.h"
 
 /* To a tenth of a pixel: what is drawn is no sharper, and a graph of 1,000
  * steps is half as long. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 struct cli;
 struct step;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

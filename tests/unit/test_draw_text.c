@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 /*
  * Rails are read back, by the rules that draw.h states and by nothing else,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/layout.h"
+#include "workflows/draw/layout.h"
 
 #include <math.h>
 #include <setjmp.h>

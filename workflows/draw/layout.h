@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_LAYOUT_H
-#define SMTUNE_WORKFLOWS_LAYOUT_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_LAYOUT_H
+#define SMTUNE_WORKFLOWS_DRAW_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

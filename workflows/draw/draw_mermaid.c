@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 /* In a quoted label Mermaid reads Markdown and HTML: all that is neither a
  * letter, a digit, a blank, nor harmless, is written by its number. */

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 /* A quoted string: what is in it needs a backslash only before quotes and
  * backslashes. */

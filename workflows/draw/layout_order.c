@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "workflows/layout_impl.h"
+#include "workflows/draw/layout_impl.h"
 
 /* Sweeps beyond the second, and switching, go on until this is spent, in
  * vertices and arcs looked at. */

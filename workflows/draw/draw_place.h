@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_DRAW_PLACE_H
-#define SMTUNE_WORKFLOWS_DRAW_PLACE_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_DRAW_PLACE_H
+#define SMTUNE_WORKFLOWS_DRAW_DRAW_PLACE_H
 
 #include <stdbool.h>
 
-#include "workflows/draw.h"
-#include "workflows/layout.h"
+#include "workflows/draw/draw.h"
+#include "workflows/draw/layout.h"
 
 /*
  * Where the boxes of a picture go, in pixels: as wide as what stands in them.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/draw_svg_style.h"
+#include "workflows/draw/draw_svg_style.h"
 
 #include "base/buf.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 enum { SWATCH = 20, SWATCH_TEXT = 8 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 const char *const draw_format_names[] = {
 #define X(name) #name,

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 /* Notes begin in one column where names leave room for it. */
 enum { NOTE_COLUMN_MAX = 48, NAMED_NEEDS = 3 };

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 struct member {
     uint64_t key;

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "workflows/draw_impl.h"
-#include "workflows/draw_place.h"
-#include "workflows/draw_svg_style.h"
-#include "workflows/layout.h"
+#include "workflows/draw/draw_impl.h"
+#include "workflows/draw/draw_place.h"
+#include "workflows/draw/draw_svg_style.h"
+#include "workflows/draw/layout.h"
 
 /* Pixels. */
 enum {

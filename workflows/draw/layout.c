@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/layout.h"
+#include "workflows/draw/layout.h"
 
 #include <assert.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "workflows/layout_impl.h"
+#include "workflows/draw/layout_impl.h"
 
 struct layout {
     const struct graph *graph;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_LAYOUT_IMPL_H
-#define SMTUNE_WORKFLOWS_LAYOUT_IMPL_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_LAYOUT_IMPL_H
+#define SMTUNE_WORKFLOWS_DRAW_LAYOUT_IMPL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "workflows/layout.h"
+#include "workflows/draw/layout.h"
 
 /*
  * What the passes of a layout work on: steps and dummies, all of them vertices

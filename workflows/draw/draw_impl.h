@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_DRAW_IMPL_H
-#define SMTUNE_WORKFLOWS_DRAW_IMPL_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_DRAW_IMPL_H
+#define SMTUNE_WORKFLOWS_DRAW_DRAW_IMPL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 enum { DRAW_STATES = FLOW_SKIPPED + 1 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_DRAW_SVG_STYLE_H
-#define SMTUNE_WORKFLOWS_DRAW_SVG_STYLE_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_DRAW_SVG_STYLE_H
+#define SMTUNE_WORKFLOWS_DRAW_DRAW_SVG_STYLE_H
 
-#include "workflows/draw.h"
+#include "workflows/draw/draw.h"
 
 /* How the parts of a picture look; each part is of a class, and the style
  * sheet gives the classes their colours, once for light and once for dark. */

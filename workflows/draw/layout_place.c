@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "workflows/layout_impl.h"
+#include "workflows/draw/layout_impl.h"
 
 /*
  * Brandes, Koepf, "Fast and simple horizontal coordinate assignment" (Graph

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "workflows/draw_impl.h"
+#include "workflows/draw/draw_impl.h"
 
 /*
  * A rail belongs to a node, and stands in a column from the node's row down to
