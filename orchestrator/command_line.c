@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "base/mem.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 int command_line_expand(const struct task *task, const struct value *values,
                         struct buf *out, struct err *err)

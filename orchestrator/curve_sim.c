@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 const char *const fate_names[FATE_COUNT] = {
 #define X(symbol, word) word,

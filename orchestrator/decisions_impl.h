@@ -8,7 +8,7 @@
 #include "orchestrator/decisions.h"
 #include "orchestrator/trial.h"
 #include "orchestrator/workflow.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 /* What the files of the proof of decisions share: decisions.c goes through the
  * events, decisions_end.c knows what may become of an attempt's end, and

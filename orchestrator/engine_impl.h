@@ -13,7 +13,7 @@
 #include "orchestrator/steps.h"
 #include "orchestrator/told.h"
 #include "orchestrator/trial.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
 /*

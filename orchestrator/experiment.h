@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "executors/executor.h"
 #include "orchestrator/task.h"
-#include "strategies/scheduler.h"
-#include "strategies/space.h"
+#include "strategies/schedules/scheduler.h"
+#include "strategies/space/space.h"
 #include "strategies/strategy.h"
 
 /*
@@ -46,7 +46,7 @@ struct budget {
     bool gives_up; /* where the first BUDGET_FIRST_TRIALS (budget.h) all fail */
 };
 
-/* How trials are given their resource: see strategies/scheduler.h. */
+/* How trials are given their resource: see strategies/schedules/scheduler.h. */
 struct schedule {
     bool is_on;
     /* Where it is not on, the defaults, without method, min and max. max is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/budget.h"
 #include "orchestrator/experiment_impl.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 #include "strategies/strategy.h"
 
 /* The experiment file, key by key; what one key cannot know of another is

@@ -9,7 +9,7 @@
 #include "orchestrator/command_warn.h"
 #include "orchestrator/experiment_impl.h"
 #include "orchestrator/task_build.h"
-#include "strategies/convergence.h"
+#include "strategies/gp/convergence.h"
 
 /* What a file may say, and its writer can hardly have meant. */
 

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "orchestrator/experiment.h"
 #include "store/store.h"
-#include "strategies/hypervolume.h"
-#include "strategies/pareto.h"
+#include "strategies/history/hypervolume.h"
+#include "strategies/history/pareto.h"
 
 /* A hypervolume of so many trials is no wait. */
 enum { SWEPT_MAX = 2000, SLICED_MAX = 50, SWEPT_OBJECTIVES = 3 };

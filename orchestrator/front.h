@@ -36,8 +36,9 @@ bool front_has(const struct front *front, int64_t number);
 
 /*
  * The volume that the front dominates, up to reference[objective_count], which
- * is chosen a little behind its worst values (strategies/hypervolume.h). NaN
- * where the front is empty, or so large that it would take long.
+ * is chosen a little behind its worst values
+ * (strategies/history/hypervolume.h). NaN where the front is empty, or so large
+ * that it would take long.
  */
 double front_hypervolume(const struct front *front, double *reference);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "orchestrator/command_line.h"
 #include "orchestrator/search.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
 struct plan {

@@ -8,7 +8,7 @@
 #include "orchestrator/experiment.h"
 #include "orchestrator/search.h"
 #include "store/store.h"
-#include "strategies/history.h"
+#include "strategies/history/history.h"
 
 struct reading {
     const struct experiment *experiment;

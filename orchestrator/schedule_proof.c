@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "orchestrator/states.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 /* A promotion, or a stop. */
 struct moment {

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "orchestrator/experiment.h"
 #include "store/store.h"
-#include "strategies/convergence.h"
+#include "strategies/gp/convergence.h"
 #include "strategies/strategy.h"
 
 struct warm_start;

@@ -21,7 +21,7 @@
 #include "orchestrator/session_json.h"
 #include "orchestrator/session_schedule.h"
 #include "orchestrator/setting.h"
-#include "strategies/pareto.h"
+#include "strategies/history/pareto.h"
 
 struct session *session_create(const struct experiment *experiment,
                                const struct warm_start *warm, struct err *err)

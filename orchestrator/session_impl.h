@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "orchestrator/session.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
 /* A session from inside, for its own files alone. Values are as the strategy

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/value.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 
 struct buf;
 

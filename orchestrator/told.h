@@ -9,8 +9,8 @@
 #include "orchestrator/experiment.h"
 #include "orchestrator/states.h"
 #include "store/store.h"
-#include "strategies/convergence.h"
-#include "strategies/scheduler.h"
+#include "strategies/gp/convergence.h"
+#include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "orchestrator/curve_sim.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 struct experiment;
 struct store;

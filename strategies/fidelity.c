@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 #include "strategies/strategy.h"
 
 enum { RESULTS_MIN = 10, RESULTS_EACH = 3 };

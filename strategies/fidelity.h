@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/history.h"
+#include "strategies/history/history.h"
 
 /*
  * What search methods make of a schedule, which gives trials their resource bit

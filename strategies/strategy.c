@@ -14,11 +14,11 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "strategies/fidelity.h"
-#include "strategies/hash_set.h"
-#include "strategies/history.h"
-#include "strategies/lattice.h"
+#include "strategies/history/history.h"
+#include "strategies/history/wishes.h"
+#include "strategies/space/hash_set.h"
+#include "strategies/space/lattice.h"
 #include "strategies/strategy_impl.h"
-#include "strategies/wishes.h"
 
 /*
  * The wrapper around every method. It keeps the cursor and the set of points

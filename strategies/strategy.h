@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 
 /*
  * Search methods as ask and tell, pure in (space, seed, history): no clock, no

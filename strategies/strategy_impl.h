@@ -2,7 +2,7 @@
 #ifndef SMTUNE_STRATEGIES_STRATEGY_IMPL_H
 #define SMTUNE_STRATEGIES_STRATEGY_IMPL_H
 
-#include "strategies/history.h"
+#include "strategies/history/history.h"
 #include "strategies/strategy.h"
 
 /*

@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 /* What a schedule of many trials costs the engine, from the first trial to the
  * last that is stopped, with 100 slots. Lines of five fields: name, ms, peer

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_TESTS_UNIT_PARAMS_H
 #define SMTUNE_TESTS_UNIT_PARAMS_H
 
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 
 /* Parameters for tables: minimum, maximum, step, scale. */
 

@@ -3,7 +3,7 @@
 #define SMTUNE_TESTS_UNIT_SCHEDULES_H
 
 #include "base/compiler.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 /* Recorded histories for the tests of schedulers: what happened, and what the
  * scheduler was to want next after each step. */

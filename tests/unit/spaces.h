@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/compiler.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 
 /* Search spaces for the tests of every method. */
 

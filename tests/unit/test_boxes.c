@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "strategies/acquisition_impl.h"
-#include "strategies/boxes.h"
-#include "strategies/hypervolume.h"
+#include "strategies/gp/acquisition_impl.h"
+#include "strategies/gp/boxes.h"
+#include "strategies/history/hypervolume.h"
 
 /* Boxes against hypervolumes, and the expected improvement that is made of them
  * against draws. */

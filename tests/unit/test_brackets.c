@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/brackets.h"
+#include "strategies/schedules/brackets.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "strategies/history.h"
+#include "strategies/history/history.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/convergence.h"
+#include "strategies/gp/convergence.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 enum { TRIALS = 9, LENGTH = 9 };
 

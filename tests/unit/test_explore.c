@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/explore.h"
+#include "strategies/models/explore.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"

@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/history.h"
+#include "strategies/history/history.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"

@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
 /*

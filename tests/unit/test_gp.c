@@ -11,12 +11,12 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/acquisition.h"
-#include "strategies/gp.h"
-#include "strategies/gp_fit.h"
-#include "strategies/lbfgs.h"
-#include "strategies/trust_region.h"
-#include "strategies/warp.h"
+#include "strategies/gp/acquisition.h"
+#include "strategies/gp/gp.h"
+#include "strategies/gp/gp_fit.h"
+#include "strategies/gp/lbfgs.h"
+#include "strategies/gp/trust_region.h"
+#include "strategies/gp/warp.h"
 
 /* Gaussian processes and what is built on them, against plain arithmetic. */
 

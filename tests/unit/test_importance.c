@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/importance.h"
+#include "strategies/history/importance.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "strategies/history.h"
+#include "strategies/history/history.h"
 #include "tests/unit/spaces.h"
 
 enum { DIMENSIONS_MAX = 24 };

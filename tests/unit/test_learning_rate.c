@@ -10,8 +10,8 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/cma.h"
-#include "strategies/learning_rate.h"
+#include "strategies/models/cma.h"
+#include "strategies/models/learning_rate.h"
 
 static void assert_near(double a, double b, double relative)
 {

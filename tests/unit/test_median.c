@@ -13,8 +13,8 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/running_median.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/running_median.h"
+#include "strategies/schedules/scheduler.h"
 
 enum { LENGTH = 5, SKIPPED = -1000 };
 

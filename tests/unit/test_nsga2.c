@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "strategies/history.h"
-#include "strategies/hypervolume.h"
+#include "strategies/history/history.h"
+#include "strategies/history/hypervolume.h"
+#include "strategies/models/variation.h"
 #include "strategies/strategy.h"
-#include "strategies/variation.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 

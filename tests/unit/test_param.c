@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 #include "tests/unit/params.h"
 
 /* Property tests: each property must hold for many random parameters of each

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 #include "tests/unit/params.h"
 
 /* What is refused as a parameter, and as a parameter's value. */

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "strategies/hypervolume.h"
-#include "strategies/pareto.h"
+#include "strategies/history/hypervolume.h"
+#include "strategies/history/pareto.h"
 
 #define assert_near(a, b, by) assert_true(fabs((a) - (b)) <= (by))
 

@@ -11,7 +11,7 @@
 #include "base/compiler.h"
 #include "base/rng.h"
 #include "strategies/fast_math.h"
-#include "strategies/parzen.h"
+#include "strategies/models/parzen.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"
 

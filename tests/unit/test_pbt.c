@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 #include "tests/unit/spaces.h"
 
 static struct schedule_options make_options(uint64_t population, uint64_t max)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/rungs.h"
+#include "strategies/schedules/rungs.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 enum { RESULTS = 500, SEEDS = 20 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

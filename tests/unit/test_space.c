@@ -12,8 +12,8 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/lattice.h"
-#include "strategies/space.h"
+#include "strategies/space/lattice.h"
+#include "strategies/space/space.h"
 
 static const struct value optimizers[] = {
     {.type = VALUE_TEXT, .text = "sgd"},

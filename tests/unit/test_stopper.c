@@ -9,7 +9,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 
 /* Methods that watch each trial by itself: patient and threshold. */
 

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "strategies/hash_set.h"
+#include "strategies/space/hash_set.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"

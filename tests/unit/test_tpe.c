@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/rng.h"
-#include "strategies/hypervolume.h"
+#include "strategies/history/hypervolume.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
 #include "tests/unit/spaces.h"

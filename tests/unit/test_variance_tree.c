@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/variance_tree.h"
+#include "strategies/history/variance_tree.h"
 
 #include <math.h>
 #include <setjmp.h>

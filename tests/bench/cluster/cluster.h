@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "strategies/scheduler.h"
+#include "strategies/schedules/scheduler.h"
 #include "tests/bench/cluster/curves.h"
 
 /*

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 
 /*
  * Learning curves that were tabulated once (curves.py, curves.csv), and the

@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "base/err.h"
 #include "base/rng.h"
-#include "strategies/space.h"
+#include "strategies/space/space.h"
 #include "strategies/strategy.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "strategies/convergence.h"
+#include "strategies/gp/convergence.h"
 
 enum { STREAM_ORDER = 210 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From values to places and back: 0 where a scale begins, 1 where it ends. The
-// scales of numbers are those of the search space (strategies/param.c).
+// scales of numbers are those of the search space (strategies/space/param.c).
 import type { Column, Numbers, SpaceParam } from "../types";
 
 export type ScaleKind = "linear" | "log" | "reverse_log" | "logit" | "category" | "time";

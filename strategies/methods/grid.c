@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "strategies/space/lattice.h"
+#include "strategies/strategy_impl.h"
+
+static void *grid_create(const struct strategy_options *options,
+                         struct space *space, struct err *err)
+{
+    return lattice_create(space, options->grid_points, err);
+}
+
+static void grid_destroy(void *state)
+{
+    lattice_destroy(state);
+}
+
+/* The cursor is the position after the last point. */
+static enum ask_result grid_next(void *state, struct ask *ask, struct err *err)
+{
+    const struct lattice *lattice = state;
+    bool is_first = ask->cursor == 0;
+
+    for (int looks = 0; ask->cursor < lattice_size(lattice); looks++) {
+        if (looks == STRATEGY_LOOKS_MAX) {
+            err_set(err, ERR_FILE,
+                    "%d points of the grid in a row break the constraints",
+                    STRATEGY_LOOKS_MAX);
+            return ASK_ERROR;
+        }
+        if (lattice_at(lattice, ask->cursor, ask->point, &ask->cursor))
+            return ASK_OK;
+    }
+    if (!is_first)
+        return ASK_EXHAUSTED;
+    err_set(err, ERR_FILE, "no point of the grid satisfies the constraints");
+    return ASK_ERROR;
+}
+
+const struct strategy_method strategy_method_grid = {
+    .name = "grid",
+    .enumerates = true,
+    .create = grid_create,
+    .destroy = grid_destroy,
+    .next = grid_next,
+};
