@@ -54,7 +54,7 @@ S     := build/san
 DIRS  := base store strategies workflows executors orchestrator dashboard \
          cli training
 # Files that rules below name.
-SHIM    := executors/shim
+SHIM    := executors/shim/shim
 SCHEMA  := store/schema/schema
 OPENAPI := dashboard/api_openapi
 MAINS := $(wildcard cli/main.c $(SHIM).c training/main.c)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 
 /* Numbers below 0 are of reserves, which come before their row. */
 static bool is_anothers(const char *directory)

@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/attempt_file.h"
-#include "executors/order_file.h"
-#include "executors/slurm_script.h"
+#include "executors/attempt/attempt_file.h"
+#include "executors/attempt/order_file.h"
+#include "executors/slurm/slurm_script.h"
 #include "orchestrator/cluster.h"
 #include "orchestrator/cluster_link.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "executors/refusals.h"
+#include "executors/attempt/refusals.h"
 #include "orchestrator/launch_trial.h"
 #include "orchestrator/watch.h"
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 #include "orchestrator/below.h"
 #include "orchestrator/notify.h"
 #include "orchestrator/search.h"

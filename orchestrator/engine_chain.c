@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 
 /* Below 0, and unlike that of any other attempt of the store. */
 static int64_t reserve_number(const struct trial *trial, int64_t attempt_number)

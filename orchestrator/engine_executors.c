@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "executors/cpus.h"
+#include "executors/machine/cpus.h"
 
 static void on_broken(void *user, const struct err *err)
 {

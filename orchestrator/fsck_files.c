@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 #include "orchestrator/engine_lock.h"
 #include "orchestrator/fsck_impl.h"
 #include "orchestrator/workflow.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 
 bool links_is_by_time(const struct link_rule *rule, const struct link_end *end)
 {

@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "executors/cgroup_site.h"
-#include "executors/cpus.h"
-#include "executors/gpus.h"
-#include "executors/slots.h"
+#include "executors/machine/cgroup_site.h"
+#include "executors/machine/cpus.h"
+#include "executors/machine/gpus.h"
+#include "executors/machine/slots.h"
 
 /* "MemAvailable:   123 kB" */
 static int64_t memory_line_bytes(const char *name)

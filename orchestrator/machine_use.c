@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "executors/gpus.h"
-#include "executors/slots.h"
-#include "executors/slots_census.h"
+#include "executors/machine/gpus.h"
+#include "executors/machine/slots.h"
+#include "executors/machine/slots_census.h"
 
 static void read_load(double load[3])
 {

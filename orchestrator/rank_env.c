@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "executors/cpus.h"
-#include "executors/gpus.h"
+#include "executors/machine/cpus.h"
+#include "executors/machine/gpus.h"
 #include "orchestrator/hosts.h"
 
 /* Nobody can keep the port for rank 0, so it is only likely to be free then. */

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "executors/process_table.h"
+#include "executors/machine/process_table.h"
 #include "orchestrator/rank_env.h"
 #include "orchestrator/rank_output.h"
 #include "orchestrator/rank_spawn.h"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "executors/command.h"
+#include "executors/attempt/command.h"
 #include "orchestrator/run.h"
 
 enum { LIMIT_MS = 1000, OUTPUT_MAX_BYTES = 128 };

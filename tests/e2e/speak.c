@@ -7,8 +7,8 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/order_file.h"
-#include "executors/pilot_spool.h"
+#include "executors/attempt/order_file.h"
+#include "executors/attempt/pilot_spool.h"
 
 /*
  * What an engine says to smtune-shim on a node, for tests in Python.

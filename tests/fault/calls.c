@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "executors/clone_into.h"
+#include "executors/machine/clone_into.h"
 #include "tests/fault/points.h"
 
 static bool fails(enum point_call call)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "executors/agent_message.h"
+#include "executors/attempt/agent_message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -22,7 +22,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/executor.h"
-#include "executors/process_table.h"
+#include "executors/machine/process_table.h"
 
 /* An executor on a loop of its own, which remembers all that it is told. */
 

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_TESTS_UNIT_FAKE_SLURM_H
 #define SMTUNE_TESTS_UNIT_FAKE_SLURM_H
 
-#include "executors/slurm_impl.h"
+#include "executors/slurm/slurm_impl.h"
 
 /*
  * Stands in for the core of the executor slurm and for a cluster, for tests of

@@ -4,10 +4,10 @@
 
 #include "tests/unit/executor_test.h"
 
-#include "executors/attempt_file.h"
-#include "executors/order_file.h"
-#include "executors/pulse.h"
-#include "executors/slurm_transport.h"
+#include "executors/attempt/attempt_file.h"
+#include "executors/attempt/order_file.h"
+#include "executors/attempt/pulse.h"
+#include "executors/slurm/talk/slurm_transport.h"
 
 /*
  * A cluster in memory behind the executor slurm: a transport whose answers the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executors/agent_message.h"
+#include "executors/attempt/agent_message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

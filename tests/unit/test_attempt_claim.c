@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 #include "tests/unit/folder.h"
 
 static struct claim some_claim(void)

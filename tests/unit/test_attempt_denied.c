@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An attempt's files where the kernel denies what hardly any does; the calls
  * are the test's. */
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 
 #include "base/compiler.h"
 #include "base/fs.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
 #include "tests/unit/folder.h"
 
 static void test_exit__survives_writing_and_reading(void **state)

@@ -19,8 +19,8 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/cgroup.h"
-#include "executors/cgroup_file.h"
+#include "executors/machine/cgroup.h"
+#include "executors/machine/cgroup_file.h"
 
 /* Real groups, of which there are some only where this process may write. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A control group's files where they are plain ones, which may say what no
  * kernel does. */
-#include "executors/cgroup_file.h"
+#include "executors/machine/cgroup_file.h"
 
 #include <errno.h>
 #include <limits.h>

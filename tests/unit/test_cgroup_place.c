@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "executors/cgroup_site.h"
+#include "executors/machine/cgroup_site.h"
 #include "tests/unit/folder.h"
 
 /* The place in a tree is root + path; there is none for NULL. */

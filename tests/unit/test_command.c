@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/command.h"
+#include "executors/attempt/command.h"
 
 struct seen {
     struct command_result result;

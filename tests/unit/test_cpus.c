@@ -8,7 +8,7 @@
 #include <sched.h>
 
 #include "base/compiler.h"
-#include "executors/cpus.h"
+#include "executors/machine/cpus.h"
 #include "tests/unit/folder.h"
 
 static int affine(void)

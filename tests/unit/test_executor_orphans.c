@@ -3,8 +3,8 @@
 
 #include <sys/wait.h>
 
-#include "executors/attempt_file.h"
-#include "executors/cgroup_site.h"
+#include "executors/attempt/attempt_file.h"
+#include "executors/machine/cgroup_site.h"
 
 /* What becomes of an attempt's processes when its agent was killed: they run
  * on, and whoever adopts the attempt ends them all, with control groups and

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "executors/adopted.h"
-#include "executors/attempt_file.h"
+#include "executors/attempt/attempt_file.h"
+#include "executors/local/adopted.h"
 
 /* What an engine finds of the attempts of one that died before it. */
 

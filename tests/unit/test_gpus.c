@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "executors/gpus.h"
+#include "executors/machine/gpus.h"
 #include "tests/unit/folder.h"
 
 /* Each test lays out the driver's files in a folder that stands for "/". */

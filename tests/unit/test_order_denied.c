@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An order that the kernel does not let be written, which a network file system
  * may say only when the file is closed; the calls are the test's. */
-#include "executors/order_file.h"
+#include "executors/attempt/order_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

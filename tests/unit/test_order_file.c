@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/fs.h"
-#include "executors/order_file.h"
+#include "executors/attempt/order_file.h"
 #include "tests/unit/folder.h"
 
 /* A string of the caller's own, as in environments. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "executors/pilot_spool.h"
+#include "executors/attempt/pilot_spool.h"
 #include "tests/unit/folder.h"
 
 /* A stream in the test's folder, its two ends. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A pilot's streams where the kernel denies their reads and writes; the calls
  * are the test's. */
-#include "executors/pilot_spool.h"
+#include "executors/attempt/pilot_spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

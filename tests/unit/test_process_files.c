@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processes where a folder stands for /proc: it may say what the kernel says in
  * rare moments alone, and what it never says. */
-#include "executors/process_table.h"
+#include "executors/machine/process_table.h"
 
 #include <dirent.h>
 #include <errno.h>

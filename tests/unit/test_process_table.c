@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "executors/process_table.h"
+#include "executors/machine/process_table.h"
 
 /* A child that waits, and whose name is made to confuse. */
 static pid_t start_child(void)

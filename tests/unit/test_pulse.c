@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "executors/pulse.h"
+#include "executors/attempt/pulse.h"
 #include "tests/unit/folder.h"
 
 static void test_beat__makes_and_changes_the_pulse(void **state)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "executors/refusals.h"
+#include "executors/attempt/refusals.h"
 
 static const struct attempt_pool a = {"/a", 1, 1}, b = {"/b", 1, 1};
 static const struct attempt_pool both[] = {{"/b", 1, 1}, {"/a", 1, 1}};

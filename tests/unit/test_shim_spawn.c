@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/process_table.h"
-#include "executors/shim_spawn.h"
+#include "executors/machine/process_table.h"
+#include "executors/shim/shim_spawn.h"
 #include "tests/unit/folder.h"
 
 /* What `env` prints, sorted, when started with these variables and GPUs. */

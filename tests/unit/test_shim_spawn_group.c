@@ -15,9 +15,9 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/cgroup_file.h"
-#include "executors/clone_into.h"
-#include "executors/shim_spawn.h"
+#include "executors/machine/cgroup_file.h"
+#include "executors/machine/clone_into.h"
+#include "executors/shim/shim_spawn.h"
 #include "tests/unit/folder.h"
 
 /* How commands come into their groups: real ones, of which there are some only

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "executors/slots.h"
+#include "executors/machine/slots.h"
 #include "tests/unit/folder.h"
 
 /* Two users of the same slots behave as two processes do: each opens the

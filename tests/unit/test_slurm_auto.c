@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "executors/slurm_impl.h"
+#include "executors/slurm/slurm_impl.h"
 
 enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
 

@@ -12,9 +12,9 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "executors/slurm_rest_impl.h"
-#include "executors/slurm_rows.h"
-#include "executors/slurm_state.h"
+#include "executors/slurm/talk/slurm_rest_impl.h"
+#include "executors/slurm/talk/slurm_rows.h"
+#include "executors/slurm/talk/slurm_state.h"
 
 #define S SLURM_SEPARATOR
 

@@ -4,9 +4,9 @@
 #include "tests/unit/folder.h"
 
 #include "base/compiler.h"
-#include "executors/command.h"
-#include "executors/slurm_commands_impl.h"
-#include "executors/slurm_impl.h"
+#include "executors/attempt/command.h"
+#include "executors/slurm/slurm_impl.h"
+#include "executors/slurm/talk/slurm_commands_impl.h"
 
 static void write_to(const char *folder, const char *name, const char *text)
 {

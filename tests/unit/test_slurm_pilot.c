@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/attempt_file.h"
-#include "executors/slurm_pilot_impl.h"
-#include "executors/slurm_script.h"
+#include "executors/attempt/attempt_file.h"
+#include "executors/slurm/pilot/slurm_pilot_impl.h"
+#include "executors/slurm/slurm_script.h"
 #include "tests/unit/fake_slurm.h"
 
 enum { SILENCE_MS = 200, WAIT_MS = 10000 };

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "executors/slurm_commands_impl.h"
+#include "executors/slurm/talk/slurm_commands_impl.h"
 #include "tests/unit/folder.h"
 
 static void test_submit__id_is_alone_in_the_last_line(void **state)

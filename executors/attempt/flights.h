@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_ATTEMPT_FLIGHTS_H
+#define SMTUNE_EXECUTORS_ATTEMPT_FLIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "executors/executor.h"
+
+/* The attempts that an agent was given and that have not ended. */
+
+struct flight_pool {
+    char *directory;
+    int64_t amount;
+};
+
+struct flight {
+    struct flight *next, *before;
+    struct buf start; /* the message for it, until it has started */
+    int64_t attempt;
+    char *directory;
+    int64_t time_ms, grace_ms, warn_before_ms;
+    int warn_signal;
+    int cpus, gpus;
+    struct flight_pool *pools; /* [pool_count] */
+    size_t pool_count;
+    bool has_started;
+    bool is_cancelled;
+    enum cancel_mode cancel_mode; /* the last, if it is_cancelled */
+};
+
+/* All zeroes at first. */
+struct flights {
+    struct flight *first; /* in the order in which they came */
+    struct flight *last;
+    void *by_attempt; /* tsearch tree */
+    size_t waiting;   /* not started */
+    /* That they take, or wait for. One that takes from pools as well may wait
+     * for these, and the others pass it by, so it counts when it has started.
+     */
+    int cpus, gpus;
+    struct flight_pool *pools; /* [pool_count], of all of them together */
+    size_t pool_count;
+};
+
+/* Takes the message. */
+void flights_add(struct flights *flights, const struct attempt_spec *spec,
+                 struct buf *take_start);
+/* NULL when there is none such. */
+struct flight *flights_find(const struct flights *flights, int64_t attempt);
+/* How much they take of a pool, or wait for. */
+int64_t flights_of_pool(const struct flights *flights, const char *directory);
+void flights_note_start(struct flights *flights, struct flight *flight);
+void flights_remove(struct flights *flights, struct flight *flight);
+void flights_clear(struct flights *flights);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/machine/slots_census.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/mem.h"
+
+struct locked {
+    dev_t device;
+    ino_t inode;
+};
+
+struct locks {
+    struct locked *files;
+    size_t count, capacity;
+};
+
+/* "5: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF"; with "->" before the word
+ * it is one that waits. */
+static void read_lock(struct locks *locks, const char *line)
+{
+    unsigned int major_number, minor_number;
+    unsigned long inode;
+
+    if (sscanf(line, "%*s FLOCK ADVISORY WRITE %*s %x:%x:%lu", &major_number,
+               &minor_number, &inode) != 3)
+        return;
+    locks->files = mem_grow(locks->files, locks->count, &locks->capacity,
+                            sizeof(*locks->files));
+    locks->files[locks->count++] =
+        (struct locked){makedev(major_number, minor_number), inode};
+}
+
+static void read_locks(struct locks *locks)
+{
+    FILE *file = fopen("/proc/locks", "re");
+    char line[256];
+
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof(line), file) != NULL)
+        read_lock(locks, line);
+    fclose(file);
+}
+
+static bool is_locked(const struct locks *locks, int directory,
+                      const char *name)
+{
+    struct stat status;
+
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    for (size_t i = 0; i < locks->count; i++) {
+        if (locks->files[i].inode == status.st_ino &&
+            locks->files[i].device == status.st_dev)
+            return true;
+    }
+    return false;
+}
+
+static void count_file(const struct locks *locks, int directory,
+                       const char *name, struct slots_census *census)
+{
+    bool is_gpu = strncmp(name, "gpu-", 4) == 0;
+
+    if ((!is_gpu && strncmp(name, "cpu-", 4) != 0) ||
+        !is_locked(locks, directory, name))
+        return;
+    if (!is_gpu)
+        census->cpus_taken++;
+    else if (census->gpus_taken < GPUS_MAX)
+        snprintf(census->gpus[census->gpus_taken++].name, GPU_NAME_MAX, "%s",
+                 name + 4);
+}
+
+void slots_count(const char *directory, struct slots_census *census)
+{
+    DIR *files = opendir(directory);
+    struct locks locks = {0};
+    const struct dirent *entry;
+
+    *census = (struct slots_census){0};
+    if (files == NULL)
+        return;
+    read_locks(&locks);
+    while (locks.count > 0 && (entry = readdir(files)) != NULL)
+        count_file(&locks, dirfd(files), entry->d_name, census);
+    closedir(files);
+    free(locks.files);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "executors/slurm/slurm_impl.h"
+
+enum {
+    SHORT_MS = 10 * 60 * 1000, /* up to this a pilot is worth its while */
+    SEEN_ENOUGH = 3,           /* attempts that have ended, to go by them */
+    QUEUE_SHARE = 4, /* and where the queue takes so great a part of the time */
+    WAVE_MIN = 32    /* so many at once are better one submission than each */
+};
+
+static const struct {
+    const char *word;
+    int choice; /* enum slurm_choice, -1: to be found */
+} modes[] = {{"auto", -1},
+             {"job", SLURM_BY_JOB},
+             {"array", SLURM_BY_ARRAY},
+             {"pilot", SLURM_BY_PILOT}};
+
+static int find_mode(const char *word, int *choice, struct err *err)
+{
+    const char *words[ARRAY_LEN(modes)];
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        words[i] = modes[i].word;
+        if (strcmp(word, words[i]) == 0) {
+            *choice = modes[i].choice;
+            return 0;
+        }
+    }
+    return text_unknown("mode", word, words, ARRAY_LEN(words), ERR_FILE, err);
+}
+
+static const char *asked_mode(const struct attempt_spec *spec,
+                              const struct slurm_options *options)
+{
+    if (spec->slurm != NULL && spec->slurm->mode != NULL)
+        return spec->slurm->mode;
+    return options->ask.mode != NULL ? options->ask.mode : "auto";
+}
+
+/* Whether there is less of it in a pilot than is asked for; 0: not said. */
+static bool is_beyond(int64_t wanted, int64_t there)
+{
+    return there > 0 && wanted > there;
+}
+
+static int check_time(const struct attempt_spec *spec,
+                      const struct slurm_options *options, struct err *err)
+{
+    char limit[32], there[32];
+
+    if (!is_beyond(spec->time_ms, options->pilot_time_ms))
+        return 0;
+    units_format_duration(spec->time_ms, limit, sizeof(limit));
+    units_format_duration(options->pilot_time_ms, there, sizeof(there));
+    return err_set(err, ERR_FAILED,
+                   "a time limit of %s is longer than a pilot's time, %s: use "
+                   "mode job, or a longer pilot.time",
+                   limit, there);
+}
+
+/* Whether a pilot as it was asked for could ever run it. */
+static int check_pilot(const struct attempt_spec *spec,
+                       const struct slurm_options *options, struct err *err)
+{
+    if (spec->nodes > 1 || spec->tasks > 1)
+        return err_set(err, ERR_FAILED,
+                       "%d nodes and %d tasks are asked for, and a pilot runs "
+                       "what takes one of each: use mode job",
+                       spec->nodes > 1 ? spec->nodes : 1,
+                       spec->tasks > 1 ? spec->tasks : 1);
+    if (is_beyond(spec->cpus, options->pilot_cpus))
+        return err_set(err, ERR_FAILED,
+                       "%d cpus are asked for, and a pilot has %d", spec->cpus,
+                       options->pilot_cpus);
+    if (is_beyond(spec->gpus, options->pilot_gpus))
+        return err_set(err, ERR_FAILED,
+                       "%d gpus are asked for, and a pilot has %d", spec->gpus,
+                       options->pilot_gpus);
+    if (is_beyond(spec->memory_bytes, options->pilot_memory_bytes))
+        return err_set(err, ERR_FAILED,
+                       "%" PRId64 " bytes of memory are asked for, and a pilot "
+                       "has %" PRId64,
+                       spec->memory_bytes, options->pilot_memory_bytes);
+    return check_time(spec, options, err);
+}
+
+/* What is known of how long it takes; 0: nothing. */
+static int64_t expected_ms(const struct attempt_spec *spec,
+                           const struct slurm_pace *pace)
+{
+    if (pace->ended >= SEEN_ENOUGH && pace->mean_ms > 0)
+        return pace->mean_ms;
+    return spec->time_ms;
+}
+
+static enum slurm_choice in_the_queue(int parallel)
+{
+    return parallel >= WAVE_MIN ? SLURM_BY_ARRAY : SLURM_BY_JOB;
+}
+
+static enum slurm_choice find_choice(const struct attempt_spec *spec,
+                                     const struct slurm_options *options,
+                                     const struct slurm_pace *pace,
+                                     int parallel, const char **why)
+{
+    int64_t length_ms = expected_ms(spec, pace);
+
+    if (spec->nodes > 1 || spec->tasks > 1) {
+        *why = "it takes several nodes or tasks";
+        return SLURM_BY_JOB;
+    }
+    if (spec->reserve_count > 0) {
+        *why = "another is to be queued behind it";
+        return SLURM_BY_JOB;
+    }
+    if (check_pilot(spec, options, NULL) != 0) {
+        *why = "it is more than a pilot has";
+        return in_the_queue(parallel);
+    }
+    if (length_ms == 0) {
+        *why = "nothing is known yet of how long one takes";
+        return in_the_queue(parallel);
+    }
+    if (length_ms <= SHORT_MS) {
+        *why = "they are short, and one wait in the queue does for many";
+        return SLURM_BY_PILOT;
+    }
+    if (pace->mean_queue_ms > length_ms / QUEUE_SHARE) {
+        *why = "they wait in the queue for long, and once does for many";
+        return SLURM_BY_PILOT;
+    }
+    *why = "they are long, and do not wait in the queue for long";
+    return in_the_queue(parallel);
+}
+
+int slurm_choose(const struct attempt_spec *spec,
+                 const struct slurm_options *options,
+                 const struct slurm_pace *pace, int parallel, const char **why,
+                 struct err *err)
+{
+    int choice = -1;
+
+    if (find_mode(asked_mode(spec, options), &choice, err) != 0)
+        return -1;
+    if (choice < 0)
+        return find_choice(spec, options, pace, parallel, why);
+    *why = NULL;
+    if (choice == SLURM_BY_PILOT && check_pilot(spec, options, err) != 0)
+        return -1;
+    return choice;
+}
