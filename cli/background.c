@@ -11,7 +11,7 @@
 #include "cli/detach.h"
 #include "cli/drive.h"
 #include "cli/hint.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 static void add_hint(const struct cli *cli, const char *verb, const char *run,

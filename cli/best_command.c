@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "orchestrator/command_line.h"
-#include "orchestrator/run.h"
-#include "orchestrator/workspace.h"
+#include "orchestrator/job/workspace.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/command_line.h"
 #include "store/store.h"
 
 struct printing {

@@ -14,9 +14,9 @@
 #include "cli/summary.h"
 #include "cli/watcher.h"
 #include "cli/workflow_end.h"
-#include "orchestrator/control_link.h"
-#include "orchestrator/live.h"
-#include "orchestrator/run.h"
+#include "orchestrator/engine/live.h"
+#include "orchestrator/run/control_link.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 /*

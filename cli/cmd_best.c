@@ -13,7 +13,7 @@
 #include "cli/front_view.h"
 #include "cli/replicates.h"
 #include "cli/trial_table.h"
-#include "orchestrator/workspace.h"
+#include "orchestrator/job/workspace.h"
 
 struct options {
     int64_t count;

@@ -12,7 +12,7 @@
 #include "cli/cmd.h"
 #include "cli/init_templates.h"
 #include "cli/output.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec/experiment.h"
 
 struct init_options {
     const char *template;

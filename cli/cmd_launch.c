@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "orchestrator/rank_group.h"
-#include "orchestrator/rank_seat.h"
-#include "orchestrator/rank_step.h"
+#include "orchestrator/ranks/rank_group.h"
+#include "orchestrator/ranks/rank_seat.h"
+#include "orchestrator/ranks/rank_step.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 

@@ -9,9 +9,9 @@
 #include "cli/drive.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
-#include "orchestrator/deliver.h"
-#include "orchestrator/run.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/run/deliver.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec.h"
 
 struct options {
     bool test;

@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/run_below.h"
 #include "cli/run_outcome.h"
-#include "orchestrator/control_link.h"
+#include "orchestrator/run/control_link.h"
 #include "store/store.h"
 
 struct options {

@@ -5,7 +5,7 @@
 #include "cli/drive.h"
 #include "cli/plan.h"
 #include "cli/plan_workflow.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/spec/spec.h"
 #include "workflows/draw/draw.h"
 
 struct options {

@@ -11,9 +11,9 @@
 #include "cli/front_view.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
-#include "orchestrator/engine_lock.h"
-#include "orchestrator/states.h"
-#include "orchestrator/workspace.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/job/workspace.h"
+#include "orchestrator/run/engine_lock.h"
 
 struct options {
     int64_t keep;

@@ -6,10 +6,10 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/run_view.h"
-#include "orchestrator/decisions.h"
-#include "orchestrator/flow_proof.h"
-#include "orchestrator/replay.h"
-#include "orchestrator/run.h"
+#include "orchestrator/proof/decisions.h"
+#include "orchestrator/proof/flow_proof.h"
+#include "orchestrator/proof/replay.h"
+#include "orchestrator/run/run.h"
 
 static json_t *difference_json(const struct replay *replay)
 {

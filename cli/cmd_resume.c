@@ -10,9 +10,9 @@
 #include "cli/cmd.h"
 #include "cli/run_below.h"
 #include "cli/run_view.h"
-#include "orchestrator/budget_change.h"
-#include "orchestrator/control_link.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run/budget_change.h"
+#include "orchestrator/run/control_link.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 struct options {

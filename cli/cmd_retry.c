@@ -7,9 +7,9 @@
 #include "cli/cmd.h"
 #include "cli/job_numbers.h"
 #include "cli/run_view.h"
-#include "orchestrator/control_once.h"
-#include "orchestrator/reopen.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run/control_once.h"
+#include "orchestrator/run/reopen.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 enum { LIMIT_MS = 20000 }; /* a disk may be slow, or the engine busy */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "orchestrator/engine_lock.h"
+#include "orchestrator/run/engine_lock.h"
 #include "store/store.h"
 
 struct removal {

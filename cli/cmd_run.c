@@ -14,10 +14,10 @@
 #include "cli/plan.h"
 #include "cli/run_again.h"
 #include "cli/warm.h"
-#include "orchestrator/below.h"
-#include "orchestrator/reopen.h"
-#include "orchestrator/run.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/run/reopen.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec.h"
+#include "orchestrator/steps/below.h"
 #include "store/store.h"
 
 struct options {

@@ -7,8 +7,8 @@
 #include "base/conf/schema.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/workflow.h"
 
 struct schema_options {
     bool man;

@@ -12,8 +12,8 @@
 #include "cli/cmd.h"
 #include "cli/drive.h"
 #include "cli/run_outcome.h"
-#include "orchestrator/engine_lock.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/engine_lock.h"
 #include "store/store.h"
 
 struct options {

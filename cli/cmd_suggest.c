@@ -9,8 +9,8 @@
 #include "cli/cmd.h"
 #include "cli/drive.h"
 #include "cli/warm.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/session.h"
+#include "orchestrator/search/session.h"
+#include "orchestrator/spec/experiment.h"
 
 enum { READ_BYTES = 1 << 16 };
 

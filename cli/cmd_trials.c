@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/job_table.h"
 #include "cli/trial_table.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 struct options {
     const char *state, *sort, *step, *tag;

@@ -9,9 +9,9 @@
 #include "cli/cmd.h"
 #include "cli/drive.h"
 #include "cli/output.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/spec.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/spec.h"
+#include "orchestrator/spec/workflow.h"
 
 /* What became of one file. */
 struct finding {

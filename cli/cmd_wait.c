@@ -8,7 +8,7 @@
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/run_outcome.h"
-#include "orchestrator/engine_lock.h"
+#include "orchestrator/run/engine_lock.h"
 #include "store/store.h"
 
 /*

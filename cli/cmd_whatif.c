@@ -9,8 +9,8 @@
 #include "cli/cmd.h"
 #include "cli/run_view.h"
 #include "cli/whatif_view.h"
-#include "orchestrator/run.h"
-#include "orchestrator/whatif.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/search/whatif.h"
 
 struct options {
     struct opt_texts schedules;

@@ -13,8 +13,8 @@
 #include "cli/job_numbers.h"
 #include "cli/run_below.h"
 #include "cli/run_view.h"
-#include "orchestrator/control_link.h"
-#include "orchestrator/control_once.h"
+#include "orchestrator/run/control_link.h"
+#include "orchestrator/run/control_once.h"
 #include "store/store.h"
 
 enum { LIMIT_MS = 5000, JOBS_MAX = 10000, FIELDS_MAX = 4 };

@@ -2,8 +2,8 @@
 #include "cli/dashboard_machine.h"
 
 #include "base/clock.h"
-#include "orchestrator/gpu_meter.h"
-#include "orchestrator/machine_use.h"
+#include "orchestrator/machine/gpu_meter.h"
+#include "orchestrator/machine/machine_use.h"
 #include "store/store.h"
 
 static json_t *load_to_json(const double load[3])

@@ -17,8 +17,8 @@
 #include "cli/show_document.h"
 #include "cli/space_json.h"
 #include "cli/why_document.h"
-#include "orchestrator/gpu_meter.h"
-#include "orchestrator/run.h"
+#include "orchestrator/machine/gpu_meter.h"
+#include "orchestrator/run/run.h"
 
 enum { KEPT = 16 };
 

@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/term.h"
-#include "orchestrator/machine.h"
+#include "orchestrator/machine/machine.h"
 #include "store/file_system.h"
 #include "store/store.h"
 

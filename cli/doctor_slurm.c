@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/doctor.h"
-#include "orchestrator/cluster.h"
+#include "orchestrator/machine/cluster.h"
 
 enum {
     PATIENCE_MS = 120000,  /* for the queue */

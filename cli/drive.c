@@ -12,9 +12,9 @@
 #include "cli/run_below.h"
 #include "cli/run_end.h"
 #include "cli/watcher.h"
-#include "orchestrator/engine.h"
-#include "orchestrator/revision.h"
-#include "orchestrator/run.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/run/revision.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 static void on_trial_ended(void *user, const struct engine_trial *trial,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/conf/diag.h"
-#include "orchestrator/control_once.h"
-#include "orchestrator/enqueue.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run/control_once.h"
+#include "orchestrator/run/enqueue.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 /* Holding the run's lock, so that no engine begins meanwhile. */

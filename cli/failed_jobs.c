@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/run_jobs.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 #include "store/store.h"
 
 enum { TAIL_BYTES = 4096, TAIL_LINES = 5, LINE_BYTES = 300 };

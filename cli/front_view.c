@@ -15,7 +15,7 @@
 #include "cli/run_view.h"
 #include "cli/term.h"
 #include "cli/trial_table.h"
-#include "orchestrator/front.h"
+#include "orchestrator/search/front.h"
 
 enum { SHOWN_TO_PEOPLE = 10, PLOT_ROWS = 13, PLOT_COLUMNS_MAX = 80 };
 

@@ -8,7 +8,7 @@
 #include "cli/run_steps.h"
 #include "cli/run_view.h"
 #include "cli/workflow_drawing.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 #include "workflows/draw/draw_place.h"
 
 /* To a tenth of a pixel: what is drawn is no sharper, and a graph of 1,000

@@ -15,8 +15,8 @@
 #include "cli/panel.h"
 #include "cli/run_view.h"
 #include "cli/term.h"
-#include "orchestrator/run.h"
-#include "orchestrator/run_importance.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/search/run_importance.h"
 
 enum { BARS_MAX = 15 };
 

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "cli/job_matrix.h"
-#include "orchestrator/command_step.h"
+#include "orchestrator/steps/command_step.h"
 
 static char *print(const struct command_step *job)
 {

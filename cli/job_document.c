@@ -17,8 +17,8 @@
 #include "cli/run_jobs.h"
 #include "cli/run_steps.h"
 #include "cli/trial_document.h"
-#include "orchestrator/cache.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/steps/cache.h"
 
 struct job_document {
     const struct cli *cli;

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/run_jobs.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 void job_numbers_add(struct job_numbers *numbers, int64_t number)
 {

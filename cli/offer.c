@@ -10,8 +10,8 @@
 #include "cli/cmd.h"
 #include "cli/hint.h"
 #include "cli/run_outcome.h"
-#include "orchestrator/below.h"
-#include "orchestrator/run_earlier.h"
+#include "orchestrator/run/run_earlier.h"
+#include "orchestrator/steps/below.h"
 #include "store/store.h"
 
 /* Yes is what an empty line says; no answer at all is no. */

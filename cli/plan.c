@@ -13,10 +13,10 @@
 #include "cli/plan_workflow.h"
 #include "cli/slurm_words.h"
 #include "cli/warm.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/plan.h"
-#include "orchestrator/setting.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/search/plan.h"
+#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
 enum { TRIALS_SHOWN = 5 };

@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 #include "cli/schedule_label.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/plan.h"
+#include "orchestrator/search/plan.h"
+#include "orchestrator/spec/experiment.h"
 
 /* NULL where the method has but one. */
 static const char *type_name(const struct schedule *schedule)

@@ -13,7 +13,7 @@
 #include "cli/cmd.h"
 #include "cli/slurm_words.h"
 #include "cli/workflow_drawing.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/spec/workflow.h"
 
 enum { STEPS_SHOWN = 40, NAME_COLUMNS_MAX = 32 };
 

@@ -2,7 +2,7 @@
 #include "cli/plan_workflow.h"
 #include "cli/slurm_words.h"
 #include "cli/workflow_drawing.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/spec/workflow.h"
 
 static json_t *source_json(const struct template *template)
 {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/trial_table.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run/run.h"
 
 struct setting {
     int64_t index; /* in the order tried */

@@ -9,10 +9,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "orchestrator/run_earlier.h"
-#include "orchestrator/states.h"
-#include "orchestrator/step_change.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/run_earlier.h"
+#include "orchestrator/spec/step_change.h"
+#include "orchestrator/spec/workflow.h"
 #include "store/store.h"
 
 struct planning {

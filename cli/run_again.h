@@ -3,8 +3,8 @@
 #define SMTUNE_CLI_RUN_AGAIN_H
 
 #include "base/err.h"
-#include "orchestrator/run.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec.h"
 
 struct cli;
 

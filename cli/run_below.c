@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "orchestrator/control_link.h"
+#include "orchestrator/run/control_link.h"
 #include "store/store.h"
 
 struct telling {

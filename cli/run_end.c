@@ -10,8 +10,8 @@
 #include "cli/run_result.h"
 #include "cli/summary.h"
 #include "cli/workflow_end.h"
-#include "orchestrator/engine.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/spec/spec.h"
 
 static int exit_status(const struct spec *spec,
                        const struct engine_result *result)

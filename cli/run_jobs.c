@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "orchestrator/job_name.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/job_name.h"
+#include "orchestrator/job/states.h"
 
 enum { COPIES_NAMED = 8 };
 

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/run_view.h"
-#include "orchestrator/budget.h"
+#include "orchestrator/job/budget.h"
 #include "store/store.h"
 
 void run_outcome_clear(struct run_outcome *outcome)

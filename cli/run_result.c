@@ -9,11 +9,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/run_end.h"
-#include "orchestrator/engine.h"
-#include "orchestrator/front.h"
-#include "orchestrator/setting.h"
-#include "orchestrator/spec.h"
-#include "orchestrator/states.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/search/front.h"
+#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
 enum { ENOUGH = 1 };

@@ -9,8 +9,8 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/run_view.h"
-#include "orchestrator/run.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/run.h"
 #include "store/store.h"
 
 struct reading {

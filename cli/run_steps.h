@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "cli/step_list.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/spec/spec.h"
 
 struct store;
 

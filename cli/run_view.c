@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "orchestrator/engine_lock.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/engine_lock.h"
 
 static int keep_row(void *user, const struct run_row *row)
 {

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "cli/document.h"
 #include "cli/run_view.h"
-#include "orchestrator/states.h"
-#include "orchestrator/told.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/search/told.h"
 
 static const struct column decision_columns[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "orchestrator/whatif.h"
+#include "orchestrator/search/whatif.h"
 
 enum { SCHEDULE_LABEL_SIZE = 64 };
 

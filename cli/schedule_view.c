@@ -10,9 +10,9 @@
 #include "cli/document.h"
 #include "cli/run_view.h"
 #include "cli/schedule_label.h"
-#include "orchestrator/run.h"
-#include "orchestrator/states.h"
-#include "orchestrator/told.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/search/told.h"
 
 /* ---- the schedule ---- */
 

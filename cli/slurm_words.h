@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec/experiment.h"
 
 /* What Slurm is asked for, in words and as JSON. */
 

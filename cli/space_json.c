@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec/experiment.h"
 
 static json_t *values_to_json(const struct param *param)
 {

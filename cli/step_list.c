@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 enum { NEEDS_NAMED = 3 };
 

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 const struct column step_table_columns[STEP_TABLE_COLUMNS] = {
     {"name", "step", COLUMN_TEXT, NULL},

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "cli/run_jobs.h"
 #include "cli/step_table.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 /* ---- how many ---- */
 

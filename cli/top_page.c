@@ -21,7 +21,7 @@
 #include "cli/table.h"
 #include "cli/term.h"
 #include "cli/top_trials.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 /* ---- reading ---- */
 

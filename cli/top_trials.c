@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/run_view.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 enum { BEST_SHOWN = 3, FIXED_COLUMNS = 3 };
 

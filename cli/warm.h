@@ -7,11 +7,11 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "cli/cmd.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/warm_start.h"
+#include "orchestrator/search/warm_start.h"
+#include "orchestrator/spec/experiment.h"
 
-/* Earlier runs that a search begins with (orchestrator/warm_start.h), for the
- * commands that have no run yet, and for people. */
+/* Earlier runs that a search begins with (orchestrator/search/warm_start.h),
+ * for the commands that have no run yet, and for people. */
 
 /* Reads them from the store into *warm, the caller's to destroy; where the file
  * asks for none, NULL, and no store is opened. */

@@ -13,12 +13,12 @@
 #include "cli/cmd.h"
 #include "cli/failed_jobs.h"
 #include "cli/progress.h"
-#include "orchestrator/engine.h"
-#include "orchestrator/front.h"
-#include "orchestrator/job_name.h"
-#include "orchestrator/setting.h"
-#include "orchestrator/spec.h"
-#include "orchestrator/states.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/job/job_name.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/search/front.h"
+#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
 enum { ENOUGH = 1 };

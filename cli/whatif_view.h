@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "cli/schedule_label.h"
-#include "orchestrator/whatif.h"
+#include "orchestrator/search/whatif.h"
 
 struct cli;
 

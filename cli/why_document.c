@@ -9,8 +9,8 @@
 #include "cli/attempt_place.h"
 #include "cli/schedule_decisions.h"
 #include "cli/why_job.h"
-#include "orchestrator/run.h"
-#include "orchestrator/search.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/search/search.h"
 
 static const struct column columns[] = {
     {"id", "trial", COLUMN_NUMBER, NULL},

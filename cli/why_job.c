@@ -15,9 +15,9 @@
 #include "cli/run_jobs.h"
 #include "cli/run_steps.h"
 #include "cli/step_place.h"
-#include "orchestrator/links.h"
-#include "orchestrator/retry.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/links.h"
+#include "orchestrator/job/retry.h"
+#include "orchestrator/job/states.h"
 
 enum { HASH_SHOWN = 12 };
 

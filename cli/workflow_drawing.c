@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/term.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/spec/workflow.h"
 
 int64_t workflow_step_copies(const struct step *step)
 {

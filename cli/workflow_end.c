@@ -18,9 +18,9 @@
 #include "cli/run_steps.h"
 #include "cli/run_view.h"
 #include "cli/term.h"
-#include "orchestrator/below.h"
-#include "orchestrator/cache.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/cache.h"
 #include "store/store.h"
 
 enum {

@@ -23,8 +23,8 @@
  * and what is read of it in store/read.h. Whoever changes a state appends the
  * event row in the same call: each function that changes one does so itself.
  *
- * The states' and causes' words are given by the caller (orchestrator/states.h,
- * executors/executor.h); the tables check them.
+ * The states' and causes' words are given by the caller
+ * (orchestrator/job/states.h, executors/executor.h); the tables check them.
  */
 
 enum store_mode {

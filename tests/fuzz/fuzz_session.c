@@ -9,8 +9,8 @@
 #include "base/compiler.h"
 #include "base/conf/diag.h"
 #include "base/json.h"
-#include "orchestrator/experiment.h"
-#include "orchestrator/session.h"
+#include "orchestrator/search/session.h"
+#include "orchestrator/spec/experiment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "orchestrator/value_file.h"
+#include "orchestrator/job/value_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "orchestrator/fold.h"
+#include "orchestrator/proof/fold.h"
 
 /* Events go into a fold, and what is wrong with them is written down. */
 

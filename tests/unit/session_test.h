@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/conf/diag.h"
 #include "base/json.h"
-#include "orchestrator/session.h"
+#include "orchestrator/search/session.h"
 
 /* Sessions of the tests, which ask line by line. */
 

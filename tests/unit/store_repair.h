@@ -2,7 +2,7 @@
 #ifndef SMTUNE_TESTS_UNIT_STORE_REPAIR_H
 #define SMTUNE_TESTS_UNIT_STORE_REPAIR_H
 
-#include "orchestrator/fsck.h"
+#include "orchestrator/proof/fsck.h"
 #include "store/repair/check.h"
 #include "store/repair/repair.h"
 #include "tests/unit/store_test.h"

@@ -10,7 +10,7 @@
 
 #include "base/expr/template.h"
 #include "base/mem.h"
-#include "orchestrator/below.h"
+#include "orchestrator/steps/below.h"
 
 static void test_below__reads_whose_run_it_is(void **state)
 {

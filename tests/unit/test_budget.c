@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "orchestrator/budget.h"
+#include "orchestrator/job/budget.h"
 
 static const struct objective minimize = {.metric = "loss"};
 static const struct objective maximize = {.metric = "gain", .maximize = true};

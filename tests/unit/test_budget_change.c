@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run that has begun gets another number of trials, or another time. */
-#include "orchestrator/budget_change.h"
+#include "orchestrator/run/budget_change.h"
 
-#include "orchestrator/budget.h"
-#include "orchestrator/run.h"
-#include "orchestrator/workflow.h"
+#include "orchestrator/job/budget.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/workflow.h"
 #include "store/schema/schema.h"
 #include "tests/unit/store_repair.h"
 

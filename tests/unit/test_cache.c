@@ -4,7 +4,7 @@
 #include <uv.h>
 
 #include "base/json.h"
-#include "orchestrator/cache.h"
+#include "orchestrator/steps/cache.h"
 
 /* A store with a run of a workflow, a cache on a loop, and what it answers. */
 struct bench {

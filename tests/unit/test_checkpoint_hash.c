@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "orchestrator/checkpoint_hash.h"
+#include "orchestrator/job/checkpoint_hash.h"
 
 /* Whether it is as it was; it becomes that which is remembered. */
 static bool is_equal(const char *folder, char **last)

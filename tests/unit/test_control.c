@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "orchestrator/control.h"
-#include "orchestrator/control_address.h"
+#include "orchestrator/engine/control.h"
+#include "orchestrator/run/control_address.h"
 
 /* An engine's socket with an owner that answers with the request's "n", and
  * clients that say what no well-meaning one does, all in one loop. */

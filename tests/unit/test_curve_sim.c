@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/curve_sim.h"
+#include "orchestrator/search/curve_sim.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "orchestrator/env_list.h"
+#include "orchestrator/job/env_list.h"
 
 static void test_env_list__sets_and_replaces(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec/experiment.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "base/expr/template.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
 /* A whole file: `head` and, behind it, more lines. */

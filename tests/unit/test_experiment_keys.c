@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keys of an experiment that have to do with each other, and values at their
  * bounds. */
-#include "orchestrator/experiment.h"
+#include "orchestrator/spec/experiment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "orchestrator/warm_start.h"
+#include "orchestrator/search/warm_start.h"
 #include "tests/unit/folder.h"
 
 static const char text[] = "version: 1\n"

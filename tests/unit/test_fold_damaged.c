@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events of an older version, or as damage may leave them. */
-#include "orchestrator/fold.h"
+#include "orchestrator/proof/fold.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

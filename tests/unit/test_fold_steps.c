@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What events of a workflow come to, and which cannot be. */
-#include "orchestrator/fold.h"
+#include "orchestrator/proof/fold.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/front.h"
+#include "orchestrator/search/front.h"
 
 #include <math.h>
 #include <setjmp.h>

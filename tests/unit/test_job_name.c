@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "orchestrator/job_name.h"
+#include "orchestrator/job/job_name.h"
 
 static const struct {
     const char *operand, *step;

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "orchestrator/links.h"
+#include "orchestrator/job/links.h"
 
 enum { TIME_MS = 1000, BEFORE_MS = 400, START_MS = 1000000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/outputs.h"
+#include "orchestrator/job/outputs.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "orchestrator/value_file.h"
+#include "orchestrator/job/value_file.h"
 #include "tests/unit/env.h"
 #include "tests/unit/folder.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What may be put back, and what comes of it for a workflow's steps. */
-#include "orchestrator/reopen.h"
+#include "orchestrator/run/reopen.h"
 
 #include <sqlite3.h>
 
-#include "orchestrator/reopen_steps.h"
+#include "orchestrator/run/reopen_steps.h"
 #include "tests/unit/reopen_test.h"
 
 /* ---- trials ---- */

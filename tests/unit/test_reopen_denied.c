@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Putting back where the record denies the n-th of what it is asked for: then
  * nothing is put back, and the next try does all of it. */
-#include "orchestrator/reopen.h"
+#include "orchestrator/run/reopen.h"
 
 #include "tests/unit/reopen_test.h"
 #include "tests/unit/sqlite_denied.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/results.h"
+#include "orchestrator/steps/results.h"
 
 #include <math.h>
 #include <setjmp.h>

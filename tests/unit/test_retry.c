@@ -15,7 +15,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/regex.h"
-#include "orchestrator/retry.h"
+#include "orchestrator/job/retry.h"
 
 static const struct exit_range exits[] = {{3, 3}, {9, 12}};
 

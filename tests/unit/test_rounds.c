@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/rounds.h"
+#include "orchestrator/steps/rounds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search in the hands of another program: what it asks for, tells, and gets
  * to know. */
-#include "orchestrator/session.h"
+#include "orchestrator/search/session.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What programs may ask a session for, and what is said of the rest. */
-#include "orchestrator/session_json.h"
+#include "orchestrator/search/session_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search with a schedule in the hands of another program: which trials go
  * on, how far, and what becomes of the others. */
-#include "orchestrator/session_schedule.h"
+#include "orchestrator/search/session_schedule.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/shards.h"
+#include "orchestrator/job/shards.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/json.h"
-#include "orchestrator/hosts.h"
+#include "orchestrator/job/hosts.h"
 #include "tests/unit/folder.h"
 
 static int link_until(const char *root, int64_t copy, int64_t copies,

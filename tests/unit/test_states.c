@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 
 static void test_states__every_cell_is_as_documented(void **state)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "executors/executor.h"
-#include "orchestrator/states.h"
+#include "orchestrator/job/states.h"
 #include "tests/unit/store_test.h"
 
 static const char *const odd_names[] = {"a'b\"c", "x\ny\t;--", "größe 学习率",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What search and schedule were told comes back in its order. */
-#include "orchestrator/told.h"
+#include "orchestrator/search/told.h"
 
 #include <inttypes.h>
 #include <math.h>

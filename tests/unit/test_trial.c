@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "orchestrator/trial.h"
+#include "orchestrator/job/trial.h"
 #include "store/store.h"
 
 static struct objective objectives[] = {

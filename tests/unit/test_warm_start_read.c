@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a search takes over from earlier runs, as it is kept with its run. */
-#include "orchestrator/warm_start.h"
+#include "orchestrator/search/warm_start.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/work_queue.h"
+#include "orchestrator/steps/work_queue.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "orchestrator/workspace.h"
+#include "orchestrator/job/workspace.h"
 
 struct fixture {
     char folder[32];

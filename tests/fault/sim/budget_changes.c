@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/budget_change.h"
+#include "orchestrator/run/budget_change.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "orchestrator/run.h"
+#include "orchestrator/run/run.h"
 #include "tests/fault/sim/budget_changes.h"
 #include "tests/fault/sim/history.h"
 #include "tests/fault/sim/record.h"

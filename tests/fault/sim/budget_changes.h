@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/rng.h"
-#include "orchestrator/budget_change.h"
+#include "orchestrator/run/budget_change.h"
 
 /*
  * `smtune resume --trials --time`: the run's user gives it more trials or time,

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "orchestrator/decisions.h"
-#include "orchestrator/flow_proof.h"
-#include "orchestrator/fsck.h"
-#include "orchestrator/replay.h"
-#include "orchestrator/search.h"
+#include "orchestrator/proof/decisions.h"
+#include "orchestrator/proof/flow_proof.h"
+#include "orchestrator/proof/fsck.h"
+#include "orchestrator/proof/replay.h"
+#include "orchestrator/search/search.h"
 #include "store/store.h"
 #include "tests/fault/sim/check.h"
 

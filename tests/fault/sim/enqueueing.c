@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "orchestrator/enqueue.h"
-#include "orchestrator/run.h"
+#include "orchestrator/run/enqueue.h"
+#include "orchestrator/run/run.h"
 #include "tests/fault/sim/history.h"
 #include "tests/fault/sim/record.h"
 

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_TESTS_FAULT_SIM_HISTORY_H
 #define SMTUNE_TESTS_FAULT_SIM_HISTORY_H
 
-#include "orchestrator/engine.h"
+#include "orchestrator/engine/engine.h"
 #include "tests/fault/sim/budget_changes.h"
 #include "tests/fault/sim/enqueueing.h"
 #include "tests/fault/sim/reopening.h"

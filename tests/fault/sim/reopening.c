@@ -7,8 +7,8 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "orchestrator/reopen.h"
-#include "orchestrator/spec.h"
+#include "orchestrator/run/reopen.h"
+#include "orchestrator/spec/spec.h"
 #include "tests/fault/sim/history.h"
 
 static bool is_state(const struct record_job *job, const char *state)

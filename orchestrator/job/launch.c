@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/job/launch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "orchestrator/job/channels.h"
+#include "orchestrator/job/env_list.h"
+#include "orchestrator/job/launch_env.h"
+
+struct launch {
+    struct attempt_spec spec;
+    struct attempt_pool pools[ATTEMPT_POOLS_MAX];
+    char *job_directory, *ml_directory, *checkpoint_directory, *directory;
+    char **argv;
+    const struct task *task;
+    char **channel_paths; /* of the task's */
+    struct env_list environment;
+    struct launch **reserves; /* [reserve_count of its spec] */
+    struct attempt_spec *reserve_specs;
+    struct slurm_ask ask; /* of its spec; the texts are the task's */
+};
+
+static int expand_shell(struct launch *launch, struct template *command,
+                        const struct value *values, struct err *err)
+{
+    struct buf script = BUF_INIT;
+
+    if (template_expand(command, values, &script, err) != 0) {
+        buf_clear(&script);
+        return -1;
+    }
+    launch->argv = mem_array(4, sizeof(*launch->argv));
+    launch->argv[0] = mem_copy_string("/bin/sh");
+    launch->argv[1] = mem_copy_string("-c");
+    launch->argv[2] = buf_take(&script);
+    return 0;
+}
+
+static int expand_command(struct launch *launch, const struct task *task,
+                          const struct value *values, struct err *err)
+{
+    if (task->is_shell)
+        return expand_shell(launch, task->command, values, err);
+    launch->argv = template_expand_words(task->command, values, err);
+    return launch->argv == NULL ? -1 : 0;
+}
+
+static int expand_environment(struct launch *launch, const struct task *task,
+                              const struct value *values, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int result = 0;
+
+    for (size_t i = 0; i < task->environment_count && result == 0; i++) {
+        const struct env_entry *entry = &task->environment[i];
+
+        buf_truncate(&text, 0);
+        result = template_expand(entry->value, values, &text, err);
+        if (result == 0)
+            env_list_set(&launch->environment, entry->name, buf_text(&text));
+    }
+    buf_clear(&text);
+    return result;
+}
+
+static struct launch_places places_of(const struct launch *launch)
+{
+    return (struct launch_places){
+        .directory = launch->job_directory,
+        .checkpoint_directory = launch->checkpoint_directory,
+        .attempt_directory = launch->directory,
+    };
+}
+
+static int expand(struct launch *launch, const struct launch_order *order,
+                  const struct value *values, struct err *err)
+{
+    const struct launch_places places = places_of(launch);
+    int result = 0;
+
+    if (order->words != NULL) {
+        launch->argv = order->words(order->user, &places, err);
+        result = launch->argv == NULL ? -1 : 0;
+    } else {
+        result = expand_command(launch, order->task, values, err);
+    }
+    if (result == 0)
+        result = expand_environment(launch, order->task, values, err);
+    return result;
+}
+
+/* Puts `smtune launch` in front of the words. */
+static void start_as_ranks(struct launch *launch,
+                           const struct resources *resources)
+{
+    char *folder = fs_program_directory();
+    char *const before[] = {
+        fs_join(folder, "smtune"),
+        mem_copy_string("launch"),
+        mem_printf("--tasks=%d", resources->tasks),
+        mem_printf("--nodes=%d", resources->nodes > 1 ? resources->nodes : 1),
+        mem_printf("--grace=%" PRId64 "ms", resources->grace_ms),
+        mem_printf("--logs=%s", launch->directory),
+        mem_copy_string("--"),
+    };
+    size_t count = 0;
+
+    while (launch->argv[count] != NULL)
+        count++;
+    launch->argv = mem_resize(launch->argv, ARRAY_LEN(before) + count + 1,
+                              sizeof(*launch->argv));
+    memmove(launch->argv + ARRAY_LEN(before), launch->argv,
+            (count + 1) * sizeof(*launch->argv));
+    memcpy(launch->argv, before, sizeof(before));
+    free(folder);
+}
+
+static void fill_spec(struct launch *launch, const struct launch_site *site,
+                      const struct launch_order *order)
+{
+    const struct resources *resources = order->resources;
+    struct attempt_spec *spec = &launch->spec;
+
+    spec->directory = launch->directory;
+    spec->work_directory = site->work_directory;
+    spec->argv = launch->argv;
+    spec->envp = launch->environment.items;
+    spec->cpus = resources->cpus;
+    spec->gpus = resources->gpus;
+    spec->nodes = resources->nodes;
+    spec->tasks = resources->tasks;
+    launch->ask = resources->slurm; /* a reserve's trial is gone by then */
+    spec->slurm = &launch->ask;
+    spec->memory_bytes = resources->memory_bytes;
+    spec->time_ms = resources->time_ms;
+    spec->grace_ms = resources->grace_ms;
+    spec->pools = launch->pools;
+    spec->pool_count = pools_claim(site->pools, order->task, launch->pools);
+    spec->avoid = (const char *const *)order->avoid;
+    spec->warn_signal = order->warn_signal;
+    spec->warn_before_ms = order->warn_before_ms;
+}
+
+static void set_environment(struct launch *launch,
+                            const struct launch_site *site,
+                            const struct launch_order *order)
+{
+    const struct launch_env names = {
+        .run_name = site->run_name,
+        .program_path = site->program_path,
+        .job_directory = launch->job_directory,
+        .attempt_directory = launch->directory,
+        .ml_directory = launch->ml_directory,
+        .job = order->job,
+        .attempt = order->attempt,
+        .attempt_number = order->attempt_number,
+        .resource = order->resource,
+        .copy = order->copy,
+        .task = order->task,
+        .resources = order->resources,
+        .channel_paths = launch->channel_paths,
+        .params = order->params,
+        .strings = order->strings,
+    };
+
+    env_list_inherit(&launch->environment, site->environment);
+    if (pools_variable(site->pools) != NULL)
+        env_list_set(&launch->environment, POOLS_VARIABLE,
+                     pools_variable(site->pools));
+    launch_env_set(&launch->environment, &names);
+}
+
+static int refuse_values(struct err *err)
+{
+    err->kind = ERR_FILE;
+    return -1;
+}
+
+static int fill(struct launch *launch, const struct launch_site *site,
+                const struct launch_order *order, const struct value *values,
+                struct err *err)
+{
+    const struct workspace_order wanted = {
+        .job = order->job,
+        .attempt_number = order->attempt_number,
+        .inherits = order->inherits,
+        .task = order->task,
+        .copy = order->copy,
+        .params = order->params,
+        .strings = order->strings,
+    };
+
+    launch->task = order->task;
+    launch->channel_paths = channels_paths(order->task, values, err);
+    if (launch->channel_paths == NULL)
+        return refuse_values(err);
+    set_environment(launch, site, order);
+    if (workspace_prepare(site->workspaces, &wanted, err) != 0)
+        return -1;
+    if (expand(launch, order, values, err) != 0)
+        return refuse_values(err);
+    return 0;
+}
+
+static int prepare(struct launch *launch, const struct launch_site *site,
+                   const struct launch_order *order, struct err *err)
+{
+    const struct launch_places places = places_of(launch);
+    struct value *values = order->columns(order->user, &places);
+    int result = fill(launch, site, order, values, err);
+
+    free(values);
+    return result;
+}
+
+struct launch *launch_create(const struct launch_site *site,
+                             const struct launch_order *order, struct err *err)
+{
+    struct launch *launch = mem_zero(sizeof(*launch));
+
+    launch->spec.attempt = order->attempt;
+    launch->spec.reserve = order->reserve;
+    launch->job_directory = workspace_directory(site->workspaces, order->job);
+    launch->ml_directory = mem_printf("%s/ml", launch->job_directory);
+    launch->checkpoint_directory =
+        mem_printf("%s/checkpoints", launch->ml_directory);
+    launch->directory = workspace_attempt_directory(
+        site->workspaces, order->job, order->attempt_number);
+    if (prepare(launch, site, order, err) != 0) {
+        launch_destroy(launch);
+        return NULL;
+    }
+    if (order->resources->tasks > 1)
+        start_as_ranks(launch, order->resources);
+    fill_spec(launch, site, order);
+    return launch;
+}
+
+void launch_add_reserve(struct launch *launch, struct launch *reserve)
+{
+    size_t count = ++launch->spec.reserve_count;
+
+    launch->reserves =
+        mem_resize(launch->reserves, count, sizeof(struct launch *));
+    launch->reserve_specs = mem_resize(launch->reserve_specs, count,
+                                       sizeof(*launch->reserve_specs));
+    launch->reserves[count - 1] = reserve;
+    launch->reserve_specs[count - 1] = reserve->spec;
+    launch->spec.reserves = launch->reserve_specs;
+}
+
+const struct attempt_spec *launch_spec(const struct launch *launch)
+{
+    return &launch->spec;
+}
+
+void launch_destroy(struct launch *launch)
+{
+    if (launch == NULL)
+        return;
+    for (size_t i = 0; launch->argv != NULL && launch->argv[i] != NULL; i++)
+        free(launch->argv[i]);
+    free(launch->argv);
+    for (size_t i = 0; i < launch->spec.reserve_count; i++)
+        launch_destroy(launch->reserves[i]);
+    free(launch->reserves);
+    free(launch->reserve_specs);
+    channels_free_paths(launch->task, launch->channel_paths);
+    env_list_clear(&launch->environment);
+    free(launch->job_directory);
+    free(launch->ml_directory);
+    free(launch->directory);
+    free(launch->checkpoint_directory);
+    free(launch);
+}

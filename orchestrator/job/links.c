@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/job/links.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "executors/attempt/attempt_file.h"
+
+bool links_is_by_time(const struct link_rule *rule, const struct link_end *end)
+{
+    return exit_is_by_time(
+        end->exit, &(struct attempt_spec){.time_ms = end->time_ms,
+                                          .warn_signal = rule->signal,
+                                          .warn_before_ms = rule->before_ms});
+}
+
+static void note(struct links *links, const struct link_end *end, bool by_time)
+{
+    const struct attempt_exit *exit = end->exit;
+
+    /* of what is lost nobody knows when it ended: the machine may have been off
+     * for days */
+    if (exit->cause != CAUSE_LOST && exit->started_ms > 0 &&
+        exit->ended_ms > exit->started_ms)
+        links->used_ms += exit->ended_ms - exit->started_ms;
+    if (end->checkpoint != NULL && strcmp(end->checkpoint, LINKS_UNSEEN) == 0) {
+        links->unseen += by_time;
+        return;
+    }
+    if (end->checkpoint != NULL &&
+        strcmp(end->checkpoint, links->checkpoint) != 0) {
+        snprintf(links->checkpoint, sizeof(links->checkpoint), "%s",
+                 end->checkpoint);
+        links->idle = 0;
+    } else {
+        links->idle += links->unseen + by_time;
+    }
+    links->unseen = 0;
+}
+
+enum link_verdict links_end(struct links *links, const struct link_rule *rule,
+                            const struct link_end *end,
+                            char text[LINKS_TEXT_MAX])
+{
+    bool by_time = links_is_by_time(rule, end);
+    char duration[32];
+
+    note(links, end, by_time);
+    if (!by_time)
+        return LINK_NONE;
+    if (links->idle >= LINKS_IDLE_MAX) {
+        snprintf(text, LINKS_TEXT_MAX, "two links in a row left %s",
+                 links->checkpoint[0] != '\0' ? "the checkpoint as it was"
+                                              : "no checkpoint");
+        return LINK_DENIED;
+    }
+    if (links->count >= rule->max) {
+        snprintf(text, LINKS_TEXT_MAX, "%" PRId64 " links are used",
+                 links->count);
+        return LINK_DENIED;
+    }
+    if (rule->total_ms > 0 && links->used_ms >= rule->total_ms) {
+        units_format_duration(links->used_ms, duration, sizeof(duration));
+        snprintf(text, LINKS_TEXT_MAX, "%s are used", duration);
+        return LINK_DENIED;
+    }
+    links->count++;
+    return LINK_FOLLOWS;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_JOB_TRIAL_H
+#define SMTUNE_ORCHESTRATOR_JOB_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/json.h"
+#include "base/value.h"
+#include "executors/executor.h"
+#include "orchestrator/job/links.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/spec/experiment.h"
+
+/*
+ * A job that is not over yet, in memory: a trial of an experiment, or a copy of
+ * a workflow's step, whose experiment has no parameters and no objectives. What
+ * is over is in the store alone, so that the engine's memory follows what runs,
+ * not what ran.
+ */
+
+/* What to make of the attempt's end when it was us who ended it. */
+enum trial_wish {
+    WISH_NONE,
+    WISH_INTERRUPT, /* the user stops the run: it starts again on resume */
+    WISH_STOP,      /* the run's end: it is over, unless it has just ended */
+    WISH_PAUSE,     /* it has used the resource it was given */
+    WISH_GIVE_UP    /* its schedule's decision: it is over in any case */
+};
+
+/* What it made is hashed before it is over, for others to take. */
+enum trial_seal { SEAL_NONE, SEAL_WAITS, SEAL_DONE };
+
+/* How many points were kept of one metric, and what it said last. */
+struct trial_curve {
+    char *name;
+    int64_t points;
+    double last;
+};
+
+enum { TRIAL_MAX_CURVES = 64, TRIAL_MAX_POINTS = 10000, TRIAL_HANDLE_MAX = 32 };
+
+struct launch;
+struct watch;
+
+struct trial {
+    int64_t number; /* for people: 1, 2, 3 ... */
+    int64_t job;    /* in the store */
+    enum job_state state;
+    const struct task *task;
+    struct value *point;  /* in the order of the space's parameters */
+    int64_t step;         /* of its workflow; -1: it is a trial */
+    int64_t copy, round;  /* of its step; round 0: that does not repeat */
+    json_t *rounds;       /* its round's values by name; NULL: none */
+    json_t *outputs;      /* what it made, by name; NULL: nothing, or not yet */
+    char *cache_key;      /* NULL: none, or not known yet */
+    int64_t cached_from;  /* id of the job whose result it takes */
+    bool was_asked;       /* whether there is one */
+    bool is_shared;       /* the files of its next attempt are shared out, or */
+    struct err *unshared; /* why they are not; NULL */
+    enum trial_seal seal;
+    const struct link_rule *link_rule; /* NULL: it is no chain */
+    struct links links;
+    int64_t reserve; /* number of its next attempt, or the current one, among
+                        the reserves of the one before; 0: it was none */
+    struct executor *executor;
+    int64_t attempt; /* the current one's id, 0: none */
+    int64_t attempt_number;
+    struct launch *launch;      /* until the executor has taken it */
+    uint32_t lacks;             /* what the executor refused it for */
+    struct watch *watch;        /* from then on */
+    int64_t displaced;          /* how often an attempt of it was */
+    char **avoid;               /* nodes, NULL-ended; NULL: none */
+    int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */
+    struct resources resources; /* of its next attempt, or the current one */
+    bool *said;                 /* [objective_count] its metric was said */
+    double *last, *best;        /* [objective_count]; NaN: none */
+    int64_t resource; /* up to which it may run; 0: there is no schedule */
+    int64_t bracket, rung, parent; /* as it began: see store.h */
+    int64_t paused_at;             /* resource that its checkpoint is of */
+    int64_t from;                  /* resource at which its attempt began */
+    int64_t reached;               /* resource that it has used, as it said */
+    bool is_scheduled;             /* its schedule is told of it */
+    bool is_given_up;              /* by its schedule */
+    bool is_told_to_end;           /* for that */
+    bool has_lost_checkpoint;
+    bool is_promoted;    /* which nobody was told of yet */
+    double *outcomes;    /* [outcome_count] the last values; NaN: none */
+    bool *outcomes_said; /* [outcome_count] */
+    struct trial_curve *curves;
+    size_t curve_count;
+    int retry_rule;  /* that matched its last attempt's end; -1: none */
+    int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
+    int64_t wait_ms; /* how long its last retry was to wait */
+    int64_t started_ms;
+    enum trial_wish wish;
+    bool has_ended; /* `end` holds; its files may not be read to the end yet */
+    bool has_more;  /* to be read at once */
+    bool is_new_best;
+    bool is_reopened; /* its user put it back */
+    bool is_adopted;  /* its attempt was started by an earlier engine */
+    bool is_queued;   /* its attempt waits in a queue of the executor's */
+    char handle[TRIAL_HANDLE_MAX]; /* what it is called there, or "" */
+    char node[EXECUTOR_NODE_MAX];  /* where it started, or "" */
+    struct attempt_exit end;
+    TAILQ_ENTRY(trial) link; /* in one list of the engine's */
+};
+
+TAILQ_HEAD(trial_list, trial);
+
+/* task: what it does; borrowed, as the experiment is. */
+struct trial *trial_create(const struct experiment *experiment,
+                           const struct task *task, int64_t number);
+void trial_destroy(struct trial *trial);
+
+/*
+ * Takes a point of a metric's curve: follows the objectives and constraints,
+ * and says whether the point is to be kept in the store (a trial keeps at most
+ * TRIAL_MAX_CURVES curves of TRIAL_MAX_POINTS points).
+ */
+bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
+                      const char *name, double value);
+
+/* The objectives' values as the file asks for them, [objective_count]; NaN:
+ * never said. The caller frees. */
+double *trial_objectives(const struct trial *trial,
+                         const struct experiment *experiment);
+/* Whether every objective's metric was said. */
+bool trial_has_objectives(const struct trial *trial,
+                          const struct experiment *experiment);
+/* The first metric, of an objective or of a constraint on outcomes, that was
+ * not said yet; of the experiment. NULL: all were. */
+const char *trial_missing_metric(const struct trial *trial,
+                                 const struct experiment *experiment);
+
+/* Its later attempts keep away from a node. */
+void trial_avoid(struct trial *trial, const char *node);
+
+/* Whether it ended because nothing could be written or started. */
+bool trial_had_no_chance(const struct attempt_exit *end);
+
+/* What an end means for the trial; `failed` where another try may be had. */
+enum job_event trial_judge_end(const struct attempt_exit *end,
+                               enum trial_wish wish);
+
+#endif

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Two passes over the events. The first finds how each engine's session ended,
+ * because a session that its user stops, or that a budget ends, interrupts or
+ * stops trials before it says so. The second decides.
+ */
+#include "orchestrator/proof/decisions_impl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/job/retry.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/search/search.h"
+#include "orchestrator/search/told.h"
+
+enum { CLOCK_SLACK_MS = 1000 };
+
+struct session *deciding_session(struct deciding *deciding)
+{
+    return deciding->at > 0 ? &deciding->sessions[deciding->at - 1] : NULL;
+}
+
+int64_t deciding_integer(const json_t *detail, const char *key, int64_t none)
+{
+    const json_t *item = json_object_get(detail, key);
+
+    return json_is_integer(item) ? json_integer_value(item) : none;
+}
+
+static const char *text_of(const json_t *detail, const char *key)
+{
+    const char *text = json_string_value(json_object_get(detail, key));
+
+    return text != NULL ? text : "";
+}
+
+/* The first of a list of reals; NaN: there is none. */
+static double real_of(const json_t *detail, const char *key)
+{
+    return json_to_real(json_array_get(json_object_get(detail, key), 0));
+}
+
+static json_t *detail_of(const struct event_row *event)
+{
+    json_t *detail = json_loads(event->detail, 0, NULL);
+
+    return detail != NULL ? detail : json_object();
+}
+
+int deciding_differ(struct deciding *deciding, int64_t trial,
+                    const char *format, ...)
+{
+    struct decisions *decisions = deciding->decisions;
+    va_list arguments;
+
+    decisions->seq = deciding->event->seq;
+    decisions->trial = trial;
+    va_start(arguments, format);
+    vsnprintf(decisions->text, sizeof(decisions->text), format, arguments);
+    va_end(arguments);
+    return ENOUGH;
+}
+
+/* ---- sessions ---- */
+
+static int on_session_event(void *user, const struct event_row *event)
+{
+    struct deciding *deciding = user;
+    struct session *session;
+    json_t *detail;
+
+    if (strcmp(event->event, "engine_started") == 0) {
+        deciding->sessions =
+            mem_grow(deciding->sessions, deciding->session_count,
+                     &deciding->session_capacity, sizeof(*session));
+        deciding->sessions[deciding->session_count++] =
+            (struct session){.start_ms = event->time_ms};
+    }
+    if (deciding->session_count == 0)
+        return 0;
+    session = &deciding->sessions[deciding->session_count - 1];
+    if (!session->has_ended && !store_event_is_of_people(event->event))
+        session->last_ms = event->time_ms;
+    if (event->job != 0)
+        return 0;
+    session->has_ended |= strcmp(event->event, "engine_ended") == 0;
+    detail = detail_of(event);
+    session->jumped_ms += deciding_integer(detail, "by_ms", 0);
+    if (strcmp(event->event, "run_state") == 0) {
+        bool ended =
+            strcmp(text_of(detail, "state"), run_state_names[RUN_RUNNING]) != 0;
+
+        snprintf(session->state, sizeof(session->state), "%s",
+                 ended ? text_of(detail, "state") : "");
+        snprintf(session->reason, sizeof(session->reason), "%s",
+                 text_of(detail, "reason"));
+    }
+    json_decref(detail);
+    return 0;
+}
+
+/* The run's time at the end of the session. */
+static int64_t elapsed_ms(const struct deciding *deciding,
+                          const struct session *session)
+{
+    return deciding->earlier_ms + session->last_ms - session->start_ms -
+           session->jumped_ms;
+}
+
+static enum budget_verdict verdict(const struct deciding *deciding,
+                                   int64_t elapsed)
+{
+    return budget_check(&deciding->experiment->budget,
+                        deciding->experiment->objectives, &deciding->tally,
+                        elapsed);
+}
+
+static void note_verdict(struct deciding *deciding)
+{
+    enum budget_verdict now;
+
+    if (deciding->convergence != NULL)
+        deciding->tally.has_converged =
+            convergence_reached(deciding->convergence);
+    now = verdict(deciding, 0);
+    deciding->is_over = budget_verdict_ends_all(now);
+    if (deciding->is_over)
+        deciding->verdicts |= 1u << now;
+}
+
+/* ---- trials ---- */
+
+static int by_id(const void *id, const void *job)
+{
+    int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
+
+    return (a > b) - (a < b);
+}
+
+/* Jobs come in the order of their ids. */
+static struct job *find_job(struct deciding *deciding, int64_t id)
+{
+    return deciding->job_count > 0
+               ? bsearch(&id, deciding->jobs, deciding->job_count,
+                         sizeof(*deciding->jobs), by_id)
+               : NULL;
+}
+
+/* NULL: there is no such step. */
+static const struct task *find_task(const struct deciding *deciding,
+                                    const json_t *detail)
+{
+    const struct workflow *workflow = deciding->workflow;
+    int64_t step = deciding_integer(detail, "step", -1);
+
+    if (workflow == NULL)
+        return &deciding->experiment->task;
+    return step >= 0 && (size_t)step < workflow->step_count
+               ? &workflow->steps[step].task
+               : NULL;
+}
+
+/* Of a step that there is. */
+static const struct link_rule *find_link_rule(const struct deciding *deciding,
+                                              const json_t *detail)
+{
+    const struct link_rule *rule;
+
+    if (deciding->workflow == NULL || find_task(deciding, detail) == NULL)
+        return NULL;
+    rule = &deciding->workflow->steps[deciding_integer(detail, "step", 0)].link;
+    return rule->max > 0 ? rule : NULL;
+}
+
+static int add_job(struct deciding *deciding, const json_t *detail)
+{
+    int64_t budget = deciding->budget_trials;
+    int64_t number =
+        deciding_integer(detail, "number", (int64_t)deciding->job_count + 1);
+    struct job *job;
+
+    deciding->jobs = mem_grow(deciding->jobs, deciding->job_count,
+                              &deciding->job_capacity, sizeof(struct job));
+    deciding->jobs[deciding->job_count++] = (struct job){
+        .id = deciding->event->job,
+        .number = number,
+        .task = find_task(deciding, detail),
+        .link_rule = find_link_rule(deciding, detail),
+        .rule = -1,
+        .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
+    deciding->tally.suggested++;
+    deciding->is_closing = false;
+    deciding_ask(deciding, number, detail);
+    job = &deciding->jobs[deciding->job_count - 1];
+    if (job->task == NULL)
+        return deciding_differ(deciding, number, "it is of no step");
+    job->resources = job->task->resources;
+    if (budget > 0 && deciding->tally.suggested > budget)
+        return deciding_differ(
+            deciding, number,
+            "it was suggested, and the budget is %" PRId64 " trials", budget);
+    if (deciding->is_over)
+        return deciding_differ(deciding, number, "it was suggested after '%s'",
+                               budget_verdict_text(verdict(deciding, 0)));
+    deciding->decisions->proved++;
+    return 0;
+}
+
+/* The engine asks its chain of every end, too. */
+static void follow_link(struct job *job, const json_t *detail)
+{
+    const struct link_end end = {
+        .exit = &job->end,
+        .time_ms = job->resources.time_ms,
+        .checkpoint = json_string_value(json_object_get(detail, "checkpoint")),
+    };
+    char text[LINKS_TEXT_MAX];
+
+    if (job->link_rule != NULL)
+        job->link_verdict = links_end(&job->links, job->link_rule, &end, text);
+}
+
+static void note_hopeless(struct deciding *deciding)
+{
+    deciding->is_hopeless |=
+        budget_is_hopeless(&deciding->tally, deciding->launch_errors);
+}
+
+static void keep_end(struct deciding *deciding, struct job *job,
+                     const json_t *detail)
+{
+    int cause = attempt_cause_find(text_of(detail, "cause"));
+
+    job->end = (struct attempt_exit){
+        .cause = cause < 0 ? CAUSE_LOST : (enum attempt_cause)cause,
+        .exit_code = (int)deciding_integer(detail, "exit_code", -1),
+        .signal = (int)deciding_integer(detail, "signal", 0),
+        .started_ms = deciding_integer(detail, "started_ms", 0),
+        .ended_ms = deciding->event->time_ms,
+        .is_displaced = deciding_integer(detail, "displaced", 0) != 0,
+    };
+    follow_link(job, detail);
+    job->is_displaced = retry_is_displaced(&job->end, &job->displaced);
+    job->rule = (int)deciding_integer(detail, "rule", -1);
+    job->has_end = true;
+    deciding->tally.resource_used +=
+        deciding_integer(detail, "resource_used", 0);
+    if (job->end.cause == CAUSE_LAUNCH_ERROR && !job->end.is_displaced)
+        deciding->launch_errors++;
+    else if (!job->end.is_displaced)
+        deciding->launch_errors = 0;
+    note_hopeless(deciding);
+}
+
+/* ---- the tally ---- */
+
+static void account(struct deciding *deciding, const struct job *job)
+{
+    struct tally *tally = &deciding->tally;
+
+    if (job->state != JOB_SUCCEEDED)
+        tally_add_other(tally, job->state, job->number);
+    else if (job->violation > 0.0)
+        tally_add_infeasible(tally);
+    else
+        tally_add_result(tally, deciding->experiment->objectives, job->number,
+                         job->place, job->value);
+}
+
+struct result {
+    int64_t place;
+    const struct job *job;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    int64_t left = ((const struct result *)a)->place;
+    int64_t right = ((const struct result *)b)->place;
+
+    return (left > right) - (left < right);
+}
+
+/* After a result was taken back. */
+static void account_all(struct deciding *deciding)
+{
+    struct result *results = mem_array(deciding->job_count, sizeof(*results));
+    size_t count = 0;
+
+    for (size_t i = 0; i < deciding->job_count; i++) {
+        const struct job *job = &deciding->jobs[i];
+
+        if (job->is_final)
+            results[count++] = (struct result){job->place, job};
+    }
+    qsort(results, count, sizeof(*results), compare_places);
+    tally_forget(&deciding->tally);
+    for (size_t i = 0; i < count; i++)
+        account(deciding, results[i].job);
+    deciding->is_over = false;
+    free(results);
+}
+
+static void end_job(struct deciding *deciding, struct job *job,
+                    const json_t *detail)
+{
+    int state = job_state_find(text_of(detail, "state"));
+    double violation = real_of(detail, "violation");
+
+    if (state < 0 || !job_is_final((enum job_state)state))
+        return;
+    job->is_final = true;
+    job->state = (enum job_state)state;
+    job->value = real_of(detail, "values");
+    job->violation = isnan(violation) ? 0.0 : violation;
+    job->place = deciding_integer(detail, "told", 0);
+    account(deciding, job);
+    deciding_tell(deciding, job, detail);
+    if (deciding->is_complete)
+        note_verdict(deciding);
+}
+
+static void reopen_job(struct deciding *deciding, struct job *job)
+{
+    job->is_final = false;
+    job->is_scheduled = false;
+    job->decision = DECIDE_CONTINUE;
+    free(job->retries_used);
+    job->retries_used = NULL;
+    job->links = (struct links){0};
+    job->displaced = 0;
+    job->resources = job->task->resources;
+    account_all(deciding);
+    note_hopeless(deciding); /* its success may have been the only one */
+}
+
+/* It goes on, or is stopped. */
+static void pause_ends(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail)
+{
+    job->is_paused = false;
+    job->decision = DECIDE_CONTINUE;
+    deciding->is_closing = event == EVENT_STOPPED;
+    end_job(deciding, job, detail);
+}
+
+static int decide(struct deciding *deciding, struct job *job,
+                  enum job_event event, const json_t *detail)
+{
+    int result = 0;
+
+    if (event == EVENT_STARTED || event == EVENT_DUE)
+        return 0;
+    if (event == EVENT_REOPENED) {
+        reopen_job(deciding, job);
+        return 0;
+    }
+    /* The schedule's part: replay.h. */
+    if (job->is_paused) {
+        pause_ends(deciding, job, event, detail);
+        return 0;
+    }
+    /* By a result that was taken over, it may be. */
+    if ((event == EVENT_STOPPED || event == EVENT_CANCELLED) &&
+        deciding->is_complete)
+        note_verdict(deciding);
+    if (job->has_end)
+        result = deciding_check_end(deciding, job, event, detail);
+    else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
+        result = deciding_may_stop(deciding, deciding_session(deciding))
+                     ? 0
+                     : deciding_differ(deciding, job->number,
+                                       "'%s', and the budget was not used up",
+                                       job_event_names[event]);
+    job->has_end = false;
+    job->is_paused = event == EVENT_PAUSED;
+    end_job(deciding, job, detail);
+    deciding->decisions->proved += result == 0;
+    return result;
+}
+
+static void observe(struct job *job, const json_t *detail)
+{
+    for (int i = DECIDE_CONTINUE; i <= DECIDE_STOP; i++) {
+        if (strcmp(decision_names[i], text_of(detail, "decision")) == 0)
+            job->decision = (enum decision)i;
+    }
+}
+
+/* ---- the run's end ---- */
+
+/* Whether the text is that of one of the verdicts, bits 1 << enum. */
+static bool is_among(unsigned verdicts, const char *reason)
+{
+    return (verdicts & 1u << budget_verdict_find(reason)) != 0;
+}
+
+/* No attempt needs more than the max. */
+static bool lacks_resource(const struct deciding *deciding)
+{
+    const struct experiment *experiment = deciding->experiment;
+    int64_t left =
+        budget_resource_left(&experiment->budget, &deciding->tally, 0);
+
+    return left < 0 || (uint64_t)left < experiment->schedule.options.max;
+}
+
+static bool is_time_used_up(const struct deciding *deciding,
+                            const struct session *session)
+{
+    int64_t time_ms = deciding->budget_time_ms;
+
+    return time_ms > 0 &&
+           elapsed_ms(deciding, session) + CLOCK_SLACK_MS >= time_ms;
+}
+
+/* Whether it is over for that reason, and has not failed by it. */
+static bool reason_holds(const struct deciding *deciding,
+                         const struct session *session, const char *reason)
+{
+    const unsigned by_results =
+        1u << BUDGET_TARGET | 1u << BUDGET_NO_IMPROVEMENT |
+        1u << BUDGET_CONVERGENCE | 1u << BUDGET_FAILURES |
+        1u << BUDGET_FIRST_FAILED;
+    int64_t trials = deciding->budget_trials;
+    int64_t suggested = deciding->tally.suggested;
+    bool all_ended = tally_ended(&deciding->tally) == suggested;
+
+    if (is_among(deciding->verdicts, reason))
+        return !budget_verdict_is_failure(budget_verdict_find(reason));
+    if (is_among(by_results, reason))
+        return false;
+    /* Whatever came while the trials were told to end. */
+    if (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0)
+        return is_time_used_up(deciding, session);
+    /* A run that is over stops paused trials, which ends it no other way. */
+    if (budget_verdict_ends_all(verdict(deciding, 0)) && !deciding->is_closing)
+        return false;
+    if (strcmp(reason, budget_verdict_text(BUDGET_TRIALS)) == 0)
+        return all_ended && trials > 0 && suggested >= trials;
+    if (strcmp(reason, budget_verdict_text(BUDGET_RESOURCE)) == 0)
+        return all_ended && lacks_resource(deciding);
+    return all_ended && (strcmp(reason, BUDGET_ALL_TRIED) == 0 ||
+                         strcmp(reason, BUDGET_SCHEDULE_OVER) == 0);
+}
+
+/* Whether the run has failed for that reason. */
+static bool failure_holds(const struct deciding *deciding,
+                          const struct session *session, const char *reason)
+{
+    const char *why = budget_vain_reason(reason);
+
+    if (why != NULL)
+        return deciding->tally.succeeded == 0 &&
+               reason_holds(deciding, session, why);
+    return deciding->is_hopeless ||
+           (budget_verdict_is_failure(budget_verdict_find(reason)) &&
+            is_among(deciding->verdicts, reason));
+}
+
+static int check_run_state(struct deciding *deciding, const json_t *detail)
+{
+    const char *state = text_of(detail, "state");
+    const char *reason = text_of(detail, "reason");
+    const struct session *session = deciding_session(deciding);
+    bool holds = true;
+
+    if (strcmp(state, run_state_names[RUN_RUNNING]) == 0 || session == NULL ||
+        deciding->workflow != NULL)
+        return 0;
+    if (strcmp(state, run_state_names[RUN_SUCCEEDED]) == 0)
+        holds = deciding->tally.succeeded > 0 &&
+                reason_holds(deciding, session, reason);
+    else if (strcmp(state, run_state_names[RUN_FAILED]) == 0)
+        holds = failure_holds(deciding, session, reason);
+    if (!holds)
+        return deciding_differ(deciding, 0,
+                               "the run %s ('%.100s'), which does not "
+                               "follow from its results",
+                               state, reason);
+    deciding->decisions->proved++;
+    return 0;
+}
+
+/* ---- the second pass ---- */
+
+static int find_event(const char *word)
+{
+    for (int i = 0; i < JOB_EVENT_COUNT; i++) {
+        if (strcmp(job_event_names[i], word) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int check_time_used_up(struct deciding *deciding, const json_t *detail)
+{
+    const struct session *session = deciding_session(deciding);
+    int64_t after_ms = deciding_integer(detail, "after_ms", 0);
+
+    if (session == NULL || !is_time_used_up(deciding, session) ||
+        after_ms != deciding->budget_time_ms)
+        return deciding_differ(deciding, 0,
+                               "the run's time was not used up by then");
+    deciding->used_ms = after_ms;
+    deciding->decisions->proved++;
+    return 0;
+}
+
+static int on_run_event(struct deciding *deciding, const json_t *detail)
+{
+    const char *word = deciding->event->event;
+
+    if (strcmp(word, "run_created") == 0)
+        deciding->is_complete = json_object_get(detail, "name") != NULL;
+    if (strcmp(word, "engine_started") == 0) {
+        if (deciding->at > 0)
+            deciding->earlier_ms =
+                elapsed_ms(deciding, deciding_session(deciding));
+        if (deciding->earlier_ms < deciding->used_ms)
+            deciding->earlier_ms = deciding->used_ms;
+        deciding->at++;
+        deciding->launch_errors = 0;
+        deciding->is_hopeless = false;
+        deciding->was_paused = false;
+        deciding->verdicts = 0;
+        note_verdict(deciding);
+    }
+    if (strcmp(word, "budget_changed") == 0) {
+        deciding->budget_trials =
+            deciding_integer(detail, "budget_trials", deciding->budget_trials);
+        deciding->budget_time_ms = deciding_integer(detail, "budget_time_ms",
+                                                    deciding->budget_time_ms);
+    }
+    deciding->was_paused |= strcmp(word, "run_paused") == 0;
+    if (strcmp(word, "time_used_up") == 0)
+        return check_time_used_up(deciding, detail);
+    return strcmp(word, "run_state") == 0 ? check_run_state(deciding, detail)
+                                          : 0;
+}
+
+static int on_job_event(struct deciding *deciding, const json_t *detail)
+{
+    const struct event_row *event = deciding->event;
+    struct job *job = find_job(deciding, event->job);
+    int word = find_event(event->event);
+
+    if (word == EVENT_SUGGESTED || word == EVENT_CREATED)
+        return add_job(deciding, detail);
+    if (job == NULL)
+        return deciding_differ(deciding, event->job_number,
+                               "nothing tells of its beginning");
+    if (strcmp(event->event, "attempt_ended") == 0)
+        keep_end(deciding, job, detail);
+    if (strcmp(event->event, "observed") == 0)
+        observe(job, detail);
+    return word < 0 ? 0 : decide(deciding, job, (enum job_event)word, detail);
+}
+
+static int on_event(void *user, const struct event_row *event)
+{
+    struct deciding *deciding = user;
+    json_t *detail = detail_of(event);
+    int result;
+
+    deciding->event = event;
+    result = event->job == 0 ? on_run_event(deciding, detail)
+                             : on_job_event(deciding, detail);
+    json_decref(detail);
+    return result;
+}
+
+int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
+                     struct decisions *decisions, struct err *err)
+{
+    const struct experiment *experiment = spec->experiment;
+    struct deciding deciding = {
+        .experiment = experiment,
+        .workflow = spec->workflow,
+        .decisions = decisions,
+        .budget_trials = (int64_t)experiment->search.budget_trials,
+        .budget_time_ms = experiment->budget.file_time_ms};
+    int result;
+
+    *decisions = (struct decisions){0};
+    if (spec->workflow == NULL)
+        deciding.convergence = search_create_convergence(experiment);
+    tally_init(&deciding.tally, experiment->budget.improvement);
+    result = store_each_event(store, run, on_session_event, &deciding, err);
+    if (result == 0)
+        result = store_each_event(store, run, on_event, &deciding, err);
+    for (size_t i = 0; i < deciding.job_count; i++)
+        free(deciding.jobs[i].retries_used);
+    convergence_destroy(deciding.convergence);
+    free(deciding.jobs);
+    free(deciding.sessions);
+    return result < 0 ? -1 : 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/proof/decisions_impl.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/job/retry.h"
+#include "orchestrator/job/states.h"
+
+/* What is scaled is bounded by the machine, but for the time, which is all
+ * that a decision hangs on. */
+static const struct retry_machine any_machine = {INT_MAX, INT_MAX};
+
+static bool was_stopped(const struct session *session)
+{
+    return session == NULL || session->state[0] == '\0' ||
+           strcmp(session->state, run_state_names[RUN_STOPPED]) == 0;
+}
+
+/* Whether a rule may have matched; one that looks at logs is believed. */
+static bool rule_follows(const struct deciding *deciding, struct job *job)
+{
+    const struct retry_rule *rules = job->task->retries;
+    size_t count = job->task->retry_count;
+    struct retry_evidence evidence = {.end = &job->end};
+    int without_log = retry_match(job->task, &evidence);
+
+    if (!deciding->is_complete)
+        job->rule = without_log;
+    if (job->rule == without_log)
+        return true;
+    return job->rule >= 0 && (size_t)job->rule < count &&
+           rules[job->rule].log_count > 0 &&
+           retry_wants_log(rules, count, &job->end) &&
+           (without_log < 0 || job->rule < without_log);
+}
+
+static int check_retry(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail)
+{
+    const struct task *task = job->task;
+    const struct retry_rule *rule = &retry_default;
+    enum job_event follows = EVENT_FAILED;
+    struct buf text = BUF_INIT;
+    int64_t wait_ms;
+
+    if (!rule_follows(deciding, job))
+        return deciding_differ(deciding, job->number,
+                               "rule %d is said to match its end, and does not",
+                               job->rule);
+    if (job->rule >= 0) {
+        rule = retry_rule_at(task->retries, task->retry_count, job->rule);
+        if (job->retries_used == NULL)
+            job->retries_used =
+                mem_array(task->retry_count + 1, sizeof(*job->retries_used));
+        if (job->retries_used[job->rule] < rule->max)
+            follows = EVENT_RETRY;
+    }
+    if (event != follows)
+        return deciding_differ(
+            deciding, job->number, "'%s', and by its rules '%s'",
+            job_event_names[event], job_event_names[follows]);
+    if (event == EVENT_FAILED)
+        return 0;
+    retry_scale(rule, &any_machine, &job->resources, &text);
+    buf_clear(&text);
+    wait_ms = retry_wait_ms(rule, deciding->experiment->search.seed,
+                            job->number, ++job->retries_used[job->rule]);
+    if (deciding->is_complete && deciding_integer(detail, "due_ms", 0) !=
+                                     deciding->event->time_ms + wait_ms)
+        return deciding_differ(deciding, job->number,
+                               "its retry is due after %" PRId64
+                               " ms, and by its rule after %" PRId64 " ms",
+                               deciding_integer(detail, "due_ms", 0) -
+                                   deciding->event->time_ms,
+                               wait_ms);
+    return 0;
+}
+
+/* What comes of an end that has failed the job, in itself. */
+static int check_failure(struct deciding *deciding, struct job *job,
+                         enum job_event event, const json_t *detail)
+{
+    enum job_event follows = EVENT_FAILED;
+
+    switch (job->link_verdict) {
+    case LINK_NONE:
+        if (!job->is_displaced)
+            return check_retry(deciding, job, event, detail);
+        follows = EVENT_DISPLACED;
+        break;
+    case LINK_FOLLOWS:
+        follows = EVENT_LINKED;
+        break;
+    case LINK_DENIED:
+        break;
+    }
+    return event == follows && job->rule < 0
+               ? 0
+               : deciding_differ(
+                     deciding, job->number, "'%s', and by its end '%s'",
+                     job_event_names[event], job_event_names[follows]);
+}
+
+bool deciding_may_stop(const struct deciding *deciding,
+                       const struct session *session)
+{
+    bool has_time = deciding->budget_time_ms > 0;
+
+    return deciding->verdicts != 0 || deciding->is_hopeless ||
+           (has_time && session != NULL &&
+            (session->state[0] == '\0' ||
+             budget_verdict_find(session->reason) == BUDGET_TIME));
+}
+
+static bool may_interrupt(const struct deciding *deciding,
+                          const struct job *job, const struct session *session)
+{
+    struct attempt_exit end = job->end;
+
+    end.is_shortage = true;
+    return !job->has_end || end.cause == CAUSE_CANCELLED ||
+           trial_had_no_chance(&end) || deciding->was_paused ||
+           was_stopped(session);
+}
+
+/* What the engine wanted of the attempt; that it said more than its schedule
+ * had given it is believed. */
+static enum trial_wish find_wish(const struct job *job, enum job_event event)
+{
+    if (event == EVENT_STOPPED)
+        return job->decision == DECIDE_STOP ? WISH_GIVE_UP : WISH_STOP;
+    if (event == EVENT_INTERRUPTED)
+        return WISH_INTERRUPT;
+    return job->is_scheduled &&
+                   (event == EVENT_PAUSED || event == EVENT_SUCCEEDED)
+               ? WISH_PAUSE
+               : WISH_NONE;
+}
+
+static enum job_event judge(const struct job *job, enum trial_wish wish)
+{
+    enum job_event event = trial_judge_end(&job->end, wish);
+
+    return event == EVENT_SUCCEEDED && job->decision == DECIDE_PAUSE
+               ? EVENT_PAUSED
+               : event;
+}
+
+int deciding_check_end(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail)
+{
+    const struct session *session = deciding_session(deciding);
+    enum trial_wish wish = find_wish(job, event);
+    enum job_event follows = judge(job, wish);
+
+    if (wish == WISH_STOP && !deciding_may_stop(deciding, session))
+        return deciding_differ(
+            deciding, job->number,
+            "it was stopped, and the budget was not used up");
+    if (wish == WISH_INTERRUPT && !may_interrupt(deciding, job, session))
+        return deciding_differ(
+            deciding, job->number,
+            "it was interrupted, and nobody stopped the run");
+    if (wish == WISH_NONE && follows == EVENT_FAILED)
+        return check_failure(deciding, job, event, detail);
+    if (event != follows)
+        return deciding_differ(
+            deciding, job->number, "'%s', and by its end '%s'",
+            job_event_names[event], job_event_names[follows]);
+    return job->rule < 0
+               ? 0
+               : deciding_differ(deciding, job->number,
+                                 "a retry rule is said to match its end");
+}

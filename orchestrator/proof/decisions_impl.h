@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_PROOF_DECISIONS_IMPL_H
+#define SMTUNE_ORCHESTRATOR_PROOF_DECISIONS_IMPL_H
+
+#include "base/compiler.h"
+#include "base/json.h"
+#include "orchestrator/job/budget.h"
+#include "orchestrator/job/trial.h"
+#include "orchestrator/proof/decisions.h"
+#include "orchestrator/spec/workflow.h"
+#include "strategies/schedules/scheduler.h"
+
+/* What the files of the proof of decisions share: decisions.c goes through the
+ * events, decisions_end.c knows what may become of an attempt's end, and
+ * decisions_convergence.c when the search had converged. */
+
+enum { ENOUGH = 1 };
+
+/* From engine_started to the next one. */
+struct session {
+    int64_t start_ms, last_ms, jumped_ms;
+    bool has_ended; /* what follows is its user's doing, in a time of its own */
+    char state[16]; /* in which it ended, "": it was killed */
+    char reason[128];
+};
+
+struct job {
+    int64_t id, number;
+    const struct task *task;
+    const struct link_rule *link_rule; /* NULL: it is no chain */
+    struct links links;
+    enum link_verdict link_verdict; /* on its last end */
+    int64_t displaced;              /* how often an attempt of it was */
+    bool is_displaced;              /* its last one, and that was no retry */
+    struct resources resources;     /* of its next attempt, or this one */
+    int64_t *retries_used;          /* [retry_count + 1]; NULL: none yet */
+    struct attempt_exit end;
+    int rule;     /* as recorded; -1: none */
+    bool has_end; /* of which nothing was decided yet */
+    bool is_scheduled;
+    bool is_paused;
+    /* The last one of its schedule that it has not followed yet. */
+    enum decision decision;
+    bool is_final;
+    enum job_state state; /* when final */
+    double value, violation;
+    int64_t place; /* among the results */
+};
+
+struct deciding {
+    const struct experiment *experiment;
+    const struct workflow *workflow; /* NULL: it is an experiment */
+    struct decisions *decisions;
+    struct session *sessions; /* [session_count] */
+    size_t session_count, session_capacity;
+    size_t at;        /* 1 + the session that the second pass is in */
+    struct job *jobs; /* [job_count], by id */
+    size_t job_count, job_capacity;
+    struct tally tally;
+    int64_t budget_trials;  /* that the run may have by then; 0: any number */
+    int64_t budget_time_ms; /* likewise */
+    struct convergence *convergence; /* NULL: the budget does not ask */
+    int64_t earlier_ms;              /* of the sessions before */
+    int64_t used_ms;                 /* by which its time was used up, or 0 */
+    int64_t launch_errors;           /* in a row */
+    bool is_complete;                /* the events say what rule and when */
+    bool is_over;                    /* the budget's verdict ends the session */
+    unsigned verdicts; /* bits of those that the session came by: results
+                          that come while it ends do not undo them */
+    bool is_hopeless;  /* nothing could be started in it */
+    bool was_paused;   /* by its user; what ran then may have been ended */
+    bool is_closing;   /* paused trials were stopped, and nothing began since */
+    const struct event_row *event;
+};
+
+struct session *deciding_session(struct deciding *deciding);
+
+int64_t deciding_integer(const json_t *detail, const char *key, int64_t none);
+
+/* Says what does not follow, of a trial (0: none). Returns ENOUGH. */
+int deciding_differ(struct deciding *deciding, int64_t trial,
+                    const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* decisions_convergence.c */
+/* Take in a trial that was suggested, and one that is over; nothing where the
+ * budget does not ask for convergence. */
+void deciding_ask(struct deciding *deciding, int64_t trial,
+                  const json_t *detail);
+void deciding_tell(struct deciding *deciding, const struct job *job,
+                   const json_t *detail);
+
+/* decisions_end.c */
+/* Whether that can become of a trial whose attempt has ended. */
+int deciding_check_end(struct deciding *deciding, struct job *job,
+                       enum job_event event, const json_t *detail);
+/* Whether the session could end trials for good then. */
+bool deciding_may_stop(const struct deciding *deciding,
+                       const struct session *session);
+
+#endif

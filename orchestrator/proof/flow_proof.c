@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The events go to a flow of their own in the order of the record, as the
+ * engine told its own: what has ended is told, and where the record says that
+ * something began, started or is over, the flow is asked what comes next. An
+ * engine asks when it has room for more, so nothing is concluded from what the
+ * record does not say. A run that its time ends (decisions.h has the proof of
+ * that) brings its steps to their end, too: what could start is given up.
+ */
+#include "orchestrator/proof/flow_proof.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/steps/rounds.h"
+#include "orchestrator/steps/steps.h"
+
+enum { ENOUGH = 1 };
+
+struct job {
+    int64_t id, number;
+    size_t step;
+    int64_t copy, round;
+    char *rounds;    /* NULL: none */
+    bool is_refused; /* its condition says no */
+    bool is_to_fail; /* its condition cannot be told */
+    bool is_over;
+};
+
+/* What a copy whose round has ended well is to go on with. */
+struct next_round {
+    size_t step;
+    int64_t copy, round;
+    char *rounds;
+};
+
+/* From engine_started to the next one. */
+struct session {
+    bool may_close; /* the run ended in it before its steps, or it was killed */
+};
+
+struct proving {
+    const struct workflow *workflow;
+    struct session *sessions; /* [session_count] */
+    size_t session_count, session_capacity;
+    size_t at; /* 1 + the session that the second pass is in */
+    struct steps *steps;
+    struct flow_replay *replay;
+    struct job *jobs; /* [job_count] by id */
+    size_t job_count, job_capacity;
+    struct next_round *rounds; /* [round_count] */
+    size_t round_count, round_capacity;
+    bool *cannot_begin; /* [step_count] */
+    const struct event_row *event;
+};
+
+/* ---- saying ---- */
+
+static int differ(struct proving *proving, const struct job *job,
+                  const char *format, ...) PRINTF_LIKE(3, 4);
+
+static int differ(struct proving *proving, const struct job *job,
+                  const char *format, ...)
+{
+    struct flow_replay *replay = proving->replay;
+    va_list arguments;
+
+    replay->seq = proving->event->seq;
+    replay->job = job != NULL ? job->number : 0;
+    va_start(arguments, format);
+    vsnprintf(replay->text, sizeof(replay->text), format, arguments);
+    va_end(arguments);
+    return ENOUGH;
+}
+
+static const char *name_of(const struct proving *proving, size_t step)
+{
+    return proving->workflow->steps[step].name;
+}
+
+/* What comes next, in words that follow "what follows is that". */
+static int next_differs(struct proving *proving, const struct job *job,
+                        const char *recorded, const struct flow_next *next)
+{
+    const char *name = next->kind == FLOW_NOTHING || next->kind == FLOW_OVER
+                           ? ""
+                           : name_of(proving, next->step);
+
+    switch (next->kind) {
+    case FLOW_NOTHING:
+        return differ(proving, job, "%s, and nothing can go on", recorded);
+    case FLOW_OVER:
+        return differ(proving, job, "%s, and all steps are over", recorded);
+    case FLOW_BEGIN:
+        return differ(proving, job, "%s, and next '%s' begins", recorded, name);
+    case FLOW_SKIP:
+        return differ(proving, job, "%s, and next '%s' is skipped", recorded,
+                      name);
+    case FLOW_START:
+        return differ(proving, job,
+                      "%s, and next copy %" PRId64 " of '%s' starts", recorded,
+                      next->copy, name);
+    case FLOW_END:
+        return differ(proving, job, "%s, and next '%s' has %s", recorded, name,
+                      step_state_names[next->state]);
+    }
+    return ENOUGH;
+}
+
+/* ---- details ---- */
+
+static const char *text_of(const json_t *detail, const char *key)
+{
+    return json_string_value(json_object_get(detail, key));
+}
+
+static int64_t integer_of(const json_t *detail, const char *key, int64_t none)
+{
+    const json_t *item = json_object_get(detail, key);
+
+    return json_is_integer(item) ? json_integer_value(item) : none;
+}
+
+static bool find_step(const struct proving *proving, const json_t *detail,
+                      size_t *step)
+{
+    int64_t place = integer_of(detail, "step", -1);
+
+    *step = (size_t)place;
+    return place >= 0 && *step < proving->workflow->step_count;
+}
+
+static char *print(const json_t *json)
+{
+    struct buf text = BUF_INIT;
+
+    json_print(json, &text);
+    return buf_take(&text);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* ---- sessions ---- */
+
+static int on_session_event(void *user, const struct event_row *event)
+{
+    struct proving *proving = user;
+    json_t *detail;
+    const char *state, *reason;
+
+    if (strcmp(event->event, "engine_started") == 0) {
+        proving->sessions =
+            mem_grow(proving->sessions, proving->session_count,
+                     &proving->session_capacity, sizeof(*proving->sessions));
+        proving->sessions[proving->session_count++] =
+            (struct session){.may_close = true};
+    }
+    if (proving->session_count == 0 || strcmp(event->event, "run_state") != 0)
+        return 0;
+    detail = json_loads(event->detail, 0, NULL);
+    state = text_of(detail, "state");
+    reason = text_of(detail, "reason");
+    if (!is_same(state, run_state_names[RUN_RUNNING]))
+        proving->sessions[proving->session_count - 1].may_close =
+            is_same(state, run_state_names[RUN_FAILED]) && reason != NULL &&
+            strncmp(reason, "step ", 5) != 0;
+    json_decref(detail);
+    return 0;
+}
+
+static bool may_close(const struct proving *proving)
+{
+    return proving->at > 0 && proving->at <= proving->session_count &&
+           proving->sessions[proving->at - 1].may_close;
+}
+
+/* What comes next, where the record says that a step ended or was skipped:
+ * behind what would have started, if that was given up. */
+static struct flow_next next_end(struct proving *proving)
+{
+    struct flow_next next = flow_next(proving->steps->flow);
+
+    while (next.kind == FLOW_START && may_close(proving)) {
+        steps_give_up(proving->steps, next.step, next.copy, "");
+        next = flow_next(proving->steps->flow);
+    }
+    return next;
+}
+
+/* ---- a step begins ---- */
+
+/* Whether an axis in the record is what it is by the file. */
+static bool axis_follows(struct proving *proving, size_t step,
+                         const struct axis *axis, const json_t *recorded)
+{
+    json_t *list;
+    bool follows;
+
+    if (axis->kind == AXIS_GLOB)
+        return json_is_array(recorded);
+    list = steps_axis(proving->steps, step, axis, NULL);
+    follows = list != NULL && json_equal(list, recorded);
+    json_decref(list);
+    return follows;
+}
+
+/* Whether its condition, its matrix and the number of its copies are what they
+ * are by the file; then it has begun. */
+static int begin(struct proving *proving, size_t step, const json_t *detail,
+                 json_t *axes)
+{
+    const struct step *its = &proving->workflow->steps[step];
+    int64_t copies = integer_of(detail, "copies", -1);
+    struct flow_counts counts;
+    bool is_wanted;
+
+    if (steps_condition(proving->steps, step, -1, &is_wanted, NULL) != 0) {
+        proving->cannot_begin[step] = true;
+        return 0;
+    }
+    if (!is_wanted)
+        return differ(proving, NULL, "it began, and its condition says no");
+    if (axes == NULL && its->axis_count > 0) {
+        proving->cannot_begin[step] = true;
+        return copies == 0 ? 0 : differ(proving, NULL, "its matrix is lost");
+    }
+    for (size_t i = 0; i < its->axis_count; i++) {
+        const char *name = its->axes[i].name;
+
+        if (!axis_follows(proving, step, &its->axes[i],
+                          json_object_get(axes, name)))
+            return differ(proving, NULL, "its matrix has another '%s'", name);
+    }
+    if (steps_begin(proving->steps, step, axes, NULL) != 0)
+        return differ(proving, NULL, "it has too many copies");
+    flow_count(proving->steps->flow, step, &counts);
+    return counts.copies == copies
+               ? 0
+               : differ(proving, NULL,
+                        "it has %" PRId64 " copies, not %" PRId64,
+                        counts.copies, copies);
+}
+
+static int step_began(struct proving *proving, size_t step,
+                      const json_t *detail)
+{
+    const struct flow_next next = flow_next(proving->steps->flow);
+    const char *matrix = text_of(detail, "matrix");
+    json_t *axes;
+    int result;
+
+    if (next.kind != FLOW_BEGIN || next.step != step)
+        return next_differs(proving, NULL, "it began", &next);
+    axes = matrix != NULL ? json_loads(matrix, 0, NULL) : NULL;
+    result = begin(proving, step, detail, axes);
+    json_decref(axes);
+    return result;
+}
+
+static int step_skipped(struct proving *proving, size_t step,
+                        const json_t *detail)
+{
+    const struct flow_next next = next_end(proving);
+    bool is_wanted;
+
+    (void)detail;
+    if (next.step != step ||
+        (next.kind != FLOW_BEGIN && next.kind != FLOW_SKIP))
+        return next_differs(proving, NULL, "it was skipped", &next);
+    if (next.kind == FLOW_BEGIN && !may_close(proving) &&
+        (steps_condition(proving->steps, step, -1, &is_wanted, NULL) != 0 ||
+         is_wanted))
+        return differ(proving, NULL, "it was skipped, and nothing says no");
+    steps_skip(proving->steps, step);
+    return 0;
+}
+
+static int step_ended(struct proving *proving, size_t step,
+                      const json_t *detail)
+{
+    const char *word = text_of(detail, "state");
+    int state = step_state_find(word != NULL ? word : "");
+    struct flow_next next;
+
+    if (proving->cannot_begin[step]) {
+        proving->cannot_begin[step] = false;
+        if (state != FLOW_FAILED)
+            return differ(proving, NULL, "it cannot begin, and has not failed");
+        steps_fail(proving->steps, step);
+        return 0;
+    }
+    next = next_end(proving);
+    if (next.kind != FLOW_END || next.step != step)
+        return next_differs(proving, NULL, "it ended", &next);
+    if ((int)next.state != state)
+        return differ(proving, NULL, "it has %s, and by its copies %s", word,
+                      step_state_names[next.state]);
+    steps_end(proving->steps, step, next.state);
+    return 0;
+}
+
+static int step_reopened(struct proving *proving, size_t step,
+                         const json_t *detail)
+{
+    const char *word = text_of(detail, "state");
+    struct flow *flow = proving->steps->flow;
+    int state = step_state_find(word != NULL ? word : "");
+
+    if (state != FLOW_WAITING || flow_state(flow, step) == FLOW_WAITING)
+        return 0;
+    if (!flow_may_reset(flow, step))
+        return differ(proving, NULL, "it waits again, and what needs it runs");
+    steps_wait_again(proving->steps, step);
+    return 0;
+}
+
+/* ---- jobs ---- */
+
+static int by_id(const void *id, const void *job)
+{
+    int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
+
+    return (a > b) - (a < b);
+}
+
+/* Jobs come in the order of their ids. */
+static struct job *find_job(struct proving *proving, int64_t id)
+{
+    return proving->job_count > 0
+               ? bsearch(&id, proving->jobs, proving->job_count,
+                         sizeof(*proving->jobs), by_id)
+               : NULL;
+}
+
+/* The first round of a copy. */
+static int start(struct proving *proving, struct job *job)
+{
+    const struct repeat_rule *rule =
+        &proving->workflow->steps[job->step].repeat;
+    struct flow *flow = proving->steps->flow;
+    const struct flow_next next = flow_next(flow);
+    bool is_wanted, follows;
+    json_t *first;
+    char *rounds;
+
+    if (next.kind != FLOW_START || next.step != job->step ||
+        next.copy != job->copy)
+        return next_differs(proving, job, "it started", &next);
+    first = rule->max > 0 ? rounds_first(rule) : NULL;
+    rounds = first != NULL ? print(first) : NULL;
+    follows = job->round == (rule->max > 0) && is_same(rounds, job->rounds);
+    json_decref(first);
+    free(rounds);
+    if (!follows)
+        return differ(proving, job, "its first round has other values");
+    job->is_to_fail = steps_condition(proving->steps, job->step, job->copy,
+                                      &is_wanted, NULL) != 0;
+    job->is_refused = !job->is_to_fail && !is_wanted;
+    if (!job->is_refused)
+        flow_started(flow, job->step, job->copy);
+    return 0;
+}
+
+static int start_round(struct proving *proving, const struct job *job)
+{
+    for (size_t i = 0; i < proving->round_count; i++) {
+        struct next_round *next = &proving->rounds[i];
+        bool follows;
+
+        if (next->step != job->step || next->copy != job->copy)
+            continue;
+        follows =
+            next->round == job->round && is_same(next->rounds, job->rounds);
+        free(next->rounds);
+        *next = proving->rounds[--proving->round_count];
+        return follows ? 0
+                       : differ(proving, job,
+                                "the round has other values than follow");
+    }
+    return differ(proving, job, "round %" PRId64 " of a copy that is over",
+                  job->round);
+}
+
+static int job_created(struct proving *proving, const json_t *detail)
+{
+    const char *rounds = text_of(detail, "rounds");
+    struct job *job;
+    size_t step;
+
+    if (!find_step(proving, detail, &step))
+        return differ(proving, NULL, "a job of no step");
+    proving->jobs = mem_grow(proving->jobs, proving->job_count,
+                             &proving->job_capacity, sizeof(*proving->jobs));
+    job = &proving->jobs[proving->job_count++];
+    *job = (struct job){
+        .id = proving->event->job,
+        .number = integer_of(detail, "number", 0),
+        .step = step,
+        .copy = integer_of(detail, "copy", -1),
+        .round = integer_of(detail, "round", 0),
+        .rounds = rounds != NULL ? mem_copy_string(rounds) : NULL,
+    };
+    return job->round > 1 ? start_round(proving, job) : start(proving, job);
+}
+
+static void expect_round(struct proving *proving, const struct job *job,
+                         const json_t *rounds)
+{
+    proving->rounds =
+        mem_grow(proving->rounds, proving->round_count,
+                 &proving->round_capacity, sizeof(*proving->rounds));
+    proving->rounds[proving->round_count++] = (struct next_round){
+        .step = job->step,
+        .copy = job->copy,
+        .round = job->round + 1,
+        .rounds = print(rounds),
+    };
+}
+
+static json_t *parse(const char *text)
+{
+    return text != NULL ? json_loads(text, 0, NULL) : NULL;
+}
+
+static int job_over(struct proving *proving, struct job *job,
+                    enum job_state state, const json_t *detail)
+{
+    struct trial trial = {
+        .step = (int64_t)job->step,
+        .copy = job->copy,
+        .round = job->round,
+        .rounds = parse(job->rounds),
+        .state = state,
+        .outputs = parse(text_of(detail, "outputs")),
+    };
+    bool is_skipped = state == JOB_SKIPPED;
+    json_t *rounds;
+    int result = 0;
+
+    if (is_skipped != job->is_refused)
+        result = differ(proving, job, "it is %s, and its condition says %s",
+                        job_state_names[state], is_skipped ? "yes" : "no");
+    else if (job->is_to_fail && state != JOB_FAILED)
+        result = differ(proving, job,
+                        "it is %s, and its condition says "
+                        "neither yes nor no",
+                        job_state_names[state]);
+    if (result == 0) {
+        rounds = steps_end_job(proving->steps, &trial);
+        if (rounds != NULL)
+            expect_round(proving, job, rounds);
+        json_decref(rounds);
+    }
+    job->is_over = result == 0;
+    json_decref(trial.outputs);
+    json_decref(trial.rounds);
+    return result;
+}
+
+/* Its user puts it back: it starts again at once, or when there is room. */
+static int job_reopened(struct proving *proving, struct job *job)
+{
+    struct flow *flow = proving->steps->flow;
+
+    if (flow_state(flow, job->step) == FLOW_WAITING)
+        return 0;
+    if (!flow_may_reopen(flow, job->step))
+        return differ(proving, job, "it was put back, and what needs it runs");
+    steps_reopen(proving->steps, job->step, job->copy);
+    job->is_over = job->is_refused = job->is_to_fail = false;
+    return 0;
+}
+
+static int on_job_event(struct proving *proving, const json_t *detail)
+{
+    struct job *job = find_job(proving, proving->event->job);
+    const char *event = proving->event->event;
+    const char *word = text_of(detail, "state");
+    int state = job_state_find(word != NULL ? word : "");
+    int result;
+
+    if (strcmp(event, job_event_names[EVENT_CREATED]) == 0)
+        result = job_created(proving, detail);
+    else if (job != NULL && strcmp(event, job_event_names[EVENT_REOPENED]) == 0)
+        return job_reopened(proving, job);
+    else if (job != NULL && state >= 0 && job_is_final((enum job_state)state) &&
+             !job->is_over)
+        result = job_over(proving, job, (enum job_state)state, detail);
+    else
+        return 0; /* on its way, or an attempt's */
+    proving->replay->proved += result == 0;
+    return result;
+}
+
+/* ---- all of them ---- */
+
+static int on_step_event(struct proving *proving, enum step_event event,
+                         const json_t *detail)
+{
+    static int (*const handlers[])(struct proving * proving, size_t step,
+                                   const json_t *detail) = {
+        [STEP_BEGAN] = step_began,
+        [STEP_ENDED] = step_ended,
+        [STEP_SKIPPED] = step_skipped,
+        [STEP_REOPENED] = step_reopened,
+    };
+    size_t step;
+    int result;
+
+    if (!find_step(proving, detail, &step))
+        return differ(proving, NULL, "there is no such step");
+    result = handlers[event](proving, step, detail);
+    if (result != 0)
+        proving->replay->step = name_of(proving, step);
+    proving->replay->proved += result == 0;
+    return result;
+}
+
+/* That a budget or nobody's luck ended it is for decisions.h. */
+static int run_state(struct proving *proving, const json_t *detail)
+{
+    const char *state = text_of(detail, "state");
+    bool is_over = flow_next(proving->steps->flow).kind == FLOW_OVER;
+    bool has_failed = flow_has_failed(proving->steps->flow);
+
+    if (!is_same(state, run_state_names[RUN_SUCCEEDED]))
+        return 0;
+    proving->replay->proved++;
+    return is_over && !has_failed
+               ? 0
+               : differ(proving, NULL, "the run has succeeded, and %s",
+                        is_over ? "a step has failed" : "steps are not over");
+}
+
+static int on_event(void *user, const struct event_row *event)
+{
+    struct proving *proving = user;
+    json_t *detail = json_loads(event->detail, 0, NULL);
+    int result = 0;
+
+    proving->event = event;
+    proving->at += strcmp(event->event, "engine_started") == 0;
+    if (event->job != 0)
+        result = on_job_event(proving, detail);
+    else if (strcmp(event->event, "run_state") == 0)
+        result = run_state(proving, detail);
+    for (int i = 0; i < STEP_EVENT_COUNT && result == 0; i++) {
+        if (strcmp(event->event, step_event_names[i]) == 0)
+            result = on_step_event(proving, (enum step_event)i, detail);
+    }
+    json_decref(detail);
+    return result;
+}
+
+static void clear(struct proving *proving)
+{
+    for (size_t i = 0; i < proving->job_count; i++)
+        free(proving->jobs[i].rounds);
+    for (size_t i = 0; i < proving->round_count; i++)
+        free(proving->rounds[i].rounds);
+    free(proving->jobs);
+    free(proving->rounds);
+    free(proving->cannot_begin);
+    free(proving->sessions);
+    steps_destroy(proving->steps);
+}
+
+int flow_replay_run(struct store *store, int64_t run,
+                    const struct workflow *workflow, const char *run_name,
+                    struct flow_replay *replay, struct err *err)
+{
+    struct proving proving = {
+        .workflow = workflow,
+        .steps = steps_create(workflow, run_name, err),
+        .replay = replay,
+        .cannot_begin = mem_array(workflow->step_count, sizeof(bool)),
+    };
+    int result = -1;
+
+    *replay = (struct flow_replay){0};
+    if (proving.steps != NULL)
+        result = store_each_event(store, run, on_session_event, &proving, err);
+    if (result == 0)
+        result = store_each_event(store, run, on_event, &proving, err);
+    clear(&proving);
+    return result < 0 ? -1 : 0;
+}

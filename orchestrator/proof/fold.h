@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_PROOF_FOLD_H
+#define SMTUNE_ORCHESTRATOR_PROOF_FOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/repair/image.h"
+#include "store/store.h"
+
+/*
+ * What a run's events say: they go in, in their order, and out come the rows
+ * that the state tables should hold. Pure. It shares with the engine nothing
+ * but the table of states (states.h), and says so where an event cannot have
+ * happened.
+ */
+struct fold;
+
+/* A row as the events tell it. */
+struct fold_row {
+    struct value *cells; /* [cell_count] of its image's table */
+    uint64_t said;       /* bits 1 << cell: the events told of it */
+    int64_t attempts;    /* of a job: how many it had */
+    int64_t active;      /* of a job: the id of the one that has not ended */
+    int64_t observed;    /* of a job: the place of its last observation */
+    bool is_recorded;    /* the caller's: the tables have such a row */
+};
+
+/* `wrong` is called for what cannot be, while events go in. trial and attempt
+ * are numbers, 0: none. */
+typedef void fold_wrong(void *user, int64_t seq, int64_t trial, int64_t attempt,
+                        const char *text);
+
+struct fold *fold_create(int64_t run, fold_wrong *wrong, void *user);
+void fold_destroy(struct fold *fold); /* NULL is none */
+
+void fold_add(struct fold *fold, const struct event_row *event);
+
+/* The rows of one kind by id; the fold's. The run has one row, or none. */
+struct fold_row *fold_rows(struct fold *fold, enum image image, size_t *count);
+/* One of them; NULL: there is none. */
+struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id);
+/* Events that an earlier smtune wrote do not say all that they changed: what
+ * they left out of a row is taken from its cells in the tables. Of other runs a
+ * cell that was not said is null, and stays so. */
+void fold_take_unsaid(struct fold *fold, enum image image, struct fold_row *row,
+                      const struct value *recorded);
+/* The trial's number of a row of anything of a trial; 0: not known. */
+int64_t fold_trial(struct fold *fold, enum image image,
+                   const struct fold_row *row);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_RANKS_RANK_GROUP_H
+#define SMTUNE_ORCHESTRATOR_RANKS_RANK_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/*
+ * The ranks of a distributed program on this machine, from their start to
+ * their end: one command, started `tasks` times, that ends as one. The first
+ * rank that fails ends the others, and nothing that any of them started
+ * outlives them.
+ */
+
+enum { RANK_GROUP_MAX = 1024 };
+
+/* The rank that failed first: by itself, not because it was told to end. */
+struct rank_failure {
+    int rank;
+    const char *start_error; /* why it could not start; NULL: it did */
+    int exit_code;           /* -1: it was ended by a signal */
+    int signal;              /* 0: it exited */
+    const char *tail;        /* its last output, as far as it is known, or "" */
+    int others;              /* ranks that ran then, and were ended */
+};
+
+struct rank_meeting; /* rank_env.h */
+
+struct rank_group_options {
+    char *const *argv;        /* NULL-ended; found on the PATH */
+    char *const *environment; /* NULL-ended */
+    int tasks;                /* 1 to RANK_GROUP_MAX */
+    /* There are more of them elsewhere: `tasks` is 1, and standard input tells
+     * of signals that are meant for it, a byte each, SIGTERM at its end. NULL:
+     * they are all here. */
+    const struct rank_meeting *meeting;
+    bool split_gpus;           /* rank_env.h */
+    bool tag;                  /* rank_output.h */
+    const char *log_directory; /* rank_output.h; NULL: none */
+    int64_t grace_ms; /* from SIGTERM, or a signal passed on, to SIGKILL */
+    /* Called at the end, so that nothing comes between a rank's lines. */
+    void (*failed)(void *user, const struct rank_failure *failure);
+    void (*log_lost)(void *user, const struct err *why); /* a part of one */
+    void *user;
+};
+
+/*
+ * Runs them all and returns when nothing of them is left. SIGINT, SIGTERM and
+ * SIGHUP are passed on to each rank, SIGUSR1 and SIGUSR2 too; at the third of
+ * the first ones all are killed. This process becomes a child subreaper, and
+ * reaps all its children.
+ *
+ * *status is 0 when every rank exited with 0, else that of the first one that
+ * failed: its exit status, or 128 + its signal; 126 or 127 where it could not
+ * be started. Of one rank of many that ended because it was told to it is 0
+ * where that came by standard input, else 1: what another one failed with is
+ * more. -1: there is no way to start any.
+ */
+int rank_group_run(const struct rank_group_options *options, int *status,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_RUN_ENGINE_LOCK_H
+#define SMTUNE_ORCHESTRATOR_RUN_ENGINE_LOCK_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/*
+ * Whether a run has an engine: whoever holds the lock on engine.lock in the
+ * run's directory is it. The kernel lets go of the lock when that process
+ * ends, however it ends, so a pid in the record never has to be believed.
+ */
+
+/* Takes the lock for as long as the descriptor returned is open, and writes
+ * this process's pid into the file. -1: ERR_BUSY names the holder. */
+int engine_lock_take(const char *run_directory, struct err *err);
+
+/* 1 when somebody holds it (*pid is theirs, 0 when not yet known), 0 when
+ * nobody does or the file is not there, -1 when that cannot be told. */
+int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err);
+
+#endif

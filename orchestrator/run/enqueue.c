@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/run/enqueue.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/search/search.h"
+#include "orchestrator/spec/setting.h"
+
+static int count_row(void *user, const struct enqueued_row *enqueued)
+{
+    (void)enqueued;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+static int check_room(const struct enqueue *enqueue, struct err *err)
+{
+    int64_t budget = enqueue->experiment->budget.trials;
+    int64_t waiting = (int64_t)strategy_wish_count(enqueue->strategy);
+
+    if (waiting >= ENQUEUE_WAITING_MAX)
+        return err_set(err, ERR_BUSY, "%" PRId64 " settings wait already",
+                       waiting);
+    if (budget == 0 || enqueue->trials + waiting < budget)
+        return 0;
+    if (waiting == 0)
+        return err_set(err, ERR_BUSY,
+                       "the budget's %" PRId64 " trials are used up (another "
+                       "run can begin with it: --set enqueue=[{...}])",
+                       budget);
+    return err_set(err, ERR_BUSY,
+                   "the budget's %" PRId64 " trials are used up, or will be "
+                   "by the %" PRId64 " settings that wait",
+                   budget, waiting);
+}
+
+static int put(const struct enqueue *enqueue, const struct value *values,
+               int64_t index, struct err *err)
+{
+    json_t *json = setting_json(enqueue->experiment->space, values);
+    struct buf text = BUF_INIT;
+    int result = store_begin(enqueue->store, err);
+
+    json_print(json, &text);
+    if (result == 0)
+        result = store_add_enqueued(enqueue->store, enqueue->run, index,
+                                    buf_text(&text), clock_wall_ms(), err);
+    buf_clear(&text);
+    json_decref(json);
+    return result;
+}
+
+int enqueue_add(const struct enqueue *enqueue, const json_t *params,
+                int64_t *index, struct err *err)
+{
+    const struct space *space = enqueue->experiment->space;
+    struct value *values = mem_array(space_count(space), sizeof(*values));
+    int result = check_room(enqueue, err);
+
+    *index = 1;
+    if (result == 0)
+        result = setting_read(space, params, values, err);
+    if (result == 0)
+        result = store_each_enqueued(enqueue->store, enqueue->run, count_row,
+                                     index, err);
+    if (result == 0)
+        result =
+            strategy_wish(enqueue->strategy, (uint64_t)*index, values, err);
+    if (result == 0)
+        result = put(enqueue, values, *index, err);
+    free(values);
+    return result;
+}
+
+/* ---- without an engine ---- */
+
+static int keep_count(void *user, const struct run_row *row)
+{
+    struct enqueue *enqueue = user;
+
+    enqueue->trials = row->trials;
+    return 0;
+}
+
+int enqueue_add_to_run(struct run *run, const json_t *params, int64_t *index,
+                       struct err *err)
+{
+    struct enqueue enqueue = {run->store, run->id, run->experiment, NULL, 0};
+    int result;
+
+    if (run->workflow != NULL)
+        return err_set(err, ERR_USAGE,
+                       "it is a workflow's: nothing is searched for");
+    if (store_get_run(run->store, run->id, keep_count, &enqueue, err) != 0)
+        return -1;
+    enqueue.strategy =
+        search_create_of_run(run->experiment, run->store, run->id, err);
+    if (enqueue.strategy == NULL)
+        return -1;
+    result = enqueue_load(run->store, run->id, run->experiment->space, 0,
+                          enqueue.strategy, err);
+    if (result == 0)
+        result = enqueue_add(&enqueue, params, index, err);
+    if (result == 0)
+        result = store_commit(run->store, err);
+    else
+        store_rollback(run->store);
+    strategy_destroy(enqueue.strategy);
+    return result;
+}
+
+/* ---- from the record ---- */
+
+struct loading {
+    const struct space *space;
+    int64_t trial;
+    struct strategy *strategy;
+    struct value *values;
+    struct err *err;
+};
+
+static int on_enqueued(void *user, const struct enqueued_row *enqueued)
+{
+    const struct loading *loading = user;
+    json_t *params;
+    int result;
+
+    if (enqueued->trial != loading->trial)
+        return 0;
+    params =
+        json_parse(enqueued->params, strlen(enqueued->params), loading->err);
+    result = params == NULL ? -1
+                            : setting_read(loading->space, params,
+                                           loading->values, loading->err);
+    if (result == 0)
+        result = strategy_wish(loading->strategy, (uint64_t)enqueued->index,
+                               loading->values, loading->err);
+    json_decref(params);
+    return result == 0 ? 0
+                       : err_prefix(loading->err, "enqueued setting %" PRId64,
+                                    enqueued->index);
+}
+
+int enqueue_load(struct store *store, int64_t run, const struct space *space,
+                 int64_t trial, struct strategy *strategy, struct err *err)
+{
+    struct loading loading = {
+        .space = space,
+        .trial = trial,
+        .strategy = strategy,
+        .values = mem_array(space_count(space), sizeof(*loading.values)),
+        .err = err,
+    };
+    int result = store_each_enqueued(store, run, on_enqueued, &loading, err);
+
+    free(loading.values);
+    return result;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/run/run.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/budget_change.h"
+#include "orchestrator/run/engine_lock.h"
+#include "orchestrator/search/warm_start.h"
+#include "orchestrator/spec/workflow.h"
+
+/* A selector (store_find_run) must not mean two runs. */
+static bool is_selector(const char *name)
+{
+    return strcmp(name, "last") == 0 ||
+           strspn(name, "0123456789") == strlen(name);
+}
+
+int run_check_name(const char *name, struct err *err)
+{
+    if (!text_is_name(name))
+        return err_set(err, ERR_USAGE,
+                       "a run cannot be called '%s' (letters, digits, '_', '-' "
+                       "and '.', 128 at most)",
+                       name);
+    if (is_selector(name))
+        return err_set(err, ERR_USAGE,
+                       "a run cannot be called '%s': that selects a run by %s",
+                       name, name[0] == 'l' ? "age" : "its id");
+    return 0;
+}
+
+char *run_name_numbered(const char *name, int number)
+{
+    return number == 1 ? mem_copy_string(name)
+                       : mem_printf("%s-%d", name, number);
+}
+
+static char *pick_name(const struct run *run, const struct run_order *order,
+                       struct err *err)
+{
+    const char *wanted =
+        order->name != NULL ? order->name : run->experiment->name;
+    bool is_free = order->name == NULL || order->parent != 0;
+    int64_t id;
+
+    if (run_check_name(wanted, err) != 0)
+        return NULL;
+    for (int i = 1; i <= RUN_SAME_NAMES_MAX; i++) {
+        char *name = run_name_numbered(wanted, i);
+        struct err missing;
+
+        if (store_find_run(run->store, name, &id, &missing) != 0) {
+            if (missing.kind == ERR_NOT_FOUND)
+                return name;
+            *err = missing;
+            free(name);
+            return NULL;
+        }
+        free(name);
+        if (!is_free) {
+            err_set(err, ERR_BUSY,
+                    "there is a run named '%s' already (go on with it: smtune "
+                    "resume %s; or choose another --name)",
+                    wanted, wanted);
+            return NULL;
+        }
+    }
+    err_set(err, ERR_BUSY, "there are %d runs named '%s' already",
+            RUN_SAME_NAMES_MAX, wanted);
+    return NULL;
+}
+
+char *run_overrides(const struct run_order *order)
+{
+    json_t *list = json_array();
+    struct buf text = BUF_INIT;
+
+    for (size_t i = 0; i < order->assignment_count; i++)
+        json_array_append_new(list, json_from_text(order->assignments[i]));
+    json_print(list, &text);
+    json_decref(list);
+    return buf_take(&text);
+}
+
+/* [*count]; the caller frees. None without a schedule. */
+static struct rung_new *plan_rungs(const struct experiment *experiment,
+                                   size_t *count)
+{
+    struct schedule_plan plan = {0};
+    struct rung_new *rungs;
+
+    if (!experiment->schedule.is_on ||
+        schedule_plan_init(&plan, &experiment->schedule.options,
+                           (uint64_t)experiment->budget.trials, NULL) != 0)
+        return NULL;
+    rungs = mem_array(plan.count, sizeof(*rungs));
+    for (size_t i = 0; i < plan.count; i++)
+        rungs[i] = (struct rung_new){
+            .bracket = (int64_t)plan.rungs[i].bracket,
+            .rung = (int64_t)plan.rungs[i].rung,
+            .resource = (int64_t)plan.rungs[i].resource,
+            .trials = (int64_t)plan.rungs[i].trials,
+        };
+    *count = plan.count;
+    schedule_plan_clear(&plan);
+    return rungs;
+}
+
+static int add_row(struct run *run, const struct run_new *row, struct err *err)
+{
+    int result = store_begin(run->store, err);
+
+    if (result == 0)
+        result = store_add_run(run->store, row, &run->id, err);
+    if (result == 0 && run->warm != NULL)
+        result = warm_start_record(run->warm, run->store, run->id, err);
+    if (result == 0)
+        result = store_commit(run->store, err);
+    if (result != 0)
+        store_rollback(run->store);
+    return result;
+}
+
+static int add_experiment(struct run *run, struct run_new *row, struct err *err)
+{
+    const struct experiment *experiment = run->experiment;
+    size_t param_count = space_count(experiment->space);
+    size_t objective_count = experiment->objective_count;
+    const char **params = mem_array(param_count, sizeof(*params));
+    const char **metrics = mem_array(objective_count, sizeof(*metrics));
+    const char **goals = mem_array(objective_count, sizeof(*goals));
+    struct rung_new *rungs = plan_rungs(experiment, &row->rung_count);
+    int result;
+
+    for (size_t i = 0; i < param_count; i++)
+        params[i] = space_param(experiment->space, i)->name;
+    for (size_t i = 0; i < objective_count; i++) {
+        metrics[i] = experiment->objectives[i].metric;
+        goals[i] = experiment->objectives[i].maximize ? "maximize" : "minimize";
+    }
+    row->kind = "experiment";
+    row->seed = experiment->search.seed;
+    row->metrics = metrics;
+    row->goals = goals;
+    row->objective_count = objective_count;
+    row->outcomes = experiment->outcomes;
+    row->outcome_count = experiment->outcome_count;
+    row->params = params;
+    row->param_count = param_count;
+    row->rungs = rungs;
+    result = add_row(run, row, err);
+    free(rungs);
+    free(params);
+    free(metrics);
+    free(goals);
+    return result;
+}
+
+static int add_workflow(struct run *run, struct run_new *row, struct err *err)
+{
+    const struct workflow *workflow = run->workflow;
+    const char **steps = mem_array(workflow->step_count, sizeof(*steps));
+    int result;
+
+    for (size_t i = 0; i < workflow->step_count; i++)
+        steps[i] = workflow->steps[i].name;
+    row->kind = "workflow";
+    row->steps = steps;
+    row->step_count = workflow->step_count;
+    result = add_row(run, row, err);
+    free(steps);
+    return result;
+}
+
+static int record(struct run *run, const struct run_order *order,
+                  struct err *err)
+{
+    char *overrides = run_overrides(order);
+    struct run_new row = {
+        .name = run->name,
+        .spec = run->experiment->source,
+        .overrides = overrides,
+        .spec_path = run->experiment->path,
+        .work_directory = run->work_directory,
+        .parent = order->parent,
+        .parent_job = order->parent_job,
+        .time_ms = clock_wall_ms(),
+    };
+    int result = run->workflow != NULL ? add_workflow(run, &row, err)
+                                       : add_experiment(run, &row, err);
+
+    free(overrides);
+    return result;
+}
+
+/* Takes the run's directory and lock. */
+static int occupy(struct run *run, struct err *err)
+{
+    char *trials;
+    int made;
+
+    run->directory = store_run_directory(run->store, run->name);
+    trials = fs_join(run->directory, "trials");
+    made = fs_make_directories(trials, err);
+    free(trials);
+    if (made != 0)
+        return -1;
+    run->lock = engine_lock_take(run->directory, err);
+    return run->lock < 0 ? err_prefix(err, "run '%s'", run->name) : 0;
+}
+
+struct run *run_create(struct store *store, struct spec *spec,
+                       const struct run_order *order, struct err *err)
+{
+    struct run *run = mem_zero(sizeof(*run));
+
+    run->store = store;
+    run->experiment = spec->experiment;
+    run->workflow = spec->workflow;
+    *spec = (struct spec){0};
+    run->lock = -1;
+    run->work_directory = fs_absolute(".");
+    if (run->workflow == NULL)
+        run->warm = warm_start_read(store, run->experiment, err);
+    if (run->workflow != NULL || run->warm != NULL)
+        run->name = pick_name(run, order, err);
+    if (run->name == NULL || occupy(run, err) != 0 ||
+        record(run, order, err) != 0) {
+        run_close(run);
+        return NULL;
+    }
+    return run;
+}
+
+struct saved {
+    char *name, *spec, *overrides, *spec_path, *work_directory;
+    struct budget_change given;
+};
+
+static struct budget_change given_since(const struct run_row *row)
+{
+    return (struct budget_change){.trials = row->budget_trials,
+                                  .time_ms = row->budget_time_ms};
+}
+
+static int copy_row(void *user, const struct run_row *row)
+{
+    struct saved *saved = user;
+
+    *saved = (struct saved){
+        .name = mem_copy_string(row->name),
+        .spec = mem_copy_string(row->spec),
+        .overrides = mem_copy_string(row->overrides),
+        .spec_path = mem_copy_string(row->spec_path),
+        .work_directory = mem_copy_string(row->work_directory),
+        .given = given_since(row),
+    };
+    return 0;
+}
+
+static void saved_clear(struct saved *saved)
+{
+    free(saved->name);
+    free(saved->spec);
+    free(saved->overrides);
+    free(saved->spec_path);
+    free(saved->work_directory);
+}
+
+static int parse_saved(const struct saved *saved, struct spec *spec,
+                       struct diags *diags, struct err *err)
+{
+    json_t *list = json_parse(saved->overrides, strlen(saved->overrides), err);
+    const char **assignments;
+    size_t count;
+    int result;
+
+    if (list == NULL)
+        return -1;
+    count = json_array_size(list);
+    assignments = mem_array(count, sizeof(*assignments));
+    for (size_t i = 0; i < count; i++)
+        assignments[i] = json_string_value(json_array_get(list, i));
+    result = spec_parse(spec,
+                        &(struct experiment_source){
+                            .text = saved->spec,
+                            .length = strlen(saved->spec),
+                            .path = saved->spec_path,
+                            .assignments = assignments,
+                            .assignment_count = count,
+                        },
+                        diags, err);
+    if (result == 0)
+        budget_change_apply(&saved->given, &spec->experiment->budget);
+    free(assignments);
+    json_decref(list);
+    return result;
+}
+
+struct run *run_open(struct store *store, int64_t id, struct diags *diags,
+                     struct err *err)
+{
+    struct run *run = mem_zero(sizeof(*run));
+    struct saved saved = {0};
+    struct spec spec;
+
+    run->store = store;
+    run->id = id;
+    run->lock = -1;
+    if (store_get_run_uncounted(store, id, copy_row, &saved, err) != 0)
+        goto fail;
+    run->name = mem_copy_string(saved.name);
+    run->work_directory = mem_copy_string(saved.work_directory);
+    if (occupy(run, err) != 0)
+        goto fail;
+    if (parse_saved(&saved, &spec, diags, err) != 0)
+        goto fail;
+    run->experiment = spec.experiment;
+    run->workflow = spec.workflow;
+    saved_clear(&saved);
+    return run;
+
+fail:
+    saved_clear(&saved);
+    run_close(run);
+    return NULL;
+}
+
+static int keep_budget(void *user, const struct run_row *row)
+{
+    struct experiment *experiment = user;
+    struct budget_change given = given_since(row);
+
+    budget_change_apply(&given, &experiment->budget);
+    return 0;
+}
+
+int run_read_budget(struct run *run, struct err *err)
+{
+    return store_get_run_uncounted(run->store, run->id, keep_budget,
+                                   run->experiment, err);
+}
+
+int run_read_spec(struct store *store, int64_t id, struct spec *spec,
+                  struct err *err)
+{
+    struct diags *diags = diags_create("the run's file");
+    struct saved saved = {0};
+    int result = -1;
+
+    *spec = (struct spec){0};
+    if (store_get_run_uncounted(store, id, copy_row, &saved, err) == 0) {
+        result = parse_saved(&saved, spec, diags, err);
+        if (result != 0 && diags_count(diags) > 0)
+            diags_to_err(diags, err);
+    }
+    saved_clear(&saved);
+    diags_destroy(diags);
+    return result;
+}
+
+struct experiment *run_read_experiment(struct store *store, int64_t id,
+                                       struct err *err)
+{
+    struct spec spec;
+
+    if (run_read_spec(store, id, &spec, err) != 0)
+        return NULL;
+    if (spec.workflow == NULL)
+        return spec.experiment;
+    spec_clear(&spec);
+    err_set(err, ERR_USAGE, "this is a workflow's run, and has no trials");
+    return NULL;
+}
+
+void run_close(struct run *run)
+{
+    if (run == NULL)
+        return;
+    warm_start_destroy(run->warm);
+    spec_clear(&(struct spec){run->experiment, run->workflow});
+    if (run->lock >= 0)
+        close(run->lock);
+    free(run->name);
+    free(run->directory);
+    free(run->work_directory);
+    free(run);
+}

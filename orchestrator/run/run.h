@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_RUN_RUN_H
+#define SMTUNE_ORCHESTRATOR_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/conf/diag.h"
+#include "base/err.h"
+#include "orchestrator/spec/spec.h"
+#include "store/store.h"
+
+/*
+ * One run of an experiment or a workflow that this process is the engine of:
+ * its row in the store, its directory, and the lock that says so. Fields are
+ * read-only.
+ */
+struct run {
+    struct store *store;           /* borrowed */
+    struct experiment *experiment; /* of a workflow what is common to both */
+    struct workflow *workflow;     /* NULL: an experiment */
+    int64_t id;
+    char *name;
+    char *directory;         /* absolute */
+    char *work_directory;    /* where its commands start */
+    int lock;                /* descriptor */
+    struct warm_start *warm; /* of a new run, what it begins with; or NULL */
+};
+
+/* What a run is to be. */
+struct run_order {
+    const char *name; /* NULL: the file's own, with -2, -3 ... behind it where
+                         that is taken */
+    const char *const *assignments; /* the --set words, for the record */
+    size_t assignment_count;
+    /* The run, and the job of it, that it is started for, by id; then the name
+     * is numbered where it is taken, too. 0: a person starts it. */
+    int64_t parent, parent_job;
+};
+
+enum { RUN_SAME_NAMES_MAX = 10000 };
+
+/*
+ * A new run of a file, which it takes over in every case. A given name that is
+ * taken is ERR_BUSY.
+ */
+struct run *run_create(struct store *store, struct spec *spec,
+                       const struct run_order *order, struct err *err);
+
+/* As check in run_create: ERR_USAGE where a run cannot be called so. */
+int run_check_name(const char *name, struct err *err);
+/* The name of the n-th run that is called so: "mnist", "mnist-2" ... The
+ * caller's to free, as is the next. */
+char *run_name_numbered(const char *name, int number);
+/* The --set words as the record has them, a JSON list. */
+char *run_overrides(const struct run_order *order);
+
+/*
+ * A run from the record, to go on with it. ERR_BUSY when it has an engine.
+ * When its file no longer passes the checks, diags says why.
+ */
+struct run *run_open(struct store *store, int64_t id, struct diags *diags,
+                     struct err *err);
+
+/* The budget that the record gives it now, into its experiment: it may be in
+ * doubt where a commit of it failed. */
+int run_read_budget(struct run *run, struct err *err);
+
+/* The file of a run as the record has it, for those who only read; the
+ * caller's to clear. Its budget has what the run's user gave it since;
+ * search.budget_trials and budget.file_time_ms stay the file's. */
+int run_read_spec(struct store *store, int64_t id, struct spec *spec,
+                  struct err *err);
+
+/* The same of an experiment's run; the caller's to destroy. ERR_USAGE where it
+ * is a workflow's. */
+struct experiment *run_read_experiment(struct store *store, int64_t id,
+                                       struct err *err);
+
+/* Lets go of the lock. */
+void run_close(struct run *run);
+
+#endif

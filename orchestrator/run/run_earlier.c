@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/run/run_earlier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "executors/executor.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/engine_lock.h"
+
+struct comparison {
+    struct run_earlier *earlier;
+    const char *spec;
+    char *overrides;
+    bool is_experiment;
+};
+
+static int compare_row(void *user, const struct run_row *row)
+{
+    struct comparison *comparison = user;
+    struct run_earlier *earlier = comparison->earlier;
+
+    earlier->name = mem_copy_string(row->name);
+    earlier->trials = row->trials;
+    earlier->has_failed = strcmp(row->state, run_state_names[RUN_FAILED]) == 0;
+    earlier->is_over =
+        strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0 ||
+        (earlier->has_failed && comparison->is_experiment);
+    earlier->is_same = strcmp(row->spec, comparison->spec) == 0 &&
+                       strcmp(row->overrides, comparison->overrides) == 0;
+    return 0;
+}
+
+/* The last of name, name-2, name-3 ... that there is; 0: none. */
+static int find_last(struct store *store, const char *name, int count,
+                     int64_t *last, struct err *err)
+{
+    *last = 0;
+    for (int i = 1; i <= count; i++) {
+        char *candidate = run_name_numbered(name, i);
+        struct err missing;
+        int64_t id;
+        int found = store_find_run(store, candidate, &id, &missing);
+
+        free(candidate);
+        if (found != 0 && missing.kind == ERR_NOT_FOUND)
+            return 0;
+        if (found != 0) {
+            *err = missing;
+            return -1;
+        }
+        *last = id;
+    }
+    return 0;
+}
+
+static void find_engine(struct store *store, struct run_earlier *earlier)
+{
+    char *directory = store_run_directory(store, earlier->name);
+    int64_t pid;
+
+    earlier->has_engine = engine_lock_probe(directory, &pid, NULL) == 1;
+    free(directory);
+}
+
+int run_find_earlier(struct store *store, const struct spec *spec,
+                     const struct run_order *order, struct run_earlier *earlier,
+                     struct err *err)
+{
+    const char *wanted =
+        order->name != NULL ? order->name : spec->experiment->name;
+    struct comparison comparison = {.earlier = earlier,
+                                    .spec = spec->experiment->source,
+                                    .is_experiment = spec->workflow == NULL};
+    int result;
+
+    *earlier = (struct run_earlier){0};
+    if (run_check_name(wanted, err) != 0 ||
+        find_last(store, wanted, order->name != NULL ? 1 : RUN_SAME_NAMES_MAX,
+                  &earlier->id, err) != 0)
+        return -1;
+    if (earlier->id == 0)
+        return 0;
+    comparison.overrides = run_overrides(order);
+    result = store_get_run(store, earlier->id, compare_row, &comparison, err);
+    free(comparison.overrides);
+    if (result != 0)
+        return -1;
+    find_engine(store, earlier);
+    return 0;
+}
+
+/* ---- below a job ---- */
+
+struct descent {
+    struct comparison comparison;
+    int64_t job;
+    int64_t since_ms; /* when the job last succeeded; 0: it never did */
+};
+
+static int find_success(void *user, const struct attempt_row *row)
+{
+    struct descent *descent = user;
+
+    if (row->cause != NULL &&
+        strcmp(row->cause, attempt_cause_names[CAUSE_OK]) == 0)
+        descent->since_ms = row->ended_ms;
+    return 0;
+}
+
+static int compare_below(void *user, const struct run_row *row)
+{
+    struct descent *descent = user;
+    struct run_earlier *earlier = descent->comparison.earlier;
+
+    if (row->parent_job != descent->job || row->created_ms < descent->since_ms)
+        return 0;
+    free(earlier->name);
+    earlier->id = row->id;
+    return compare_row(&descent->comparison, row);
+}
+
+int run_find_below(struct store *store, const struct spec *spec,
+                   const struct run_order *order, struct run_earlier *earlier,
+                   struct err *err)
+{
+    struct descent descent = {
+        .comparison = {.earlier = earlier,
+                       .spec = spec->experiment->source,
+                       .overrides = run_overrides(order),
+                       .is_experiment = spec->workflow == NULL},
+        .job = order->parent_job,
+    };
+    int result;
+
+    *earlier = (struct run_earlier){0};
+    result = store_each_attempt(store, order->parent, order->parent_job,
+                                find_success, &descent, err);
+    if (result == 0)
+        result = store_each_run_below(store, order->parent, compare_below,
+                                      &descent, err);
+    free(descent.comparison.overrides);
+    if (result != 0)
+        return -1;
+    if (!earlier->is_same)
+        earlier->id = 0;
+    if (earlier->id != 0)
+        find_engine(store, earlier);
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/search/search.h"
+
+#include <inttypes.h>
+
+#include "orchestrator/search/warm_start.h"
+
+struct strategy *search_create(const struct experiment *experiment,
+                               const struct warm_start *warm, struct err *err)
+{
+    size_t width = space_count(experiment->space);
+    struct strategy *strategy =
+        strategy_create(&experiment->search, experiment->space, err);
+
+    if (strategy != NULL && warm != NULL)
+        warm_start_tell(warm, strategy);
+    for (size_t i = 0; strategy != NULL && i < experiment->enqueued_count;
+         i++) {
+        if (strategy_enqueue(strategy, experiment->enqueued + i * width, err) ==
+            0)
+            continue;
+        strategy_destroy(strategy);
+        return NULL;
+    }
+    if (strategy != NULL && warm != NULL)
+        warm_start_enqueue(warm, strategy);
+    return strategy;
+}
+
+struct strategy *search_create_of_run(const struct experiment *experiment,
+                                      struct store *store, int64_t run,
+                                      struct err *err)
+{
+    struct warm_start *warm = warm_start_load(store, run, experiment, err);
+    struct strategy *strategy =
+        warm != NULL ? search_create(experiment, warm, err) : NULL;
+
+    warm_start_destroy(warm);
+    return strategy;
+}
+
+struct convergence *search_create_convergence(
+    const struct experiment *experiment)
+{
+    const struct convergence_options options = {
+        .seed = experiment->search.seed,
+        .improvement = experiment->budget.improvement,
+        .outcome_count = experiment->search.outcome_count,
+    };
+
+    return experiment->budget.convergence
+               ? convergence_create(&options, experiment->space)
+               : NULL;
+}
+
+int search_point(const struct space *space, const struct trial_row *row,
+                 struct value *point, struct err *err)
+{
+    for (size_t i = 0; i < space_count(space); i++) {
+        point[i] = value_null();
+        if (i < row->param_count && row->params[i].type != VALUE_NULL &&
+            param_coerce(space_param(space, i), &row->params[i], &point[i]) !=
+                0)
+            return err_set(err, ERR_FAILED,
+                           "trial %" PRId64 " has a value of '%s' that is not "
+                           "in the experiment's file",
+                           row->number, space_param(space, i)->name);
+    }
+    return 0;
+}

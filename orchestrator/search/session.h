@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_SESSION_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_SESSION_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "orchestrator/spec/experiment.h"
+
+/*
+ * The search of an experiment in the hands of another program, which runs the
+ * trials itself: a line of JSON in, a line of JSON out. docs/search.md has the
+ * requests. The budget is the other program's affair; the file's is only what
+ * the method plans with. Nothing is recorded.
+ */
+
+struct buf;
+struct session;
+struct warm_start;
+
+enum { SESSION_MAX_LINE = 1 << 20, SESSION_MAX_ASK = 10000 };
+
+/* The experiment is borrowed; earlier results (NULL: none) are not. NULL with
+ * err as strategy_create. */
+struct session *session_create(const struct experiment *experiment,
+                               const struct warm_start *warm, struct err *err);
+void session_destroy(struct session *session); /* NULL is none */
+
+/*
+ * Does what the line (without its newline) asks for, and appends the answer
+ * with its newline; what is wrong is answered with {"error": "..."}, and has
+ * changed nothing.
+ */
+void session_answer(struct session *session, const char *line, size_t length,
+                    struct buf *out);
+
+#endif

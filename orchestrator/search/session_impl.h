@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_SESSION_IMPL_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_SESSION_IMPL_H
+
+#include "base/json.h"
+#include "orchestrator/search/session.h"
+#include "strategies/schedules/scheduler.h"
+#include "strategies/strategy.h"
+
+/* A session from inside, for its own files alone. Values are as the strategy
+ * gets them: lower is better. */
+
+struct session_trial {
+    struct value *point;
+    double *values; /* [objective_count]; NULL until it is over */
+    double violation;
+    enum trial_outcome outcome;
+    struct suggestion *suggestion; /* NULL where it says nothing */
+    size_t pending;                /* others under way when asked */
+
+    /* With a schedule. */
+    uint64_t resource; /* up to which it may run */
+    size_t parent;     /* whose clone it is; 0: nobody's */
+    bool is_paused;
+    double *reached;   /* [objective_count]: each as its objective asks, the
+                          last or the best; NULL: nothing was observed */
+    double last, best; /* of the objective that decides */
+};
+
+struct session {
+    const struct experiment *experiment;
+    struct strategy *strategy;
+    struct scheduler *scheduler;  /* NULL: the file has no schedule */
+    struct session_trial *trials; /* [count], trial 1 first */
+    size_t count, capacity;
+    size_t open_count; /* trials under way: neither over nor paused */
+    size_t best;       /* by the first objective; a number, 0: none */
+};
+
+/* The next trial, from the search method. */
+enum ask_result session_add_trial(struct session *session, struct err *err);
+/* The next trial; what it points to changes hands. */
+void session_append(struct session *session, const struct session_trial *trial);
+/* As ask gives it out. A new reference. */
+json_t *session_trial_json(const struct session *session, size_t number);
+
+/* The trial of the request's "id" that is under way; else NULL with err. */
+struct session_trial *session_find_open(struct session *session,
+                                        const json_t *request, size_t *number,
+                                        struct err *err);
+/* "value" or "values" of all objectives. */
+int session_read_oriented(const struct session *session, const json_t *request,
+                          double *values, struct err *err);
+/* A trial is over, as its values, violation and outcome say. */
+void session_tell(struct session *session, size_t number,
+                  const double *outcomes);
+
+double *session_new_nans(size_t count);
+
+#endif

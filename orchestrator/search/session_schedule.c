@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/search/session_schedule.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/search/session_impl.h"
+#include "orchestrator/search/session_json.h"
+#include "orchestrator/search/told.h"
+
+int session_schedule_open(struct session *session, struct err *err)
+{
+    const struct experiment *experiment = session->experiment;
+
+    if (!experiment->schedule.is_on)
+        return 0;
+    session->scheduler =
+        scheduler_create(&experiment->schedule.options, experiment->space, err);
+    return session->scheduler != NULL ? 0 : -1;
+}
+
+/* ---- ask ---- */
+
+struct asking {
+    struct session *session;
+    bool is_closed;            /* no new trials */
+    json_t *trials, *given_up; /* what is to be answered */
+};
+
+static void set_integer(json_t *json, const char *key, uint64_t number)
+{
+    json_object_set_new(json, key, json_integer((json_int_t)number));
+}
+
+static void hand_out(struct asking *asking, size_t number,
+                     const struct assignment *next)
+{
+    struct session *session = asking->session;
+    struct session_trial *trial = &session->trials[number - 1];
+    json_t *json = session_trial_json(session, number);
+
+    scheduler_assign(session->scheduler, number, next);
+    trial->resource = next->resource;
+    if (next->resource < SCHEDULE_NO_MAX)
+        set_integer(json, "budget", next->resource);
+    if (next->kind == NEXT_PROMOTE)
+        json_object_set_new(json, "resumed", json_true());
+    if (trial->parent > 0)
+        set_integer(json, "parent", trial->parent);
+    json_array_append_new(asking->trials, json);
+}
+
+static enum ask_result begin(struct asking *asking,
+                             const struct assignment *next, struct err *err)
+{
+    enum ask_result result = session_add_trial(asking->session, err);
+
+    if (result == ASK_EXHAUSTED) {
+        asking->is_closed = true;
+        return ASK_OK;
+    }
+    if (result == ASK_OK)
+        hand_out(asking, asking->session->count, next);
+    return result;
+}
+
+static void begin_clone(struct asking *asking, const struct assignment *next)
+{
+    struct session *session = asking->session;
+    struct session_trial trial = {
+        .point = mem_array(space_count(session->experiment->space),
+                           sizeof(*trial.point)),
+        .parent = next->trial,
+    };
+    struct suggestion suggestion;
+
+    scheduler_explore(session->scheduler, session->count + 1,
+                      session->trials[next->trial - 1].point, trial.point);
+    strategy_accept(session->strategy, session->count + 1, trial.point,
+                    &suggestion);
+    session_append(session, &trial);
+    hand_out(asking, session->count, next);
+}
+
+static void promote(struct asking *asking, const struct assignment *next)
+{
+    asking->session->trials[next->trial - 1].is_paused = false;
+    asking->session->open_count++;
+    hand_out(asking, next->trial, next);
+}
+
+/* A paused trial will not go on: what it had reached is its end. */
+static void give_up(struct asking *asking, const struct assignment *next)
+{
+    struct session *session = asking->session;
+    struct session_trial *trial = &session->trials[next->trial - 1];
+
+    scheduler_assign(session->scheduler, next->trial, next);
+    trial->is_paused = false;
+    trial->outcome = OUTCOME_STOPPED;
+    trial->values = trial->reached;
+    trial->reached = NULL;
+    session_tell(session, next->trial, NULL);
+    json_array_append_new(asking->given_up,
+                          json_integer((json_int_t)next->trial));
+}
+
+/* One thing that is to be done; NEXT_NONE: there is none. */
+static enum ask_result do_next(struct asking *asking, enum next_kind *kind,
+                               struct err *err)
+{
+    const struct session *session = asking->session;
+    int64_t trials = session->experiment->budget.trials;
+    struct assignment next;
+
+    if (trials > 0 && session->count >= (uint64_t)trials)
+        asking->is_closed = true;
+    scheduler_next(session->scheduler, asking->is_closed, &next);
+    *kind = next.kind;
+    switch (next.kind) {
+    case NEXT_NEW:
+        return begin(asking, &next, err);
+    case NEXT_CLONE:
+        begin_clone(asking, &next);
+        break;
+    case NEXT_PROMOTE:
+        promote(asking, &next);
+        break;
+    case NEXT_STOP:
+        give_up(asking, &next);
+        break;
+    case NEXT_NONE:
+    default:
+        break;
+    }
+    return ASK_OK;
+}
+
+static json_t *ask_answer(const struct asking *asking, enum next_kind last)
+{
+    json_t *answer = json_pack("{s:O}", "trials", asking->trials);
+
+    if (json_array_size(asking->given_up) > 0)
+        json_object_set(answer, "stopped", asking->given_up);
+    if (last == NEXT_NONE)
+        json_object_set_new(
+            answer, asking->session->open_count > 0 ? "waiting" : "done",
+            json_true());
+    return answer;
+}
+
+json_t *session_schedule_ask(struct session *session, const json_t *request,
+                             struct err *err)
+{
+    struct asking asking = {.session = session};
+    enum ask_result result = ASK_OK;
+    enum next_kind kind = NEXT_NEW;
+    bool wants_new = true;
+    int64_t count = 1;
+    json_t *answer = NULL;
+
+    if (session_read_count(request, "n", SESSION_MAX_ASK, &count, err) != 0 ||
+        session_read_flag(request, "new", &wants_new, err) != 0)
+        return NULL;
+    asking.is_closed = !wants_new;
+    asking.trials = json_array();
+    asking.given_up = json_array();
+    while (result == ASK_OK && kind != NEXT_NONE &&
+           json_array_size(asking.trials) < (size_t)count)
+        result = do_next(&asking, &kind, err);
+    if (result == ASK_OK || json_array_size(asking.trials) > 0 ||
+        json_array_size(asking.given_up) > 0)
+        answer = ask_answer(&asking, kind);
+    json_decref(asking.trials);
+    json_decref(asking.given_up);
+    return answer;
+}
+
+/* ---- observe and tell ---- */
+
+/* The schedule and the search get to know what the trial has reached. */
+static void take_reached(struct session *session, size_t number,
+                         uint64_t resource, const double *outcomes,
+                         struct verdict *verdict)
+{
+    struct session_trial *trial = &session->trials[number - 1];
+    size_t objective = session->experiment->schedule.objective;
+
+    *verdict = (struct verdict){.decision = DECIDE_CONTINUE};
+    if (resource < scheduler_awaits(session->scheduler, number))
+        return;
+    scheduler_observe(session->scheduler,
+                      &(struct observation){.trial = number,
+                                            .resource = resource,
+                                            .value = trial->reached[objective],
+                                            .last = trial->last,
+                                            .best = trial->best},
+                      verdict);
+    strategy_observe(session->strategy, number,
+                     &(struct partial_result){.resource = resource,
+                                              .values = trial->reached,
+                                              .outcomes = outcomes,
+                                              .goes_on = verdict->decision ==
+                                                         DECIDE_CONTINUE});
+    if (verdict->decision != DECIDE_PAUSE)
+        return;
+    trial->is_paused = true;
+    session->open_count--;
+}
+
+/* A point of the trial's curve; with is_result, of what its objectives ask. */
+static void keep_values(struct session *session, struct session_trial *trial,
+                        const double *values, bool is_result)
+{
+    const struct experiment *experiment = session->experiment;
+    size_t decides = experiment->schedule.objective;
+
+    if (trial->reached == NULL) {
+        trial->reached = session_new_nans(experiment->objective_count);
+        trial->best = (double)NAN;
+    }
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        bool is_best = experiment->objectives[i].value == OBJECTIVE_BEST;
+
+        trial->reached[i] = is_best && !is_result
+                                ? fmin(trial->reached[i], values[i])
+                                : values[i];
+    }
+    trial->last = values[decides];
+    trial->best = fmin(trial->best, values[decides]);
+}
+
+/* All values, or the one of the objective that decides. */
+static int read_point(const struct session *session, const json_t *request,
+                      double *values, double *outcomes, struct err *err)
+{
+    const struct experiment *experiment = session->experiment;
+    size_t decides = experiment->schedule.objective;
+
+    if (json_object_get(request, "constraints") != NULL &&
+        session_read_constraints(request, outcomes,
+                                 experiment->search.outcome_count, err) != 0)
+        return -1;
+    if (json_object_get(request, "values") != NULL)
+        return session_read_oriented(session, request, values, err);
+    if (session_read_value(request, &values[decides], err) != 0)
+        return -1;
+    if (experiment->objectives[decides].maximize)
+        values[decides] = -values[decides];
+    return 0;
+}
+
+static int read_step(const json_t *request, int64_t *step, struct err *err)
+{
+    if (session_read_integer(request, "step", step, err) != 0)
+        return -1;
+    if (*step < 1)
+        return err_set(err, ERR_USAGE,
+                       "\"step\" must be 1 or more, not %" PRId64, *step);
+    return 0;
+}
+
+static json_t *decision_json(const struct verdict *verdict)
+{
+    json_t *json =
+        json_pack("{s:s}", "decision", decision_names[verdict->decision]);
+
+    if (verdict->decision != DECIDE_CONTINUE)
+        json_object_set_new(json, "reason", json_from_text(verdict->reason));
+    return json;
+}
+
+json_t *session_schedule_observe(struct session *session, const json_t *request,
+                                 struct err *err)
+{
+    const struct experiment *experiment = session->experiment;
+    double *values, *outcomes;
+    json_t *answer = NULL;
+    struct verdict verdict;
+    size_t number;
+    int64_t step;
+    struct session_trial *trial =
+        session_find_open(session, request, &number, err);
+
+    if (trial == NULL || read_step(request, &step, err) != 0)
+        return NULL;
+    values = session_new_nans(experiment->objective_count);
+    outcomes = session_new_nans(experiment->search.outcome_count);
+    if (read_point(session, request, values, outcomes, err) == 0) {
+        keep_values(session, trial, values, false);
+        take_reached(session, number, (uint64_t)step, outcomes, &verdict);
+        answer = decision_json(&verdict);
+    }
+    free(values);
+    free(outcomes);
+    return answer;
+}
+
+int session_schedule_read_budget(const struct session *session,
+                                 const json_t *request,
+                                 const struct session_trial *end,
+                                 uint64_t *budget, struct err *err)
+{
+    int64_t given = (int64_t)end->resource, used = given;
+
+    if (session->scheduler == NULL)
+        return 0;
+    if (session_read_count(request, "budget", INT64_MAX, &used, err) != 0)
+        return -1;
+    if (end->outcome != OUTCOME_COMPLETE || used == (int64_t)SCHEDULE_NO_MAX)
+        return 0;
+    if (used < given && scheduler_pauses(session->scheduler))
+        return err_set(err, ERR_USAGE,
+                       "\"budget\" is %" PRId64 ", but the trial was given "
+                       "%" PRId64,
+                       used, given);
+    *budget = (uint64_t)used;
+    return 0;
+}
+
+json_t *session_schedule_pause(struct session *session, size_t number,
+                               uint64_t budget, const struct session_trial *end,
+                               const double *outcomes)
+{
+    json_t *answer, *decision;
+    struct verdict verdict;
+
+    if (budget == 0)
+        return NULL;
+    keep_values(session, &session->trials[number - 1], end->values, true);
+    take_reached(session, number, budget, outcomes, &verdict);
+    if (verdict.decision != DECIDE_PAUSE)
+        return NULL;
+    answer = json_pack("{s:b}", "ok", 1);
+    decision = decision_json(&verdict);
+    json_object_update(answer, decision);
+    json_decref(decision);
+    return answer;
+}
+
+/* ---- why ---- */
+
+void session_schedule_describe(const struct session *session,
+                               const struct session_trial *trial, json_t *json)
+{
+    if (session->scheduler == NULL)
+        return;
+    if (trial->resource < SCHEDULE_NO_MAX)
+        set_integer(json, "budget", trial->resource);
+    if (trial->parent > 0)
+        set_integer(json, "parent", trial->parent);
+    json_object_set_new(json, "paused", json_boolean(trial->is_paused));
+}

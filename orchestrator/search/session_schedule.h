@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_SESSION_SCHEDULE_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_SESSION_SCHEDULE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+/*
+ * The part of a session that a schedule has, for session.c alone: who goes on,
+ * how far, and when it is done. Answers are new references, or NULL with err.
+ */
+
+struct session;
+struct session_trial;
+
+/* The file's schedule, if it has one. */
+int session_schedule_open(struct session *session, struct err *err);
+
+json_t *session_schedule_ask(struct session *session, const json_t *request,
+                             struct err *err);
+json_t *session_schedule_observe(struct session *session, const json_t *request,
+                                 struct err *err);
+
+/* Up to which resource the trial of a result has come: "budget", else what it
+ * was given; 0: it does not matter. -1: it should have come further. */
+int session_schedule_read_budget(const struct session *session,
+                                 const json_t *request,
+                                 const struct session_trial *end,
+                                 uint64_t *budget, struct err *err);
+/* What is to be answered where the result (a copy of the trial, with values and
+ * outcome) is that of a rung, where the trial pauses; NULL: it is the last. */
+json_t *session_schedule_pause(struct session *session, size_t number,
+                               uint64_t budget, const struct session_trial *end,
+                               const double *outcomes);
+
+/* Adds what the schedule has to say of the trial. */
+void session_schedule_describe(const struct session *session,
+                               const struct session_trial *trial, json_t *json);
+
+#endif

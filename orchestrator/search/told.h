@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_TOLD_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_TOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/spec/experiment.h"
+#include "store/store.h"
+#include "strategies/gp/convergence.h"
+#include "strategies/schedules/scheduler.h"
+#include "strategies/strategy.h"
+
+/*
+ * What a run's search and schedule were told, in the order in which they were,
+ * so that they can be told it again between the same suggestions: results of
+ * trials, what trials had reached on their way, and which ones were given more.
+ * A trial that its user put back to be run again may have several results: the
+ * last one counts, those before it are superseded. Its schedule takes notice of
+ * the first one alone.
+ */
+struct told;
+
+enum told_kind {
+    TOLD_RESULT,      /* a trial is over */
+    TOLD_OBSERVATION, /* a trial has used so much of its resource */
+    TOLD_PROMOTION    /* a paused trial was given more */
+};
+
+struct told_item {
+    enum told_kind kind;
+    int64_t number; /* of the trial */
+    int64_t place;  /* 1, 2, 3 ... */
+
+    /* Of a result, or an observation. */
+    const double *values;   /* [objective_count]; NULL: not all were said */
+    const double *outcomes; /* [outcome_count], as said; NULL: as values */
+
+    /* Of a result. */
+    enum job_state state; /* a final one */
+    int64_t attempts;     /* superseded: that it had had by then */
+    bool is_superseded;
+    bool is_scheduled; /* the schedule is told of it */
+    bool was_paused;   /* by the schedule, when it ended */
+
+    /* Of the others. */
+    int64_t resource;       /* that it had used; up to which it may run now */
+    int64_t bracket, rung;  /* where; to which it goes */
+    double last, best;      /* of the objective that decides */
+    enum decision decision; /* of an observation, as recorded */
+    const char *reason;
+};
+
+/* The words of enum decision in the record. */
+extern const char *const decision_names[];
+
+/*
+ * Tells both of it. scheduler may be NULL where there is no schedule. *verdict
+ * (NULL: not wanted) becomes what the schedule decides of an observation, and
+ * what the search learns of it follows from that.
+ */
+void told_tell(struct strategy *strategy, struct scheduler *scheduler,
+               const struct experiment *experiment,
+               const struct told_item *item, struct verdict *verdict);
+
+/* Tells of results alone. */
+void told_tell_convergence(struct convergence *convergence,
+                           const struct experiment *experiment,
+                           const struct told_item *item);
+
+/* What a promotion was to the schedule. */
+struct assignment told_promotion(const struct told_item *item);
+
+/* How its schedule had a trial begin; false: it has none. */
+bool told_assignment(const struct trial_row *row,
+                     struct assignment *assignment);
+
+/* With what is superseded and observed of the run; NULL on error. */
+struct told *told_create(const struct experiment *experiment,
+                         struct store *store, int64_t run, struct err *err);
+void told_destroy(struct told *told); /* NULL is none */
+
+/*
+ * Takes in a trial. Rows come in the order of their numbers: what was known
+ * when a trial was suggested came before its row. -1 when its state is not
+ * known.
+ */
+int told_add(struct told *told, const struct trial_row *row, struct err *err);
+/* The next one whose place is at most `place`, until the next call; NULL: there
+ * is none. */
+const struct told_item *told_next(struct told *told, int64_t place);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "orchestrator/spec/experiment_impl.h"
+#include "orchestrator/spec/task_build.h"
+
+static void build_command(struct task_build *t, const struct conf_node *trial)
+{
+    const struct conf_node *command = conf_get(trial, "command");
+    const struct conf_node *shell = conf_get(trial, "shell");
+    struct diags *diags = t->build->diags;
+
+    if (command == NULL && shell == NULL)
+        diags_add(diags, trial->place, NULL,
+                  "'trial' needs 'command' or 'shell'");
+    if (command != NULL && shell != NULL)
+        diags_add(diags, conf_get_key(trial, "shell")->place, NULL,
+                  "'trial' has both 'command' and 'shell'; it needs one");
+    if (command != NULL)
+        task_build_command(t, command, false);
+    else if (shell != NULL)
+        task_build_command(t, shell, true);
+}
+
+/* ---- what the command makes use of ---- */
+
+static size_t column_index(const struct build *build, const char *name)
+{
+    size_t index = 0;
+
+    while (index < build->column_count &&
+           strcmp(build->columns[index], name) != 0)
+        index++;
+    return index;
+}
+
+static void find_uses(const struct task_build *t, const struct conf_node *trial)
+{
+    const struct build *build = t->build;
+    struct experiment *experiment = build->experiment;
+    struct schedule *schedule = &experiment->schedule;
+
+    experiment->task.has_checkpoints = experiment_bool(
+        trial, "checkpoints",
+        task_reads(t, trial, column_index(build, "checkpoint_dir"),
+                   "SMTUNE_CHECKPOINT_DIR"));
+    if (schedule->is_on)
+        schedule->is_read =
+            task_reads(t, trial, column_index(build, schedule->resource),
+                       "SMTUNE_RESOURCE");
+}
+
+void experiment_build_trial(struct build *build, const struct conf_node *trial)
+{
+    struct expr_table table = {NULL, build->columns, build->column_count};
+    struct task_build t = {
+        .build = build,
+        .task = &build->experiment->task,
+        .what = "'trial'",
+        .who = "a trial",
+        .tables = build->columns != NULL ? &table : NULL,
+        .table_count = 1,
+    };
+
+    if (trial == NULL || trial->type != CONF_MAP)
+        return;
+    t.place = trial->place;
+    build_command(&t, trial);
+    task_build_environment(&t, conf_get(trial, "env"));
+    task_build_channels(&t, conf_get(trial, "channels"));
+    task_build_metrics(&t, conf_get(trial, "metrics"));
+    find_uses(&t, trial);
+    task_build_resources(&t, conf_get(trial, "resources"));
+    task_settle(&t, conf_get(trial, "resources"), &build->experiment->executor);
+    task_build_pools(&t, trial);
+    task_build_retries(&t, conf_get(trial, "retry"));
+    task_check_retries(&t, conf_get(trial, "retry"));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SPEC_SPEC_H
+#define SMTUNE_ORCHESTRATOR_SPEC_SPEC_H
+
+#include <stddef.h>
+
+#include "base/conf/diag.h"
+#include "base/err.h"
+#include "orchestrator/spec/experiment.h"
+
+struct workflow;
+
+/*
+ * What can be run: a file, read and checked, that is an experiment or a
+ * workflow. All zero: none.
+ */
+struct spec {
+    struct experiment *experiment; /* of a workflow what it has in common with
+                                      one, which is the workflow's */
+    struct workflow *workflow;     /* NULL: it is an experiment */
+};
+
+/* Reads a file, or takes its text, applies the `--set` assignments, checks. -1
+ * when anything is wrong: then either diags has messages, or (unreadable file,
+ * a bad assignment) err. */
+int spec_load(struct spec *spec, const char *path,
+              const char *const *assignments, size_t assignment_count,
+              struct diags *diags, struct err *err);
+int spec_parse(struct spec *spec, const struct experiment_source *source,
+               struct diags *diags, struct err *err);
+/* As experiment_warn(). */
+void spec_warn(const struct spec *spec, struct diags *warnings);
+void spec_clear(struct spec *spec);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps/below.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/conf/conf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "orchestrator/run/run.h"
+
+/* ---- the command ---- */
+
+struct words {
+    char **items; /* NULL-ended */
+    size_t count, capacity;
+};
+
+static void add_word(struct words *words, char *word)
+{
+    words->items = mem_grow(words->items, words->count, &words->capacity,
+                            sizeof(*words->items));
+    words->items[words->count++] = word;
+}
+
+static void add_program(struct words *words)
+{
+    char *folder = fs_program_directory();
+
+    add_word(words, fs_join(folder, "smtune"));
+    add_word(words, mem_copy_string("run"));
+    free(folder);
+}
+
+/* "nightly.tune", "nightly.tune.3", "nightly.tune.r2"; the job alone where that
+ * is too long. */
+static char *name_below(const struct below *below)
+{
+    struct buf name = BUF_INIT;
+
+    buf_printf(&name, "%s.%s", below->run_name, below->step->name);
+    if (below->copy >= 0)
+        buf_printf(&name, ".%" PRId64, below->copy);
+    if (below->round > 0)
+        buf_printf(&name, ".r%" PRId64, below->round);
+    if (!text_is_name(buf_text(&name))) {
+        buf_truncate(&name, 0);
+        buf_printf(&name, "below-%" PRId64 "-%" PRId64, below->run, below->job);
+    }
+    return buf_take(&name);
+}
+
+/* Whether YAML reads it as something else than text. */
+static bool is_plain(const char *text)
+{
+    struct diags *diags = diags_create("");
+    struct conf_doc *doc = conf_parse(text, strlen(text), diags);
+    enum conf_type type = doc != NULL ? conf_root(doc)->type : CONF_TEXT;
+
+    conf_destroy(doc);
+    diags_destroy(diags);
+    return type == CONF_INT || type == CONF_REAL || type == CONF_BOOL;
+}
+
+static int add_assignment(struct words *words,
+                          const struct step_assignment *assignment,
+                          const struct value *values, struct err *err)
+{
+    struct buf text = BUF_INIT, word = BUF_INIT;
+    json_t *quoted;
+
+    if (template_expand(assignment->value, values, &text, err) != 0) {
+        buf_clear(&text);
+        return err_prefix(err, "with '%s'", assignment->key);
+    }
+    buf_printf(&word, "%s=", assignment->key);
+    if (is_plain(buf_text(&text))) {
+        buf_add_string(&word, buf_text(&text));
+    } else {
+        quoted = json_from_text(buf_text(&text));
+        json_print(quoted, &word);
+        json_decref(quoted);
+    }
+    buf_clear(&text);
+    add_word(words, mem_copy_string("--set"));
+    add_word(words, buf_take(&word));
+    return 0;
+}
+
+char **below_words(const struct below *below, const struct value *values,
+                   struct err *err)
+{
+    const struct step *step = below->step;
+    struct words words = {0};
+    int result = 0;
+
+    add_program(&words);
+    add_word(&words, mem_copy_string(step->file));
+    add_word(&words, mem_copy_string("--resume"));
+    add_word(&words, mem_printf("--store=%s", below->store));
+    add_word(&words, mem_printf("--below=%" PRId64 ":%" PRId64, below->run,
+                                below->job));
+    add_word(&words, mem_copy_string("--name"));
+    add_word(&words, name_below(below));
+    for (size_t i = 0; i < step->assignment_count && result == 0; i++)
+        result = add_assignment(&words, &step->assignments[i], values, err);
+    add_word(&words, NULL);
+    if (result == 0)
+        return words.items;
+    template_free_words(words.items);
+    return NULL;
+}
+
+int below_parse(const char *text, int64_t *run, int64_t *job, struct err *err)
+{
+    int length = 0;
+
+    if (sscanf(text, "%18" SCNd64 ":%18" SCNd64 "%n", run, job, &length) != 2 ||
+        text[length] != '\0' || *run <= 0 || *job <= 0)
+        return err_set(err, ERR_USAGE, "'%s' is not of the form RUN:JOB", text);
+    return 0;
+}
+
+static int keep_parent(void *user, const struct run_row *row)
+{
+    *(int64_t *)user = row->parent_id;
+    return 0;
+}
+
+int below_check_depth(struct store *store, int64_t run, struct err *err)
+{
+    int depth = 1;
+
+    for (; run != 0 && depth < BELOW_DEPTH_MAX; depth++) {
+        if (store_get_run_uncounted(store, run, keep_parent, &run, err) != 0)
+            return -1;
+    }
+    return run == 0 ? 0
+                    : err_set(err, ERR_FILE,
+                              "this would be more than %d runs, one below the "
+                              "other",
+                              BELOW_DEPTH_MAX);
+}
+
+static int keep_paused(void *user, const struct run_row *row)
+{
+    *(bool *)user = row->paused_ms != 0;
+    return 0;
+}
+
+int below_is_paused(struct store *store, int64_t run, bool *is_paused,
+                    struct err *err)
+{
+    int64_t parent = 0;
+
+    *is_paused = false;
+    if (store_get_run_uncounted(store, run, keep_parent, &parent, err) != 0)
+        return -1;
+    return parent != 0 ? store_get_run_uncounted(store, parent, keep_paused,
+                                                 is_paused, err)
+                       : 0;
+}
+
+/* ---- its end ---- */
+
+void below_judge(struct attempt_exit *end)
+{
+    bool was_stopped =
+        end->exit_code == 128 + SIGINT || end->exit_code == 128 + SIGTERM;
+
+    if (end->cause != CAUSE_EXIT)
+        return;
+    if (was_stopped)
+        end->cause = CAUSE_CANCELLED;
+    if (end->text[0] == '\0')
+        snprintf(end->text, sizeof(end->text), "%s",
+                 was_stopped ? "the run below was stopped"
+                 : end->exit_code == err_exit_status(ERR_UNMET)
+                     ? "the run below ended without what was asked for"
+                     : "the run below failed");
+}

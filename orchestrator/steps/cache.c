@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/steps/work_queue.h"
+#include "workflows/cache_key.h"
+
+/*
+ * A question goes through stages: the thread makes the key; the record, which
+ * only the loop may read, names candidates; the thread looks whether the files
+ * of one of them are still there. The thread alone touches `hashes`.
+ */
+
+enum { CANDIDATES_MAX = 16 };
+
+struct candidate {
+    int64_t job;
+    json_t *outputs;
+};
+
+struct question {
+    struct work_item item;
+    cache_answer_fn *answer;
+    cache_sealed_fn *sealed;
+    json_t *facts;
+    char *work_directory;
+    char **inputs; /* [input_count] */
+    size_t input_count;
+    int64_t since_ms;
+    char key[DIGEST_HEX_SIZE]; /* "": not made yet; or as it has to be */
+    struct candidate candidates[CANDIDATES_MAX];
+    size_t candidate_count;
+    const struct candidate *found; /* NULL: none has proved good */
+    json_t *outputs;               /* to be sealed */
+    json_t *hashes;                /* of its files: by name, null at first */
+    bool has_failed;
+    struct err err;
+};
+
+struct cache {
+    struct work_queue *queue;
+    struct store *store;
+    void *owner;
+    struct file_hashes *hashes;
+};
+
+/* -- Questions ------------------------------------------------------------*/
+
+static struct question *make_question(const struct cache_subject *subject,
+                                      void *user)
+{
+    struct question *question = mem_zero(sizeof(*question));
+
+    question->item.user = user;
+    question->facts = json_deep_copy(subject->facts);
+    question->work_directory = mem_copy_string(subject->work_directory);
+    question->inputs =
+        mem_array(subject->input_count, sizeof(*question->inputs));
+    question->input_count = subject->input_count;
+    for (size_t i = 0; i < subject->input_count; i++)
+        question->inputs[i] = mem_copy_string(subject->inputs[i]);
+    return question;
+}
+
+static void forget_candidates(struct question *question)
+{
+    for (size_t i = 0; i < question->candidate_count; i++)
+        json_decref(question->candidates[i].outputs);
+    question->candidate_count = 0;
+}
+
+static void destroy_question(struct work_item *item)
+{
+    struct question *question = (struct question *)item;
+
+    forget_candidates(question);
+    for (size_t i = 0; i < question->input_count; i++)
+        free(question->inputs[i]);
+    free(question->inputs);
+    free(question->work_directory);
+    json_decref(question->facts);
+    json_decref(question->outputs);
+    json_decref(question->hashes);
+    free(question);
+}
+
+/* -- What the thread does -------------------------------------------------*/
+
+static int make_key(struct cache *cache, struct question *question,
+                    const atomic_bool *stop, char hex[DIGEST_HEX_SIZE])
+{
+    const char **paths = mem_array(question->input_count, sizeof(*paths));
+    struct cache_inputs inputs = {question->work_directory, paths,
+                                  question->input_count};
+    int result;
+
+    for (size_t i = 0; i < question->input_count; i++)
+        paths[i] = question->inputs[i];
+    result = cache_key(question->facts, &inputs, cache->hashes, stop, hex,
+                       &question->err);
+    free(paths);
+    return result;
+}
+
+/* Whether all its files still are as they were. */
+static bool is_intact(struct cache *cache, const struct candidate *candidate,
+                      const atomic_bool *stop)
+{
+    json_t *hashes = json_object_get(candidate->outputs, CACHE_HASHES), *was;
+    char hex[DIGEST_HEX_SIZE];
+    const char *name;
+
+    json_object_foreach(hashes, name, was)
+    {
+        const char *path =
+            json_string_value(json_object_get(candidate->outputs, name));
+
+        if (path == NULL || !json_is_string(was) ||
+            file_hashes_of(cache->hashes, path, stop, hex, NULL) != 0 ||
+            strcmp(hex, json_string_value(was)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void check_candidates(struct cache *cache, struct question *question,
+                             const atomic_bool *stop)
+{
+    for (size_t i = 0; i < question->candidate_count; i++) {
+        if (is_intact(cache, &question->candidates[i], stop)) {
+            question->found = &question->candidates[i];
+            return;
+        }
+    }
+}
+
+static int hash_files(struct cache *cache, struct question *question,
+                      const atomic_bool *stop)
+{
+    char hex[DIGEST_HEX_SIZE];
+    const char *name;
+    json_t *unused;
+    void *next;
+
+    json_object_foreach_safe(question->hashes, next, name, unused)
+    {
+        const char *path =
+            json_string_value(json_object_get(question->outputs, name));
+
+        (void)unused;
+        if (path == NULL)
+            return err_set(&question->err, ERR_FAILED, "'%s' is no path", name);
+        if (file_hashes_of(cache->hashes, path, stop, hex, &question->err) != 0)
+            return -1;
+        json_object_set_new(question->hashes, name, json_string(hex));
+    }
+    return 0;
+}
+
+static void seal(struct cache *cache, struct question *question,
+                 const atomic_bool *stop)
+{
+    char hex[DIGEST_HEX_SIZE];
+
+    if (make_key(cache, question, stop, hex) != 0) {
+        question->has_failed = true;
+    } else if (strcmp(hex, question->key) != 0) {
+        err_set(&question->err, ERR_FAILED,
+                "its inputs were changed while it ran");
+        question->has_failed = true;
+    } else {
+        question->has_failed = hash_files(cache, question, stop) != 0;
+    }
+}
+
+static void work_on(void *owner, struct work_item *item,
+                    const atomic_bool *stop)
+{
+    struct cache *cache = owner;
+    struct question *question = (struct question *)item;
+
+    if (question->sealed != NULL)
+        seal(cache, question, stop);
+    else if (question->key[0] == '\0')
+        question->has_failed =
+            make_key(cache, question, stop, question->key) != 0;
+    else
+        check_candidates(cache, question, stop);
+}
+
+/* -- What the loop does ---------------------------------------------------*/
+
+static int on_cached(void *user, const struct cached_row *row)
+{
+    struct question *question = user;
+    json_t *outputs =
+        row->outputs == NULL
+            ? NULL
+            : json_parse(row->outputs, strlen(row->outputs), NULL);
+
+    if (json_is_object(json_object_get(outputs, CACHE_HASHES))) {
+        question->candidates[question->candidate_count].job = row->job;
+        question->candidates[question->candidate_count++].outputs = outputs;
+    } else {
+        json_decref(outputs);
+    }
+    return question->candidate_count == CANDIDATES_MAX;
+}
+
+static void tell(const struct cache *cache, struct question *question)
+{
+    const char *text = question->has_failed ? question->err.text : "";
+    struct cache_answer answer = {.text = text};
+
+    if (question->sealed != NULL) {
+        question->sealed(cache->owner, question->item.user,
+                         question->has_failed ? NULL : question->hashes, text);
+        return;
+    }
+    if (!question->has_failed)
+        answer.key = question->key;
+    if (question->found != NULL) {
+        answer.job = question->found->job;
+        answer.outputs = question->found->outputs;
+    }
+    question->answer(cache->owner, question->item.user, &answer);
+}
+
+/* Whether the thread has to look on: there are candidates, which it has not
+ * seen. */
+static bool has_candidates(struct cache *cache, struct question *question)
+{
+    if (question->has_failed || question->sealed != NULL ||
+        question->candidate_count > 0)
+        return false;
+    if (store_each_cached(cache->store, question->key, question->since_ms,
+                          on_cached, question, &question->err) < 0)
+        forget_candidates(question);
+    return question->candidate_count > 0;
+}
+
+static bool answer_or_go_on(void *owner, struct work_item *item)
+{
+    struct question *question = (struct question *)item;
+    bool goes_on = has_candidates(owner, question);
+
+    if (!goes_on)
+        tell(owner, question);
+    return goes_on;
+}
+
+static void free_cache(void *owner)
+{
+    struct cache *cache = owner;
+
+    file_hashes_destroy(cache->hashes);
+    free(cache);
+}
+
+static const struct work_queue_ops ops = {work_on, answer_or_go_on,
+                                          destroy_question, free_cache};
+
+/* -- The interface --------------------------------------------------------*/
+
+struct cache *cache_create(uv_loop_t *loop, struct store *store, void *owner)
+{
+    struct cache *cache = mem_zero(sizeof(*cache));
+
+    cache->queue = work_queue_create(loop, &ops, cache);
+    cache->store = store;
+    cache->owner = owner;
+    cache->hashes = file_hashes_create();
+    return cache;
+}
+
+void cache_destroy(struct cache *cache)
+{
+    if (cache != NULL)
+        work_queue_destroy(cache->queue);
+}
+
+void cache_find(struct cache *cache, const struct cache_subject *subject,
+                int64_t since_ms, cache_answer_fn *answer, void *user)
+{
+    struct question *question = make_question(subject, user);
+
+    question->since_ms = since_ms;
+    question->answer = answer;
+    work_queue_add(cache->queue, &question->item);
+}
+
+void cache_seal(struct cache *cache, const struct cache_subject *subject,
+                const char *key, const struct cache_made *made,
+                cache_sealed_fn *sealed, void *user)
+{
+    struct question *question = make_question(subject, user);
+
+    snprintf(question->key, sizeof(question->key), "%s", key);
+    question->sealed = sealed;
+    question->outputs = json_deep_copy(made->outputs);
+    question->hashes = json_object();
+    for (size_t i = 0; i < made->file_count; i++)
+        json_object_set_new(question->hashes, made->files[i], json_null());
+    work_queue_add(cache->queue, &question->item);
+}
+
+void cache_forget(struct cache *cache, const void *user)
+{
+    work_queue_forget(cache->queue, user);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps/cache_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/job/channels.h"
+
+/* In place of the job's own folders. */
+static const struct launch_places nowhere = {"{dir}", "{checkpoint_dir}", ""};
+
+struct gathering {
+    struct cache_facts *facts;
+    struct steps *steps;
+    const struct step *step;
+    const struct trial *job;
+    const struct value *values; /* of the step's scope */
+    struct err *err;
+};
+
+static int expand(struct gathering *g, struct template *template,
+                  struct buf *text)
+{
+    buf_truncate(text, 0);
+    return template_expand(template, g->values, text, g->err);
+}
+
+static int add_command(struct gathering *g)
+{
+    const struct task *task = &g->step->task;
+    struct buf script = BUF_INIT;
+    json_t *list = json_array();
+    char **words = NULL;
+    int result;
+
+    if (task->is_shell) {
+        result = expand(g, task->command, &script);
+        json_array_append_new(list, json_from_text(buf_text(&script)));
+    } else {
+        words = template_expand_words(task->command, g->values, g->err);
+        result = words != NULL ? 0 : -1;
+    }
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        json_array_append_new(list, json_from_text(words[i]));
+    json_object_set_new(g->facts->facts, task->is_shell ? "script" : "words",
+                        list);
+    template_free_words(words);
+    buf_clear(&script);
+    return result;
+}
+
+static int add_environment(struct gathering *g)
+{
+    const struct task *task = &g->step->task;
+    json_t *map = json_object();
+    struct buf text = BUF_INIT;
+    int result = 0;
+
+    for (size_t i = 0; i < task->environment_count && result == 0; i++) {
+        result = expand(g, task->environment[i].value, &text);
+        json_object_set_new(map, task->environment[i].name,
+                            json_from_text(buf_text(&text)));
+    }
+    json_object_set_new(g->facts->facts, "env", map);
+    buf_clear(&text);
+    return result;
+}
+
+static void add_variables(struct gathering *g, char *const *environment)
+{
+    json_t *map = json_object();
+
+    for (size_t i = 0; i < g->step->cache.variable_count; i++) {
+        const char *name = g->step->cache.variables[i], *found = NULL;
+        size_t length = strlen(name);
+
+        for (char *const *at = environment; *at != NULL; at++) {
+            if (strncmp(*at, name, length) == 0 && (*at)[length] == '=')
+                found = *at + length + 1;
+        }
+        json_object_set_new(map, name, json_from_text(found));
+    }
+    json_object_set_new(g->facts->facts, "variables", map);
+}
+
+/* Whatever tells one copy from another. */
+static void add_place(struct gathering *g)
+{
+    const struct scope *scope = &g->step->scope;
+    json_t *axes = json_object(), *facts = g->facts->facts;
+    bool is_shared = g->step->copies > 1;
+
+    for (size_t i = 0; i < scope->count; i++) {
+        if (scope->columns[i].kind == COLUMN_AXIS)
+            json_object_set_new(axes,
+                                g->step->axes[scope->columns[i].index].name,
+                                json_from_value(&g->values[i]));
+    }
+    json_object_set_new(facts, "axes", axes);
+    if (g->job->rounds != NULL) {
+        json_object_set(facts, "rounds", g->job->rounds);
+        json_object_set_new(facts, "round", json_integer(g->job->round));
+    }
+    for (size_t i = 0; i < g->step->task.channel_count; i++)
+        is_shared |= g->step->task.channels[i].is_sharded;
+    if (is_shared) {
+        json_object_set_new(facts, "copy", json_integer(g->job->copy));
+        json_object_set_new(
+            facts, "copies",
+            json_integer(steps_copies(g->steps, (size_t)g->job->step)));
+    }
+    json_object_set_new(facts, "tasks",
+                        json_integer(g->step->task.resources.tasks));
+}
+
+static int add_channels(struct gathering *g)
+{
+    const struct task *task = &g->step->task;
+    char **paths = channels_paths(task, g->values, g->err);
+    json_t *map;
+
+    if (paths == NULL)
+        return -1;
+    map = json_object();
+    for (size_t i = 0; i < task->channel_count; i++)
+        json_object_set_new(map, task->channels[i].name,
+                            json_from_text(paths[i]));
+    json_object_set_new(g->facts->facts, "channels", map);
+    channels_free_paths(task, paths);
+    return 0;
+}
+
+static int add_outputs(struct gathering *g)
+{
+    json_t *map = json_object(), *metrics = json_array();
+    struct buf path = BUF_INIT;
+    int result = 0;
+
+    for (size_t i = 0; i < g->step->output_count && result == 0; i++) {
+        const struct output *output = &g->step->outputs[i];
+        json_t *made = json_array();
+
+        buf_truncate(&path, 0);
+        if (output->path != NULL)
+            result = expand(g, output->path, &path);
+        json_array_append_new(made, json_integer(output->kind));
+        json_array_append_new(made, json_from_text(buf_text(&path)));
+        json_array_append_new(made, json_from_text(output->key));
+        json_object_set_new(map, output->name, made);
+    }
+    for (size_t i = 0; i < g->step->metric_count; i++)
+        json_array_append_new(metrics, json_from_text(g->step->metrics[i]));
+    json_object_set_new(g->facts->facts, "outputs", map);
+    json_object_set_new(g->facts->facts, "metrics", metrics);
+    buf_clear(&path);
+    return result;
+}
+
+/* -- Inputs ---------------------------------------------------------------*/
+
+static void add_input(struct gathering *g, const char *path)
+{
+    struct cache_facts *facts = g->facts;
+
+    facts->inputs = mem_resize(facts->inputs, facts->input_count + 1,
+                               sizeof(*facts->inputs));
+    facts->inputs[facts->input_count++] = mem_copy_string(path);
+}
+
+static bool reads_column(const struct step *step, size_t column)
+{
+    bool reads = template_uses(step->task.command, column);
+
+    for (size_t i = 0; i < step->task.environment_count; i++)
+        reads |= template_uses(step->task.environment[i].value, column);
+    for (size_t i = 0; i < step->task.channel_count; i++)
+        reads |= template_uses(step->task.channels[i].path, column);
+    return reads;
+}
+
+/* Whether a column is the path of a file that another step made. */
+static bool is_file(const struct steps *steps,
+                    const struct scope_column *column)
+{
+    const struct step *step;
+    const struct result_column *result;
+
+    if (column->kind != COLUMN_RESULT)
+        return false;
+    step = &steps->workflow->steps[column->step];
+    result = &step->results[column->index];
+    for (size_t i = 0; i < step->output_count; i++) {
+        if (result->kind == RESULT_VALUE &&
+            step->outputs[i].kind == OUTPUT_FILE &&
+            strcmp(step->outputs[i].name, result->source) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One path, or a JSON list of them. */
+static void add_paths(struct gathering *g, const char *text)
+{
+    json_t *list = NULL, *path;
+    size_t i;
+
+    if (text[0] != '[') {
+        add_input(g, text);
+        return;
+    }
+    list = json_parse(text, strlen(text), NULL);
+    json_array_foreach(list, i, path)
+    {
+        if (json_is_string(path))
+            add_input(g, json_string_value(path));
+    }
+    json_decref(list);
+}
+
+static int add_inputs(struct gathering *g)
+{
+    const struct cache_rule *rule = &g->step->cache;
+    struct buf path = BUF_INIT;
+    int result = 0;
+
+    for (size_t i = 0; i < rule->input_count && result == 0; i++) {
+        result = expand(g, rule->inputs[i], &path);
+        if (result == 0)
+            add_paths(g, buf_text(&path));
+    }
+    for (size_t i = 0; i < g->step->scope.count && result == 0; i++) {
+        if (g->values[i].type == VALUE_TEXT && reads_column(g->step, i) &&
+            is_file(g->steps, &g->step->scope.columns[i]))
+            add_paths(g, g->values[i].text);
+    }
+    buf_clear(&path);
+    return result;
+}
+
+int cache_facts_init(struct cache_facts *facts, struct steps *steps,
+                     const struct trial *job, char *const *environment,
+                     struct err *err)
+{
+    struct value *values = steps_values(steps, job, &nowhere);
+    struct gathering g = {.facts = facts,
+                          .steps = steps,
+                          .step = &steps->workflow->steps[job->step],
+                          .job = job,
+                          .values = values,
+                          .err = err};
+    int result;
+
+    *facts = (struct cache_facts){.facts = json_object()};
+    add_variables(&g, environment);
+    add_place(&g);
+    result = add_channels(&g);
+    if (result == 0)
+        result = add_command(&g);
+    if (result == 0)
+        result = add_environment(&g);
+    if (result == 0)
+        result = add_outputs(&g);
+    if (result == 0)
+        result = add_inputs(&g);
+    free(values);
+    if (result != 0)
+        cache_facts_clear(facts);
+    return result;
+}
+
+void cache_facts_clear(struct cache_facts *facts)
+{
+    for (size_t i = 0; i < facts->input_count; i++)
+        free(facts->inputs[i]);
+    free(facts->inputs);
+    json_decref(facts->facts);
+    *facts = (struct cache_facts){.facts = NULL};
+}

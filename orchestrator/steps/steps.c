@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps/steps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/job/outputs.h"
+#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/rounds.h"
+
+struct steps *steps_create(const struct workflow *workflow,
+                           const char *run_name, struct err *err)
+{
+    struct steps *steps = mem_zero(sizeof(*steps));
+    int64_t *sizes = mem_array(workflow->pool_count, sizeof(*sizes));
+
+    for (size_t i = 0; i < workflow->pool_count; i++)
+        sizes[i] = workflow->pools[i].size;
+    steps->workflow = workflow;
+    steps->run_name = run_name;
+    steps->now = mem_array(workflow->step_count, sizeof(*steps->now));
+    steps->results = results_create(workflow);
+    steps->flow = flow_create(workflow->flow_steps, workflow->step_count, sizes,
+                              workflow->pool_count, err);
+    free(sizes);
+    if (steps->flow != NULL)
+        return steps;
+    steps_destroy(steps);
+    return NULL;
+}
+
+static void forget(struct step_now *now)
+{
+    matrix_destroy(now->matrix);
+    free(now->failure);
+    *now = (struct step_now){0};
+}
+
+void steps_destroy(struct steps *steps)
+{
+    if (steps == NULL)
+        return;
+    for (size_t i = 0; i < steps->workflow->step_count; i++)
+        forget(&steps->now[i]);
+    free(steps->now);
+    results_destroy(steps->results);
+    flow_destroy(steps->flow);
+    free(steps);
+}
+
+/* ---- what its expressions say ---- */
+
+int64_t steps_copies(const struct steps *steps, size_t step)
+{
+    const struct matrix *matrix = steps->now[step].matrix;
+
+    return matrix != NULL ? matrix_copies(matrix)
+                          : steps->workflow->steps[step].copies;
+}
+
+/* A copy's values for an expression that is asked before any job is there. */
+static struct value *copy_values(struct steps *steps, size_t step, int64_t copy)
+{
+    const struct step *its = &steps->workflow->steps[step];
+    const struct matrix *matrix = steps->now[step].matrix;
+    struct value *axes = mem_array(its->axis_count, sizeof(*axes));
+    struct value *values = mem_array(its->scope.count, sizeof(*values));
+    const struct job_site site = {
+        .step = step,
+        .copy = copy,
+        .copies = steps_copies(steps, step),
+        .axes = axes,
+        .run_name = steps->run_name,
+    };
+
+    if (matrix != NULL && copy >= 0)
+        matrix_values(matrix, copy, axes);
+    scope_fill(steps->workflow, steps->results, &site, values);
+    free(axes);
+    return values;
+}
+
+bool steps_is_asked_for(const struct steps *steps, size_t step)
+{
+    const struct take_over *take_over = &steps->workflow->take_over;
+
+    return take_over->run == 0 || take_over->only < 0 ||
+           (size_t)take_over->only == step || take_over->steps[step];
+}
+
+int steps_condition(struct steps *steps, size_t step, int64_t copy,
+                    bool *is_true, struct err *err)
+{
+    const struct step *its = &steps->workflow->steps[step];
+    struct value result, *values;
+    int status;
+
+    *is_true = copy >= 0 || steps_is_asked_for(steps, step);
+    if (!*is_true)
+        return 0;
+    if (its->condition == NULL || its->condition_is_of_copy != (copy >= 0))
+        return 0;
+    values = copy_values(steps, step, copy);
+    status = expr_eval(its->condition, values, &result, err);
+    if (status == 0)
+        *is_true = value_is_true(&result);
+    else
+        err_prefix(err, "if");
+    free(values);
+    return status;
+}
+
+static json_t *list_values(const struct axis *axis)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < axis->value_count; i++)
+        json_array_append_new(list, json_from_value(&axis->values[i]));
+    return list;
+}
+
+static json_t *ask_source(struct steps *steps, size_t step,
+                          const struct axis *axis, struct err *err)
+{
+    struct value *values = copy_values(steps, step, -1);
+    struct value result;
+    struct buf text = BUF_INIT;
+    json_t *list = NULL;
+
+    if (expr_eval(axis->source, values, &result, err) == 0) {
+        value_print(&result, &text);
+        list = matrix_axis_from_text(buf_text(&text), err);
+    }
+    buf_clear(&text);
+    free(values);
+    return list;
+}
+
+json_t *steps_axis(struct steps *steps, size_t step, const struct axis *axis,
+                   struct err *err)
+{
+    switch (axis->kind) {
+    case AXIS_VALUES:
+        return list_values(axis);
+    case AXIS_SOURCE:
+        return ask_source(steps, step, axis, err);
+    case AXIS_GLOB:
+        return matrix_axis_from_glob(axis->pattern, err);
+    }
+    return NULL;
+}
+
+int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)
+{
+    const struct step *its = &steps->workflow->steps[step];
+
+    *axes = its->axis_count > 0 ? json_object() : NULL;
+    for (size_t i = 0; i < its->axis_count; i++) {
+        json_t *list = steps_axis(steps, step, &its->axes[i], err);
+
+        if (list == NULL) {
+            json_decref(*axes);
+            *axes = NULL;
+            return err_prefix(err, "matrix '%s'", its->axes[i].name);
+        }
+        json_object_set_new(*axes, its->axes[i].name, list);
+    }
+    return 0;
+}
+
+char *steps_message(struct steps *steps, const struct trial *job)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct launch_places nowhere = {0};
+    struct value *values = steps_values(steps, job, &nowhere);
+    struct buf text = BUF_INIT;
+    struct err err;
+
+    if (template_expand(step->message, values, &text, &err) != 0) {
+        buf_truncate(&text, 0);
+        buf_printf(&text, "fail: %s", err.text);
+    }
+    free(values);
+    return buf_take(&text);
+}
+
+/* ---- what becomes of them ---- */
+
+int steps_begin(struct steps *steps, size_t step, const json_t *axes,
+                struct err *err)
+{
+    const struct step *its = &steps->workflow->steps[step];
+    struct step_now *now = &steps->now[step];
+    int64_t copies = its->kind == STEP_JOIN ? 0 : its->copies;
+
+    forget(now);
+    if (axes != NULL) {
+        now->matrix = matrix_create(axes, err);
+        if (now->matrix == NULL)
+            return err_prefix(err, "matrix");
+        copies = matrix_copies(now->matrix);
+    }
+    flow_begin(steps->flow, step, copies);
+    results_begin(steps->results, step, copies);
+    return 0;
+}
+
+void steps_fail(struct steps *steps, size_t step)
+{
+    flow_fail(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_FAILED, 0, 0);
+}
+
+void steps_skip(struct steps *steps, size_t step)
+{
+    flow_skip(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_SKIPPED, 0, 0);
+}
+
+static void keep_failure(struct step_now *now, const char *text)
+{
+    if (now->failure == NULL)
+        now->failure = mem_copy_string(text);
+}
+
+/* Of a round that succeeded. -1 where it cannot be told whether another one
+ * follows, or with which values. */
+static int ask_for_round(struct steps *steps, const struct trial *job,
+                         json_t **rounds, struct err *err)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct launch_places nowhere = {0};
+    struct value *values = steps_values(steps, job, &nowhere);
+    bool are_over = false;
+    int result =
+        rounds_are_over(&step->repeat, job->round, values, &are_over, err);
+
+    if (result == 0 && !are_over) {
+        *rounds = rounds_next(&step->repeat, values, err);
+        result = *rounds != NULL ? 0 : -1;
+    }
+    free(values);
+    return result == 0 ? 0 : err_prefix(err, "repeat");
+}
+
+static json_t *end_well(struct steps *steps, const struct trial *job)
+{
+    size_t step = (size_t)job->step;
+    json_t *rounds = NULL;
+    struct err err;
+    int result = 0;
+
+    results_set(steps->results, step, job->copy, job->outputs);
+    if (job->round > 0)
+        result = ask_for_round(steps, job, &rounds, &err);
+    if (result != 0)
+        keep_failure(&steps->now[step], err.text);
+    if (rounds == NULL)
+        flow_ended(steps->flow, step, job->copy, result == 0);
+    return rounds;
+}
+
+json_t *steps_end_job(struct steps *steps, const struct trial *job)
+{
+    size_t step = (size_t)job->step;
+    char *text;
+
+    if (job->state == JOB_SUCCEEDED)
+        return end_well(steps, job);
+    if (job->state == JOB_SKIPPED) {
+        flow_refuse(steps->flow, step, job->copy);
+        return NULL;
+    }
+    text =
+        job->attempt_number == 0
+            ? mem_copy_string(job->end.text)
+            : mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
+                         job->end.text[0] != '\0' ? ": " : "", job->end.text);
+    keep_failure(&steps->now[step], text);
+    flow_ended(steps->flow, step, job->copy, false);
+    free(text);
+    return NULL;
+}
+
+void steps_end(struct steps *steps, size_t step, enum flow_state state)
+{
+    struct flow_counts counts;
+
+    flow_count(steps->flow, step, &counts);
+    flow_end(steps->flow, step);
+    results_set_state(steps->results, step, state, counts.succeeded,
+                      counts.failed);
+}
+
+void steps_give_up(struct steps *steps, size_t step, int64_t copy,
+                   const char *why)
+{
+    keep_failure(&steps->now[step], why);
+    flow_give_up(steps->flow, step, copy);
+}
+
+void steps_reopen(struct steps *steps, size_t step, int64_t copy)
+{
+    free(steps->now[step].failure);
+    steps->now[step].failure = NULL;
+    flow_reopen(steps->flow, step, copy);
+    flow_started(steps->flow, step, copy);
+    results_set(steps->results, step, copy, NULL);
+    results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
+}
+
+void steps_wait_again(struct steps *steps, size_t step)
+{
+    if (flow_state(steps->flow, step) != FLOW_WAITING)
+        flow_reset(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_WAITING, 0, 0);
+}
+
+char *steps_failure(const struct steps *steps, size_t step)
+{
+    const char *said = steps->now[step].failure;
+    struct flow_counts counts;
+
+    flow_count(steps->flow, step, &counts);
+    if (counts.copies > 1)
+        return mem_printf("%" PRId64 " of %" PRId64 " copies failed",
+                          counts.failed, counts.copies);
+    return mem_copy_string(said != NULL ? said : "it failed");
+}
+
+/* ---- its jobs ---- */
+
+struct value *steps_values(struct steps *steps, const struct trial *job,
+                           const struct launch_places *places)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct matrix *matrix = steps->now[job->step].matrix;
+    struct value *axes = mem_array(step->axis_count, sizeof(*axes));
+    struct value *rounds = mem_array(step->repeat.value_count, sizeof(*rounds));
+    struct value *values = mem_array(step->scope.count, sizeof(*values));
+    const struct job_site site = {
+        .step = (size_t)job->step,
+        .copy = job->copy,
+        .copies = steps_copies(steps, (size_t)job->step),
+        .round = job->round,
+        .axes = axes,
+        .rounds = rounds,
+        .run_name = steps->run_name,
+        .directory = places->directory,
+        .checkpoint_directory = places->checkpoint_directory,
+    };
+
+    if (matrix != NULL)
+        matrix_values(matrix, job->copy, axes);
+    rounds_values(&step->repeat, job->rounds, rounds);
+    scope_fill(steps->workflow, steps->results, &site, values);
+    free(axes);
+    free(rounds);
+    return values;
+}
+
+struct subject {
+    struct steps *steps;
+    const struct trial *job;
+};
+
+static struct value *columns(const void *user,
+                             const struct launch_places *places)
+{
+    const struct subject *subject = user;
+
+    return steps_values(subject->steps, subject->job, places);
+}
+
+/* ---- as a run below ---- */
+
+static bool is_below(const struct step *step)
+{
+    return step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW;
+}
+
+static struct below below_of(const struct steps *steps, const struct trial *job)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+
+    return (struct below){
+        .step = step,
+        .store = store_directory(steps->run->store),
+        .run_name = steps->run_name,
+        .run = steps->run->id,
+        .job = job->job,
+        .copy = step->axis_count > 0 || step->copies > 1 ? job->copy : -1,
+        .round = job->round,
+    };
+}
+
+static char **words(const void *user, const struct launch_places *places,
+                    struct err *err)
+{
+    const struct subject *subject = user;
+    const struct below below = below_of(subject->steps, subject->job);
+    struct value *values = steps_values(subject->steps, subject->job, places);
+    char **result = below_words(&below, values, err);
+
+    free(values);
+    return result;
+}
+
+/* What a job is told by name: parameters, its place in the matrix, its round's
+ * values. */
+static json_t *params_of(struct steps *steps, const struct trial *job)
+{
+    const struct workflow *workflow = steps->workflow;
+    const struct step *step = &workflow->steps[job->step];
+    const struct matrix *matrix = steps->now[job->step].matrix;
+    struct value *axes = mem_array(step->axis_count, sizeof(*axes));
+    json_t *params = json_object();
+
+    for (size_t i = 0; i < workflow->param_count; i++)
+        json_object_set_new(params, workflow->param_names[i],
+                            json_from_value(&workflow->params[i]));
+    if (matrix != NULL)
+        matrix_values(matrix, job->copy, axes);
+    for (size_t i = 0; i < step->axis_count; i++)
+        json_object_set_new(params, step->axes[i].name,
+                            json_from_value(&axes[i]));
+    if (job->rounds != NULL)
+        json_object_update(params, job->rounds);
+    free(axes);
+    return params;
+}
+
+static json_t *strings_of(json_t *params)
+{
+    json_t *strings = json_object();
+    struct buf text = BUF_INIT;
+    const char *name;
+    json_t *json;
+
+    json_object_foreach(params, name, json)
+    {
+        struct value value = json_to_value(json);
+
+        buf_truncate(&text, 0);
+        value_print(&value, &text);
+        json_object_set_new(strings, name, json_from_text(buf_text(&text)));
+    }
+    buf_clear(&text);
+    return strings;
+}
+
+struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
+                            const struct trial *job, struct err *err)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    const struct subject subject = {steps, job};
+    json_t *params = params_of(steps, job);
+    json_t *strings = strings_of(params);
+    const struct launch_order order = {
+        .job = job->number,
+        .attempt = job->attempt,
+        .attempt_number = job->attempt_number,
+        .reserve = job->reserve,
+        .inherits = job->round > 1,
+        .copy = {.index = job->copy,
+                 .count = steps_copies(steps, (size_t)job->step),
+                 .are_hosts = step->copies > 1},
+        .task = job->task,
+        .resources = &job->resources,
+        .avoid = job->avoid,
+        .warn_signal = step->link.signal,
+        .warn_before_ms = step->link.before_ms,
+        .params = params,
+        .strings = strings,
+        .columns = columns,
+        .words = is_below(step) ? words : NULL,
+        .user = &subject,
+    };
+    struct launch *launch = launch_create(site, &order, err);
+
+    json_decref(params);
+    json_decref(strings);
+    return launch;
+}
+
+void steps_judge(const struct steps *steps, struct trial *job)
+{
+    if (is_below(&steps->workflow->steps[job->step]))
+        below_judge(&job->end);
+}
+
+static void take_metrics(const struct step *step, struct trial *job)
+{
+    for (size_t i = 0; i < step->metric_count; i++) {
+        for (size_t j = 0; j < job->curve_count; j++) {
+            if (strcmp(job->curves[j].name, step->metrics[i]) == 0)
+                json_object_set_new(job->outputs, step->metrics[i],
+                                    json_from_any_real(job->curves[j].last));
+        }
+    }
+}
+
+int steps_read_outputs(struct steps *steps, struct trial *job,
+                       const char *work_directory,
+                       const struct launch_places *places, struct err *err)
+{
+    const struct step *step = &steps->workflow->steps[job->step];
+    struct outputs_site site = {
+        .work_directory = work_directory,
+        .attempt_directory = places->attempt_directory,
+    };
+    const struct below below = below_of(steps, job);
+    struct value *values;
+    int result;
+
+    if (step->output_count == 0 && step->metric_count == 0 && !is_below(step))
+        return 0;
+    values = steps_values(steps, job, places);
+    site.columns = values;
+    json_decref(job->outputs);
+    job->outputs = json_object();
+    take_metrics(step, job);
+    result = outputs_read(step, &site, job->outputs, err);
+    if (result == 0 && is_below(step))
+        result = below_outputs(&below, steps->run->store, job->outputs, err);
+    free(values);
+    return result;
+}
