@@ -56,7 +56,7 @@ DIRS  := base store strategies workflows executors orchestrator dashboard \
 # Files that rules below name.
 SHIM    := executors/shim/shim
 SCHEMA  := store/schema/schema
-OPENAPI := dashboard/api_openapi
+OPENAPI := dashboard/api/api_openapi
 MAINS := $(wildcard cli/main.c $(SHIM).c training/main.c)
 SRC   := $(filter-out $(MAINS) training/mpi/%, \
          $(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*/*.c) $(DIRS:%=%/*/*/*.c)))

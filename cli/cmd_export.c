@@ -13,7 +13,7 @@
 #include "cli/dashboard_source.h"
 #include "cli/job_table.h"
 #include "cli/trial_table.h"
-#include "dashboard/archive.h"
+#include "dashboard/archive/archive.h"
 
 struct options {
     const char *format, *file;

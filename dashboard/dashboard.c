@@ -6,18 +6,18 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "dashboard/auth.h"
 #include "dashboard/causes.h"
-#include "dashboard/columns.h"
+#include "dashboard/columns/columns.h"
 #include "dashboard/dashboard_impl.h"
 #include "dashboard/feed.h"
-#include "dashboard/http.h"
-#include "dashboard/listen.h"
+#include "dashboard/http/http.h"
+#include "dashboard/http/listen.h"
+#include "dashboard/http/workers.h"
+#include "dashboard/route/auth.h"
 #include "dashboard/run_list.h"
 #include "dashboard/serve.h"
 #include "dashboard/store_pool.h"
 #include "dashboard/streams.h"
-#include "dashboard/workers.h"
 
 struct dashboard {
     uv_loop_t *loop;

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "dashboard/columns.h"
+#include "dashboard/columns/columns.h"
 #include "dashboard/dashboard.h"
 #include "dashboard/feed_event.h"
 #include "dashboard/run_list.h"

@@ -5,7 +5,7 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
-#include "dashboard/columns.h"
+#include "dashboard/columns/columns.h"
 #include "dashboard/stream.h"
 
 /* Ends the text. */

@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "dashboard/gzip.h"
-#include "dashboard/http.h"
-#include "dashboard/route.h"
+#include "dashboard/http/gzip.h"
+#include "dashboard/http/http.h"
+#include "dashboard/route/route.h"
 
 static const struct page_file *find(const char *name, size_t length)
 {

@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "dashboard/columns/tally.h"
 #include "dashboard/run_json.h"
 #include "dashboard/source.h"
-#include "dashboard/tally.h"
 #include "store/changes.h"
 #include "store/store.h"
 

@@ -8,10 +8,10 @@
 #include "base/compiler.h"
 #include "base/digest.h"
 #include "base/mem.h"
-#include "dashboard/auth.h"
 #include "dashboard/dashboard_impl.h"
 #include "dashboard/page.h"
-#include "dashboard/request.h"
+#include "dashboard/route/auth.h"
+#include "dashboard/route/request.h"
 
 /*
  * A request is refused at the first check that it does not pass: before its

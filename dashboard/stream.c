@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "dashboard/dashboard.h"
-#include "dashboard/request.h"
+#include "dashboard/route/request.h"
 #include "dashboard/streams.h"
 
 struct piece {

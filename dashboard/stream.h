@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "dashboard/blob.h"
+#include "dashboard/http/blob.h"
 
 struct request;
 struct streams;

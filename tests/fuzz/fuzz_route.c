@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "dashboard/auth.h"
-#include "dashboard/match.h"
+#include "dashboard/route/auth.h"
+#include "dashboard/route/match.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

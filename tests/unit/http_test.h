@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "dashboard/http.h"
+#include "dashboard/http/http.h"
 
 /*
  * A server and its clients in one loop. What it does with a request is the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/archive_impl.h"
+#include "dashboard/archive/archive_impl.h"
 #include "dashboard/dashboard_impl.h"
 #include "dashboard/source.h"
 #include "tests/unit/store_test.h"

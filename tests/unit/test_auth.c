@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "dashboard/auth.h"
+#include "dashboard/route/auth.h"
 
 static void test_auth__tokens_are_long_and_never_the_same(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/columns.h"
-#include "dashboard/columns_impl.h"
+#include "dashboard/columns/columns.h"
+#include "dashboard/columns/columns_impl.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/http.h"
+#include "dashboard/http/http.h"
 
 #include "tests/unit/http_test.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "dashboard/match.h"
+#include "dashboard/route/match.h"
 
 static const struct route routes[] = {
     {.method = "GET", .path = "/runs"},

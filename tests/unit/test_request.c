@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/request.h"
+#include "dashboard/route/request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/trial_ranges.h"
+#include "dashboard/columns/trial_ranges.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-// ---- the archive (dashboard/archive.h) ----
+// ---- the archive (dashboard/archive/archive.h) ----
 
 // Of a piece of something longer: where it begins, and how long that is.
 interface Piece {

@@ -3,7 +3,7 @@
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 
-// ---- columns: a run's jobs, a row a job (dashboard/columns.h) ----
+// ---- columns: a run's jobs, a row a job (dashboard/columns/columns.h) ----
 
 export type Numbers = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 

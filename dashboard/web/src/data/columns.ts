@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The binary form of tables (dashboard/columns.h), and how one that is there
+// The binary form of tables (dashboard/columns/columns.h), and how one that is there
 // takes in another one's rows.
 import type { Column, Numbers, Table } from "../types";
 

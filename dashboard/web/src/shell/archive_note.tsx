@@ -6,7 +6,7 @@ import { getJson } from "../api";
 import { visit } from "../url";
 import { formatMany } from "./format";
 
-// dashboard/archive.h
+// dashboard/archive/archive.h
 interface About {
   run: number;
   made_ms: number;

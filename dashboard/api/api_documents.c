@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/api/api.h"
+
+/* Documents that the commands make, too. */
+
+static int answer_run(const struct request *request, struct store *store,
+                      struct answer *answer, struct err *err)
+{
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+
+    return answer_json(
+        answer, source->run(source->user, store, request_id(request, 0), err),
+        err);
+}
+
+static int answer_job(const struct request *request, struct store *store,
+                      struct answer *answer, struct err *err)
+{
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+
+    return answer_json(answer,
+                       source->job(source->user, store, request_id(request, 0),
+                                   request_id(request, 1), err),
+                       err);
+}
+
+static int answer_why(const struct request *request, struct store *store,
+                      struct answer *answer, struct err *err)
+{
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+
+    return answer_json(answer,
+                       source->why(source->user, store, request_id(request, 0),
+                                   request_id(request, 1), err),
+                       err);
+}
+
+static int answer_importance(const struct request *request, struct store *store,
+                             struct answer *answer, struct err *err)
+{
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+
+    return answer_json(
+        answer,
+        source->importance(source->user, store, request_id(request, 0), err),
+        err);
+}
+
+static int answer_graph(const struct request *request, struct store *store,
+                        struct answer *answer, struct err *err)
+{
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+
+    return answer_json(
+        answer, source->graph(source->user, store, request_id(request, 0), err),
+        err);
+}
+
+const struct route document_routes[] = {
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}",
+     .role = ROLE_VIEWER,
+     .summary = "All about a run but its trials: what `smtune show` says, its "
+                "file and its search space.",
+     .answers = "Run",
+     .answer = answer_run},
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}/jobs/{job}",
+     .role = ROLE_VIEWER,
+     .summary = "All about a trial, or a workflow's job, by its number.",
+     .answers = "Job",
+     .answer = answer_job},
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}/jobs/{job}/why",
+     .role = ROLE_VIEWER,
+     .summary = "Why a trial was chosen, or a job is in the state that it is.",
+     .answers = "Why",
+     .answer = answer_why},
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}/importance",
+     .role = ROLE_VIEWER,
+     .summary = "How much each parameter matters to each objective.",
+     .answers = "Importance",
+     .answer = answer_importance},
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}/graph",
+     .role = ROLE_VIEWER,
+     .summary = "A workflow's graph, with its steps' states and places.",
+     .answers = "Graph",
+     .answer = answer_graph},
+    {0}};

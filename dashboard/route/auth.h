@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_DASHBOARD_ROUTE_AUTH_H
+#define SMTUNE_DASHBOARD_ROUTE_AUTH_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "dashboard/route/route.h"
+
+/*
+ * Who may ask. A token of 256 random bits for each role is made at the start
+ * and lives as long as the program. A browser brings it in a cookie, other
+ * programs in `Authorization: Bearer`.
+ */
+
+struct auth;
+
+/* port 0: it is a unix socket, which may be forwarded from any port. Without an
+ * operator there are viewers only. */
+struct auth *auth_create(int port, bool has_operator);
+void auth_destroy(struct auth *auth);
+
+/* NULL where there is no such role. */
+const char *auth_token(const struct auth *auth, enum role role);
+/* What a token's holder may; in a time that does not tell how much of it was
+ * right. ROLE_ANYONE: nothing. */
+enum role auth_role_of_token(const struct auth *auth, const char *token);
+/* The same of a request's headers `Cookie` and `Authorization`, of which the
+ * second counts where it is there; NULL: it is not. */
+enum role auth_role(const struct auth *auth, const char *cookie,
+                    const char *authorization);
+/* Of the cookie, which another port's dashboard does not share. */
+const char *auth_cookie_name(const struct auth *auth);
+
+/* Whether a request's `Host` is a name of this very server: another name that
+ * leads here is that of somebody else's page (DNS rebinding). */
+bool auth_host_is_ours(const struct auth *auth, const char *host);
+/* Whether an `Origin` is: "http://" and such a host. */
+bool auth_origin_is_ours(const struct auth *auth, const char *origin);
+
+#endif

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/api.h"
-
-const struct route *const route_tables[] = {
-    openapi_routes, session_routes,    runs_routes,  columns_routes,
-    attempt_routes, metric_routes,     rung_routes,  stream_routes,
-    action_routes,  document_routes,   event_routes, log_routes,
-    machine_routes, prometheus_routes, NULL,
-};
