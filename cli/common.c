@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/term.h"
+#include "cli/term/term.h"
 
 enum { FORMATS = 4 };
 

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/common.h"
-#include "cli/term.h"
+#include "cli/term/term.h"
 
 enum { WIDTH = 79, OPTION_COLUMN = 26, COMMAND_COLUMN = 14, LEFT_MAX = 64 };
 

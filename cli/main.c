@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/common.h"
-#include "cli/descriptors.h"
 #include "cli/help.h"
-#include "cli/term.h"
+#include "cli/term/descriptors.h"
+#include "cli/term/term.h"
 
 /*
  * The program's frame: what every command needs of the process, finding the

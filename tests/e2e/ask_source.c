@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "cli/dashboard_source.h"
+#include "cli/serve/dashboard_source.h"
 #include "store/store.h"
 
 enum { THREADS = 4 };

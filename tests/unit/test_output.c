@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "cli/output.h"
+#include "cli/term/output.h"
 
 static const struct column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},

@@ -11,9 +11,9 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/text.h"
-#include "cli/canvas.h"
-#include "cli/plot.h"
-#include "cli/plot_front.h"
+#include "cli/term/canvas.h"
+#include "cli/term/plot.h"
+#include "cli/term/plot_front.h"
 
 static const struct plot_style ascii = {40, 5, false, false};
 static const struct plot_style braille = {40, 5, true, false};

@@ -14,8 +14,8 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "cli/panel.h"
-#include "cli/progress.h"
+#include "cli/drive/progress.h"
+#include "cli/term/panel.h"
 
 struct shown {
     FILE *file;

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "cli/step_list.h"
+#include "cli/show/jobs/step_list.h"
 
 /* a -> b -> (join) -> d; a -> c -> (join); e stands alone. The file has them
  * the other way round. */

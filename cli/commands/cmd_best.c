@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/show/run/best_command.h"
+#include "cli/show/run/front_view.h"
+#include "cli/show/run/replicates.h"
+#include "cli/show/run/trial_table.h"
+#include "orchestrator/job/workspace.h"
+
+struct options {
+    int64_t count;
+    bool checkpoints, command;
+};
+
+static const struct opt opts[] = {
+    {"count", 'n', OPT_INT, offsetof(struct options, count), "N",
+     "the N best; in JSON as a list", 1, NULL},
+    {"checkpoints", 0, OPT_FLAG, offsetof(struct options, checkpoints), NULL,
+     "print only the folder of its checkpoints", 0, NULL},
+    {"command", 0, OPT_FLAG, offsetof(struct options, command), NULL,
+     "print only its command, to run it again", 0, NULL},
+    {0},
+};
+
+static int keep_number(void *user, const struct trial_row *trial)
+{
+    *(int64_t *)user = trial->number;
+    return 0;
+}
+
+/* The closest of those that broke a constraint. */
+static int no_feasible(const struct run_view *view, struct err *err)
+{
+    const struct trial_query query = {.run = view->row.id,
+                                      .order = ORDER_BEST,
+                                      .state = "succeeded",
+                                      .limit = 1};
+    int64_t closest = 0;
+
+    if (store_each_trial(view->store, &query, keep_number, &closest, err) != 0)
+        return -1;
+    return err_set(err, ERR_NOT_FOUND,
+                   "no trial of run '%s' satisfies its constraints on outcomes "
+                   "yet (trial %" PRId64 " comes closest: smtune show %s "
+                   "%" PRId64 ")",
+                   view->row.name, closest, view->row.name, closest);
+}
+
+static int keep_name(void *user, const struct run_row *run)
+{
+    char **name = user;
+
+    if (strcmp(run->kind, "experiment") == 0 && run->best_trial > 0) {
+        free(*name);
+        *name = mem_copy_string(run->name);
+    }
+    return 0;
+}
+
+/* A workflow has no trials, but those of the experiments below it. */
+static int not_of_workflow(const struct run_view *view, struct err *err)
+{
+    char *below = NULL;
+
+    if (store_each_run_below(view->store, view->row.id, keep_name, &below,
+                             err) == 0)
+        err_set(err, ERR_USAGE,
+                "run '%s' is a workflow's, and has no best trial (its steps: "
+                "smtune status %s%s%s)",
+                view->row.name, view->row.name,
+                below != NULL ? "; of an experiment below it: smtune best "
+                              : "",
+                below != NULL ? below : "");
+    free(below);
+    return -1;
+}
+
+static int no_best(const struct run_view *view, struct err *err)
+{
+    if (run_is_workflow(&view->row))
+        return not_of_workflow(view, err);
+    if (view->row.infeasible > 0)
+        return no_feasible(view, err);
+    return err_set(err, ERR_NOT_FOUND,
+                   "no trial of run '%s' has succeeded with a finite '%s' yet",
+                   view->row.name, view->metrics[0]);
+}
+
+static int print_best(struct trial_table *table, const struct trial_row *trial)
+{
+    const struct value *cells = trial_table_cells(table, trial);
+
+    return output_object(table->cli, table->columns, cells, table->count,
+                         table->err);
+}
+
+static int print_first(void *user, const struct trial_row *trial)
+{
+    return print_best(user, trial) < 0 ? -1 : 0;
+}
+
+enum { NO_MORE = 1 };
+
+/* Trials that are infeasible or without a finite value come last. */
+static int print_row(void *user, const struct trial_row *trial)
+{
+    if (trial->value_count == 0 || !isfinite(trial->values[0]) ||
+        trial->violation > 0.0)
+        return NO_MORE;
+    return trial_table_row(user, trial);
+}
+
+/* With one objective: the first of the order, as an object or as rows. */
+static int show_best(const struct cli *cli, const struct run_view *view,
+                     int64_t count, struct err *err)
+{
+    struct trial_query query = {.run = view->row.id,
+                                .order = ORDER_BEST,
+                                .state = "succeeded",
+                                .limit = count > 0 ? count : 1};
+    struct trial_table table;
+    int status;
+
+    trial_table_init(&table, cli, view, TRIAL_SETTING, err);
+    status = store_each_trial(view->store, &query,
+                              count > 0 ? print_row : print_first, &table, err);
+    if (status >= 0 && count > 0)
+        status = trial_table_finish(&table, err);
+    trial_table_clear(&table);
+    return status;
+}
+
+/* With several objectives: all trials that no other one beats in each. */
+static int show_front(const struct cli *cli, const struct run_view *view,
+                      int64_t count, struct err *err)
+{
+    struct front_view *front = front_view_create(view, err);
+    int status = front == NULL ? -1 : 0;
+
+    if (status == 0 && front_view_count(front) == 0)
+        status = no_best(view, err);
+    if (status == 0)
+        status = front_view_print(front, cli, count, err);
+    fflush(stdout);
+    if (status == 0 && !cli->quiet)
+        front_view_print_size(front, stderr);
+    if (status == 0 && !cli->quiet && cli->output == OUTPUT_TABLE)
+        front_view_plot(front, cli);
+    front_view_destroy(front);
+    return status;
+}
+
+/* With several objectives: of the best in the first. */
+static int print_checkpoints(const struct run_view *view, struct err *err)
+{
+    char *run = store_run_directory(view->store, view->row.name);
+    char *path = workspace_checkpoint_directory(run, view->row.best_trial);
+    int status = 0;
+
+    if (fs_exists(path))
+        puts(path);
+    else
+        status = err_set(err, ERR_NOT_FOUND,
+                         "trial %" PRId64 " of run '%s' left no checkpoints",
+                         view->row.best_trial, view->row.name);
+    free(path);
+    free(run);
+    return status;
+}
+
+static int show_best_setting(const struct cli *cli, const struct run_view *view,
+                             int64_t count, struct err *err)
+{
+    int64_t replicates = replicates_of_run(view);
+
+    return replicates > 1
+               ? replicates_show_best(cli, view, replicates, count, err)
+               : show_best(cli, view, count, err);
+}
+
+static int exec_best(const struct cli *cli, const void *options,
+                     char **operands, int count, struct err *err)
+{
+    const struct options *chosen = options;
+    struct run_view view;
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)count;
+    if (status == 0 && view.row.best_trial == 0)
+        status = no_best(&view, err);
+    else if (status == 0 && chosen->checkpoints)
+        status = print_checkpoints(&view, err);
+    else if (status == 0 && chosen->command)
+        status = best_command_print(&view, err);
+    else if (status == 0 && view.objective_count > 1)
+        status = show_front(cli, &view, chosen->count, err);
+    else if (status == 0)
+        status = show_best_setting(cli, &view, chosen->count, err);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_best = {
+    .name = "best",
+    .operands = "RUN",
+    .summary = "show the best trial of a run and its setting",
+    .details =
+        "The best is among the trials that succeeded and satisfy the "
+        "constraints on outcomes; a value that is not finite never is. With "
+        "several objectives it is a list: the Pareto front, all trials that no "
+        "other trial beats in one objective without being worse in another, "
+        "with a picture of two objectives. Where every setting is tried "
+        "several times (search.duplicates), the best setting is the one with "
+        "the best mean, shown with the deviation of a single trial; those that "
+        "lack some of their trials come last.\n\n"
+        "--command prints the trial's command with its values, as a shell "
+        "takes "
+        "it, up to the end of the resource where the run has a schedule. It "
+        "starts in the folder that `smtune show` says the run is in; folders "
+        "in it are the trial's own.",
+    .examples = "smtune best last                        # the setting to use\n"
+                "smtune best mlp -n 5                    # the five best\n"
+                "smtune best mlp -o json | jq .params.lr # for programs\n"
+                "smtune best mlp --checkpoints           # its model\n"
+                "smtune best mlp --command | sh          # it once more\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_best,
+};

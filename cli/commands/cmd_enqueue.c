@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/drive/enqueue_setting.h"
+#include "cli/show/run/run_view.h"
+#include "cli/term/output.h"
+
+enum { LIMIT_MS = 20000 };
+
+static const struct column columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"params", NULL, COLUMN_JSON, NULL},
+    {"enqueued", NULL, COLUMN_TIME, NULL},
+    {"trial", NULL, COLUMN_NUMBER, NULL},
+};
+
+struct listing {
+    struct output *output;
+    struct err *err;
+};
+
+static int on_enqueued(void *user, const struct enqueued_row *enqueued)
+{
+    const struct listing *listing = user;
+
+    return output_row(
+        listing->output,
+        (const struct value[]){value_int(enqueued->index),
+                               value_text(enqueued->params),
+                               value_int(enqueued->created_ms),
+                               value_int_unless(enqueued->trial, 0)},
+        listing->err);
+}
+
+static int list(const struct cli *cli, const struct run_view *view,
+                struct err *err)
+{
+    struct listing listing = {output_create(cli, columns, ARRAY_LEN(columns)),
+                              err};
+
+    output_when_empty(listing.output, "nothing is enqueued");
+    if (store_each_enqueued(view->store, view->row.id, on_enqueued, &listing,
+                            err) == 0)
+        return output_finish(listing.output, err);
+    output_destroy(listing.output);
+    return -1;
+}
+
+/* NAME=VALUE: the parameter knows what the text means. */
+static int read_params(char **words, int count, json_t *params, struct err *err)
+{
+    for (int i = 0; i < count; i++) {
+        const char *sign = strchr(words[i], '=');
+        char *name;
+
+        if (sign == NULL || sign == words[i])
+            return err_set(err, ERR_USAGE, "'%s' is not NAME=VALUE", words[i]);
+        name = mem_copy_bytes(words[i], (size_t)(sign - words[i]));
+        json_object_set_new(params, name, json_from_text(sign + 1));
+        free(name);
+    }
+    return 0;
+}
+
+static int enqueue(const struct cli *cli, const struct run_view *view,
+                   const json_t *params, struct err *err)
+{
+    const struct enqueue_order order = {.run = view->row.id,
+                                        .run_name = view->row.name,
+                                        .has_succeeded =
+                                            run_has_succeeded(&view->row),
+                                        .params = params,
+                                        .limit_ms = LIMIT_MS};
+    struct enqueue_reply reply;
+
+    if (enqueue_setting(view->store, &order, &reply, err) != 0)
+        return -1;
+    if (!cli->quiet && reply.is_waited)
+        fprintf(stderr,
+                "smtune: run '%s' tries it once it goes on (smtune resume "
+                "%s)\n",
+                view->row.name, view->row.name);
+    else if (!cli->quiet)
+        fprintf(stderr,
+                "smtune: run '%s' tries it next (smtune enqueue %s shows by "
+                "which trial)\n",
+                view->row.name, view->row.name);
+    return 0;
+}
+
+static int exec_enqueue(const struct cli *cli, const void *options,
+                        char **operands, int count, struct err *err)
+{
+    json_t *params = json_object();
+    struct run_view view;
+    int result = run_view_open(&view, cli, operands[0], err);
+
+    (void)options;
+    if (result == 0)
+        result = read_params(operands + 1, count - 1, params, err);
+    if (result == 0)
+        result = count > 1 ? enqueue(cli, &view, params, err)
+                           : list(cli, &view, err);
+    json_decref(params);
+    run_view_close(&view);
+    return result;
+}
+
+const struct cmd cmd_enqueue = {
+    .name = "enqueue",
+    .operands = "RUN [NAME=VALUE...]",
+    .summary = "have a run try a setting next",
+    .details =
+        "The setting is tried by the next trial that the search is asked for, "
+        "behind those that were enqueued before, and the search learns from it "
+        "as from its own. Parameters that are left out are drawn at random. It "
+        "takes one of the budget's trials. Where the run has no engine, it is "
+        "tried once the run goes on. Without a setting, those that were "
+        "enqueued are shown, with the trials that tried them.\n\n"
+        "Settings that are known before a run begins stand in its file: "
+        "'enqueue' in smtune-experiment(5).",
+    .examples =
+        "smtune enqueue mnist lr=0.003 width=128\n"
+        "smtune enqueue mnist optimizer=adam    # the rest at random\n"
+        "smtune enqueue mnist                   # what became of them\n",
+    .completes = "run",
+    .min_operands = 1,
+    .max_operands = -1,
+    .exec = exec_enqueue,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/serve/dashboard_source.h"
+#include "cli/show/jobs/job_table.h"
+#include "cli/show/run/trial_table.h"
+#include "dashboard/archive/archive.h"
+
+struct options {
+    const char *format, *file;
+};
+
+typedef int write_function(const struct cli *cli, const struct run_view *view,
+                           struct err *err);
+
+static write_function write_rows, write_page;
+
+static const struct format {
+    const char *name;
+    enum output_format output;
+    write_function *write;
+} formats[] = {{"csv", OUTPUT_CSV, write_rows},
+               {"jsonl", OUTPUT_JSONL, write_rows},
+               {"html", OUTPUT_TABLE, write_page}};
+
+static const char *const format_names[] = {"csv", "jsonl", "html", NULL};
+
+static const struct opt opts[] = {
+    {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+     "csv (the default), jsonl, or html: the dashboard's page as one file", 0,
+     format_names},
+    {"output", 'o', OPT_TEXT, offsetof(struct options, file), "FILE",
+     "write to FILE, not to standard output", 0, NULL},
+    {0},
+};
+
+/* ---- the file ---- */
+
+/* Takes standard output's place until it is whole, then FILE's. */
+static char *start_file(const char *path, struct err *err)
+{
+    char *part = mem_printf("%s.part", path);
+    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0) {
+        close(fd);
+        return part;
+    }
+    err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'", part);
+    if (fd >= 0)
+        close(fd);
+    free(part);
+    return NULL;
+}
+
+static int finish_file(const char *path, const char *part, int status,
+                       struct err *err)
+{
+    if (status == 0 && (fflush(stdout) != 0 || fsync(STDOUT_FILENO) != 0 ||
+                        rename(part, path) != 0))
+        status =
+            err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'", path);
+    if (status != 0)
+        unlink(part);
+    return status;
+}
+
+/* ---- the formats, to standard output ---- */
+
+static int write_rows(const struct cli *cli, const struct run_view *view,
+                      struct err *err)
+{
+    const struct trial_query query = {.run = view->row.id};
+
+    if (run_is_workflow(&view->row))
+        return job_table_print(cli, view, &(struct job_filter){0}, err);
+    return trial_table_print(cli, view, &query, err);
+}
+
+static int write_page(const struct cli *cli, const struct run_view *view,
+                      struct err *err)
+{
+    struct source_user *user = source_user_create(cli->store);
+    struct dashboard_source source = {0};
+    int status;
+
+    source_set_documents(&source, user);
+    status = archive_write(cli->store, &source, view->row.id, stdout, err);
+    source_user_destroy(user);
+    return status;
+}
+
+static const struct format *find_format(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    }
+    return &formats[0];
+}
+
+/* ---- both ---- */
+
+static int export_to_file(const struct cli *cli, const struct run_view *view,
+                          const struct format *format, const char *path,
+                          struct err *err)
+{
+    char *part = start_file(path, err);
+    int status;
+
+    if (part == NULL)
+        return -1;
+    status = format->write(cli, view, err);
+    status = finish_file(path, part, status, err);
+    free(part);
+    return status;
+}
+
+static int exec_export(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    const struct options *chosen = options;
+    const struct format *format = find_format(chosen->format);
+    bool is_file = chosen->file != NULL && strcmp(chosen->file, "-") != 0;
+    struct cli as_file = *cli;
+    struct run_view view;
+    int status;
+
+    (void)count;
+    if (format->write == write_page && !is_file && cli->out_is_terminal)
+        return err_set(err, ERR_USAGE,
+                       "--format html makes a file for a browser: say which "
+                       "with -o FILE");
+    as_file.output = format->output;
+    status = run_view_open(&view, cli, operands[0], err);
+    if (status == 0)
+        status =
+            is_file ? export_to_file(&as_file, &view, format, chosen->file, err)
+                    : format->write(&as_file, &view, err);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_export = {
+    .name = "export",
+    .operands = "RUN",
+    .summary = "write a run as a file: its trials or jobs, or a page",
+    .details = "One row a trial, with its state, values, parameters, times and "
+               "cause. Of a workflow one row a job, with its step, copy, round "
+               "and outputs. Numbers are exact, times are ISO 8601 in UTC. "
+               "FILE appears only when it is whole.\n\n"
+               "--format html writes the dashboard's page with all of the run, "
+               "and of those below it, as one file that any browser shows "
+               "without a server or a network: to be sent to others, or kept. "
+               "Logs are in it of the 200 best, of 100 that failed, and of the "
+               "last 100, each with its last 16 KiB.",
+    .examples = "smtune export mlp -o mlp.csv             # for a spreadsheet\n"
+                "smtune export mlp --format jsonl | jq .  # for programs\n"
+                "smtune export mlp --format html -o mlp.html  # for people\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_export,
+};

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/show/jobs/run_jobs.h"
+#include "cli/show/run/attempt_place.h"
+#include "cli/show/run/run_view.h"
+
+/*
+ * A trial's logs, byte for byte. Following one means to look every tenth of a
+ * second: first whether its attempt has ended, and only then what the log
+ * holds, so that nothing which was written before the end is missed.
+ */
+
+enum { PIECE_BYTES = 65536, PAUSE_MS = 100 };
+
+struct options {
+    bool follow;
+    int64_t attempt, rank;
+};
+
+static const struct opt opts[] = {
+    {"follow", 'f', OPT_FLAG, offsetof(struct options, follow), NULL,
+     "go on as the log grows, until the attempt ends", 0, NULL},
+    {"attempt", 0, OPT_INT, offsetof(struct options, attempt), "N",
+     "only the log of attempt N", 1, NULL},
+    {"rank", 0, OPT_INT, offsetof(struct options, rank), "N",
+     "the log of rank N, where a trial has ranks (0)", 0, NULL},
+    {0},
+};
+
+struct attempt {
+    int64_t number;
+    char *log; /* its path */
+    bool ended;
+};
+
+struct attempts {
+    const struct run_view *view;
+    int64_t wanted; /* 0: all */
+    int64_t rank;   /* 0: what is in the trial's own log */
+    struct attempt *items;
+    size_t count, capacity;
+};
+
+/* ---- which ---- */
+
+static int keep_attempt(void *user, const struct attempt_row *row)
+{
+    struct attempts *attempts = user;
+    const char *store = store_directory(attempts->view->store);
+    char *log;
+
+    if (attempts->wanted != 0 && attempts->wanted != row->number)
+        return 0;
+    if (attempts->rank == 0)
+        log = mem_printf("%s/%s/log", store, row->directory);
+    else
+        log = mem_printf("%s/%s/rank-%" PRId64 ".log", store, row->directory,
+                         attempts->rank);
+    attempts->items = mem_grow(attempts->items, attempts->count,
+                               &attempts->capacity, sizeof(*attempts->items));
+    attempts->items[attempts->count++] =
+        (struct attempt){row->number, log, strcmp(row->state, "ended") == 0};
+    return 0;
+}
+
+static void forget(struct attempts *attempts)
+{
+    for (size_t i = 0; i < attempts->count; i++)
+        free(attempts->items[i].log);
+    attempts->count = 0;
+}
+
+static int find_attempts(struct attempts *attempts, int64_t job,
+                         struct err *err)
+{
+    forget(attempts);
+    return store_each_attempt(attempts->view->store, attempts->view->row.id,
+                              job, keep_attempt, attempts, err);
+}
+
+/* ---- copying ---- */
+
+/* What is in the file from its offset on. A file that is not there is empty. */
+static int copy(int fd, const char *path, struct err *err)
+{
+    char piece[PIECE_BYTES];
+    ssize_t length;
+
+    while (fd >= 0 && (length = read(fd, piece, sizeof(piece))) != 0) {
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0)
+            return err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'",
+                                 path);
+        if (fwrite(piece, 1, (size_t)length, stdout) != (size_t)length)
+            break;
+    }
+    if (fflush(stdout) == 0)
+        return 0;
+    if (errno == EPIPE)
+        return err_set(err, ERR_FAILED, "%s", "");
+    return err_set_errno(err, ERR_FAILED, errno,
+                         "cannot write to standard output");
+}
+
+enum { NO_LOG = -1, BAD_LOG = -2 };
+
+static int open_log(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd >= 0)
+        return fd;
+    if (errno == ENOENT)
+        return NO_LOG;
+    err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
+    return BAD_LOG;
+}
+
+static int print_log(const struct attempt *attempt, struct err *err)
+{
+    int fd = open_log(attempt->log, err);
+    int status;
+
+    if (fd < 0)
+        return fd == NO_LOG ? 0 : -1;
+    status = copy(fd, attempt->log, err);
+    close(fd);
+    return status;
+}
+
+/* ---- following ---- */
+
+struct follow {
+    struct attempts *attempts; /* of one attempt */
+    int64_t job;
+    int fd; /* or NO_LOG: not there yet */
+};
+
+/* 1 when there is nothing more to come, 0 when there may be, -1. */
+static int is_over(struct follow *follow, struct err *err)
+{
+    const struct run_view *view = follow->attempts->view;
+    struct run_row row = view->row;
+    int64_t pid;
+
+    if (find_attempts(follow->attempts, follow->job, err) < 0)
+        return -1;
+    if (follow->attempts->count == 0 || follow->attempts->items[0].ended)
+        return 1;
+    row.state = "running";
+    return strcmp(run_state_shown(view->store, &row, &pid), "running") != 0;
+}
+
+static int follow_log(struct follow *follow, struct err *err)
+{
+    char *path = mem_copy_string(follow->attempts->items[0].log);
+    int over = 0, status = 0;
+
+    while (status == 0 && over == 0) {
+        over = is_over(follow, err);
+        if (follow->fd < 0)
+            follow->fd = open_log(path, err);
+        if (over < 0 || follow->fd == BAD_LOG)
+            status = -1;
+        else
+            status = copy(follow->fd, path, err);
+        if (status == 0 && over == 0)
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+    }
+    if (follow->fd >= 0)
+        close(follow->fd);
+    free(path);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int print_logs(const struct cli *cli, struct attempts *attempts,
+                      int64_t job, bool follow, struct err *err)
+{
+    size_t whole = attempts->count - (follow ? 1 : 0);
+    struct follow last = {attempts, job, NO_LOG};
+
+    for (size_t i = 0; i < attempts->count; i++) {
+        if (attempts->count > 1 && !cli->quiet)
+            fprintf(stderr, "==> attempt %" PRId64 " <==\n",
+                    attempts->items[i].number);
+        if (i < whole && print_log(&attempts->items[i], err) < 0)
+            return -1;
+    }
+    if (!follow)
+        return 0;
+    attempts->wanted = attempts->items[attempts->count - 1].number;
+    if (find_attempts(attempts, job, err) < 0)
+        return -1;
+    return follow_log(&last, err);
+}
+
+/* Nothing has been written because it waits: says so to people. */
+static int tell_of_queue(const struct cli *cli, const struct run_view *view,
+                         const struct run_job *job, struct err *err)
+{
+    struct buf queue = BUF_INIT;
+    int status =
+        place_print_queue(view->store, view->row.id, job->id, &queue, err);
+
+    if (queue.length > 0 && !cli->quiet)
+        fprintf(stderr, "%s has not started: %s\n", job->label,
+                buf_text(&queue));
+    buf_clear(&queue);
+    return status;
+}
+
+static int no_attempt(const struct run_job *job, int64_t attempt,
+                      struct err *err)
+{
+    if (attempt != 0)
+        return err_set(err, ERR_NOT_FOUND, "%s has no attempt %" PRId64,
+                       job->label, attempt);
+    if (job->is_cached)
+        return err_set(err, ERR_NOT_FOUND,
+                       "%s was not run: its result is that of a run before",
+                       job->label);
+    if (job->is_over)
+        return err_set(err, ERR_NOT_FOUND, "%s was not run", job->label);
+    return err_set(err, ERR_NOT_FOUND, "%s has not started yet", job->label);
+}
+
+/* A rank's file is there from its start on. */
+static int check_rank(const struct attempts *attempts, const char *label,
+                      struct err *err)
+{
+    if (attempts->rank == 0)
+        return 0;
+    for (size_t i = 0; i < attempts->count; i++) {
+        if (fs_exists(attempts->items[i].log))
+            return 0;
+    }
+    return err_set(err, ERR_NOT_FOUND, "%s has no rank %" PRId64, label,
+                   attempts->rank);
+}
+
+static int exec_logs(const struct cli *cli, const void *options,
+                     char **operands, int count, struct err *err)
+{
+    const struct options *chosen = options;
+    struct run_view view;
+    struct attempts attempts = {
+        .view = &view, .wanted = chosen->attempt, .rank = chosen->rank};
+    struct run_job job = {0};
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)count;
+    if (status == 0)
+        status = run_jobs_find(&view, operands[1], &job, err);
+    if (status == 0)
+        status = find_attempts(&attempts, job.id, err);
+    if (status == 0 && attempts.count == 0)
+        status = no_attempt(&job, chosen->attempt, err);
+    if (status == 0)
+        status = check_rank(&attempts, job.label, err);
+    if (status == 0)
+        status = tell_of_queue(cli, &view, &job, err);
+    if (status == 0)
+        status = print_logs(cli, &attempts, job.id, chosen->follow, err);
+    forget(&attempts);
+    free(attempts.items);
+    run_job_clear(&job);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_logs = {
+    .name = "logs",
+    .operands = "RUN JOB",
+    .summary = "print what a trial, or a job of a workflow, wrote",
+    .details = "Standard output and standard error of the trial's command, in "
+               "the order in which they came; of all its attempts, unless one "
+               "is chosen. With -f it goes on until the last attempt ends. "
+               "Of a trial with ranks (resources.tasks), that of rank 0.\n\n"
+               "JOB is a trial's number. Of a workflow it is a step, and "
+               "STEP[3] its copy 3 (from 0), STEP#2 its second round, "
+               "STEP[3]#2 the second round of a copy; without a round, the "
+               "last one.",
+    .examples = "smtune logs last 3               # trial 3 of the newest run\n"
+                "smtune logs mlp 17 -f            # as it grows\n"
+                "smtune logs mlp 17 --attempt 1   # before its retry\n"
+                "smtune logs mlp 17 --rank 3      # of its fourth rank\n"
+                "smtune logs nightly train[3]     # of a workflow\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 2,
+    .max_operands = 2,
+    .exec = exec_logs,
+};

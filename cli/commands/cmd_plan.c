@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+
+#include "cli/cmd.h"
+#include "cli/drive/drive.h"
+#include "cli/plan/plan.h"
+#include "cli/plan/plan_workflow.h"
+#include "orchestrator/spec/spec.h"
+#include "workflows/draw/draw.h"
+
+struct options {
+    struct opt_texts set;
+    const char *format;
+    int64_t shown;
+};
+
+static const struct opt opts[] = {
+    DRIVE_OPT_SET(struct options, set),
+    {"trials", 'n', OPT_INT, offsetof(struct options, shown), "N",
+     "show the first N trials (default 5), or steps (40)", 1, NULL},
+    {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+     "only a workflow's graph: text, mermaid, dot or svg", 0,
+     draw_format_names},
+    {0},
+};
+
+static int exec(const struct cli *cli, const void *given, char **operands,
+                int count, struct err *err)
+{
+    const struct options *options = given;
+    struct spec spec;
+    int result = drive_load(cli, operands[0], &options->set, &spec, err);
+
+    (void)count;
+    if (result == 0 && options->format == NULL)
+        result = plan_print(cli, &spec, options->shown, err);
+    else if (result == 0 && spec.workflow == NULL)
+        result = err_set(err, ERR_USAGE,
+                         "--format draws the graph of a workflow, and '%s' is "
+                         "an experiment",
+                         operands[0]);
+    else if (result == 0)
+        plan_workflow_draw(cli, spec.workflow, options->format);
+    spec_clear(&spec);
+    return result;
+}
+
+const struct cmd cmd_plan = {
+    .name = "plan",
+    .operands = "FILE",
+    .summary = "show what a run would do, and start nothing",
+    .details =
+        "Of an experiment: the search, the budget, and the first trials. Of a "
+        "workflow: its graph, what its steps take, and their commands, in the "
+        "order in which they could start.\n\n"
+        "In the graph each step stands below those that it needs, and is "
+        "joined to them by the lines at its left. --format draws nothing but "
+        "the graph: as that text, for Mermaid or Graphviz (dot), or as a "
+        "picture (svg).",
+    .examples = "smtune plan experiment.yaml\n"
+                "smtune plan experiment.yaml --trials 20\n"
+                "smtune plan experiment.yaml -o json\n"
+                "smtune plan pipeline.yaml --format svg >pipeline.svg\n",
+    .completes = "file",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec,
+};

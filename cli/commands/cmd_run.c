@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "cli/drive/background.h"
+#include "cli/drive/detach.h"
+#include "cli/drive/drive.h"
+#include "cli/drive/offer.h"
+#include "cli/drive/run_again.h"
+#include "cli/drive/warm.h"
+#include "cli/plan/plan.h"
+#include "orchestrator/run/reopen.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec.h"
+#include "orchestrator/steps/below.h"
+#include "store/store.h"
+
+struct options {
+    struct opt_texts set;
+    const char *name;
+    bool dry_run;
+    bool detach;
+    bool resume;
+    bool failed;
+    const char *from, *only;
+    struct opt_texts force;
+    const char *below;
+};
+
+struct request {
+    struct spec *spec;
+    struct run_order order;
+    int64_t earlier; /* the run to go on with; 0: a new one */
+    bool retry;      /* what has failed in that */
+};
+
+static const struct opt opts[] = {
+    DRIVE_OPT_SET(struct options, set),
+    {"name", 'n', OPT_TEXT, offsetof(struct options, name), "NAME",
+     "the run's name (default: the file's, numbered)", 0, NULL},
+    {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
+     "check the file and show the plan; start nothing", 0, NULL},
+    BACKGROUND_OPT_DETACH(struct options, detach),
+    {"resume", 'r', OPT_FLAG, offsetof(struct options, resume), NULL,
+     "go on with the run of that name, if there is one, without asking", 0,
+     NULL},
+    {"failed", 0, OPT_FLAG, offsetof(struct options, failed), NULL,
+     "go on with the last run of the file, and run again what failed in it", 0,
+     NULL},
+    {"from", 0, OPT_TEXT, offsetof(struct options, from), "STEP",
+     "run that step of a workflow and what needs it, with the last run's "
+     "results of the others",
+     0, NULL},
+    {"only", 0, OPT_TEXT, offsetof(struct options, only), "STEP",
+     "run that step alone, with the last run's results of the others", 0, NULL},
+    {"force", 0, OPT_TEXTS, offsetof(struct options, force), "STEP",
+     "run that step even where its cache has a result; may be repeated", 0,
+     NULL},
+    {"below", 0, OPT_TEXT, offsetof(struct options, below), "RUN:JOB", NULL, 0,
+     NULL},
+    {0},
+};
+
+static struct run *go_on(const struct cli *cli, const struct request *request,
+                         struct store *store, struct err *err)
+{
+    const struct reopen_request all = {.all_failed = true};
+    struct run *run = drive_open(cli, store, request->earlier, err);
+    size_t count;
+
+    if (run == NULL || !request->retry ||
+        reopen_trials(store, run->id, run->workflow, &all, &count, err) == 0)
+        return run;
+    err_prefix(err, "run '%s'", run->name);
+    run_close(run);
+    return NULL;
+}
+
+/* A new run of the file, which it takes over, or the one of the record that is
+ * to go on. */
+static struct run *open_run(const struct cli *cli,
+                            const struct request *request, struct store *store,
+                            struct err *err)
+{
+    struct run *run;
+
+    if (request->earlier != 0)
+        return go_on(cli, request, store, err);
+    run = run_create(store, request->spec, &request->order, err);
+    if (run != NULL && !cli->quiet)
+        warm_print(stderr, "smtune: ", run->experiment, run->warm);
+    return run;
+}
+
+static int run_here(const struct cli *cli, const struct request *request,
+                    struct detach *detach, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_CREATE, err);
+    struct run *run = NULL;
+    int result = -1;
+
+    if (store != NULL)
+        run = open_run(cli, request, store, err);
+    if (run != NULL &&
+        (detach == NULL || background_tell(cli, run, detach, err) == 0))
+        result = drive_run(cli, run, err);
+    run_close(run);
+    store_close(store);
+    return result;
+}
+
+static int run(const struct cli *cli, const struct request *request,
+               bool detached, struct err *err)
+{
+    struct detach detach = {0};
+
+    if (!detached)
+        return run_here(cli, request, NULL, err);
+    if (detach_fork(&detach, err) != 0)
+        return -1;
+    return detach.child > 0 ? detach_wait(&detach)
+                            : run_here(cli, request, &detach, err);
+}
+
+static int run_or_resume(const struct cli *cli, const struct options *options,
+                         struct spec *spec, struct err *err)
+{
+    struct request request = {
+        .spec = spec,
+        .order = {.name = options->name,
+                  .assignments = options->set.items,
+                  .assignment_count = options->set.count},
+    };
+    const struct offer offer = {spec, &request.order, options->resume,
+                                options->failed};
+    enum offer_answer answer;
+
+    if (options->below != NULL &&
+        below_parse(options->below, &request.order.parent,
+                    &request.order.parent_job, err) != 0)
+        return -1;
+    answer = offer_resume(cli, &offer, &request.earlier, err);
+    if (answer == OFFER_ERROR || answer == OFFER_NOTHING)
+        return answer == OFFER_ERROR ? -1 : 0;
+    request.retry = answer == OFFER_RETRY;
+    return run(cli, &request, options->detach, err);
+}
+
+static void add_word(struct opt_texts *set, const char *word)
+{
+    const char **items = mem_array(set->count + 1, sizeof(*items));
+
+    if (set->count > 0)
+        memcpy(items, set->items, set->count * sizeof(*items));
+    items[set->count++] = word;
+    free(set->items);
+    set->items = items;
+}
+
+/* The --set word of --force. */
+static char *force_word(const struct opt_texts *force)
+{
+    json_t *steps = json_array();
+    struct buf word = BUF_INIT;
+
+    for (size_t i = 0; i < force->count; i++)
+        json_array_append_new(steps, json_from_text(force->items[i]));
+    buf_add_string(&word, "refresh=");
+    json_print(steps, &word);
+    json_decref(steps);
+    return buf_take(&word);
+}
+
+/* That of --from and --only; *word stays NULL where neither is given. */
+static int again_word(const struct cli *cli, const struct options *options,
+                      const struct spec *spec, char **word, struct err *err)
+{
+    const struct run_again again = {options->from, options->only};
+    const struct run_order order = {
+        .assignments = options->set.items,
+        .assignment_count = options->set.count,
+    };
+
+    *word = NULL;
+    if (again.from == NULL && again.only == NULL)
+        return 0;
+    if (again.from != NULL && again.only != NULL)
+        return err_set(err, ERR_USAGE, "--from and --only exclude each other");
+    *word = run_again_plan(cli, spec, &order, &again, err);
+    return *word != NULL ? 0 : -1;
+}
+
+/* What the options say of steps becomes a part of the file. */
+static int apply_options(const struct cli *cli, const char *path,
+                         struct options *options, char **words,
+                         struct spec *spec, struct err *err)
+{
+    if (again_word(cli, options, spec, &words[0], err) != 0)
+        return -1;
+    if (options->force.count > 0)
+        words[1] = force_word(&options->force);
+    if (words[0] == NULL && words[1] == NULL)
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        if (words[i] != NULL)
+            add_word(&options->set, words[i]);
+    }
+    spec_clear(spec);
+    return drive_load(cli, path, &options->set, spec, err);
+}
+
+static int run_file(const struct cli *cli, const char *path,
+                    struct options *options, struct spec *spec, struct err *err)
+{
+    char *words[2] = {NULL, NULL};
+    int result = apply_options(cli, path, options, words, spec, err);
+
+    if (result == 0 && options->dry_run)
+        result = plan_print(cli, spec, 0, err);
+    else if (result == 0)
+        result = run_or_resume(cli, options, spec, err);
+    free(words[0]);
+    free(words[1]);
+    return result;
+}
+
+static int exec(const struct cli *cli, const void *given, char **operands,
+                int count, struct err *err)
+{
+    struct options options = *(const struct options *)given;
+    struct opt_texts set = {0};
+    struct spec spec;
+    int result;
+
+    (void)count;
+    for (size_t i = 0; i < options.set.count; i++)
+        add_word(&set, options.set.items[i]);
+    options.set = set;
+    result = drive_load(cli, operands[0], &options.set, &spec, err);
+    if (result == 0)
+        result = run_file(cli, operands[0], &options, &spec, err);
+    spec_clear(&spec);
+    free(options.set.items);
+    return result;
+}
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .operands = "FILE",
+    .summary = "run an experiment or a workflow",
+    .details =
+        "Tries settings of the file's parameters until its budget is used. "
+        "Progress goes to stderr; in the end the best trials are shown. Of a "
+        "workflow, runs its steps, each when what it needs has ended, and "
+        "shows in the end what each gave, or why it failed.\n\n"
+        "A part of a workflow runs again with --from, --only and --failed. "
+        "Results of the last run are taken over for the rest, but not where a "
+        "step, or what it needs, is no longer as it was.\n\n"
+        "Ctrl-C once starts no more trials and lets the running ones end, "
+        "twice ends them, three times kills them; smtune resume goes on with "
+        "the run after any of these, and after a crash. So does another "
+        "smtune run of the same file: on a terminal it asks, and with --resume "
+        "it goes on without asking.\n\n"
+        "Exit status: 0 done; 1 the run failed; 3 the file is wrong; 6 the "
+        "target was not reached, or no trial succeeded; 130 or 143 stopped.",
+    .examples =
+        "smtune run experiment.yaml\n"
+        "smtune run experiment.yaml --set budget.trials=100 --name long\n"
+        "smtune run experiment.yaml --detach    # and smtune status later\n"
+        "smtune run experiment.yaml --resume    # start it, or go on with it\n"
+        "smtune run experiment.yaml --dry-run   # only show the plan\n"
+        "smtune run pipeline.yaml --from train  # that, and what needs it\n",
+    .completes = "file",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .has_loop = true,
+    .exec = exec,
+};

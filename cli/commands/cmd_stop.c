@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/drive/drive.h"
+#include "cli/show/run/run_outcome.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/engine_lock.h"
+#include "store/store.h"
+
+struct options {
+    bool drain;
+    bool no_wait;
+};
+
+static const struct opt opts[] = {
+    {"drain", 'd', OPT_FLAG, offsetof(struct options, drain), NULL,
+     "let running trials end; only start no more", 0, NULL},
+    {"no-wait", 0, OPT_FLAG, offsetof(struct options, no_wait), NULL,
+     "do not wait until the engine is gone", 0, NULL},
+    {0},
+};
+
+/*
+ * Signals the run's engine through a pidfd: opened first, then checked that
+ * the lock is still held by that pid, so that no stranger is ever signalled.
+ * 1: there is no engine.
+ */
+static int signal_engine(const char *directory, const struct options *options,
+                         struct err *err)
+{
+    int64_t pid, same_pid;
+    int held = engine_lock_probe(directory, &pid, err);
+    int fd, result = 0;
+
+    if (held <= 0 || pid == 0)
+        return held < 0 ? -1 : 1;
+    fd = pidfd_open((pid_t)pid, 0);
+    if (fd < 0)
+        return errno == ESRCH ? 1
+                              : err_set_errno(err, ERR_FAILED, errno,
+                                              "cannot reach the engine (pid "
+                                              "%" PRId64 ")",
+                                              pid);
+    held = engine_lock_probe(directory, &same_pid, err);
+    if (held <= 0 || same_pid != pid)
+        result = held < 0 ? -1 : 1;
+    else if (pidfd_send_signal(fd, options->drain ? SIGINT : SIGTERM, NULL,
+                               0) != 0)
+        result =
+            err_set_errno(err, ERR_FAILED, errno,
+                          "cannot signal the engine (pid %" PRId64 ")", pid);
+    if (result == 0 && !options->no_wait) {
+        struct pollfd gone = {.fd = fd, .events = POLLIN};
+
+        while (poll(&gone, 1, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    close(fd);
+    return result;
+}
+
+static void say(const struct cli *cli, const struct run_outcome *run,
+                bool was_told, bool is_waited)
+{
+    if (!was_told)
+        fprintf(stderr, "smtune: run '%s' is not running\n", run->name);
+    else if (is_waited && strcmp(run->state, run_state_names[RUN_STOPPED]) != 0)
+        fprintf(stderr, "smtune: run '%s' ended by itself meanwhile: it %s\n",
+                run->name, run->state);
+    else if (!cli->quiet)
+        fprintf(stderr,
+                "smtune: run '%s' %s (go on with it: smtune resume "
+                "%s)\n",
+                run->name, is_waited ? "stopped" : "is being stopped",
+                run->name);
+}
+
+static int stop_run(const struct cli *cli, struct store *store, int64_t id,
+                    const struct options *options, struct err *err)
+{
+    struct run_outcome run = {NULL};
+    char *directory;
+    int result, told;
+
+    if (run_outcome_read(&run, store, id, err) != 0)
+        return -1;
+    directory = store_run_directory(store, run.name);
+    result = told = signal_engine(directory, options, err);
+    if (told == 0 && !options->no_wait)
+        result = run_outcome_read(&run, store, id, err);
+    /* its engine may have died of something else while it was waited for */
+    if (result >= 0 && (told == 1 || !options->no_wait) &&
+        strcmp(run.state, run_state_names[RUN_RUNNING]) == 0)
+        result = drive_stop_orphans(cli, id, err);
+    else if (result >= 0)
+        say(cli, &run, told == 0, !options->no_wait);
+    free(directory);
+    run_outcome_clear(&run);
+    return result < 0 ? -1 : 0;
+}
+
+static int exec(const struct cli *cli, const void *given, char **operands,
+                int count, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_READ, err);
+    int result = 0;
+
+    if (store == NULL)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        int64_t id;
+
+        result = store_find_run(store, operands[i], &id, err);
+        if (result == 0)
+            result = stop_run(cli, store, id, given, err);
+    }
+    store_close(store);
+    return result;
+}
+
+const struct cmd cmd_stop = {
+    .name = "stop",
+    .operands = "RUN...",
+    .summary = "stop runs; smtune resume goes on with them",
+    .details = "Running trials are ended (SIGTERM, and SIGKILL after their "
+               "grace period), and start again when the run is resumed. Where "
+               "a run's engine has died, what it left running is ended.",
+    .examples = "smtune stop mnist            # end its trials now\n"
+                "smtune stop mnist --drain    # let running trials end\n"
+                "smtune stop last             # the newest run\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = -1,
+    .has_loop = true,
+    .exec = exec,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/show/jobs/job_table.h"
+#include "cli/show/run/trial_table.h"
+#include "orchestrator/job/states.h"
+
+struct options {
+    const char *state, *sort, *step, *tag;
+    int64_t limit;
+};
+
+static const char *const orders[] = {"number", "best", NULL};
+
+static const struct opt opts[] = {
+    {"state", 's', OPT_CHOICE, offsetof(struct options, state), "STATE",
+     "only trials in this state", 0, job_state_names},
+    {"sort", 0, OPT_CHOICE, offsetof(struct options, sort), "ORDER",
+     "number (the default), or best first", 0, orders},
+    {"step", 0, OPT_TEXT, offsetof(struct options, step), "STEP",
+     "only jobs of this step of a workflow", 0, NULL},
+    {"tag", 0, OPT_TEXT, offsetof(struct options, tag), "TAG",
+     "only those with this tag", 0, NULL},
+    {"limit", 'n', OPT_INT, offsetof(struct options, limit), "N",
+     "at most so many", 1, NULL},
+    {0},
+};
+
+static int print_trials(const struct cli *cli, const struct run_view *view,
+                        const struct options *chosen, struct err *err)
+{
+    const struct trial_query query = {
+        .run = view->row.id,
+        .state = chosen->state,
+        .tag = chosen->tag,
+        .limit = chosen->limit,
+        .order = chosen->sort != NULL && strcmp(chosen->sort, "best") == 0
+                     ? ORDER_BEST
+                     : ORDER_NUMBER,
+    };
+
+    if (chosen->step != NULL)
+        return err_set(err, ERR_USAGE,
+                       "run '%s' is an experiment's: its trials have no steps",
+                       view->row.name);
+    return trial_table_print(cli, view, &query, err);
+}
+
+static int print_jobs(const struct cli *cli, const struct run_view *view,
+                      const struct options *chosen, struct err *err)
+{
+    const struct job_filter filter = {chosen->state, chosen->step, chosen->tag,
+                                      chosen->limit};
+
+    if (chosen->sort != NULL && strcmp(chosen->sort, "best") == 0)
+        return err_set(err, ERR_USAGE,
+                       "run '%s' is a workflow's: none of its jobs is the best",
+                       view->row.name);
+    return job_table_print(cli, view, &filter, err);
+}
+
+static int exec_trials(const struct cli *cli, const void *options,
+                       char **operands, int count, struct err *err)
+{
+    struct run_view view;
+    int status = run_view_open(&view, cli, operands[0], err);
+
+    (void)count;
+    if (status == 0)
+        status = (run_is_workflow(&view.row) ? print_jobs : print_trials)(
+            cli, &view, options, err);
+    run_view_close(&view);
+    return status;
+}
+
+const struct cmd cmd_trials = {
+    .name = "trials",
+    .operands = "RUN",
+    .summary = "list the trials of a run, or the jobs of a workflow",
+    .details =
+        "RUN is a run's name, its id, or 'last'.\n\n"
+        "With --sort best, feasible trials come first, then those that broke "
+        "a constraint on an outcome, by how much; trials without a finite "
+        "value come last. With several objectives the first one decides.\n\n"
+        "Of a workflow it lists the jobs: a step's copies, in each of its "
+        "rounds, by the names that other commands take, too.",
+    .examples = "smtune trials last --sort best -n 5      # the five best\n"
+                "smtune trials mlp --state failed         # what went wrong\n"
+                "smtune trials nightly --step train       # its copies\n"
+                "smtune trials mlp --tag good             # by what you said\n"
+                "smtune trials mlp -o jsonl | jq .params  # for programs\n",
+    .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
+    .min_operands = 1,
+    .max_operands = 1,
+    .exec = exec_trials,
+};

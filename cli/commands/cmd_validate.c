@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/conf/diag.h"
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/drive/drive.h"
+#include "cli/term/output.h"
+#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/spec.h"
+#include "orchestrator/spec/workflow.h"
+
+/* What became of one file. */
+struct finding {
+    const char *file;
+    struct diags *diags, *warnings;
+    struct spec spec; /* empty: diags says why */
+    struct space_volume volume;
+    uint64_t settings; /* 0: a continuum */
+};
+
+/* One way to show findings: -o. */
+struct report {
+    const struct cli *cli;
+    json_t *list;
+    struct output *rows;
+};
+
+static size_t step_count(const struct workflow *workflow)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < workflow->step_count; i++)
+        count += workflow->steps[i].kind != STEP_JOIN;
+    return count;
+}
+
+static void print_steps(const struct finding *finding)
+{
+    size_t count = step_count(finding->spec.workflow);
+
+    printf("%s: ok: a workflow of %zu step%s\n", finding->file, count,
+           count == 1 ? "" : "s");
+}
+
+static void print_text(const struct report *report,
+                       const struct finding *finding)
+{
+    const struct space_volume *volume = &finding->volume;
+    size_t params;
+
+    if (finding->spec.experiment == NULL) {
+        drive_print_diags(report->cli, finding->diags);
+        return;
+    }
+    drive_print_diags(report->cli, finding->warnings);
+    if (finding->spec.workflow != NULL) {
+        print_steps(finding);
+        return;
+    }
+    params = space_count(finding->spec.experiment->space);
+    printf("%s: ok: %zu parameter%s, ", finding->file, params,
+           params == 1 ? "" : "s");
+    if (volume->exact)
+        printf("%" PRIu64 " settings\n", volume->points);
+    else if (finding->settings > 0)
+        printf("%" PRIu64 " settings, about %.3g%% of them feasible\n",
+               finding->settings, 100 * volume->fraction);
+    else
+        printf("a continuum of settings, about %.3g%% of it feasible\n",
+               100 * volume->fraction);
+}
+
+static json_t *diags_json(struct diags *diags)
+{
+    json_t *list = json_array();
+    size_t count = diags_count(diags);
+
+    for (size_t i = 0; i < count && i < DIAG_MAX; i++) {
+        const struct diag *diag = diags_get(diags, i);
+
+        json_array_append_new(
+            list, json_pack("{sisisisoso}", "line", diag->place.line, "column",
+                            diag->place.column, "length", diag->place.length,
+                            "text", json_from_text(diag->text), "help",
+                            json_from_text(diag->help)));
+    }
+    return list;
+}
+
+static json_t *finding_json(const struct finding *finding)
+{
+    const struct experiment *experiment = finding->spec.experiment;
+    json_t *json = json_pack(
+        "{sosbsIsoso}", "file", json_from_text(finding->file), "ok",
+        experiment != NULL, "error_count",
+        (json_int_t)diags_count(finding->diags), "errors",
+        diags_json(finding->diags), "warnings", diags_json(finding->warnings));
+    const struct space_volume *volume = &finding->volume;
+
+    if (experiment == NULL)
+        return json;
+    if (finding->spec.workflow != NULL) {
+        json_object_set_new(
+            json, "steps",
+            json_integer((json_int_t)step_count(finding->spec.workflow)));
+        return json;
+    }
+    json_object_set_new(
+        json, "parameters",
+        json_integer((json_int_t)space_count(experiment->space)));
+    json_object_set_new(json, "settings",
+                        json_int_unless((int64_t)finding->settings, 0));
+    json_object_set_new(json, "feasible", json_from_real(volume->fraction));
+    json_object_set_new(json, "feasible_exact", json_boolean(volume->exact));
+    return json;
+}
+
+static int add_row(const struct report *report, const struct finding *finding,
+                   struct err *err)
+{
+    const struct spec *spec = &finding->spec;
+    bool ok = spec->experiment != NULL;
+    struct value cells[] = {
+        value_text(finding->file),
+        value_bool(ok),
+        value_int((int64_t)diags_count(finding->diags)),
+        value_null(),
+        value_null(),
+        value_null(),
+    };
+
+    if (ok && spec->workflow == NULL) {
+        cells[3] = value_int((int64_t)space_count(spec->experiment->space));
+        cells[4] = value_real(finding->volume.fraction);
+    } else if (ok) {
+        cells[5] = value_int((int64_t)step_count(spec->workflow));
+    }
+    return output_row(report->rows, cells, err);
+}
+
+static int show(struct report *report, const struct finding *finding,
+                struct err *err)
+{
+    struct buf line = BUF_INIT;
+    json_t *json;
+
+    switch (report->cli->output) {
+    case OUTPUT_TABLE:
+        print_text(report, finding);
+        return 0;
+    case OUTPUT_CSV:
+        return add_row(report, finding, err);
+    case OUTPUT_JSON:
+        json_array_append_new(report->list, finding_json(finding));
+        return 0;
+    case OUTPUT_JSONL:
+        json = finding_json(finding);
+        json_print(json, &line);
+        json_decref(json);
+        puts(buf_text(&line));
+        buf_clear(&line);
+        return 0;
+    }
+    return 0;
+}
+
+/* What there is to say of a file that is right. */
+static int look_at(struct finding *finding, struct err *err)
+{
+    struct space *space = finding->spec.experiment->space;
+
+    spec_warn(&finding->spec, finding->warnings);
+    if (finding->spec.workflow != NULL)
+        return 0;
+    finding->settings = space_cardinality(space);
+    return space_estimate_volume(space, &finding->volume, err);
+}
+
+/* 0: right, 3: wrong, -1: cannot be read. */
+static int check_file(struct report *report, const char *file, struct err *err)
+{
+    struct finding finding = {.file = file,
+                              .diags = diags_create(file),
+                              .warnings = diags_create(file)};
+    int status = -1;
+
+    diags_make_warnings(finding.warnings);
+    if (spec_load(&finding.spec, file, NULL, 0, finding.diags, err) == 0)
+        status = look_at(&finding, err);
+    else if (diags_count(finding.diags) > 0)
+        status = err_exit_status(ERR_FILE);
+    if (status >= 0 && show(report, &finding, err) < 0)
+        status = -1;
+    spec_clear(&finding.spec);
+    diags_destroy(finding.diags);
+    diags_destroy(finding.warnings);
+    return status;
+}
+
+static int finish(struct report *report, int status, struct err *err)
+{
+    struct buf out = BUF_INIT;
+
+    if (report->rows != NULL && status < 0)
+        output_destroy(report->rows);
+    else if (report->rows != NULL && output_finish(report->rows, err) < 0)
+        status = -1;
+    if (report->list != NULL && status >= 0) {
+        json_print_pretty(report->list, &out);
+        fputs(buf_text(&out), stdout);
+        buf_clear(&out);
+    }
+    json_decref(report->list);
+    return status;
+}
+
+static int exec_validate(const struct cli *cli, const void *options,
+                         char **operands, int count, struct err *err)
+{
+    static const struct column columns[] = {
+        {.key = "file", .type = COLUMN_TEXT},
+        {.key = "ok", .type = COLUMN_TEXT},
+        {.key = "error_count", .type = COLUMN_NUMBER},
+        {.key = "parameters", .type = COLUMN_NUMBER},
+        {.key = "feasible", .type = COLUMN_NUMBER},
+        {.key = "steps", .type = COLUMN_NUMBER},
+    };
+    struct report report = {.cli = cli};
+    int worst = 0;
+
+    (void)options;
+    if (cli->output == OUTPUT_CSV)
+        report.rows = output_create(cli, columns, ARRAY_LEN(columns));
+    if (cli->output == OUTPUT_JSON)
+        report.list = json_array();
+    for (int i = 0; i < count && worst >= 0; i++) {
+        int status = check_file(&report, operands[i], err);
+
+        if (status != 0)
+            worst = status;
+    }
+    return finish(&report, worst, err);
+}
+
+const struct cmd cmd_validate = {
+    .name = "validate",
+    .operands = "FILE...",
+    .summary = "check experiments and workflows, without running anything",
+    .details = "Says of each file that it is right: of an experiment how many "
+               "settings it allows and what share of them satisfies its "
+               "constraints, of a workflow how many steps it has; or "
+               "what is wrong, up to 20 mistakes at once, each with its line. "
+               "Warns of settings that have no effect, of values that do not "
+               "get to the command, and of schedules that cannot do their "
+               "work; so do plan and run. A file called - is standard "
+               "input.\n\n"
+               "Exit status: 0 all are right; 3 one is wrong; 4 there is no "
+               "such file.",
+    .examples = "smtune validate experiment.yaml\n"
+                "smtune validate *.yaml -o json    # for programs\n",
+    .completes = "file",
+    .min_operands = 1,
+    .max_operands = -1,
+    .exec = exec_validate,
+};

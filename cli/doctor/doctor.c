@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/doctor/doctor.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/cmd.h"
+#include "cli/term/term.h"
+#include "orchestrator/machine/machine.h"
+#include "store/file_system.h"
+#include "store/store.h"
+
+enum { FILES_WANTED = 1024, PROCESSES_WANTED = 512 };
+
+static const int64_t memory_wanted_bytes = INT64_C(512) << 20;
+static const int64_t space_wanted_bytes = INT64_C(1) << 30;
+static const int64_t space_needed_bytes = INT64_C(64) << 20;
+
+static void advise(struct finding *finding, enum health health, const char *fix)
+{
+    finding->health = health;
+    buf_add_string(&finding->fix, fix);
+}
+
+/* ---- the program ---- */
+
+static void look_at_version(const struct cli *cli, struct finding *finding)
+{
+    (void)cli;
+    buf_printf(&finding->found, "smtune " SMTUNE_VERSION ", SQLite %s",
+               store_sqlite_version());
+}
+
+static void look_at_shim(const struct cli *cli, struct finding *finding)
+{
+    char *directory = fs_program_directory();
+    char *path = fs_join(directory, "smtune-shim");
+
+    (void)cli;
+    buf_add_string(&finding->found, path);
+    if (access(path, X_OK) != 0) {
+        buf_add_string(&finding->found, " is missing");
+        advise(finding, HEALTH_FAIL,
+               "no trial can start: build it beside smtune with `make`, or "
+               "install both with `make install`");
+    }
+    free(path);
+    free(directory);
+}
+
+static void look_at_kernel(const struct cli *cli, struct finding *finding)
+{
+    struct err err;
+
+    (void)cli;
+    if (machine_check_kernel(&err) < 0) {
+        buf_add_string(&finding->found, err.text);
+        advise(finding, HEALTH_FAIL, "a kernel of 5.3 or later is needed");
+        return;
+    }
+    buf_add_string(&finding->found, "processes can be watched by descriptor");
+}
+
+/* ---- the store ---- */
+
+char *doctor_nearest_directory(const char *path)
+{
+    char *nearest = fs_absolute(path);
+
+    while (!fs_exists(nearest)) {
+        char *slash = strrchr(nearest, '/');
+
+        if (slash == nearest || slash == NULL)
+            break;
+        *slash = '\0';
+    }
+    if (!fs_exists(nearest)) {
+        free(nearest);
+        nearest = mem_copy_string("/");
+    }
+    return nearest;
+}
+
+static int count_run(void *user, const struct run_row *run)
+{
+    (void)run;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+static void look_into_store(const char *path, struct finding *finding)
+{
+    struct err err;
+    struct store *store = store_open(path, STORE_READ, &err);
+    int64_t runs = 0;
+
+    if (store == NULL || store_each_run(store, count_run, &runs, &err) != 0) {
+        buf_add_string(&finding->found, err.text);
+        advise(
+            finding, HEALTH_FAIL,
+            "'smtune fsck --repair' saves what can be read of a damaged file");
+    } else {
+        buf_printf(&finding->found, "%s: %" PRId64 " run%s, write-ahead log",
+                   store_directory(store), runs, runs == 1 ? "" : "s");
+    }
+    store_close(store);
+}
+
+static void look_at_store(const struct cli *cli, struct finding *finding)
+{
+    char *database = fs_join(cli->store, "smtune.db");
+    char *nearest = doctor_nearest_directory(cli->store);
+
+    if (fs_exists(database))
+        look_into_store(cli->store, finding);
+    else
+        buf_printf(&finding->found, "none in %s yet: the first run makes it",
+                   cli->store);
+    if (finding->health == HEALTH_OK && access(nearest, W_OK | X_OK) != 0) {
+        buf_printf(&finding->found, "; no permission to write in %s", nearest);
+        advise(finding, HEALTH_FAIL,
+               "choose another place with --store or SMTUNE_STORE");
+    }
+    free(nearest);
+    free(database);
+}
+
+static void look_at_file_system(const struct cli *cli, struct finding *finding)
+{
+    char *nearest = doctor_nearest_directory(cli->store);
+    struct file_system found;
+
+    if (file_system_find(nearest, &found) < 0) {
+        buf_printf(&finding->found, "that of %s is not known", nearest);
+        finding->health = HEALTH_WARN;
+    } else {
+        buf_add_string(&finding->found, found.name);
+        if (found.is_network)
+            advise(finding, HEALTH_WARN,
+                   "a store there is made without a log, and slower; where no "
+                   "other machine has to see it, a disk of this one (--store) "
+                   "is better");
+    }
+    free(nearest);
+}
+
+static void look_at_space(const struct cli *cli, struct finding *finding)
+{
+    char *nearest = doctor_nearest_directory(cli->store);
+    struct statvfs info;
+
+    if (statvfs(nearest, &info) == 0) {
+        int64_t free_bytes = (int64_t)info.f_bavail * (int64_t)info.f_frsize;
+
+        units_add_bytes(free_bytes, &finding->found);
+        buf_printf(&finding->found, " free in %s", nearest);
+        if (free_bytes < space_wanted_bytes)
+            advise(finding,
+                   free_bytes < space_needed_bytes ? HEALTH_FAIL : HEALTH_WARN,
+                   "remove old runs (smtune rm), or choose another place with "
+                   "--store");
+    }
+    free(nearest);
+}
+
+/* ---- the machine ---- */
+
+static void look_at_cpus(const struct cli *cli, struct finding *finding)
+{
+    struct machine machine;
+
+    (void)cli;
+    machine_probe(&machine);
+    buf_printf(&finding->found, "%d", machine.cpus);
+    if (machine.cpus < machine.cpus_online)
+        buf_printf(&finding->found,
+                   " of %d (an affinity mask holds the others back)",
+                   machine.cpus_online);
+}
+
+static void look_at_memory(const struct cli *cli, struct finding *finding)
+{
+    struct machine machine;
+
+    (void)cli;
+    machine_probe(&machine);
+    units_add_bytes(machine.memory_available_bytes, &finding->found);
+    buf_add_string(&finding->found, " free of ");
+    units_add_bytes(machine.memory_bytes, &finding->found);
+    if (machine.memory_available_bytes < memory_wanted_bytes)
+        advise(finding, HEALTH_WARN,
+               "few trials will fit: lower budget.parallel, or set "
+               "trial.resources.memory");
+}
+
+static void look_at_gpus(const struct cli *cli, struct finding *finding)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    struct machine machine;
+
+    (void)cli;
+    machine_probe(&machine);
+    if (machine.gpus == 0)
+        buf_add_string(&finding->found, "none");
+    else
+        buf_printf(&finding->found, "%d", machine.gpus);
+    if (visible != NULL)
+        buf_printf(&finding->found, " (CUDA_VISIBLE_DEVICES=%s)", visible);
+}
+
+static void look_at_slots(const struct cli *cli, struct finding *finding)
+{
+    char path[PATH_MAX];
+    struct err err;
+
+    (void)cli;
+    if (machine_slots_directory(path, sizeof(path), &err) == 0) {
+        buf_printf(&finding->found, "shared through %s", path);
+        return;
+    }
+    buf_add_string(&finding->found, err.text);
+    advise(finding, HEALTH_FAIL,
+           "remove that directory, or set XDG_RUNTIME_DIR to one of yours");
+}
+
+/* ---- limits, terminal ---- */
+
+static void look_at_limit(int resource, const char *what, rlim_t wanted,
+                          struct finding *finding)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) != 0)
+        return;
+    if (limit.rlim_cur == RLIM_INFINITY) {
+        buf_printf(&finding->found, "any number of %s", what);
+        return;
+    }
+    buf_printf(&finding->found, "%ju %s", (uintmax_t)limit.rlim_cur, what);
+    if (limit.rlim_cur < wanted)
+        finding->health = HEALTH_WARN;
+}
+
+static void look_at_files(const struct cli *cli, struct finding *finding)
+{
+    (void)cli;
+    look_at_limit(RLIMIT_NOFILE, "open files", FILES_WANTED, finding);
+    if (finding->health == HEALTH_WARN)
+        buf_add_string(&finding->fix, "raise it: ulimit -n 4096");
+}
+
+static void look_at_processes(const struct cli *cli, struct finding *finding)
+{
+    (void)cli;
+    look_at_limit(RLIMIT_NPROC, "processes", PROCESSES_WANTED, finding);
+    if (finding->health == HEALTH_WARN)
+        buf_add_string(&finding->fix, "raise it: ulimit -u 4096");
+}
+
+/* Without them trials run as well, but are watched less closely. */
+static void look_at_cgroups(const struct cli *cli, struct finding *finding)
+{
+    (void)cli;
+    if (machine_describe_cgroups(&finding->found))
+        return;
+    buf_add_string(&finding->found, "; limits by smtune itself");
+    buf_add_string(&finding->fix,
+                   "for limits that the kernel keeps, start smtune by "
+                   "`systemd-run --user --scope -p Delegate=yes`");
+}
+
+static void look_at_terminal(const struct cli *cli, struct finding *finding)
+{
+    int columns = term_columns(STDERR_FILENO);
+
+    if (!cli->err_is_terminal)
+        buf_add_string(&finding->found, "none: plain lines are shown");
+    else
+        buf_printf(&finding->found, "%d columns, %s, %s", columns,
+                   term_is_utf8() ? "UTF-8" : "ASCII",
+                   cli->colour_err ? "colour" : "no colour");
+}
+
+const struct doctor_check doctor_checks[] = {
+    {"version", look_at_version},
+    {"shim", look_at_shim},
+    {"kernel", look_at_kernel},
+    {"store", look_at_store},
+    {"file system", look_at_file_system},
+    {"disk space", look_at_space},
+    {"CPUs", look_at_cpus},
+    {"memory", look_at_memory},
+    {"GPUs", look_at_gpus},
+    {"slots", look_at_slots},
+    {"open files", look_at_files},
+    {"processes", look_at_processes},
+    {"cgroups", look_at_cgroups},
+    {"terminal", look_at_terminal},
+    {.name = NULL},
+};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "cli/cmd.h"
+#include "cli/doctor/doctor.h"
+#include "orchestrator/machine/cluster.h"
+
+enum {
+    PATIENCE_MS = 120000,  /* for the queue */
+    AGE_WANTED_MS = 60000, /* MinJobAge, without an accounting */
+    CLOCKS_APART_MS = 2000
+};
+
+struct telling {
+    void (*tell)(void *user, const char *name, const struct finding *finding);
+    void *user;
+};
+
+static void tell(const struct telling *telling, const char *name,
+                 struct finding *finding)
+{
+    telling->tell(telling->user, name, finding);
+    buf_clear(&finding->found);
+    buf_clear(&finding->fix);
+    finding->health = HEALTH_OK;
+}
+
+static void advise(struct finding *finding, enum health health, const char *fix)
+{
+    finding->health = health;
+    buf_add_string(&finding->fix, fix);
+}
+
+/* ---- what it is ---- */
+
+static void tell_silence(const struct telling *telling,
+                         const struct doctor_cluster *ask,
+                         const struct err *err)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+
+    buf_add_string(&finding.found, err->text);
+    advise(&finding,
+           ask->url != NULL || ask->is_tried ? HEALTH_FAIL : HEALTH_WARN,
+           ask->url != NULL
+               ? "see that slurmrestd runs there and lets you in (SLURM_JWT, "
+                 "SLURM_USER_NAME)"
+               : "`scontrol ping` says whether the controller is up; "
+                 "SLURM_CONF names the cluster's file where it lies elsewhere");
+    tell(telling, "Slurm", &finding);
+}
+
+static void tell_site(const struct telling *telling,
+                      const struct slurm_site *site, int64_t answer_ms)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+
+    buf_printf(&finding.found, "%s", site->version);
+    if (site->cluster[0] != '\0')
+        buf_printf(&finding.found, ", cluster %s", site->cluster);
+    buf_printf(&finding.found, ", %s; it answers in ",
+               site->has_accounting ? "with accounting" : "no accounting");
+    units_add_duration(answer_ms, &finding.found);
+    tell(telling, "Slurm", &finding);
+}
+
+/* slurmrestd tells none of them. */
+static void tell_limits(const struct telling *telling,
+                        const struct slurm_site *site)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+
+    if (site->array_max == 0 && site->jobs_max == 0)
+        return;
+    buf_printf(&finding.found,
+               "arrays of %d tasks at most, %d jobs of all users together; "
+               "what has ended is known for ",
+               site->array_max > 0 ? site->array_max - 1 : 0, site->jobs_max);
+    units_add_duration(site->job_age_ms, &finding.found);
+    if (!site->has_accounting && site->job_age_ms < AGE_WANTED_MS)
+        advise(&finding, HEALTH_WARN,
+               "where an attempt leaves no word, nobody can tell how it ended: "
+               "ask for a MinJobAge of 60 or more, or for an accounting");
+    tell(telling, "job limits", &finding);
+}
+
+static void tell_partition(const struct telling *telling,
+                           const struct slurm_partition *partition)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct buf *found = &finding.found;
+
+    buf_printf(found, "%s%s: %d node%s of %d CPUs, ", partition->name,
+               partition->is_default ? " (default)" : "", partition->nodes,
+               partition->nodes == 1 ? "" : "s", partition->node_cpus);
+    units_add_bytes(partition->node_memory_bytes, found);
+    if (partition->node_gpus > 0)
+        buf_printf(found, ", up to %d GPUs", partition->node_gpus);
+    if (partition->max_time_ms > 0) {
+        buf_add_string(found, "; jobs of at most ");
+        units_add_duration(partition->max_time_ms, found);
+    } else {
+        buf_add_string(found, "; jobs of any length");
+    }
+    if (partition->default_time_ms > 0) {
+        buf_add_string(found, ", of ");
+        units_add_duration(partition->default_time_ms, found);
+        buf_add_string(found, " if not said");
+    }
+    if (!partition->is_up) {
+        buf_add_string(found, "; it is not up");
+        finding.health = HEALTH_WARN;
+    }
+    tell(telling, "partition", &finding);
+}
+
+/* ---- what a job tells ---- */
+
+/* The steps that are left when one was not reached are not told of. */
+static void tell_failure(const struct telling *telling,
+                         const struct cluster_trial *trial, const char *folder)
+{
+    static const struct {
+        const char *what, *fix;
+    } stages[] = {
+        [CLUSTER_REFUSED] = {"the job was not taken",
+                             "--partition names another partition"},
+        [CLUSTER_WAITING] = {"the job was still waiting after two minutes",
+                             "--partition names another partition, or try "
+                             "again later"},
+        [CLUSTER_UNSEEN] = {"the job started, but nothing of it is seen here",
+                            "the store's folder, and that of smtune itself, "
+                            "have to be on a file system that all nodes "
+                            "share (--store)"},
+        [CLUSTER_MUTE] = {"smtune-shim started, but its command gave no answer",
+                          "the store's folder has to be on a file system that "
+                          "all nodes share (--store)"},
+        [CLUSTER_ENDED] = {"", ""},
+    };
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+
+    buf_printf(&finding.found, "%s (%s): %s", stages[trial->stage].what, folder,
+               trial->text);
+    advise(&finding,
+           trial->stage == CLUSTER_WAITING ? HEALTH_WARN : HEALTH_FAIL,
+           stages[trial->stage].fix);
+    tell(telling, "probe", &finding);
+}
+
+static void tell_clocks(const struct telling *telling,
+                        const struct cluster_trial *trial)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    int64_t apart_ms = llabs(trial->clock_ahead_ms);
+
+    if (apart_ms <= trial->clock_error_ms) {
+        buf_add_string(&finding.found, "the same time, to ");
+        units_add_duration(trial->clock_error_ms, &finding.found);
+    } else {
+        units_add_duration(apart_ms, &finding.found);
+        buf_printf(&finding.found, " %s ours",
+                   trial->clock_ahead_ms > 0 ? "ahead of" : "behind");
+    }
+    if (apart_ms > trial->clock_error_ms + CLOCKS_APART_MS)
+        advise(&finding, HEALTH_WARN,
+               "smtune goes by no clock but its own, yet times in its tables "
+               "will not fit: have it set (NTP)");
+    tell(telling, "probe clock", &finding);
+}
+
+static void tell_locks(const struct telling *telling,
+                       const struct cluster_trial *trial)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    bool locks =
+        trial->lock_there != CLUSTER_FAILS && trial->lock_here == CLUSTER_HOLDS;
+
+    buf_printf(&finding.found, "O_EXCL %s across machines, flock %s",
+               trial->exclusive == CLUSTER_HOLDS ? "holds" : "fails",
+               locks ? "too" : "does not");
+    if (trial->exclusive != CLUSTER_HOLDS)
+        advise(&finding, HEALTH_FAIL,
+               "a trial could run twice: keep the store on another file "
+               "system (--store)");
+    else if (!locks)
+        advise(&finding, HEALTH_WARN,
+               "smtune goes by signs of life instead: what dies on a node is "
+               "noticed later");
+    tell(telling, "probe locks", &finding);
+}
+
+static void tell_trial(const struct telling *telling,
+                       const struct cluster_trial *trial, const char *folder)
+{
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+
+    buf_printf(&finding.found, "smtune-shim started on %s, ", trial->node);
+    units_add_duration(trial->wait_ms, &finding.found);
+    buf_add_string(&finding.found, " after the job was submitted");
+    tell(telling, "probe start", &finding);
+
+    buf_printf(&finding.found, "%s: a file was answered in ", folder);
+    units_add_duration(trial->round_ms, &finding.found);
+    buf_add_string(&finding.found, ", the end of the command seen after ");
+    units_add_duration(trial->exit_ms, &finding.found);
+    tell(telling, "probe files", &finding);
+    tell_clocks(telling, trial);
+    tell_locks(telling, trial);
+}
+
+static void try_it(const struct telling *telling, const struct cli *cli,
+                   const struct doctor_cluster *ask)
+{
+    char *folder = doctor_nearest_directory(cli->store);
+    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct cluster_trial trial;
+    struct err err;
+
+    if (cluster_try(&(struct cluster_trial_ask){.url = ask->url,
+                                                .partition = ask->partition,
+                                                .directory = folder,
+                                                .patience_ms = PATIENCE_MS},
+                    &trial, &err) != 0) {
+        buf_add_string(&finding.found, err.text);
+        finding.health = HEALTH_FAIL;
+        tell(telling, "probe", &finding);
+    } else if (trial.stage != CLUSTER_ENDED) {
+        tell_failure(telling, &trial, folder);
+    } else {
+        tell_trial(telling, &trial, folder);
+    }
+    free(folder);
+}
+
+void doctor_look_at_cluster(const struct cli *cli,
+                            const struct doctor_cluster *ask,
+                            void (*tell_one)(void *user, const char *name,
+                                             const struct finding *finding),
+                            void *user)
+{
+    const struct telling telling = {tell_one, user};
+    struct slurm_site site;
+    int64_t answer_ms;
+    struct err err;
+
+    if (!ask->is_tried && !cluster_is_near(ask->url))
+        return;
+    if (cluster_describe(ask->url, &site, &answer_ms, &err) != 0) {
+        tell_silence(&telling, ask, &err);
+        return;
+    }
+    tell_site(&telling, &site, answer_ms);
+    tell_limits(&telling, &site);
+    for (size_t i = 0; i < site.partition_count; i++)
+        tell_partition(&telling, &site.partitions[i]);
+    slurm_site_clear(&site);
+    if (ask->is_tried)
+        try_it(&telling, cli, ask);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drive/drive.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/conf/diag.h"
+#include "base/mem.h"
+#include "cli/drive/run_below.h"
+#include "cli/drive/run_end.h"
+#include "cli/drive/watcher.h"
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/run/revision.h"
+#include "orchestrator/run/run.h"
+#include "store/store.h"
+
+static void on_trial_ended(void *user, const struct engine_trial *trial,
+                           const struct engine_status *status)
+{
+    watcher_trial_ended(user, trial, status);
+}
+
+static void on_tick(void *user, const struct engine_status *status)
+{
+    watcher_tick(user, status);
+}
+
+static void on_warning(void *user, const char *text)
+{
+    watcher_message(user, text);
+}
+
+static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
+                 struct engine_result *result, struct err *err)
+{
+    const struct spec spec = {run->experiment, run->workflow};
+    struct watcher *watcher =
+        watcher_create(cli, &spec, run->name, run->store, run->id, err);
+    struct engine_events events = {.trial_ended = on_trial_ended,
+                                   .tick = on_tick,
+                                   .warn = on_warning,
+                                   .user = watcher};
+    int status = -1;
+
+    if (watcher != NULL)
+        status = engine_run(run, &events, stop_at_once, result, err);
+    watcher_destroy(watcher);
+    return status;
+}
+
+static int copy_revision(void *user, const struct run_row *row)
+{
+    *(char **)user = mem_copy_string(row->revision);
+    return 0;
+}
+
+/* Where it cannot be written down, the run goes on without. */
+static void note_revision(const struct cli *cli, struct run *run)
+{
+    char *now = revision_of(run->work_directory), *before = NULL;
+    struct err err;
+
+    if (now != NULL &&
+        store_get_run_uncounted(run->store, run->id, copy_revision, &before,
+                                &err) == 0 &&
+        strcmp(before, now) != 0) {
+        if (before[0] != '\0' && !cli->quiet)
+            fprintf(stderr,
+                    "smtune: the code is at %s now; before, the run had %s\n",
+                    now, before);
+        if (revision_record(run, now, &err) != 0)
+            fprintf(stderr, "smtune: cannot write down the code's commit: %s\n",
+                    err.text);
+    }
+    free(before);
+    free(now);
+}
+
+int drive_run(const struct cli *cli, struct run *run, struct err *err)
+{
+    const struct spec spec = {run->experiment, run->workflow};
+    struct engine_result result;
+
+    if (run->workflow != NULL)
+        run_below_tell(run->store, run->id, json_pack("{s:s}", "op", "resume"));
+    /* A terminal that goes away is no reason to stop. */
+    signal(SIGHUP, SIG_IGN);
+    note_revision(cli, run);
+    if (drive(cli, run, false, &result, err) != 0)
+        return err_prefix(err,
+                          "run '%s' could not go on (smtune resume %s "
+                          "tries again)",
+                          run->name, run->name);
+    return run_end_print(cli,
+                         &(struct run_end){.store = run->store,
+                                           .run = run->id,
+                                           .name = run->name,
+                                           .spec = &spec,
+                                           .result = &result},
+                         err);
+}
+
+int drive_print_diags(const struct cli *cli, struct diags *diags)
+{
+    struct buf text = BUF_INIT;
+
+    if (diags_count(diags) == 0)
+        return -1;
+    diags_render(diags, cli->colour_err, &text);
+    fputs(buf_text(&text), stderr);
+    buf_clear(&text);
+    return err_exit_status(ERR_FILE);
+}
+
+/* Of a file that is right, what it says and can hardly mean. */
+static void print_warnings(const struct cli *cli, const char *path,
+                           const struct spec *spec)
+{
+    struct diags *warnings;
+
+    if (cli->quiet)
+        return;
+    warnings = diags_create(path);
+    diags_make_warnings(warnings);
+    spec_warn(spec, warnings);
+    drive_print_diags(cli, warnings);
+    diags_destroy(warnings);
+}
+
+int drive_load(const struct cli *cli, const char *path,
+               const struct opt_texts *set, struct spec *spec, struct err *err)
+{
+    struct diags *diags = diags_create(path);
+    int status = 0;
+
+    if (spec_load(spec, path, set->items, set->count, diags, err) != 0)
+        status = drive_print_diags(cli, diags);
+    else
+        print_warnings(cli, path, spec);
+    diags_destroy(diags);
+    return status;
+}
+
+static int copy_spec_path(void *user, const struct run_row *row)
+{
+    *(char **)user = mem_copy_string(row->spec_path);
+    return 0;
+}
+
+struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
+                       struct err *err)
+{
+    char *path = NULL;
+    struct diags *diags;
+    struct run *run;
+
+    if (store_get_run_uncounted(store, id, copy_spec_path, &path, err) != 0)
+        return NULL;
+    diags = diags_create(path);
+    run = run_open(store, id, diags, err);
+    if (run == NULL && drive_print_diags(cli, diags) > 0)
+        diags_to_err(diags, err);
+    diags_destroy(diags);
+    free(path);
+    return run;
+}
+
+int drive_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_WRITE, err);
+    struct engine_result result;
+    struct run *run;
+    int status = -1;
+
+    if (store == NULL)
+        return -1;
+    run = drive_open(cli, store, id, err);
+    if (run != NULL) {
+        status = drive(cli, run, true, &result, err);
+        if (status == 0)
+            fprintf(stderr,
+                    "smtune: run '%s' had no engine any more; it is "
+                    "stopped (go on with it: smtune resume %s)\n",
+                    run->name, run->name);
+        run_close(run);
+    }
+    store_close(store);
+    return status;
+}

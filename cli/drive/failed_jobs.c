@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drive/failed_jobs.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/show/jobs/run_jobs.h"
+#include "orchestrator/job/states.h"
+#include "store/store.h"
+
+enum { TAIL_BYTES = 4096, TAIL_LINES = 5, LINE_BYTES = 300 };
+
+struct printing {
+    const struct run_view *view;
+    const struct step_list *list; /* NULL: of an experiment */
+    char **first;
+    struct err *err;
+};
+
+struct last_attempt {
+    char *cause, *text, *directory;
+};
+
+static void forget(struct last_attempt *last)
+{
+    free(last->cause);
+    free(last->text);
+    free(last->directory);
+    *last = (struct last_attempt){NULL};
+}
+
+static int keep_attempt(void *user, const struct attempt_row *row)
+{
+    struct last_attempt *last = user;
+
+    forget(last);
+    last->cause = mem_copy_string(row->cause != NULL ? row->cause : "unknown");
+    last->text = mem_copy_string(row->text != NULL ? row->text : "");
+    last->directory = mem_copy_string(row->directory);
+    return 0;
+}
+
+/* Where the last lines begin. */
+static const char *last_lines(const char *text, size_t length)
+{
+    const char *at = text + length;
+    int lines = 0;
+
+    while (at > text && lines < TAIL_LINES) {
+        at--;
+        lines += at > text && at[-1] == '\n';
+    }
+    return at;
+}
+
+static void print_lines(const char *at)
+{
+    struct buf line = BUF_INIT;
+
+    while (*at != '\0') {
+        size_t bytes = strcspn(at, "\n");
+
+        text_escape(at, bytes, &line);
+        fprintf(stderr, "    %s\n", buf_text(&line));
+        buf_truncate(&line, 0);
+        at += bytes + (at[bytes] == '\n');
+    }
+    buf_clear(&line);
+}
+
+/* The end of an attempt's log, and its length; 0 where nothing is there. */
+static size_t read_tail(struct store *store, const struct last_attempt *last,
+                        char text[TAIL_BYTES + 1])
+{
+    char *path =
+        mem_printf("%s/%s/log", store_directory(store), last->directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    ssize_t length = 0;
+
+    if (size > 0)
+        length = pread(fd, text, TAIL_BYTES,
+                       size > TAIL_BYTES ? size - TAIL_BYTES : 0);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    length = length > 0 ? length : 0;
+    text[length] = '\0';
+    return (size_t)length;
+}
+
+static void print_tail(struct store *store, const struct last_attempt *last)
+{
+    char text[TAIL_BYTES + 1];
+    size_t length = read_tail(store, last, text);
+
+    print_lines(last_lines(text, length));
+}
+
+static void print_attempt(const struct printing *printing, const char *name,
+                          const struct last_attempt *last)
+{
+    fprintf(stderr, "\n%s failed (%s)%s%s\n", name, last->cause,
+            last->text[0] != '\0' ? ": " : "", last->text);
+    print_tail(printing->view->store, last);
+}
+
+/* Of a job that failed without an attempt: its step says why. */
+static void print_unstarted(const struct printing *printing, const char *name,
+                            const struct trial_row *job)
+{
+    const struct step_list *list = printing->list;
+    const char *reason = NULL;
+
+    if (list != NULL && job->step >= 0 && (size_t)job->step < list->count)
+        reason = list->lines[job->step].reason;
+    fprintf(stderr, "\n%s failed%s %s\n", name, reason != NULL ? ":" : ",",
+            reason != NULL ? reason : "and never started");
+}
+
+/* "train[3]", or "trial 3". */
+static void print_name(const struct printing *printing,
+                       const struct trial_row *job, struct buf *name)
+{
+    if (printing->list != NULL)
+        run_jobs_print_name(printing->list, job, name);
+    else
+        buf_printf(name, "trial %" PRId64, job->number);
+}
+
+static int print_job(void *user, const struct trial_row *job)
+{
+    const struct printing *printing = user;
+    const struct run_view *view = printing->view;
+    struct last_attempt last = {NULL};
+    struct buf name = BUF_INIT;
+    int result = store_each_attempt(view->store, view->row.id, job->job,
+                                    keep_attempt, &last, printing->err);
+
+    if (result == 0) {
+        print_name(printing, job, &name);
+        if (last.directory != NULL)
+            print_attempt(printing, buf_text(&name), &last);
+        else
+            print_unstarted(printing, buf_text(&name), job);
+        if (*printing->first == NULL)
+            *printing->first = mem_copy_string(buf_text(&name));
+    }
+    forget(&last);
+    buf_clear(&name);
+    return result;
+}
+
+int failed_jobs_print(const struct run_view *view, const struct step_list *list,
+                      int64_t limit, char **first, struct err *err)
+{
+    const struct trial_query query = {.run = view->row.id,
+                                      .order = ORDER_NUMBER,
+                                      .state = job_state_names[JOB_FAILED],
+                                      .limit = limit};
+    struct printing printing = {view, list, first, err};
+
+    *first = NULL;
+    return store_each_trial(view->store, &query, print_job, &printing, err);
+}
+
+/* The last line with anything in it; of one that a progress bar wrote over
+ * itself, what was seen in the end. */
+static char *last_line(char *text, size_t length)
+{
+    struct buf line = BUF_INIT;
+    char *begin;
+
+    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
+        length--;
+    begin = text + length;
+    while (begin > text && begin[-1] != '\n' && begin[-1] != '\r')
+        begin--;
+    length -= (size_t)(begin - text);
+    text_escape(begin, length < LINE_BYTES ? length : LINE_BYTES, &line);
+    return line.length > 0 ? buf_take(&line) : NULL;
+}
+
+/* False where there is none. */
+static bool read_last(struct store *store, int64_t run, int64_t number,
+                      struct last_attempt *last)
+{
+    int64_t job;
+
+    return store_find_job(store, run, number, &job, NULL) == 0 &&
+           store_each_attempt(store, run, job, keep_attempt, last, NULL) == 0 &&
+           last->directory != NULL;
+}
+
+static int keep_number(void *user, const struct trial_row *job)
+{
+    *(int64_t *)user = job->number;
+    return 0;
+}
+
+/* One that ended by itself says it best; of others it is known what they met.
+ */
+static char *read_why(struct store *store, const struct last_attempt *last)
+{
+    char text[TAIL_BYTES + 1];
+    char *line = NULL;
+
+    if (last->text[0] == '\0' || strcmp(last->cause, "exit") == 0)
+        line = last_line(text, read_tail(store, last, text));
+    return line != NULL ? line : mem_copy_string(last->text);
+}
+
+char *failed_jobs_first_words(struct store *store, int64_t run)
+{
+    const struct trial_query query = {.run = run,
+                                      .order = ORDER_NUMBER,
+                                      .state = job_state_names[JOB_FAILED],
+                                      .limit = 1};
+    struct last_attempt last = {NULL};
+    int64_t number = 0;
+    char *words = NULL, *why = NULL;
+
+    if (store_each_trial(store, &query, keep_number, &number, NULL) == 0 &&
+        read_last(store, run, number, &last))
+        why = read_why(store, &last);
+    if (why != NULL)
+        words = mem_printf("trial %" PRId64 " (%s)%s%s", number, last.cause,
+                           why[0] != '\0' ? ": " : "", why);
+    free(why);
+    forget(&last);
+    return words;
+}
+
+char *failed_job_last_words(struct store *store, int64_t run, int64_t number)
+{
+    char text[TAIL_BYTES + 1];
+    struct last_attempt last = {NULL};
+    char *line = NULL;
+
+    if (read_last(store, run, number, &last))
+        line = last_line(text, read_tail(store, &last, text));
+    forget(&last);
+    return line;
+}

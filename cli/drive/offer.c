@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drive/offer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cli/cmd.h"
+#include "cli/drive/hint.h"
+#include "cli/show/run/run_outcome.h"
+#include "orchestrator/run/run_earlier.h"
+#include "orchestrator/steps/below.h"
+#include "store/store.h"
+
+/* Yes is what an empty line says; no answer at all is no. */
+static bool ask(const struct run_earlier *earlier)
+{
+    char line[64];
+
+    fprintf(stderr,
+            "smtune: run '%s' of this file is not over (%" PRId64
+            " trials so far)\n"
+            "go on with it? [Y/n] ",
+            earlier->name, earlier->trials);
+    fflush(stderr);
+    if (fgets(line, sizeof(line), stdin) == NULL) {
+        fputc('\n', stderr);
+        return false;
+    }
+    return line[0] == '\n' || line[0] == 'y' || line[0] == 'Y';
+}
+
+static void mention(const struct cli *cli, const struct run_earlier *earlier)
+{
+    struct buf command = BUF_INIT;
+
+    if (cli->quiet)
+        return;
+    hint_add_command(cli, "resume", &command);
+    fprintf(stderr,
+            "smtune: run '%s' of this file is not over (%s %s goes on with "
+            "it); this is another\n",
+            earlier->name, buf_text(&command), earlier->name);
+    buf_clear(&command);
+}
+
+static enum offer_answer retry(const struct run_earlier *earlier,
+                               struct err *err)
+{
+    if (earlier->id == 0)
+        return (enum offer_answer)err_set(
+            err, ERR_NOT_FOUND, "there is no run of this file to go on with");
+    if (!earlier->is_same)
+        return (enum offer_answer)err_set(
+            err, ERR_BUSY,
+            "the file or the --set values are no longer those of run '%s', so "
+            "its results cannot be taken over (smtune retry %s --failed goes "
+            "on with it as it was)",
+            earlier->name, earlier->name);
+    if (earlier->has_engine)
+        return (enum offer_answer)err_set(
+            err, ERR_BUSY,
+            "run '%s' is still running (smtune retry %s --failed does it "
+            "there)",
+            earlier->name, earlier->name);
+    return OFFER_RETRY;
+}
+
+static enum offer_answer resume(const struct run_earlier *earlier,
+                                struct err *err)
+{
+    if (!earlier->is_same)
+        return (enum offer_answer)err_set(
+            err, ERR_BUSY,
+            "run '%s' is of another file or of other --set values, so it "
+            "cannot go on as this one (smtune resume %s goes on with it as it "
+            "was; or choose another --name)",
+            earlier->name, earlier->name);
+    if (!earlier->is_over || earlier->has_failed)
+        return OFFER_RESUME;
+    fprintf(stderr, "smtune: run '%s' is over; there is nothing left to do\n",
+            earlier->name);
+    return OFFER_NOTHING;
+}
+
+static enum offer_answer decide(const struct cli *cli,
+                                const struct offer *offer,
+                                const struct run_earlier *earlier,
+                                struct err *err)
+{
+    bool is_open = !earlier->is_over && !earlier->has_engine;
+
+    if (offer->failed)
+        return retry(earlier, err);
+    if (earlier->id == 0)
+        return OFFER_NEW;
+    if (offer->resume)
+        return resume(earlier, err);
+    if (is_open && !earlier->is_same && offer->order->name != NULL)
+        return (enum offer_answer)err_set(
+            err, ERR_BUSY,
+            "there is a run named '%s' already, of another file or of other "
+            "--set values (smtune resume %s goes on with it as it was; or "
+            "choose another --name)",
+            earlier->name, earlier->name);
+    if (!is_open || !earlier->is_same)
+        return OFFER_NEW;
+    if (isatty(STDIN_FILENO) && cli->err_is_terminal)
+        return ask(earlier) ? OFFER_RESUME : OFFER_NEW;
+    if (offer->order->name == NULL)
+        mention(cli, earlier);
+    return OFFER_NEW;
+}
+
+/* A job's next attempt: what ended well is done, and what has failed is tried
+ * again. */
+static enum offer_answer decide_below(struct store *store,
+                                      const struct offer *offer,
+                                      const struct run_earlier *earlier,
+                                      struct err *err)
+{
+    struct run_outcome outcome = {NULL};
+    enum offer_answer answer = OFFER_RESUME;
+
+    if (earlier->id == 0)
+        return OFFER_NEW;
+    if (run_outcome_read(&outcome, store, earlier->id, err) != 0)
+        return OFFER_ERROR;
+    if (earlier->is_over)
+        answer = run_outcome_status(&outcome) == 0 ? OFFER_NOTHING : OFFER_NEW;
+    else if (earlier->has_failed && offer->spec->workflow != NULL)
+        answer = OFFER_RETRY;
+    run_outcome_clear(&outcome);
+    return answer;
+}
+
+static enum offer_answer ask_record(const struct cli *cli, struct store *store,
+                                    const struct offer *offer,
+                                    struct run_earlier *earlier,
+                                    struct err *err)
+{
+    if (offer->order->parent == 0)
+        return run_find_earlier(store, offer->spec, offer->order, earlier,
+                                err) == 0
+                   ? decide(cli, offer, earlier, err)
+                   : OFFER_ERROR;
+    if (below_check_depth(store, offer->order->parent, err) != 0 ||
+        run_find_below(store, offer->spec, offer->order, earlier, err) != 0)
+        return OFFER_ERROR;
+    return decide_below(store, offer, earlier, err);
+}
+
+enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
+                               int64_t *run, struct err *err)
+{
+    struct err problem;
+    struct store *store = store_open(cli->store, STORE_READ, &problem);
+    struct run_earlier earlier = {0};
+    enum offer_answer answer = OFFER_ERROR;
+
+    *run = 0;
+    if (store == NULL && problem.kind == ERR_NOT_FOUND && !offer->failed &&
+        offer->order->parent == 0)
+        return OFFER_NEW;
+    if (store == NULL)
+        *err = problem;
+    else
+        answer = ask_record(cli, store, offer, &earlier, err);
+    *run = answer == OFFER_RESUME || answer == OFFER_RETRY ? earlier.id : 0;
+    free(earlier.name);
+    store_close(store);
+    return answer;
+}

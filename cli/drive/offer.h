@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_DRIVE_OFFER_H
+#define SMTUNE_CLI_DRIVE_OFFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct cli;
+struct run_order;
+struct spec;
+
+/* What `smtune run` is asked to run. */
+struct offer {
+    const struct spec *spec;
+    const struct run_order *order;
+    bool resume; /* --resume: go on without asking */
+    bool failed; /* --failed: and with what failed, too */
+};
+
+enum offer_answer {
+    OFFER_ERROR = -1,
+    OFFER_NEW,    /* a run is to be made */
+    OFFER_RESUME, /* that of *run, which is else 0, is to go on */
+    OFFER_RETRY,  /* and what has failed in it runs again */
+    OFFER_NOTHING /* it is over, as stderr says */
+};
+
+/*
+ * Where the order is for a job of another run: the run that the job began
+ * before, if there is one, without asking. Else, where the run of that name is
+ * of the same file and not over, offers to go on with it: on a terminal it asks
+ * there. ERR_BUSY where it is asked to go on with one that it cannot.
+ */
+enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
+                               int64_t *run, struct err *err);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/drive/run_again.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cmd.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/run_earlier.h"
+#include "orchestrator/spec/step_change.h"
+#include "orchestrator/spec/workflow.h"
+#include "store/store.h"
+
+struct planning {
+    const struct workflow *workflow;
+    const struct run_order *order;
+    const char *run_name;                          /* the earlier one's */
+    bool *has_results, *changed, *before, *behind; /* [step_count] */
+    struct err *err;
+};
+
+static int on_step(void *user, const struct step_row *row)
+{
+    struct planning *planning = user;
+    int64_t step = workflow_find(planning->workflow, row->name);
+    int state = step_state_find(row->state);
+
+    if (step >= 0)
+        planning->has_results[step] =
+            state == FLOW_SUCCEEDED || state == FLOW_SKIPPED ||
+            (state == FLOW_FAILED &&
+             planning->workflow->flow_steps[step].may_fail);
+    return 0;
+}
+
+static int on_run(void *user, const struct run_row *row)
+{
+    struct planning *planning = user;
+    const struct run_order *order = planning->order;
+    json_t *list =
+        json_parse(row->overrides, strlen(row->overrides), planning->err);
+    size_t count = json_array_size(list);
+    const char **words = mem_array(count, sizeof(*words));
+    int result;
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = json_string_value(json_array_get(list, i));
+    result = step_change_find(
+        planning->workflow,
+        &(struct experiment_source){
+            .text = planning->workflow->source,
+            .length = strlen(planning->workflow->source),
+            .path = planning->workflow->path,
+            .assignments = order->assignments,
+            .assignment_count = order->assignment_count,
+        },
+        &(struct experiment_source){.text = row->spec,
+                                    .length = strlen(row->spec),
+                                    .path = row->spec_path,
+                                    .assignments = words,
+                                    .assignment_count = count},
+        planning->changed, planning->err);
+    free(words);
+    json_decref(list);
+    return result;
+}
+
+/* A step is no longer as it was where one that it needs is not. */
+static void spread_changes(struct planning *planning)
+{
+    size_t count = planning->workflow->step_count;
+    size_t *order = mem_array(count, sizeof(*order));
+    size_t sorted = graph_order(planning->workflow->graph, order);
+
+    for (size_t i = 0; i < sorted; i++) {
+        size_t need_count;
+        const size_t *needs =
+            graph_needs(planning->workflow->graph, order[i], &need_count);
+
+        for (size_t k = 0; k < need_count; k++)
+            planning->changed[order[i]] |= planning->changed[needs[k]];
+    }
+    free(order);
+}
+
+static int check_before(const struct planning *planning, const char *asked)
+{
+    const struct workflow *workflow = planning->workflow;
+
+    for (size_t i = 0; i < workflow->step_count; i++) {
+        const char *name = workflow->steps[i].name;
+
+        if (planning->before[i] && planning->changed[i])
+            return err_set(planning->err, ERR_BUSY,
+                           "step '%s' before '%s' is no longer as it was in "
+                           "run '%s', so its results cannot be taken over "
+                           "(--from %s runs it, too)",
+                           name, asked, planning->run_name, name);
+        if (planning->before[i] && !planning->has_results[i])
+            return err_set(planning->err, ERR_BUSY,
+                           "step '%s' before '%s' has no results in run '%s' "
+                           "(--from %s runs it, too)",
+                           name, asked, planning->run_name, name);
+    }
+    return 0;
+}
+
+static char *make_word(const struct planning *planning, int64_t run,
+                       size_t step, bool is_only)
+{
+    const struct workflow *workflow = planning->workflow;
+    json_t *steps = json_array();
+    json_t *json = json_pack("{sIso}", "run", (json_int_t)run, "steps", steps);
+    struct buf word = BUF_INIT;
+
+    for (size_t i = 0; i < workflow->step_count; i++) {
+        if (i != step && !planning->behind[i] && planning->has_results[i] &&
+            !planning->changed[i])
+            json_array_append_new(steps,
+                                  json_from_text(workflow->steps[i].name));
+    }
+    if (is_only)
+        json_object_set_new(json, "only",
+                            json_from_text(workflow->steps[step].name));
+    buf_add_string(&word, "take_over=");
+    json_print(json, &word);
+    json_decref(json);
+    return buf_take(&word);
+}
+
+static char *plan(struct planning *planning, struct store *store,
+                  const struct run_earlier *earlier, size_t step, bool is_only)
+{
+    const struct workflow *workflow = planning->workflow;
+
+    planning->run_name = earlier->name;
+    graph_mark_ancestors(workflow->graph, step, planning->before);
+    graph_mark_descendants(workflow->graph, step, planning->behind);
+    if (store_each_step(store, earlier->id, on_step, planning, planning->err) !=
+            0 ||
+        store_get_run_uncounted(store, earlier->id, on_run, planning,
+                                planning->err) != 0)
+        return NULL;
+    spread_changes(planning);
+    if (check_before(planning, workflow->steps[step].name) != 0)
+        return NULL;
+    return make_word(planning, earlier->id, step, is_only);
+}
+
+static char *find_and_plan(struct planning *planning, const struct cli *cli,
+                           const struct spec *spec, size_t step, bool is_only)
+{
+    const struct run_order any = {.name = NULL};
+    struct store *store = store_open(cli->store, STORE_READ, planning->err);
+    struct run_earlier earlier = {0};
+    char *word = NULL;
+
+    if (store != NULL &&
+        run_find_earlier(store, spec, &any, &earlier, planning->err) == 0) {
+        if (earlier.id != 0)
+            word = plan(planning, store, &earlier, step, is_only);
+        else
+            err_set(planning->err, ERR_NOT_FOUND,
+                    "there is no run of workflow '%s' whose results could be "
+                    "taken over",
+                    spec->workflow->name);
+    }
+    free(earlier.name);
+    store_close(store);
+    return word;
+}
+
+char *run_again_plan(const struct cli *cli, const struct spec *spec,
+                     const struct run_order *order,
+                     const struct run_again *again, struct err *err)
+{
+    const struct workflow *workflow = spec->workflow;
+    const char *name = again->only != NULL ? again->only : again->from;
+    struct planning planning = {
+        .workflow = workflow, .order = order, .err = err};
+    int64_t step;
+    size_t count;
+    char *word;
+
+    if (workflow == NULL) {
+        err_set(err, ERR_USAGE,
+                "an experiment has no steps: --%s is for "
+                "workflows",
+                again->only != NULL ? "only" : "from");
+        return NULL;
+    }
+    step = workflow_find(workflow, name);
+    if (step < 0) {
+        err_set(err, ERR_NOT_FOUND, "there is no step '%s'", name);
+        return NULL;
+    }
+    count = workflow->step_count;
+    planning.has_results = mem_array(count, sizeof(bool));
+    planning.changed = mem_array(count, sizeof(bool));
+    planning.before = mem_array(count, sizeof(bool));
+    planning.behind = mem_array(count, sizeof(bool));
+    word =
+        find_and_plan(&planning, cli, spec, (size_t)step, again->only != NULL);
+    free(planning.has_results);
+    free(planning.changed);
+    free(planning.before);
+    free(planning.behind);
+    return word;
+}

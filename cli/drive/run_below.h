@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_DRIVE_RUN_BELOW_H
+#define SMTUNE_CLI_DRIVE_RUN_BELOW_H
+
+#include <stdint.h>
+
+#include "base/json.h"
+
+struct store;
+
+/* Sends a request, which it takes over, to the engines of all runs below a run.
+ * Those that have none, or do not answer, are passed over: what they are told
+ * they learn from the run above when they start. */
+void run_below_tell(struct store *store, int64_t run, json_t *request);
+
+#endif

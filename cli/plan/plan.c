@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plan/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/cmd.h"
+#include "cli/drive/warm.h"
+#include "cli/plan/plan_schedule.h"
+#include "cli/plan/plan_workflow.h"
+#include "cli/show/run/slurm_words.h"
+#include "orchestrator/search/plan.h"
+#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/spec.h"
+#include "store/store.h"
+
+enum { TRIALS_SHOWN = 5 };
+
+/* -- For people -----------------------------------------------------------*/
+
+static void print_space(const struct space *space,
+                        const struct space_volume *volume)
+{
+    uint64_t points = space_cardinality(space);
+
+    printf("space     %zu parameters", space_count(space));
+    if (volume->exact)
+        printf(", %" PRIu64 " settings in all", volume->points);
+    else if (points > 0)
+        printf(", at most %" PRIu64 " settings", points);
+    if (volume->fraction < 1.0)
+        printf(", %s%.3g %% of them feasible", volume->exact ? "" : "about ",
+               100.0 * volume->fraction);
+    printf("\n");
+}
+
+static void print_bounds(const struct outcome_bounds *outcome)
+{
+    printf("bound     %s", outcome->metric);
+    if (isfinite(outcome->min))
+        printf(" at least %g", outcome->min);
+    if (isfinite(outcome->min) && isfinite(outcome->max))
+        printf(" and");
+    if (isfinite(outcome->max))
+        printf(" at most %g", outcome->max);
+    printf("\n");
+}
+
+static void print_budget(const struct experiment *experiment)
+{
+    const struct budget *budget = &experiment->budget;
+    char text[32];
+
+    printf("budget    ");
+    if (budget->trials > 0)
+        printf("%" PRId64 " trials", budget->trials);
+    else
+        printf("any number of trials");
+    if (experiment_parallel(experiment) > 0)
+        printf(", %" PRId64 " at a time", experiment_parallel(experiment));
+    if (budget->resource > 0)
+        printf(", at most %" PRId64 " %.*s", budget->resource,
+               units_length(experiment->schedule.resource, budget->resource),
+               experiment->schedule.resource);
+    if (budget->time_ms > 0) {
+        units_format_duration(budget->time_ms, text, sizeof(text));
+        printf(", at most %s", text);
+    }
+    if (budget->has_target)
+        printf(", until %s is %g", experiment->objectives[0].metric,
+               budget->target);
+    if (budget->no_improvement > 0)
+        printf(", until %" PRId64 " trials in a row are no better",
+               budget->no_improvement);
+    if (budget->failures > 0)
+        printf(", until %" PRId64 " trials failed", budget->failures);
+    if (budget->convergence)
+        printf(", until nothing better is to be expected");
+    printf("\n");
+}
+
+static void print_resources(const struct experiment *experiment)
+{
+    const struct resources *resources = &experiment->task.resources;
+    struct buf words = BUF_INIT;
+    char text[32];
+
+    slurm_word_list(&experiment->executor, &resources->slurm, &words);
+    printf("trial     %s executor%s", experiment->executor.name,
+           buf_text(&words));
+    buf_clear(&words);
+    if (resources->nodes > 1)
+        printf(", %d nodes", resources->nodes);
+    if (resources->cpus > 0)
+        printf(", %d CPU%s", resources->cpus, resources->cpus == 1 ? "" : "s");
+    if (resources->gpus > 0)
+        printf(", %d GPU%s", resources->gpus, resources->gpus == 1 ? "" : "s");
+    if (resources->tasks > 1)
+        printf(", %d ranks", resources->tasks);
+    if (resources->memory_bytes > 0) {
+        units_format_bytes(resources->memory_bytes, text, sizeof(text));
+        printf(", at most %s of memory", text);
+    }
+    if (resources->time_ms > 0) {
+        units_format_duration(resources->time_ms, text, sizeof(text));
+        printf(", at most %s", text);
+    }
+    printf("\n");
+}
+
+static int print_text(const struct experiment *experiment,
+                      const struct warm_start *warm, struct plan *plan,
+                      int64_t shown, struct err *err)
+{
+    struct plan_trial trial;
+    int result = 1;
+
+    printf("plan for  %s\n", experiment->name);
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        printf("goal      %s %s\n",
+               experiment->objectives[i].maximize ? "maximize" : "minimize",
+               experiment->objectives[i].metric);
+    for (size_t i = 0; i < experiment->outcome_count; i++)
+        print_bounds(&experiment->outcomes[i]);
+    printf("search    %s, seed %" PRIu64 " (%s)\n", plan_method(plan),
+           experiment->search.seed, plan_reason(plan));
+    warm_print(stdout, "begins    ", experiment, warm);
+    print_budget(experiment);
+    plan_schedule_print(experiment, plan);
+    print_space(experiment->space, plan_volume(plan));
+    print_resources(experiment);
+    printf("first trials\n");
+    for (int64_t i = 0; i < shown && result == 1; i++) {
+        result = plan_next(plan, &trial, err);
+        if (result == 1)
+            printf("%6" PRId64 "  %s\n", trial.number, trial.command);
+    }
+    return result < 0 ? -1 : 0;
+}
+
+/* -- For programs ---------------------------------------------------------*/
+
+static json_t *trial_json(const struct space *space,
+                          const struct plan_trial *trial)
+{
+    return json_pack("{s:I, s:o, s:o}", "id", (json_int_t)trial->number,
+                     "params", setting_json(space, trial->point), "command",
+                     json_from_text(trial->command));
+}
+
+static int print_json(const struct experiment *experiment,
+                      const struct warm_start *warm, struct plan *plan,
+                      int64_t shown, struct err *err)
+{
+    const struct space_volume *volume = plan_volume(plan);
+    json_t *first = json_array();
+    struct buf text = BUF_INIT;
+    struct plan_trial trial;
+    int result = 1;
+    json_t *json;
+
+    for (int64_t i = 0; i < shown && result == 1; i++) {
+        result = plan_next(plan, &trial, err);
+        if (result == 1)
+            json_array_append_new(first, trial_json(experiment->space, &trial));
+    }
+    json = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:o, s:o, "
+        "s:{s:f, s:b}, s:o}",
+        "name", experiment->name, "executor", experiment->executor.name,
+        "slurm",
+        slurm_words_json(&experiment->executor,
+                         &experiment->task.resources.slurm),
+        "trials", json_int_unless(experiment->budget.trials, 0), "parallel",
+        json_int_unless(experiment_parallel(experiment), 0), "search", "method",
+        plan_method(plan), "reason", plan_reason(plan), "seed",
+        (json_int_t)experiment->search.seed, "warm_start",
+        warm_to_json(experiment, warm), "schedule",
+        plan_schedule_json(experiment, plan), "brackets",
+        plan_brackets_json(plan), "volume", "fraction", volume->fraction,
+        "exact", (int)volume->exact, "first", first);
+    json_print_pretty(json, &text);
+    fputs(buf_text(&text), stdout);
+    json_decref(json);
+    buf_clear(&text);
+    return result < 0 ? -1 : 0;
+}
+
+static int print_experiment(const struct cli *cli,
+                            const struct experiment *experiment, int64_t shown,
+                            struct err *err)
+{
+    struct warm_start *warm;
+    struct plan *plan = NULL;
+    int result = -1;
+
+    if (warm_read(cli, experiment, &warm, err) == 0)
+        plan = plan_create(experiment, warm, err);
+    if (plan != NULL)
+        result = cli->output == OUTPUT_TABLE
+                     ? print_text(experiment, warm, plan, shown, err)
+                     : print_json(experiment, warm, plan, shown, err);
+    plan_destroy(plan);
+    warm_start_destroy(warm);
+    return result;
+}
+
+int plan_print(const struct cli *cli, const struct spec *spec, int64_t shown,
+               struct err *err)
+{
+    if (spec->workflow != NULL)
+        return plan_workflow_print(cli, spec->workflow, shown, err);
+    return print_experiment(cli, spec->experiment,
+                            shown > 0 ? shown : TRIALS_SHOWN, err);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_PLAN_PLAN_SCHEDULE_H
+#define SMTUNE_CLI_PLAN_PLAN_SCHEDULE_H
+
+#include "base/json.h"
+
+struct experiment;
+struct plan;
+
+/* What a run's schedule comes to, as a part of `smtune plan`. */
+
+/* Lines to stdout; none without a schedule. */
+void plan_schedule_print(const struct experiment *experiment,
+                         const struct plan *plan);
+
+/* The schedule, or null; and its brackets with their rungs, a list. */
+json_t *plan_schedule_json(const struct experiment *experiment,
+                           const struct plan *plan);
+json_t *plan_brackets_json(const struct plan *plan);
+
+#endif

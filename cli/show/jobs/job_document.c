@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/show/jobs/job_document.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/show/jobs/job_command.h"
+#include "cli/show/jobs/job_matrix.h"
+#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/run_jobs.h"
+#include "cli/show/jobs/run_steps.h"
+#include "cli/show/jobs/trial_document.h"
+#include "cli/term/json_fields.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/steps/cache.h"
+
+struct job_document {
+    const struct cli *cli;
+    struct document *document;
+    const struct run_view *view;
+    const struct run_steps *steps;
+    int64_t step;
+    int64_t job; /* its id */
+    struct err *err;
+};
+
+static json_t *parse(const char *text)
+{
+    return text == NULL ? NULL : json_parse(text, strlen(text), NULL);
+}
+
+/* For people without what is not known. */
+static int add_known(const struct job_document *this,
+                     const struct column *columns, const struct value *cells,
+                     size_t count)
+{
+    struct column *known = mem_array(count, sizeof(*known));
+    struct value *values = mem_array(count, sizeof(*values));
+    bool all = this->cli->output != OUTPUT_TABLE;
+    size_t kept = 0;
+    int status;
+
+    for (size_t i = 0; i < count; i++) {
+        bool is_unset = columns[i].type == COLUMN_TIME && cells[i].integer == 0;
+
+        if (!all && (cells[i].type == VALUE_NULL || is_unset))
+            continue;
+        known[kept] = columns[i];
+        values[kept++] = cells[i];
+    }
+    status =
+        document_fields(this->document, NULL, known, values, kept, this->err);
+    free(known);
+    free(values);
+    return status;
+}
+
+/* The step in the file; NULL: not known. */
+static const struct step *step_of(const struct job_document *this, int64_t step)
+{
+    const struct workflow *workflow = this->steps->spec.workflow;
+
+    return workflow != NULL && step >= 0 && (size_t)step < workflow->step_count
+               ? &workflow->steps[step]
+               : NULL;
+}
+
+/* What it runs, as its file has it; NULL: nothing, or it is not known. */
+static const char *command_of(const struct job_document *this, int64_t step)
+{
+    const struct step *its = step_of(this, step);
+
+    if (its == NULL || its->task.command == NULL)
+        return its != NULL ? its->file : NULL;
+    return template_source(its->task.command);
+}
+
+/* "pipeline.yaml:14" */
+static char *place_of(const struct job_document *this, int64_t step)
+{
+    const struct step *its = step_of(this, step);
+    const char *path = this->view->row.spec_path;
+
+    return its == NULL || path[0] == '\0'
+               ? NULL
+               : mem_printf("%s:%d", path, its->place.line);
+}
+
+/* ---- one job ---- */
+
+struct cached_search {
+    int64_t job;
+    char *text;
+};
+
+static int take_cached(void *user, const struct cached_row *row)
+{
+    struct cached_search *search = user;
+
+    if (row->job == search->job && search->text == NULL)
+        search->text =
+            mem_printf("job %" PRId64 " of run %s", row->number, row->run);
+    return 0;
+}
+
+/* The job whose result it took; NULL: it ran itself. */
+static char *cached_source(const struct job_document *this,
+                           const struct trial_row *job)
+{
+    struct cached_search search = {.job = job->cached_from};
+
+    if (job->cached_from == 0 || job->cache_key == NULL)
+        return NULL;
+    store_each_cached(this->view->store, job->cache_key, 0, take_cached,
+                      &search, NULL);
+    return search.text != NULL ? search.text
+                               : mem_copy_string("a run that is gone");
+}
+
+static const struct column job_columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"job", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"cause", NULL, COLUMN_TEXT, NULL},
+    {"reason", NULL, COLUMN_TEXT, NULL},
+    {"step", NULL, COLUMN_TEXT, NULL},
+    {"copy", NULL, COLUMN_NUMBER, NULL},
+    {"round", NULL, COLUMN_NUMBER, NULL},
+    {"place", "file", COLUMN_TEXT, NULL},
+    {"command", NULL, COLUMN_TEXT, NULL},
+    {"created", NULL, COLUMN_TIME, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
+    {"retry_at", NULL, COLUMN_TIME, NULL},
+    {"cached_from", "result of", COLUMN_TEXT, NULL},
+    {"directory", "files", COLUMN_TEXT, NULL},
+};
+
+static int64_t took_ms(const struct job_document *this,
+                       const struct trial_row *job)
+{
+    bool is_live = this->view->engine_pid > 0 &&
+                   strcmp(job->state, job_state_names[JOB_RUNNING]) == 0;
+
+    if (job->started_ms == 0)
+        return -1;
+    if (job->ended_ms != 0)
+        return job->ended_ms - job->started_ms;
+    return is_live ? clock_wall_ms() - job->started_ms : -1;
+}
+
+static int add_fields(const struct job_document *this,
+                      const struct trial_row *job)
+{
+    const struct step_line *line = &this->steps->list.lines[job->step];
+    char *run = store_run_directory(this->view->store, this->view->row.name);
+    char *directory = mem_printf("%s/trials/%" PRId64, run, job->number);
+    char *place = place_of(this, job->step);
+    char *cached = cached_source(this, job);
+    char *command = job_command(this->view, this->steps, job);
+    bool is_due =
+        strcmp(job->state, job_state_names[JOB_WAITING]) == 0 && job->due_ms;
+    struct buf name = BUF_INIT;
+    int status;
+
+    run_jobs_print_name(&this->steps->list, job, &name);
+    status = add_known(
+        this, job_columns,
+        (const struct value[ARRAY_LEN(job_columns)]){
+            value_int(job->number),
+            value_text(buf_text(&name)),
+            value_text(job->state),
+            value_text_unless_empty(job->cause),
+            line->is_many ? value_null()
+                          : value_text_unless_empty(line->reason),
+            value_text(line->name),
+            value_int_if(line->is_many, job->copy),
+            value_int_if(job->round > 0, job->round),
+            value_text_unless_empty(place),
+            value_text_unless_empty(
+                command != NULL ? command : command_of(this, job->step)),
+            value_int(job->created_ms),
+            value_int(job->started_ms),
+            value_int(job->ended_ms),
+            value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
+            value_int(is_due ? job->due_ms : 0),
+            value_text_unless_empty(cached),
+            value_text(directory),
+        },
+        ARRAY_LEN(job_columns));
+    buf_clear(&name);
+    free(command);
+    free(cached);
+    free(place);
+    free(directory);
+    free(run);
+    return status;
+}
+
+static int add_matrix(const struct job_document *this,
+                      const struct trial_row *job)
+{
+    json_t *axes = job_matrix_read(this->view, job->step);
+    json_t *values = job_matrix_values(axes, job->copy);
+    int status = json_fields_add(this->document, "matrix", values, this->err);
+
+    json_decref(values);
+    json_decref(axes);
+    return status;
+}
+
+static int add_job(void *user, const struct trial_row *job)
+{
+    struct job_document *this = user;
+    json_t *rounds = parse(job->rounds);
+    json_t *outputs = parse(job->outputs);
+    int status = -1;
+
+    if (job->step >= 0 && (size_t)job->step < this->steps->list.count)
+        status = add_fields(this, job);
+    if (status == 0)
+        status = add_matrix(this, job);
+    if (status == 0)
+        status = json_fields_add(this->document, "rounds", rounds, this->err);
+    if (status == 0)
+        json_object_del(outputs, CACHE_HASHES);
+    if (status == 0)
+        status = json_fields_add(this->document, "outputs", outputs, this->err);
+    json_decref(rounds);
+    json_decref(outputs);
+    return status;
+}
+
+/* ---- the runs below it ---- */
+
+static const struct column below_columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},   {"name", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL}, {"done", NULL, COLUMN_NUMBER, NULL},
+    {"jobs", "of", COLUMN_NUMBER, NULL},
+};
+
+static int add_below(void *user, const struct run_row *run)
+{
+    struct job_document *this = user;
+    int64_t pid;
+
+    if (run->parent_id != this->view->row.id || run->parent_job != this->job)
+        return 0;
+    return document_row(
+        this->document,
+        (const struct value[ARRAY_LEN(below_columns)]){
+            value_int(run->id),
+            value_text(run->name),
+            value_text(run_state_shown(this->view->store, run, &pid)),
+            value_int(run_done(run)),
+            value_int(run->trials),
+        },
+        this->err);
+}
+
+static int add_runs_below(struct job_document *this)
+{
+    document_begin_list(this->document, "runs_below", below_columns,
+                        ARRAY_LEN(below_columns));
+    if (store_each_run_below(this->view->store, this->view->row.id, add_below,
+                             this, this->err) < 0)
+        return -1;
+    return document_end_list(this->document, this->err);
+}
+
+static int show_job(struct job_document *this, int64_t number)
+{
+    const struct trial_query query = {.run = this->view->row.id,
+                                      .number = number};
+
+    if (store_each_trial(this->view->store, &query, add_job, this, this->err) !=
+            0 ||
+        remarks_add(this->document, this->cli, this->view, this->job,
+                    this->err) != 0 ||
+        trial_document_add_attempts(this->document, this->view, this->job,
+                                    this->err) != 0 ||
+        add_runs_below(this) != 0)
+        return -1;
+    return trial_document_add_metrics(this->document, this->view, this->job,
+                                      this->err);
+}
+
+/* ---- a step ---- */
+
+static const struct column step_columns[] = {
+    {"step", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"note", NULL, COLUMN_TEXT, NULL},
+    {"copies", NULL, COLUMN_NUMBER, NULL},
+    {"place", "file", COLUMN_TEXT, NULL},
+    {"command", NULL, COLUMN_TEXT, NULL},
+    {"began", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
+};
+
+static int add_step(const struct job_document *this)
+{
+    const struct step_line *line = &this->steps->list.lines[this->step];
+    int64_t ms = step_line_duration_ms(
+        line, this->view->engine_pid > 0 ? clock_wall_ms() : 0);
+    char *place = place_of(this, this->step);
+    struct buf note = BUF_INIT;
+    int status;
+
+    step_list_print_note(&this->steps->list, (size_t)this->step, &note);
+    status =
+        add_known(this, step_columns,
+                  (const struct value[ARRAY_LEN(step_columns)]){
+                      value_text(line->name),
+                      value_text(step_state_names[line->state]),
+                      value_text_unless_empty(buf_text(&note)),
+                      value_int_if(line->began_ms > 0, line->copies),
+                      value_text_unless_empty(place),
+                      value_text_unless_empty(command_of(this, this->step)),
+                      value_int(line->began_ms),
+                      value_int(line->ended_ms),
+                      value_int_if(ms >= 0, ms),
+                  },
+                  ARRAY_LEN(step_columns));
+    buf_clear(&note);
+    free(place);
+    return status;
+}
+
+static const struct column copy_columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"job", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"cause", NULL, COLUMN_TEXT, NULL},
+    {"attempts", NULL, COLUMN_NUMBER, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
+};
+
+static int add_copy(void *user, const struct trial_row *job)
+{
+    const struct job_document *this = user;
+    struct buf name = BUF_INIT;
+    int status;
+
+    if (job->step != this->step)
+        return 0;
+    run_jobs_print_name(&this->steps->list, job, &name);
+    status = document_row(
+        this->document,
+        (const struct value[ARRAY_LEN(copy_columns)]){
+            value_int(job->number),
+            value_text(buf_text(&name)),
+            value_text(job->state),
+            value_text_unless_empty(job->cause),
+            value_int(job->attempts),
+            value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
+        },
+        this->err);
+    buf_clear(&name);
+    return status;
+}
+
+static int show_step(struct job_document *this)
+{
+    const struct trial_query query = {.run = this->view->row.id};
+    json_t *axes = job_matrix_read(this->view, this->step);
+    int status = add_step(this);
+
+    if (status == 0)
+        status = json_fields_add(this->document, "matrix", axes, this->err);
+    json_decref(axes);
+    if (status != 0)
+        return -1;
+    document_begin_list(this->document, "jobs", copy_columns,
+                        ARRAY_LEN(copy_columns));
+    if (store_each_trial(this->view->store, &query, add_copy, this, this->err) <
+        0)
+        return -1;
+    return document_end_list(this->document, this->err);
+}
+
+int job_document_add(struct document *document, const struct cli *cli,
+                     const struct run_view *view, const char *operand,
+                     struct err *err)
+{
+    struct run_steps steps;
+    struct run_job job = {0};
+    struct job_document this = {.cli = cli,
+                                .document = document,
+                                .view = view,
+                                .steps = &steps,
+                                .err = err};
+    int status = run_steps_load(&steps, view->store, view->row.id, err);
+
+    if (status == 0)
+        status = run_jobs_find_part(view, &steps, operand, &job, err);
+    if (status == 0) {
+        this.step = job.step;
+        this.job = job.id;
+        status = job.id == 0 ? show_step(&this) : show_job(&this, job.number);
+    }
+    run_job_clear(&job);
+    run_steps_clear(&steps);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_SHOW_JOBS_JOB_DOCUMENT_H
+#define SMTUNE_CLI_SHOW_JOBS_JOB_DOCUMENT_H
+
+#include "base/err.h"
+#include "cli/show/run/run_view.h"
+#include "cli/term/document.h"
+
+/*
+ * Adds all about one job of a workflow's run, named by an operand: its row, its
+ * "matrix" and "rounds" values, its "outputs", its "attempts" with what became
+ * of the checkpoints, the runs below it, and its "metrics". Where a step is
+ * named that has several copies, or none yet: all about the step, with its
+ * "jobs". 0, or -1.
+ */
+int job_document_add(struct document *document, const struct cli *cli,
+                     const struct run_view *view, const char *operand,
+                     struct err *err);
+
+#endif

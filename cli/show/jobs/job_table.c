@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/show/jobs/job_table.h"
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "cli/show/jobs/run_jobs.h"
+#include "cli/show/jobs/run_steps.h"
+#include "cli/term/output.h"
+
+enum { ENOUGH = 1 };
+
+static const struct column columns[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"job", NULL, COLUMN_TEXT, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+    {"cause", NULL, COLUMN_TEXT, NULL},
+    {"attempts", NULL, COLUMN_NUMBER, NULL},
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
+    /* for programs */
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"step", NULL, COLUMN_TEXT, NULL},
+    {"copy", NULL, COLUMN_NUMBER, NULL},
+    {"round", NULL, COLUMN_NUMBER, NULL},
+    {"cached_from", NULL, COLUMN_NUMBER, NULL},
+    {"rounds", NULL, COLUMN_JSON, NULL},
+    {"outputs", NULL, COLUMN_JSON, NULL},
+};
+
+enum { FOR_PEOPLE = 7 };
+
+struct job_rows {
+    const struct job_filter *filter;
+    int64_t step; /* -1: any */
+    int64_t rows;
+    const struct step_list *list;
+    struct output *output;
+    struct err *err;
+};
+
+static int print_row(struct job_rows *rows, const struct trial_row *job,
+                     const char *name)
+{
+    bool has_step = job->step >= 0 && (size_t)job->step < rows->list->count;
+    bool has_ended = job->started_ms > 0 && job->ended_ms > 0;
+    const struct value cells[ARRAY_LEN(columns)] = {
+        value_int(job->number),
+        value_text(name),
+        value_text(job->state),
+        value_text_or_null(job->cause),
+        value_int(job->attempts),
+        value_int(job->started_ms),
+        value_int_if(has_ended, job->ended_ms - job->started_ms),
+        value_int(job->ended_ms),
+        value_text_or_null(has_step ? rows->list->lines[job->step].name : NULL),
+        value_int_if(job->step >= 0, job->copy),
+        value_int_if(job->round > 0, job->round),
+        value_int_if(job->cached_from > 0, job->cached_from),
+        value_text_or_null(job->rounds),
+        value_text_or_null(job->outputs),
+    };
+
+    return output_row(rows->output, cells, rows->err);
+}
+
+static int on_job(void *user, const struct trial_row *job)
+{
+    struct job_rows *rows = user;
+    struct buf name = BUF_INIT;
+    int status;
+
+    if (rows->step >= 0 && job->step != rows->step)
+        return 0;
+    if (rows->filter->limit > 0 && rows->rows++ >= rows->filter->limit)
+        return ENOUGH;
+    run_jobs_print_name(rows->list, job, &name);
+    status = print_row(rows, job, buf_text(&name));
+    buf_clear(&name);
+    return status;
+}
+
+static int print_rows(struct job_rows *rows, const struct cli *cli,
+                      const struct run_view *view)
+{
+    const struct trial_query query = {.run = view->row.id,
+                                      .state = rows->filter->state,
+                                      .tag = rows->filter->tag};
+    size_t count =
+        cli->output == OUTPUT_TABLE ? FOR_PEOPLE : ARRAY_LEN(columns);
+    int status;
+
+    rows->output = output_create(cli, columns, count);
+    output_when_empty(rows->output, "no jobs");
+    status = store_each_trial(view->store, &query, on_job, rows, rows->err);
+    if (status >= 0)
+        return output_finish(rows->output, rows->err);
+    output_destroy(rows->output);
+    return -1;
+}
+
+int job_table_print(const struct cli *cli, const struct run_view *view,
+                    const struct job_filter *filter, struct err *err)
+{
+    struct run_steps steps;
+    struct job_rows rows = {
+        .filter = filter, .step = -1, .list = &steps.list, .err = err};
+    int status = run_steps_load(&steps, view->store, view->row.id, err);
+
+    if (status == 0 && filter->step != NULL)
+        status =
+            run_jobs_find_step(view, &steps, filter->step, &rows.step, err);
+    if (status == 0)
+        status = print_rows(&rows, cli, view);
+    run_steps_clear(&steps);
+    return status;
+}

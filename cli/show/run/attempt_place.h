@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_SHOW_RUN_ATTEMPT_PLACE_H
+#define SMTUNE_CLI_SHOW_RUN_ATTEMPT_PLACE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "cli/term/document.h"
+#include "store/store.h"
+
+/* Where attempts are on a cluster: columns behind others, of a list in which
+ * any has something there. */
+
+enum { PLACE_COLUMNS = 4, PLACE_LIST_MAX = 24 };
+
+struct place_list {
+    struct column columns[PLACE_LIST_MAX]; /* [count], the places last */
+    size_t count;
+    bool has_places;
+};
+
+/*
+ * The columns for attempts of a job, or (job 0) of all that have not ended:
+ * `own` of count, at most PLACE_LIST_MAX - PLACE_COLUMNS, and the places where
+ * they have some. All here return 0, or -1.
+ */
+int place_list_init(struct place_list *list, const struct column *own,
+                    size_t count, const struct run_row *run,
+                    struct store *store, int64_t job, struct err *err);
+
+/* A row of them: own is as many cells as there were columns. */
+int place_list_row(const struct place_list *list, struct document *document,
+                   const struct value *own, const struct attempt_row *attempt,
+                   struct err *err);
+
+/* Appends where a job waits, "it is queued as job 4711, for 5m 03s"; nothing
+ * where it waits on no cluster. */
+int place_print_queue(struct store *store, int64_t run, int64_t job,
+                      struct buf *out, struct err *err);
+
+#endif

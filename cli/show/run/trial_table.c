@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/show/run/trial_table.h"
+
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+
+static const struct column before[] = {
+    {"id", NULL, COLUMN_NUMBER, NULL},
+    {"state", NULL, COLUMN_STATE, NULL},
+};
+
+static const struct column after[] = {
+    {"started", NULL, COLUMN_TIME, NULL},
+    {"ended", NULL, COLUMN_TIME, NULL},
+    {"cause", NULL, COLUMN_TEXT, NULL},
+    {"attempts", NULL, COLUMN_NUMBER, NULL},
+};
+
+/* Of a run with a schedule. */
+static const struct column scheduled[] = {
+    {"resource", NULL, COLUMN_NUMBER, NULL},
+    {"bracket", NULL, COLUMN_NUMBER, NULL},
+    {"rung", NULL, COLUMN_NUMBER, NULL},
+    {"parent", NULL, COLUMN_NUMBER, NULL},
+};
+
+static struct column *add_values(const struct run_view *view,
+                                 struct column *column)
+{
+    bool one = view->objective_count == 1;
+
+    for (size_t i = 0; i < view->objective_count; i++)
+        *column++ =
+            (struct column){one ? "value" : view->metrics[i], view->metrics[i],
+                            COLUMN_NUMBER, one ? NULL : "values[]"};
+    return column;
+}
+
+/* Only for a run with constraints on outcomes. */
+static bool shows_feasible(const struct run_view *view,
+                           enum trial_detail detail)
+{
+    return view->outcome_count > 0 && detail == TRIAL_ALL;
+}
+
+static bool shows_schedule(const struct run_view *view,
+                           enum trial_detail detail)
+{
+    return view->row.is_scheduled && detail == TRIAL_ALL;
+}
+
+static struct column *add_outcomes(const struct run_view *view,
+                                   struct column *column)
+{
+    for (size_t i = 0; i < view->outcome_count; i++)
+        *column++ = (struct column){view->outcomes[i].metric, NULL,
+                                    COLUMN_NUMBER, "outcomes"};
+    return column;
+}
+
+void trial_table_init(struct trial_table *table, const struct cli *cli,
+                      const struct run_view *view, enum trial_detail detail,
+                      struct err *err)
+{
+    size_t fixed =
+        detail == TRIAL_ALL ? ARRAY_LEN(before) + ARRAY_LEN(after) : 1;
+    struct column *column;
+
+    *table = (struct trial_table){
+        .view = view, .detail = detail, .cli = cli, .err = err};
+    table->count = fixed + view->objective_count + view->outcome_count +
+                   view->param_count + shows_feasible(view, detail) +
+                   (shows_schedule(view, detail) ? ARRAY_LEN(scheduled) : 0);
+    table->columns = mem_array(table->count, sizeof(*table->columns));
+    table->cells = mem_array(table->count, sizeof(*table->cells));
+    column = table->columns;
+    *column++ = before[0];
+    if (detail == TRIAL_ALL)
+        *column++ = before[1];
+    column = add_values(view, column);
+    if (shows_feasible(view, detail))
+        *column++ = (struct column){"feasible", NULL, COLUMN_TEXT, NULL};
+    for (size_t i = 0; shows_schedule(view, detail) && i < ARRAY_LEN(scheduled);
+         i++)
+        *column++ = scheduled[i];
+    column = add_outcomes(view, column);
+    for (size_t i = 0; i < view->param_count; i++)
+        *column++ =
+            (struct column){view->params[i], NULL, COLUMN_NUMBER, "params"};
+    for (size_t i = 0; detail == TRIAL_ALL && i < ARRAY_LEN(after); i++)
+        *column++ = after[i];
+}
+
+void trial_table_clear(struct trial_table *table)
+{
+    output_destroy(table->output);
+    free(table->columns);
+    free(table->cells);
+}
+
+static struct value *fill_schedule(const struct trial_row *trial,
+                                   struct value *cell)
+{
+    bool is_looked_at = trial->reached_rung >= 0;
+
+    *cell++ = trial->reached > 0 ? value_int(trial->reached) : value_null();
+    *cell++ = trial->bracket >= 0 ? value_int(trial->bracket) : value_null();
+    *cell++ = is_looked_at ? value_int(trial->reached_rung) : value_null();
+    *cell++ = trial->parent > 0 ? value_int(trial->parent) : value_null();
+    return cell;
+}
+
+const struct value *trial_table_cells(struct trial_table *table,
+                                      const struct trial_row *trial)
+{
+    struct value *cell = table->cells;
+
+    *cell++ = value_int(trial->number);
+    if (table->detail == TRIAL_ALL)
+        *cell++ = value_text(trial->state);
+    for (size_t i = 0; i < table->view->objective_count; i++)
+        *cell++ = i < trial->value_count
+                      ? value_real_unless_nan(trial->values[i])
+                      : value_null();
+    if (shows_feasible(table->view, table->detail))
+        *cell++ = trial->value_count > 0 ? value_bool(trial->violation <= 0.0)
+                                         : value_null();
+    if (shows_schedule(table->view, table->detail))
+        cell = fill_schedule(trial, cell);
+    for (size_t i = 0; i < table->view->outcome_count; i++)
+        *cell++ = i < trial->outcome_count
+                      ? value_real_unless_nan(trial->outcomes[i])
+                      : value_null();
+    for (size_t i = 0; i < table->view->param_count; i++)
+        *cell++ = i < trial->param_count ? trial->params[i] : value_null();
+    if (table->detail == TRIAL_ALL) {
+        *cell++ = value_int(trial->started_ms);
+        *cell++ = value_int(trial->ended_ms);
+        *cell++ = value_text_or_null(trial->cause);
+        *cell++ = value_int(trial->attempts);
+    }
+    return table->cells;
+}
+
+void trial_table_fit_columns(struct trial_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->columns[i].type == COLUMN_NUMBER &&
+            table->cells[i].type == VALUE_TEXT)
+            table->columns[i].type = COLUMN_TEXT;
+    }
+}
+
+static void start_output(struct trial_table *table)
+{
+    trial_table_fit_columns(table);
+    table->output = output_create(table->cli, table->columns, table->count);
+    output_when_empty(table->output, "no trials");
+}
+
+int trial_table_row(void *user, const struct trial_row *trial)
+{
+    struct trial_table *table = user;
+    const struct value *cells = trial_table_cells(table, trial);
+
+    if (table->output == NULL)
+        start_output(table);
+    return output_row(table->output, cells, table->err);
+}
+
+int trial_table_finish(struct trial_table *table, struct err *err)
+{
+    struct output *output;
+
+    if (table->output == NULL)
+        start_output(table);
+    output = table->output;
+    table->output = NULL;
+    return output_finish(output, err);
+}
+
+int trial_table_print(const struct cli *cli, const struct run_view *view,
+                      const struct trial_query *query, struct err *err)
+{
+    struct trial_table table;
+    int status;
+
+    trial_table_init(&table, cli, view, TRIAL_ALL, err);
+    status = store_each_trial(view->store, query, trial_table_row, &table, err);
+    if (status == 0)
+        status = trial_table_finish(&table, err);
+    trial_table_clear(&table);
+    return status;
+}
