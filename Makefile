@@ -171,9 +171,9 @@ endif
 $(BENCH): %: %.o $B/libsmtune.a
 $(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
 $(UNIT): MORE = -lcmocka
-ARITHMETIC := $(wildcard training/op_*.c) $(addprefix training/,ops_cpu.c \
- backend_cpu.c matrix.c arena.c params.c model_memory.c model_pass.c mlp.c cnn.c \
- gpt.c)
+ARITHMETIC := $(wildcard training/ops/op_*.c) $(addprefix training/ops/,ops_cpu.c \
+ backend_cpu.c matrix.c arena.c) $(addprefix training/models/,params.c \
+ model_memory.c model_pass.c mlp.c cnn.c gpt.c)
 # Gradients are checked with the trainer's arithmetic in double precision.
 GRADIENTS := $(filter $S/tests/unit/test_gradients%,$(UNIT))
 $(GRADIENTS): \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/buckets.h"
 
-#include "training/real.h"
+#include "training/util/real.h"
 
 static size_t round_up(size_t number, size_t step)
 {

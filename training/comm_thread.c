@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "training/stopwatch.h"
+#include "training/util/stopwatch.h"
 
 enum { RING = 256 };
 

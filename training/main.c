@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/metrics/metrics.h"
 #include "base/text.h"
-#include "training/blas.h"
+#include "training/ops/blas.h"
 #include "training/tools.h"
 #include "training/train.h"
 #include "training/train_plan.h"

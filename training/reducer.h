@@ -6,9 +6,9 @@
 
 #include "base/err.h"
 #include "training/buckets.h"
-#include "training/comm.h"
-#include "training/optim.h"
-#include "training/params.h"
+#include "training/comm/comm.h"
+#include "training/models/optim.h"
+#include "training/models/params.h"
 
 /*
  * Adds up the gradients of a step: those of this rank's shares, one after the

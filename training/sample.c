@@ -8,11 +8,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "training/bpe.h"
-#include "training/checkpoint.h"
-#include "training/gpt.h"
-#include "training/streams.h"
+#include "training/checkpoint/checkpoint.h"
+#include "training/data/bpe.h"
+#include "training/models/gpt.h"
 #include "training/tools.h"
+#include "training/util/streams.h"
 
 struct sample_options {
     const char *checkpoint_dir, *prompt;

@@ -2,7 +2,7 @@
 #include "training/shares.h"
 
 #include "base/buf.h"
-#include "training/ranks.h"
+#include "training/comm/ranks.h"
 
 /* Some consecutive shares are one branch of the tree when their number is a
  * power of two that divides the whole, or when they are the whole. */

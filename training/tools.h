@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "training/flags.h"
+#include "training/util/flags.h"
 
 struct buf;
 

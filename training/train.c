@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "training/stopwatch.h"
 #include "training/train_run.h"
+#include "training/util/stopwatch.h"
 
 static void run_clear(struct run *run)
 {

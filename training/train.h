@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "training/model.h"
+#include "training/models/model.h"
 #include "training/train_options.h"
 
 /*

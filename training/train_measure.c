@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "training/stopwatch.h"
 #include "training/train_run.h"
+#include "training/util/stopwatch.h"
 
 struct batch run_gather(struct run *run, const uint32_t *samples, size_t count)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/train_options.h"
 
-#include "training/backend.h"
-#include "training/comm.h"
+#include "training/comm/comm.h"
 #include "training/lr_schedule.h"
-#include "training/optim.h"
+#include "training/models/optim.h"
+#include "training/ops/backend.h"
 #include "training/reducer.h"
 #include "training/shares.h"
 

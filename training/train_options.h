@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "training/flags.h"
+#include "training/util/flags.h"
 
 /* What the training loop can be told, for every model. */
 struct train_options {

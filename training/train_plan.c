@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/json.h"
-#include "training/stopwatch.h"
 #include "training/train_run.h"
+#include "training/util/stopwatch.h"
 
 enum { OUTPUT_TABLE, OUTPUT_JSON };
 enum { PROBE_SIDE = 384, PROBE_REPEATS = 12, COPY_COUNT = 1 << 22 };

@@ -3,10 +3,10 @@
 #define SMTUNE_TRAINING_TRAIN_RUN_H
 
 #include "base/buf.h"
-#include "training/checkpoint.h"
-#include "training/comm.h"
+#include "training/checkpoint/checkpoint.h"
+#include "training/comm/comm.h"
 #include "training/lr_schedule.h"
-#include "training/recorder.h"
+#include "training/models/recorder.h"
 #include "training/reducer.h"
 #include "training/shares.h"
 #include "training/train.h"

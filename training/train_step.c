@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdbool.h>
 
-#include "training/stopwatch.h"
 #include "training/train_run.h"
+#include "training/util/stopwatch.h"
 
 /* A part of the batch of `count` samples in run->order + start: samples begin
  * to end of it, this rank's share number `own`. What it came to becomes the

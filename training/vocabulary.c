@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "training/bpe.h"
-#include "training/data_text.h"
-#include "training/text_file.h"
+#include "training/data/bpe.h"
+#include "training/data/data_text.h"
 #include "training/tools.h"
+#include "training/util/text_file.h"
 
 struct vocabulary_options {
     int64_t size;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "training/backend.h"
+#include "training/ops/backend.h"
 
 /* Each operation, in shapes that fill its blocks and that do not. */
 

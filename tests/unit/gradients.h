@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "training/model.h"
+#include "training/models/model.h"
 
 /* For tests that are linked with the trainer's arithmetic in double precision:
  * gradients against central differences. */

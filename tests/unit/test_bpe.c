@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/bpe.h"
+#include "training/data/bpe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/checkpoint.h"
+#include "training/checkpoint/checkpoint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

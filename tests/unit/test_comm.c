@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/comm.h"
+#include "training/comm/comm.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "base/compiler.h"
 #include "tests/unit/world.h"
-#include "training/comm_tree.h"
+#include "training/comm/comm_tree.h"
 
 /* Every kind does every collective, as a loop over all ranks would. */
 

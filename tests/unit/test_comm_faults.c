@@ -10,8 +10,8 @@
 
 #include "base/compiler.h"
 #include "tests/unit/world.h"
-#include "training/backend.h"
-#include "training/nccl_calls.h"
+#include "training/comm/nccl_calls.h"
+#include "training/ops/backend.h"
 
 /* What becomes of the others when a rank dies, stands still, or does something
  * else: all end, and say who and where. */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "training/stopwatch.h"
+#include "training/util/stopwatch.h"
 
 enum { JOBS = 600, BROKEN = 7, JOB_MS = 5 };
 

@@ -13,11 +13,11 @@
 #include "base/fs.h"
 #include "base/rng.h"
 #include "tests/unit/cuda_cases.h"
-#include "training/cnn.h"
-#include "training/gpt.h"
-#include "training/mlp.h"
-#include "training/optim.h"
-#include "training/recorder.h"
+#include "training/models/cnn.h"
+#include "training/models/gpt.h"
+#include "training/models/mlp.h"
+#include "training/models/optim.h"
+#include "training/models/recorder.h"
 
 /*
  * The backend of training/cuda against the processor's: on a device where there

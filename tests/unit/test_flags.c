@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/flags.h"
+#include "training/util/flags.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

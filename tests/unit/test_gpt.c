@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/gpt.h"
+#include "training/models/gpt.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "training/ops_cpu.h"
+#include "training/ops/ops_cpu.h"
 
 enum { CONTEXT = 150, CLASSES = 19, LAYERS = 3 };
 

@@ -4,7 +4,7 @@
 #include "tests/unit/gradients.h"
 
 #include "base/compiler.h"
-#include "training/mlp.h"
+#include "training/models/mlp.h"
 
 enum { ROWS = 5, INPUTS = 12, OUTPUTS = 4 };
 

@@ -4,7 +4,7 @@
 #include "tests/unit/gradients.h"
 
 #include "base/compiler.h"
-#include "training/cnn.h"
+#include "training/models/cnn.h"
 
 struct conv {
     struct matrix x, w, bias, y, weights;

@@ -4,7 +4,7 @@
 #include "tests/unit/gradients.h"
 
 #include "base/compiler.h"
-#include "training/gpt.h"
+#include "training/models/gpt.h"
 
 /* Functions weigh an operation's outputs with fixed numbers. */
 struct op {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/ops.h"
+#include "training/ops/ops.h"
 
 #include <math.h>
 #include <setjmp.h>

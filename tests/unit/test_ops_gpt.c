@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/ops.h"
+#include "training/ops/ops.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "training/fast_math.h"
+#include "training/util/fast_math.h"
 
 static void assert_near(real value, double expected)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/optim.h"
+#include "training/models/optim.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "training/lr_schedule.h"
-#include "training/params.h"
+#include "training/models/params.h"
 
 enum { SGD, ADAM };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/ranks.h"
+#include "training/comm/ranks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

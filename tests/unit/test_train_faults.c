@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 #include "tests/unit/world.h"
-#include "training/mlp.h"
+#include "training/models/mlp.h"
 #include "training/train.h"
 
 /* What becomes of a training when something happens on one rank alone, in the

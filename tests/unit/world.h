@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "training/comm_impl.h"
+#include "training/comm/comm_impl.h"
 
 /* Ranks as processes that a test forks. */
 

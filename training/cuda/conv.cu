@@ -5,7 +5,7 @@
 #include "training/cuda/ops_cuda.cuh"
 
 extern "C" {
-#include "training/conv_chunk.h"
+#include "training/ops/conv_chunk.h"
 }
 
 /* As op_conv.c: the patches under the window are written out for some lines of

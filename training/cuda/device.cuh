@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 extern "C" {
-#include "training/backend.h"
+#include "training/ops/backend.h"
 }
 
 /*

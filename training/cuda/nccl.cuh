@@ -3,7 +3,7 @@
 #define SMTUNE_TRAINING_CUDA_NCCL_CUH
 
 extern "C" {
-#include "training/nccl_calls.h"
+#include "training/comm/nccl_calls.h"
 }
 
 extern const struct nccl_calls nccl_calls;

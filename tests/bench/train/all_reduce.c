@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/compiler.h"
-#include "training/comm.h"
+#include "training/comm/comm.h"
 
 /*
  * All-reduce, ours against Open MPI's, in the same processes, turn by turn:
