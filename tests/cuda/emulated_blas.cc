@@ -91,10 +91,11 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* To which no other preference was told stays at what the library assumes. */
+/* To which no other preference was told stays at what the library assumes. As
+ * versions of it did, it has no epilogue for vectors. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
-    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+    cublasLtHandle_t, cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t,
+    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t at_d,
     cublasLtMatmulPreference_t preference, int most,
     cublasLtMatmulHeuristicResult_t *results, int *count)
 {
@@ -104,6 +105,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
         align_bytes = each > align_bytes ? each : align_bytes;
     results[0].algo = {align_bytes, preference->workspace_bytes};
     *count = most < 1 ? most : 1;
+    if (how->epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
+        (at_d->rows == 1 || at_d->columns == 1))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -323,12 +323,22 @@ static void run_updates(const struct ops *ops, const size_t *sizes,
         }                                                                      \
     }
 
+/* More rows than one sweep of blocks takes. Emulated they take minutes, so they
+ * are for devices alone, and come last. */
+#define LARGE_CASES                                                            \
+    SOFTMAX(2100, 7), LAYERNORM(1, 9000, 40), ATTENTION(2, 130, 2, 64),        \
+        ATTENTION(2, 70, 3, 100), ATTENTION(2, 1024, 3, 64)
+enum { LARGE_CASE_COUNT = 5 };
+
 static const struct op_case op_cases[] = {
     {"normalize", run_normalize, .shapes = {{OUT, 11, 29}}},
     LINEAR(true, 7, 5, 9),
     LINEAR(false, 33, 16, 20),
     LINEAR(true, 1, 1, 1),
     LINEAR(true, 130, 12, 3),
+    LINEAR(true, 300, 70, 33),
+    LINEAR(true, 40, 1, 6),
+    LINEAR(true, 1, 64, 64),
     {"relu", run_relu, .shapes = {{BOTH, 9, 31}}, .is_exact = true},
     {"dropout", run_dropout, {0}, {{BOTH, 9, 31}}, .is_exact = true},
     {"dropout from row 3", run_dropout, {3}, {{BOTH, 4, 7}}, .is_exact = true},
@@ -339,9 +349,11 @@ static const struct op_case op_cases[] = {
     CONV(2, 4, 5, 3, 4, 1),
     CONV(3, 5, 2, 1, 2, 4),
     CONV(1, 1, 1, 2, 3, 1),
+    CONV(5, 7, 3, 2, 5, 3),
     POOL(2, 4, 6, 3),
     POOL(2, 5, 7, 2),
     POOL(1, 2, 3, 1),
+    POOL(3, 9, 4, 5),
     SOFTMAX(1, 1),
     SOFTMAX(9, 10),
     SOFTMAX(3, 700),
@@ -354,11 +366,14 @@ static const struct op_case op_cases[] = {
     LAYERNORM(1, 9, 33),
     LAYERNORM(0, 150, 20),
     LAYERNORM(1, 1, 2),
+    LAYERNORM(1, 3, 2000),
     {"gelu", run_gelu, .shapes = {{IN, 9, 31}, {OUT, 9, 31}, {BOTH, 9, 31}}},
     ATTENTION(2, 18, 2, 5),
     ATTENTION(1, 37, 1, 40),
     ATTENTION(2, 1, 1, 128),
     ATTENTION(1, 100, 1, 16),
+    ATTENTION(1, 65, 2, 128),
+    ATTENTION(3, 33, 1, 65),
     {.name = "attention from row 5",
      .run = run_later_attention,
      .multiplies = true,
@@ -373,6 +388,7 @@ static const struct op_case op_cases[] = {
                 {BOTH, 1, 1000},
                 {BOTH, 1, 1000},
                 {BOTH, 1, 1000}}},
+    LARGE_CASES,
 };
 
 #endif

@@ -3,11 +3,18 @@
 
 #include <cublasLt.h>
 
+#include "training/cuda/columns.cuh"
+#include "training/cuda/launch.cuh"
+
 /*
  * Products through cuBLASLt, of float in full single precision (no TF32), or of
  * bf16 with sums and results in float. It has its matrices in columns: one of
  * ours in rows is the transposed one to it, so d = a b is asked for as dT = bT
  * aT. Which kernel it takes is asked once for each shape.
+ *
+ * Not every version offers an epilogue for every shape (of one row or column,
+ * of rows that are not aligned). Such a product is made plain, and kernels of
+ * our own do what the epilogue would have done.
  */
 
 static constexpr size_t ALGORITHMS_MAX = 256, WORKSPACE_BYTES = 32 << 20;
@@ -23,6 +30,7 @@ struct shape {
 
 struct choice {
     struct shape shape;
+    bool is_offered;
     cublasLtMatmulAlgo_t algorithm;
 };
 
@@ -186,22 +194,22 @@ static const cublasLtMatmulAlgo_t *choose(const struct gemm *product,
     const struct shape shape = shape_of(product);
     size_t known = library.choice_count < ALGORITHMS_MAX ? library.choice_count
                                                          : ALGORITHMS_MAX;
-    struct choice *next =
-        &library.choices[library.choice_count % ALGORITHMS_MAX];
+    struct choice *choice = NULL;
 
-    for (size_t i = 0; i < known; i++) {
+    for (size_t i = 0; i < known && choice == NULL; i++) {
         if (is_same(&library.choices[i].shape, &shape))
-            return &library.choices[i].algorithm;
+            choice = &library.choices[i];
     }
-    if (!ask(it, shape.align_bytes, &next->algorithm))
-        return NULL;
-    next->shape = shape;
-    library.choice_count++;
-    return &next->algorithm;
+    if (choice == NULL) {
+        choice = &library.choices[library.choice_count++ % ALGORITHMS_MAX];
+        choice->shape = shape;
+        choice->is_offered = ask(it, shape.align_bytes, &choice->algorithm);
+    }
+    return choice->is_offered ? &choice->algorithm : NULL;
 }
 
 /* Of operands that are of the product's type. */
-static void multiply(const struct gemm *product)
+static cublasStatus_t multiply(const struct gemm *product)
 {
     const float one = 1, beta = product->adds ? 1 : 0;
     struct descriptors it = {};
@@ -216,6 +224,40 @@ static void multiply(const struct gemm *product)
                            it.d, product->d.data, it.d, algorithm,
                            library.workspace, WORKSPACE_BYTES, device_stream());
     forget(&it);
+    return status;
+}
+
+static __global__ void add_to_rows(const float *bias, struct matrix d)
+{
+    for (size_t i = first_element(); i < d.rows * d.columns;
+         i += element_stride())
+        d.data[i] += bias[i % d.columns];
+}
+
+/* What the epilogue stands for. */
+static void finish(const struct gemm *it)
+{
+    if (it->end == GEMM_ADD_BIAS)
+        launch(each_of(it->operation, it->d.rows * it->d.columns), add_to_rows,
+               (const float *)it->bias, it->d);
+    else
+        sum_columns(it->operation,
+                    {(float *)it->a.data, it->a.rows, it->a.columns},
+                    {it->bias, 1, it->d.rows});
+}
+
+static void multiply_and_finish(const struct gemm *product)
+{
+    cublasStatus_t status = multiply(product);
+
+    if (status != CUBLAS_STATUS_SUCCESS && product->end != GEMM_PLAIN) {
+        struct gemm plain = *product;
+
+        plain.end = GEMM_PLAIN;
+        status = multiply(&plain);
+        if (status == CUBLAS_STATUS_SUCCESS)
+            finish(product);
+    }
     if (status != CUBLAS_STATUS_SUCCESS)
         device_fail(product->operation,
                     "cuBLASLt gives status %d for a product to %zu x %zu",
@@ -230,7 +272,7 @@ void gemm(const struct gemm *product)
     it.a = operand_take(operation, product->a, it.type);
     it.b = operand_take(operation, product->b, it.type);
     if (it.a.data != NULL && it.b.data != NULL)
-        multiply(&it);
+        multiply_and_finish(&it);
     operand_release(operation, &product->b, &it.b);
     operand_release(operation, &product->a, &it.a);
 }
