@@ -471,8 +471,9 @@ bench-train: all ## the trainer's steps against PyTorch's, input, checkpoints, t
 	@$(PYTHON) tests/bench/train/checkpoint.py $B
 	@$(MAKE) --no-print-directory bench-ranks
 
-bench-cuda: all ## GPT-2 124M in bf16 on a GPU against PyTorch's (BATCH, PYTHON: one with CUDA)
-	@NVCC='$(NVCC)' $(PYTHON) tests/bench/train/gpt2.py $B $(if $(BATCH),--batch $(BATCH))
+bench-cuda: all ## GPT-2 124M in bf16, mlp and cnn on a GPU against PyTorch's (BATCH, PYTHON: one with CUDA)
+	@NVCC='$(NVCC)' $(PYTHON) tests/bench/train/gpt2.py $B $(if $(BATCH),--batch $(BATCH)); \
+	 status=$$?; $(PYTHON) tests/bench/train/small_cuda.py $B && exit $$status
 
 # Collectives against Open MPI's, where that is installed (openmpi-bin,
 # libopenmpi-dev); root and more ranks than cores are fine for this.

@@ -20,19 +20,25 @@ BATCH = 128
 CHANNELS, DEPTH, WIDTH, DROPOUT = 24, 3, 128, 0.2
 
 
-def train_in_torch():
-    import torch
+def make_model():
     from torch import nn
 
-    count = steps.share(BATCH)
     layers, side, channels = [], 28, 1
     for i in range(DEPTH):
         layers += [nn.Conv2d(channels, CHANNELS << i, 3, padding=1),
                    nn.MaxPool2d(2), nn.ReLU()]
         side, channels = side // 2, CHANNELS << i
-    model = nn.Sequential(*layers, nn.Flatten(),
-                          nn.Linear(side * side * channels, WIDTH), nn.ReLU(),
-                          nn.Dropout(DROPOUT), nn.Linear(WIDTH, 10))
+    return nn.Sequential(*layers, nn.Flatten(),
+                         nn.Linear(side * side * channels, WIDTH), nn.ReLU(),
+                         nn.Dropout(DROPOUT), nn.Linear(WIDTH, 10))
+
+
+def train_in_torch():
+    import torch
+    from torch import nn
+
+    count = steps.share(BATCH)
+    model = make_model()
     loss = nn.CrossEntropyLoss()
     images = torch.randn(count, 1, 28, 28)
     labels = torch.randint(0, 10, (count,))
@@ -42,9 +48,9 @@ def train_in_torch():
         lambda net: loss(net(images), labels))
 
 
-def write_images(folder):
+def write_images(folder, batches=steps.MANY):
     """As many as are trained on, and the sixth that is held out."""
-    count, any_bytes = steps.MANY * BATCH * 6 // 5, random.Random(1)
+    count, any_bytes = batches * BATCH * 6 // 5, random.Random(1)
     folder.joinpath("train-images-idx3-ubyte").write_bytes(
         struct.pack(">4I", 0x803, count, 28, 28) +
         any_bytes.randbytes(count * 28 * 28))
