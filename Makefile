@@ -197,7 +197,8 @@ $S/tests/unit/test_salvage_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
  $(patsubst %,sqlite3_%,exec open_v2 prepare_v2 step wal_checkpoint_v2))
 $S/tests/unit/test_warm_start_read: MORE += \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,exec prepare_v2 step)
-$S/tests/unit/test_expr_wall: MORE += -Wl,--wrap=expr_sql_translate
+$S/tests/unit/test_expr_wall: MORE += -Wl,--wrap=expr_sql_translate \
+ -Wl,--wrap=sqlite3_open_v2
 $S/tests/unit/test_parsers_denied: MORE += $(patsubst %,-Wl$(,)--wrap=%, \
  yaml_parser_initialize yaml_parser_parse \
  $(patsubst %,sqlite3_%,column_text db_config open_v2 set_authorizer) \

@@ -45,13 +45,16 @@ struct expr {
     struct buf text; /* the last result */
 };
 
+/* The limit on columns also bounds the table of the schema, which has five,
+ * and which newer versions of SQLite read before they compile anything. That
+ * an expression has one column is for expr_sql.c and the authorizer. */
 static const struct {
     int limit;
     int value;
 } limits[] = {
     {SQLITE_LIMIT_LENGTH, 16 << 10},
     {SQLITE_LIMIT_SQL_LENGTH, 4 * TEXT_MAX_BYTES},
-    {SQLITE_LIMIT_COLUMN, 1},
+    {SQLITE_LIMIT_COLUMN, 16},
     {SQLITE_LIMIT_EXPR_DEPTH, 200},
     {SQLITE_LIMIT_COMPOUND_SELECT, 1},
     {SQLITE_LIMIT_VDBE_OP, 25000},

@@ -361,24 +361,27 @@ static void test_expr__length_and_depth_are_bounded(void **state)
 
 static void test_expr__large_results_never_come_about(void **state)
 {
+    /* SQLite 3.40 gives null for a text that is too long, 3.54 an error. */
     static const struct {
-        const char *text, *expected;
+        const char *text, *expected[2];
     } cases[] = {
-        {"printf('%1000000000d', 1)", "null"},
-        {"format('%.1000000000f', 1)", "null"},
-        {"printf('%*d', 2000000000, 1)", "null"},
-        {"replace(printf('%9999d', 1), ' ', 'aaaaaaaaaaaaaaaa')", "too big"},
-        {"hex(hex(printf('%9999d', 1)))", "too big"},
-        {"'a' like printf('%999d', 1)", "pattern too complex"},
-        {"abs(-9223372036854775807 - 1)", "integer overflow"},
-        {"printf('%c', '')", "NUL"},
-        {"'a' like 'a' escape 'ab'", "single character"},
+        {"printf('%1000000000d', 1)", {"null", "too big"}},
+        {"format('%.1000000000f', 1)", {"null", "too big"}},
+        {"printf('%*d', 2000000000, 1)", {"null", "too big"}},
+        {"replace(printf('%9999d', 1), ' ', 'aaaaaaaaaaaaaaaa')", {"too big"}},
+        {"hex(hex(printf('%9999d', 1)))", {"too big"}},
+        {"'a' like printf('%999d', 1)", {"pattern too complex"}},
+        {"abs(-9223372036854775807 - 1)", {"integer overflow"}},
+        {"printf('%c', '')", {"NUL"}},
+        {"'a' like 'a' escape 'ab'", {"single character"}},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char *actual = outcome(*state, cases[i].text);
 
-        if (strstr(actual, cases[i].expected) == NULL)
+        if (strstr(actual, cases[i].expected[0]) == NULL &&
+            (cases[i].expected[1] == NULL ||
+             strstr(actual, cases[i].expected[1]) == NULL))
             fail_msg("%s: %s", cases[i].text, actual);
         free(actual);
     }
