@@ -49,6 +49,7 @@ LIBS  := -Wl,--as-needed -lopenblas \
 
 # Everything but the files with a main() is one library; a program is its
 # main file and what it needs of the library.
+, := ,
 B     := build
 S     := build/san
 DIRS  := base store strategies workflows executors orchestrator dashboard \
@@ -63,13 +64,29 @@ SRC   := $(filter-out $(MAINS) training/mpi/%, \
 PROGS := $(if $(filter cli/%,$(MAINS)),smtune) \
          $(if $(filter executors/%,$(MAINS)),smtune-shim) \
          $(if $(filter training/%,$(MAINS)),smtrain)
-# What smtrain loads where it is asked for; MPI where there is an mpicc.
-MPICC := $(shell command -v mpicc)
-# And CUDA where there is an nvcc; for these devices and later ones.
-NVCC ?= $(firstword $(shell command -v nvcc) \
-        $(wildcard /usr/local/cuda/bin/nvcc))
+# What smtrain loads when asked to: CUDA for these devices and later ones, and
+# MPI. training/probe compiles and links a few lines, and keeps in build/probe
+# what came out. CUDA=yes and MPI=yes insist, CUDA=no and MPI=no skip.
+CUDA  ?= auto
+MPI   ?= auto
+NVCC  ?= $(firstword $(shell command -v nvcc) \
+         $(wildcard /usr/local/cuda/bin/nvcc))
+MPICC ?= $(shell command -v mpicc)
 CUDA_ARCHES ?= 75 80 90
-PLUGINS := $(if $(MPICC),smtrain-mpi.so) $(if $(NVCC),smtrain-cuda.so)
+ARCHES  = $(CUDA_ARCHES)
+NVFLAGS = -std=c++20 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -I. -D_GNU_SOURCE \
+         $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) \
+         $(foreach a,$(ARCHES),-gencode arch=compute_$a$(,)code=sm_$a) \
+         -gencode arch=compute_$(lastword $(ARCHES)),code=compute_$(lastword $(ARCHES))
+MPIFLAGS = $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC
+probe_cuda = training/probe cuda $B/probe/cuda '$(CUDA)' '$(NVCC)' $(NVFLAGS)
+probe_mpi  = training/probe mpi $B/probe/mpi '$(MPI)' '$(MPICC)' $(MPIFLAGS)
+# Goals that build nothing, or nothing optional.
+PLAIN   := help quickstart deps deps-test check check-all clean dist format lint \
+         compile-flags web web-test uninstall
+PARTS   := $(if $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)), \
+         $(if $(filter no,$(CUDA)),,cuda) $(if $(filter no,$(MPI)),,mpi))
+PLUGINS := $(foreach p,$(PARTS),$(if $(filter yes,$(shell $(probe_$p))),smtrain-$p.so))
 MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
          $(wildcard man/*.[0-9])))
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
@@ -86,12 +103,11 @@ SIM   := $(wildcard tests/fault/sim/*.c)
 SHELLS := bash zsh fish
 COMPLETIONS := $(if $(filter smtune,$(PROGS)),$(SHELLS:%=$B/completions/%))
 
-, := ,
 # `  CC base/err.o`, or the command itself with V=1.
 Q   := $(if $(V),,@)
 say  = $(if $(V),@:,@printf '  %-4s %s\n' $1 $(@:build/%=%))
 
-all: $B/libsmtune.a $(PROGS:%=$B/%) $(PLUGINS:%=$B/%) $(MAN) $(COMPLETIONS) ## build programs and manual pages
+all: $B/probe/shown $B/libsmtune.a $(PROGS:%=$B/%) $(PLUGINS:%=$B/%) $(MAN) $(COMPLETIONS) ## build programs and manual pages
 
 help: ## say what each target does
 	@sed -n 's/^\([a-z0-9-]*\):.* ## /\1\t/p' Makefile | \
@@ -99,6 +115,7 @@ help: ## say what each target does
 	@echo
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
 	@echo '  PREFIX DESTDIR; T=name (one file of tests)'
+	@echo '  CUDA=yes|no MPI=yes|no (insist, skip) NVCC MPICC CUDA_ARCHES'
 	@echo '  FUZZ_SECONDS=n (for each fuzz target) PYTHON PKG_CONFIG'
 	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp PICTURE=f.svg (bench-regret)'
 
@@ -243,23 +260,35 @@ $B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many $B/spawn $B
 	@mkdir -p $(@D)
 	$Q$(CC) $(FLAGS) $(PLACED) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(MORE)
 
-$B/smtrain-mpi.so $S/smtrain-mpi.so: training/mpi/mpi_calls.c training/mpi/mpi_calls.h
+# found PART: ends the recipe where it was not found.
+found = @awk 'FNR == 2 && $$0 == "no" { bad = 1 } FNR == 4 && bad { print; exit 1 }' \
+ $B/probe/$1 >&2
+
+# A note for each optional part that was probed anew.
+$B/probe/shown: $(PARTS:%=$B/probe/%)
+	@mkdir -p $(@D)
+	$(if $(filter yes,$(CUDA)),$(call found,cuda))
+	$(if $(filter yes,$(MPI)),$(call found,mpi))
+	@awk 'FNR == 3 { print "  NOTE " $$0 }' /dev/null $?
+	@touch $@
+$B/probe/%:
+	@$(probe_$*) >/dev/null
+
+$B/smtrain-mpi.so $S/smtrain-mpi.so: training/mpi/mpi_calls.c training/mpi/mpi_calls.h | $B/probe/mpi
+	$(call found,mpi)
 	$(call say,MPI)
 	@mkdir -p $(@D)
-	$Q$(MPICC) $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+	$Q$(MPICC) $(MPIFLAGS) -shared -o $@ $<
 
 KERNELS := $(wildcard training/cuda/*.cu)
-NVFLAGS = -std=c++20 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -I. -D_GNU_SOURCE \
-         $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) \
-         $(foreach a,$(CUDA_ARCHES),-gencode arch=compute_$a$(,)code=sm_$a) \
-         -gencode arch=compute_$(lastword $(CUDA_ARCHES)),code=compute_$(lastword $(CUDA_ARCHES))
-$B/training/cuda/%.o: training/cuda/%.cu
+$B/training/cuda/%.o: training/cuda/%.cu | $B/probe/cuda
+	$(call found,cuda)
 	$(call say,NVCC)
 	@mkdir -p $(@D)
 	$Q$(NVCC) $(NVFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
-# What has tensor cores for bf16.
+# Devices before 80 have no tensor cores for bf16.
 $B/training/cuda/attention_bf16.o $B/training/cuda/attention_bf16_grad.o: \
- CUDA_ARCHES := $(or $(filter-out 75,$(CUDA_ARCHES)),80)
+ ARCHES = $(or $(filter-out 5% 6% 7%,$(CUDA_ARCHES)),80)
 $B/training/cuda/err.o: base/err.c
 	$(call say,CC)
 	@mkdir -p $(@D)
@@ -367,7 +396,7 @@ check-all:
 # where it fails, and pytest says RERUN: a fault to look for, of the test or not.
 RERUN := --reruns 1
 
-check-unit: $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
+check-unit: $B/probe/shown $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/unit/run $(UNIT_RUN)
 
 check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
@@ -479,10 +508,10 @@ bench-cuda: all ## GPT-2 124M in bf16, mlp and cnn on a GPU against PyTorch's (B
 # Collectives against Open MPI's, where that is installed (openmpi-bin,
 # libopenmpi-dev); root and more ranks than cores are fine for this.
 MPIRUN := mpirun --allow-run-as-root --oversubscribe
-bench-ranks: all $(if $(MPICC),$B/all_reduce) ## two ranks against two processes that train apart, collectives against Open MPI's
+bench-ranks: all $(if $(filter %-mpi.so,$(PLUGINS)),$B/all_reduce) ## two ranks against two processes that train apart, collectives against Open MPI's
 	@$(PYTHON) tests/bench/train/ranks.py $B
-ifeq ($(MPICC),)
-	@echo 'bench-ranks: there is no mpicc here: apt install openmpi-bin libopenmpi-dev'
+ifeq ($(filter %-mpi.so,$(PLUGINS)),)
+	@echo 'bench-ranks: there is no MPI here: apt install openmpi-bin libopenmpi-dev'
 else
 	@for n in 2 4; do $(MPIRUN) -n $$n $B/all_reduce; done
 $B/all_reduce: tests/bench/train/all_reduce.c $B/libsmtune.a
@@ -548,7 +577,7 @@ install: all ## to PREFIX (DESTDIR for packagers)
 	$(foreach shell,$(COMPLETIONS),install -D -m 644 $(shell) \
 	 $(D)$(datadir)/$($(notdir $(shell))_at);)
 uninstall: ## remove what install put there
-	rm -f $(PROGS:%=$(D)$(bindir)/%) $(PLUGINS:%=$(D)$(bindir)/%) \
+	rm -f $(PROGS:%=$(D)$(bindir)/%) $(D)$(bindir)/smtrain-mpi.so $(D)$(bindir)/smtrain-cuda.so \
 	 $(foreach page,$(MAN),$(call man_at,$(page))) \
 	 $(foreach shell,$(SHELLS),$(D)$(datadir)/$($(shell)_at))
 	rm -rf $(D)$(docdir)

@@ -2,11 +2,15 @@
 """The Makefile on machines that lack things."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
 
 from programs import ROOT
+
+# One after the other: some share a build folder.
+pytestmark = pytest.mark.xdist_group("make")
 
 
 def make(*words, path=None):
@@ -24,7 +28,7 @@ def bare_path(tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "awk", "sed", "grep", "find", "mkdir", "echo", "cmp",
-                 "id", "env"):
+                 "id", "env", "mv", "touch"):
         (folder / name).symlink_to(f"/usr/bin/{name}")
     scripts = {"apt-get": 'echo "apt-get $*"', "sudo": 'exec "$@"'}
     for name, command in scripts.items():
@@ -42,7 +46,8 @@ def test_help_lists_targets_without_a_compiler(bare_path):
 
 
 def test_missing_libraries_are_told(bare_path, tmp_path):
-    result = make("all", f"B={tmp_path}/b", f"S={tmp_path}/s", path=bare_path)
+    result = make("all", f"B={tmp_path}/b", f"S={tmp_path}/s", "CUDA=no",
+                  path=bare_path)
     assert result.returncode != 0
     assert "'make deps' installs them" in result.stdout
 
@@ -62,6 +67,147 @@ def test_deps_is_quiet_where_all_is_there():
     result = make("deps-test")
     assert result.returncode == 0
     assert result.stdout == ""
+
+
+class Compiler:
+    """A stand-in for nvcc or mpicc: the host's compiler, with the headers of
+    one folder. It counts its calls."""
+
+    FORM = """#!/bin/sh
+[ "$1" = --version ] && echo "tools, release 12.4, V12.4.131" && exit
+echo >>{calls}
+while [ $# -gt 0 ]; do
+    case $1 in
+    *.c | *.cu) source=$1 ;;
+    -o) out=$2 ;;
+    esac
+    shift
+done
+exec g++ -x c++ -std=c++20 -fPIC -shared -I {headers} -I . -o $out $source
+"""
+
+    def __init__(self, folder, name):
+        self.headers = folder / f"{name}-headers"
+        self.headers.mkdir()
+        self.path = folder / name
+        self.log = folder / f"{name}-calls"
+        self.path.write_text(
+            self.FORM.format(calls=self.log, headers=self.headers))
+        self.path.chmod(0o755)
+
+    def calls(self):
+        return len(self.log.read_text()) if self.log.exists() else 0
+
+
+@pytest.fixture
+def nvcc(tmp_path):
+    """With CUDA's headers, as the tests of the kernels have them."""
+    compiler = Compiler(tmp_path, "nvcc")
+    for header in (ROOT / "tests/cuda").glob("*.h"):
+        shutil.copy(header, compiler.headers)
+    return compiler
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """notes(word...): what a build into a folder of its own notes about its
+    optional parts."""
+    def run(*words):
+        result = make(f"{tmp_path}/b/probe/shown", f"B={tmp_path}/b", *words)
+        assert result.returncode == 0, result.stderr
+        assert result.stderr == ""
+        return [line.removeprefix("  NOTE ")
+                for line in result.stdout.splitlines()
+                if line.startswith("  NOTE ")]
+    return run
+
+
+LACKS = ("CUDA: {} does not find cublasLt.h. smtrain is built without CUDA. To "
+         "get it: apt install libcublas-dev-12-4 (packages of NVIDIA), or "
+         "nvidia-cuda-dev (of Debian). CUDA=no hides this note.")
+
+
+def test_the_build_beside_an_nvcc_without_cublas(nvcc):
+    (nvcc.headers / "cublasLt.h").unlink()
+    words = ("all", f"NVCC={nvcc.path}", "MPI=no")
+    first, second = make(*words), make(*words)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert "  NOTE " + LACKS.format(nvcc.path) in first.stdout.splitlines()
+    assert "NOTE" not in second.stdout
+    insisting = make(*words, "CUDA=yes")
+    assert insisting.returncode != 0
+    assert f"CUDA=yes: {nvcc.path} does not find cublasLt.h. " in insisting.stderr
+
+
+def test_the_build_beside_the_nvcc_of_this_machine(notes):
+    assert [note.split(":")[0] for note in notes("MPI=no")] == ["CUDA"]
+
+
+def test_no_part_is_probed_that_is_not_wanted(notes, nvcc, tmp_path):
+    words = (f"NVCC={nvcc.path}", "CUDA=no", "MPI=no")
+    assert notes(*words) == []
+    plan = make("-n", "all", f"B={tmp_path}/b", *words).stdout
+    assert "smtrain-cuda.so" not in plan
+    assert nvcc.calls() == 0
+
+
+def test_a_part_that_is_found_is_built(notes, nvcc, tmp_path):
+    assert notes(f"NVCC={nvcc.path}", "MPI=no") == [
+        f"CUDA: found {nvcc.path}, release 12.4."]
+    plan = make("-n", "all", f"B={tmp_path}/b", f"NVCC={nvcc.path}",
+                "MPI=no").stdout
+    assert f"-shared -o {tmp_path}/b/smtrain-cuda.so" in plan
+
+
+def test_without_any_compiler_for_a_part(notes):
+    assert notes("NVCC=", "MPICC=") == [
+        "CUDA: there is no nvcc in PATH or in /usr/local/cuda. smtrain is built "
+        "without CUDA. To get it: apt install nvidia-cuda-toolkit, or give make "
+        "NVCC=/path/to/nvcc. CUDA=no hides this note.",
+        "MPI: there is no mpicc in PATH. smtrain is built without MPI. To get "
+        "it: apt install libopenmpi-dev, or give make MPICC=/path/to/mpicc. "
+        "MPI=no hides this note."]
+
+
+def test_a_compiler_that_fails_is_shown_where_to_look(notes, nvcc, tmp_path):
+    nvcc.path.write_text("#!/bin/sh\necho 'fatal: no such device' >&2; exit 1\n")
+    [note] = notes(f"NVCC={nvcc.path}", "MPI=no")
+    assert (f"CUDA: {nvcc.path} does not compile a few lines. smtrain is built "
+            f"without CUDA. Its output is in {tmp_path}/b/probe/cuda.log.") in note
+    assert "fatal" in (tmp_path / "b/probe/cuda.log").read_text()
+
+
+def test_mpi_is_probed_as_well(notes, tmp_path):
+    mpicc = Compiler(tmp_path, "mpicc")
+    words = ("CUDA=no", f"MPICC={mpicc.path}")
+    [note] = notes(*words)
+    assert note.startswith(f"MPI: {mpicc.path} does not find mpi.h. smtrain is "
+                           "built without MPI. To get it: apt install libopenmpi")
+    (mpicc.headers / "mpi.h").write_text(
+        'extern "C" int MPI_Init(int *argc, char ***argv);\n')
+    assert notes(*words, "MPI=yes") == [f"MPI: found {mpicc.path}."]
+
+
+def test_a_part_is_probed_once_for_the_same_flags(notes, nvcc):
+    words = (f"NVCC={nvcc.path}", "MPI=no")
+    assert len(notes(*words)) == 1
+    assert notes(*words) == []
+    assert nvcc.calls() == 1
+    assert len(notes(*words, "CUDA_ARCHES=80")) == 1
+    assert nvcc.calls() == 2
+
+
+def test_kernels_in_bf16_are_not_for_devices_before_80(nvcc, tmp_path):
+    plan = make("-n", f"{tmp_path}/b/smtrain-cuda.so", f"B={tmp_path}/b",
+                f"NVCC={nvcc.path}", "MPI=no", "CUDA_ARCHES=70 75 80 90").stdout
+    compiled = [line for line in plan.splitlines() if " -c " in line]
+    assert len(compiled) > 10
+    for line in compiled:
+        wanted = [a for a in ("70", "75", "80", "90") if f"code=sm_{a}" in line]
+        if "err.c" in line:
+            continue
+        assert wanted[-2:] == ["80", "90"], line
+        assert ("75" in wanted) == ("attention_bf16" not in line), line
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ static int load(struct mpi *mpi, struct err *err)
     else
         err_set(err, ERR_FAILED,
                 "it was built without mpi: there is no %s, which make builds "
-                "where it finds mpicc",
+                "where it finds mpicc (make MPI=yes)",
                 path);
     if (mpi->library != NULL)
         mpi->calls = dlsym(mpi->library, MPI_CALLS_NAME);

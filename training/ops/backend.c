@@ -57,7 +57,7 @@ static const struct backend *open_cuda(enum precision precision, int local_rank,
     else
         err_set(err, ERR_FAILED,
                 "it was built without cuda: there is no %s, which make builds "
-                "where it finds nvcc (make NVCC=/path/to/nvcc)",
+                "where it finds nvcc and cuBLAS (make CUDA=yes)",
                 path);
     free(path);
     free(folder);
