@@ -120,7 +120,8 @@ help: ## say what each target does
 	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp PICTURE=f.svg (bench-regret)'
 
 quickstart: deps ## install what is missing, build, tune a real model
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) \
+	 CUDA=no MPI=no $(PROGS:%=$B/%)
 	$B/smtune run examples/quickstart.yaml
 	@echo; echo 'The best model on the test set, which nothing saw until now:'
 	$B/smtrain mlp --test \

@@ -37,6 +37,14 @@ def bare_path(tmp_path):
     return folder
 
 
+def test_quickstart_builds_what_it_runs(tmp_path):
+    plan = make("-n", "quickstart", f"B={tmp_path}/b").stdout
+    assert f" -o {tmp_path}/b/smtrain " in plan
+    assert f"{tmp_path}/b/smtune run examples/quickstart.yaml" in plan
+    for absent in ("NOTE", "smtrain-", "/man/", "/completions/", "/san/"):
+        assert absent not in plan
+
+
 def test_help_lists_targets_without_a_compiler(bare_path):
     result = make("help", path=bare_path)
     assert result.returncode == 0
