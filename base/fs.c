@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/count.h"
 #include "base/mem.h"
 
 enum { CHUNK_BYTES = 64 * 1024 };
@@ -184,7 +185,8 @@ int64_t fs_tree_bytes(const char *path)
     int64_t bytes = 0;
 
     while (tree != NULL && (entry = fts_read(tree)) != NULL)
-        bytes += entry->fts_info == FTS_F ? entry->fts_statp->st_size : 0;
+        bytes = count_add(
+            bytes, entry->fts_info == FTS_F ? entry->fts_statp->st_size : 0);
     if (tree != NULL)
         fts_close(tree);
     free(copy);

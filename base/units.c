@@ -32,7 +32,7 @@ static const struct unit byte_units[] = {
 };
 
 static const double max_duration_ms = 100 * 366 * 86400e3; /* a century */
-static const double max_bytes = 0x1p60;
+static const double max_bytes = 0x1p53;
 
 /* Reads digits with at most one point, no sign and no exponent. */
 static bool read_number(const char **text, double *number)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/opts.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/count.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -112,13 +113,17 @@ static int set_int(const struct opt *opt, int64_t *field, const char *value,
     char *end;
     long long number;
 
-    errno = 0;
     number = strtoll(value, &end, 10);
-    if (end == value || *end != '\0' || errno != 0 || number < opt->min)
+    if (end == value || *end != '\0' || number < opt->min)
         return err_set(err, ERR_USAGE,
                        "option '--%s' wants a whole number of at least %lld, "
                        "not '%s'",
                        opt->name, (long long)opt->min, value);
+    if (!count_is_sound(number))
+        return err_set(err, ERR_USAGE,
+                       "option '--%s' wants a whole number of at most %" PRId64
+                       ", not '%s'",
+                       opt->name, COUNT_MAX, value);
     *field = number;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
@@ -119,7 +120,7 @@ static int prune_trial(void *user, const struct trial_row *trial)
         pruning->kept++;
     } else {
         pruning->removed++;
-        pruning->freed_bytes += bytes;
+        pruning->freed_bytes = count_add(pruning->freed_bytes, bytes);
         if (!pruning->options->dry_run)
             status = fs_remove_tree(path, pruning->err);
     }

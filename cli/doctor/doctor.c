@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/units.h"
@@ -159,7 +160,8 @@ static void look_at_space(const struct cli *cli, struct finding *finding)
     struct statvfs info;
 
     if (statvfs(nearest, &info) == 0) {
-        int64_t free_bytes = (int64_t)info.f_bavail * (int64_t)info.f_frsize;
+        int64_t free_bytes =
+            count_times(count_of(info.f_bavail), count_of(info.f_frsize));
 
         units_add_bytes(free_bytes, &finding->found);
         buf_printf(&finding->found, " free in %s", nearest);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/mem.h"
 
 struct header {
@@ -114,6 +115,25 @@ int agent_get(const struct agent_message *message, void *payload, size_t size)
     return 0;
 }
 
+int agent_get_ready(const struct agent_message *message,
+                    struct agent_ready *ready)
+{
+    return agent_get(message, ready, sizeof(*ready)) == 0 &&
+                   count_is_sound(ready->left_ms)
+               ? 0
+               : -1;
+}
+
+int agent_get_ended(const struct agent_message *message,
+                    struct attempt_exit *end)
+{
+    return agent_get(message, end, sizeof(*end)) == 0 &&
+                   count_is_sound(end->started_ms) &&
+                   count_is_sound(end->ended_ms) && count_is_sound(end->cpu_ms)
+               ? 0
+               : -1;
+}
+
 /* Points `strings` at the `count` strings in the bytes from *at on, and moves
  * *at behind them; -1 when there are fewer. */
 static int point_at_strings(struct attempt_request *request, size_t length,
@@ -183,8 +203,12 @@ static bool is_sound(const struct start *start, size_t length)
     if (start->argument_count == 0 || start->argument_count > length ||
         start->variable_count > length || start->pool_count > ATTEMPT_POOLS_MAX)
         return false;
+    if (!count_is_sound(start->time_ms) || !count_is_sound(start->grace_ms) ||
+        !count_is_sound(start->warn_before_ms))
+        return false;
     for (size_t i = 0; i < start->pool_count; i++) {
-        if (start->sizes[i] < 0 || start->sizes[i] > POOL_SIZE_MAX)
+        if (start->sizes[i] < 0 || start->sizes[i] > POOL_SIZE_MAX ||
+            !count_is_sound(start->amounts[i]))
             return false;
     }
     return true;

@@ -93,6 +93,13 @@ ptrdiff_t agent_next(const char *bytes, size_t length,
 /* Copies a payload of exactly `size` bytes; -1 for another length. */
 int agent_get(const struct agent_message *message, void *payload, size_t size);
 
+/* The payload of an AGENT_READY or AGENT_ENDED; -1 for another length, or a
+ * count that cannot be (base/count.h). */
+int agent_get_ready(const struct agent_message *message,
+                    struct agent_ready *ready);
+int agent_get_ended(const struct agent_message *message,
+                    struct attempt_exit *end);
+
 /* The start that an AGENT_START asks for, the caller's to destroy; NULL when
  * it is malformed. */
 struct attempt_request *agent_get_start(const struct agent_message *message);

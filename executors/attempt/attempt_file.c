@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/fs.h"
 
 const char *const attempt_cause_names[CAUSE_COUNT + 1] = {
@@ -58,9 +59,8 @@ static bool read_integer(const char *line, const char *key, int64_t *value)
 
     if (at == NULL)
         return false;
-    errno = 0;
     *value = strtoll(at, &end, 10);
-    return end != at && errno == 0;
+    return end != at && count_is_sound(*value);
 }
 
 static bool read_ticks(const char *line, const char *key, uint64_t *value)
@@ -431,8 +431,8 @@ int64_t attempt_last_written_ms(const char *directory)
         struct stat status;
 
         if (stat(path, &status) == 0 && status.st_size > 0) {
-            int64_t ms = (int64_t)status.st_mtim.tv_sec * 1000 +
-                         status.st_mtim.tv_nsec / 1000000;
+            int64_t ms = count_add(count_times(status.st_mtim.tv_sec, 1000),
+                                   status.st_mtim.tv_nsec / 1000000);
 
             last_ms = ms > last_ms ? ms : last_ms;
         }

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
+
 /*
  * A network file system answers from what it remembers of a file or a folder
  * for up to a minute, but asks anew when one is opened. So what another machine
@@ -68,8 +70,8 @@ int64_t pulse_read(const char *directory)
     if (fd < 0 && says_none(errno))
         stamp = 0;
     else if (fd >= 0 && fstat(fd, &status) == 0)
-        stamp = status.st_mtim.tv_sec * INT64_C(1000000000) +
-                status.st_mtim.tv_nsec;
+        stamp = count_add(count_times(status.st_mtim.tv_sec, 1000000000),
+                          status.st_mtim.tv_nsec);
     if (fd >= 0)
         close(fd);
     close(folder);

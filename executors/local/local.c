@@ -83,7 +83,7 @@ static void on_ended(struct local *local, const struct agent_message *message)
     struct attempt_exit end;
     struct flight *flight;
 
-    if (agent_get(message, &end, sizeof(end)) != 0)
+    if (agent_get_ended(message, &end) != 0)
         return;
     flight = flights_find(&local->flights, end.attempt);
     if (flight == NULL)

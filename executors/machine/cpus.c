@@ -37,7 +37,7 @@ static int quota_cpus(const char *text)
 
     if (end == text || quota <= 0 || period <= 0 || quota / period >= CPUS_MAX)
         return INT_MAX;
-    return (int)((quota + period - 1) / period);
+    return (int)(quota / period + (quota % period != 0));
 }
 
 static int file_cpus(const char *root, const char *group, const char *name)

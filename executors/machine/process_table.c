@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/count.h"
 #include "base/mem.h"
 
 enum {
@@ -57,8 +58,8 @@ static bool parse_stat(const char *text, struct process *process)
     process->parent = (pid_t)strtol(fields[FIELD_PARENT], NULL, 10);
     process->session = (pid_t)strtol(fields[FIELD_SESSION], NULL, 10);
     process->start = strtoull(fields[FIELD_START], NULL, 10);
-    process->rss_bytes =
-        strtoll(fields[FIELD_RSS], NULL, 10) * sysconf(_SC_PAGESIZE);
+    process->rss_bytes = count_times(strtoll(fields[FIELD_RSS], NULL, 10),
+                                     sysconf(_SC_PAGESIZE));
     process->is_zombie =
         fields[FIELD_STATE][0] == 'Z' || fields[FIELD_STATE][0] == 'X';
     process->owner = NULL;
@@ -309,7 +310,7 @@ int64_t process_pss_bytes(pid_t pid)
     if (at != NULL)
         kilobytes = strtoll(at + strlen(pss), NULL, 10);
     buf_clear(&text);
-    return kilobytes * 1024;
+    return count_times(kilobytes, 1024);
 }
 
 bool process_has_open(pid_t pid, dev_t device, ino_t inode)

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/units.h"
@@ -207,7 +208,7 @@ static int check_memory(const struct attempt_spec *needs,
     if (needs->memory_bytes == 0)
         return 0;
     cgroup_read("/proc", "meminfo", lines, sizeof(lines));
-    available = cgroup_line_number(lines, "MemAvailable:") * 1024;
+    available = count_times(cgroup_line_number(lines, "MemAvailable:"), 1024);
     if (available == 0 || available >= needs->memory_bytes)
         return 0;
     units_format_bytes(needs->memory_bytes, wanted, sizeof(wanted));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/shim/shim_options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/count.h"
 #include "executors/attempt/shim_status.h"
 
 enum { GRACE_MS = 10000, HEARTBEAT_MS = 10000, SILENCE_MS = 60000 };
@@ -86,9 +86,8 @@ static int64_t parse_number(const char *text)
     char *end;
     long long number;
 
-    errno = 0;
     number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || number < 0) {
+    if (end == text || *end != '\0' || number < 0 || !count_is_sound(number)) {
         fprintf(stderr, "smtune-shim: '%s' is not a number\n", text);
         exit(SHIM_USAGE);
     }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "executors/attempt/order_file.h"
 #include "executors/attempt/refusals.h"
 
@@ -97,7 +98,7 @@ static void add_memory(void *user, const struct supervised *attempt)
 {
     int64_t *sum_bytes = user;
 
-    *sum_bytes += attempt->memory_bytes;
+    *sum_bytes = count_add(*sum_bytes, attempt->memory_bytes);
 }
 
 /* As there is no slot of memory, one that lacks some lacks its CPUs. */

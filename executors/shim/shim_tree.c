@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "executors/attempt/claim_trace.h"
 
 /* The only attempt that is old enough to have started the process. */
@@ -76,7 +77,8 @@ void tree_census(struct tree *tree, struct attempt *attempts)
         if (owner == NULL || table->rows[i].is_zombie)
             continue;
         owner->living++;
-        owner->rss_bytes += table->rows[i].rss_bytes;
+        owner->rss_bytes =
+            count_add(owner->rss_bytes, table->rows[i].rss_bytes);
     }
 }
 
@@ -126,7 +128,7 @@ int64_t tree_pss_bytes(const struct tree *tree, const struct attempt *attempt)
         if (process->owner != attempt || process->is_zombie)
             continue;
         bytes = process_pss_bytes(process->pid);
-        sum += bytes >= 0 ? bytes : process->rss_bytes;
+        sum = count_add(sum, bytes >= 0 ? bytes : process->rss_bytes);
     }
     return sum;
 }

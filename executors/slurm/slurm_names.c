@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/slurm/slurm_core.h"
@@ -76,8 +77,9 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
         result = names->is_old ? read_token(names, path, err)
                                : make_token(names, path, err);
     stat(path, &status);
-    made_ms = (int64_t)status.st_mtime * 1000;
-    names->since_ms = (made_ms < now_ms ? made_ms : now_ms) - DAY_MS;
+    made_ms = count_times(status.st_mtime, 1000);
+    names->since_ms =
+        count_subtract(made_ms < now_ms ? made_ms : now_ms, DAY_MS);
     snprintf(names->prefix, sizeof(names->prefix), "smt-%s-", names->token);
     free(healthy);
     free(path);
@@ -107,7 +109,7 @@ static int64_t take_block(const struct slurm_names *names)
     flock(fd, LOCK_EX);
     got = pread(fd, text, sizeof(text) - 1, 0);
     first = strtoll(text, NULL, 10);
-    if (first < 1)
+    if (first < 1 || !count_is_sound(first))
         first = 1;
     length = snprintf(text, sizeof(text), "%" PRId64 "\n", first + BLOCK);
     if (got < 0 || pwrite(fd, text, (size_t)length, 0) != length)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/units.h"
 #include "executors/attempt/attempt_file.h"
 
@@ -24,7 +25,8 @@ static void note(struct links *links, const struct link_end *end, bool by_time)
      * for days */
     if (exit->cause != CAUSE_LOST && exit->started_ms > 0 &&
         exit->ended_ms > exit->started_ms)
-        links->used_ms += exit->ended_ms - exit->started_ms;
+        links->used_ms =
+            count_add(links->used_ms, exit->ended_ms - exit->started_ms);
     if (end->checkpoint != NULL && strcmp(end->checkpoint, LINKS_UNSEEN) == 0) {
         links->unseen += by_time;
         return;

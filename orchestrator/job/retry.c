@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "base/count.h"
 #include "base/regex.h"
 #include "base/rng.h"
 #include "base/units.h"
@@ -147,7 +148,7 @@ static const char *grow(struct growth *growth)
     double grown = ceil((double)old * growth->factor);
     const char *bound = "";
 
-    growth->value = (int64_t)fmin(grown, 0x1p60);
+    growth->value = (int64_t)fmin(grown, (double)COUNT_MAX);
     if (growth->cap > 0 && growth->value >= growth->cap) {
         growth->value = growth->cap;
         bound = " (its cap)";

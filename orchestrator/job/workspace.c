@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/job/attempt_folder.h"
@@ -497,8 +498,8 @@ static bool is_settled(const struct folder *folder)
     for (size_t i = 0; i < ARRAY_LEN(emptiable); i++) {
         const struct timespec *time = &folder->changed[i];
 
-        if (time->tv_sec * INT64_C(1000) + time->tv_nsec / 1000000 >
-            now_ms - SETTLED_MS)
+        if (count_add(count_times(time->tv_sec, 1000),
+                      time->tv_nsec / 1000000) > now_ms - SETTLED_MS)
             return false;
     }
     return true;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
@@ -253,8 +254,10 @@ static int take_pong(struct attempt_try *it, int64_t sent_ms, int64_t seen_ms)
     char exclusive[16], lock[16];
     int64_t node_ms;
 
-    if (it->pong.length == 0 || sscanf(it->pong.data, "%" SCNd64 " %15s %15s .",
-                                       &node_ms, exclusive, lock) != 3)
+    if (it->pong.length == 0 ||
+        sscanf(it->pong.data, "%" SCNd64 " %15s %15s .", &node_ms, exclusive,
+               lock) != 3 ||
+        !count_is_sound(node_ms))
         return -1;
     trial->round_ms = seen_ms - sent_ms;
     trial->clock_ahead_ms = node_ms - (sent_ms + seen_ms) / 2;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/mem.h"
 
 /* As nvml.h of NVIDIA's "NVML API Reference Guide" declares them; the library
@@ -103,8 +104,8 @@ static void read_one(const struct gpu_meter *meter, struct gpu_use *use)
     if (meter->get_utilization(device, &rates) == NVML_SUCCESS)
         use->load = rates.gpu / 100.0;
     if (meter->get_memory(device, &memory) == NVML_SUCCESS) {
-        use->memory_used_bytes = (int64_t)memory.used;
-        use->memory_bytes = (int64_t)memory.total;
+        use->memory_used_bytes = count_of(memory.used);
+        use->memory_bytes = count_of(memory.total);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "executors/machine/cgroup_site.h"
 #include "executors/machine/cpus.h"
 #include "executors/machine/gpus.h"
@@ -24,7 +25,7 @@ static int64_t memory_line_bytes(const char *name)
         return 0;
     while (fgets(line, sizeof(line), file) != NULL) {
         if (strncmp(line, name, strlen(name)) == 0)
-            bytes = strtoll(line + strlen(name), NULL, 10) * 1024;
+            bytes = count_times(strtoll(line + strlen(name), NULL, 10), 1024);
     }
     fclose(file);
     return bytes;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/count.h"
 #include "executors/machine/gpus.h"
 #include "executors/machine/slots.h"
 #include "executors/machine/slots_census.h"
@@ -27,7 +28,7 @@ static void read_load(double load[3])
 static void read_ticks(struct machine_use *use)
 {
     FILE *file = fopen("/proc/stat", "re");
-    int64_t ticks[8] = {0}, all = 0, per_second = sysconf(_SC_CLK_TCK);
+    int64_t ticks[8] = {0}, all = 0, idle, per_second = sysconf(_SC_CLK_TCK);
     int found = 0;
 
     if (file == NULL)
@@ -41,9 +42,11 @@ static void read_ticks(struct machine_use *use)
     if (found < 4 || per_second <= 0)
         return;
     for (size_t i = 0; i < ARRAY_LEN(ticks); i++)
-        all += ticks[i];
-    use->cpu_all_ms = all * 1000 / per_second;
-    use->cpu_busy_ms = (all - ticks[3] - ticks[4]) * 1000 / per_second;
+        all = count_add(all, ticks[i]);
+    idle = count_add(ticks[3], ticks[4]);
+    use->cpu_all_ms = count_times(all, 1000) / per_second;
+    use->cpu_busy_ms =
+        count_times(count_subtract(all, idle), 1000) / per_second;
 }
 
 static bool is_among(const char *name, const struct gpu *gpus, size_t count)
@@ -91,7 +94,9 @@ int machine_disk(const char *path, int64_t *size_bytes,
 
     if (statvfs(path, &status) != 0)
         return -1;
-    *size_bytes = (int64_t)status.f_blocks * (int64_t)status.f_frsize;
-    *available_bytes = (int64_t)status.f_bavail * (int64_t)status.f_frsize;
+    *size_bytes =
+        count_times(count_of(status.f_blocks), count_of(status.f_frsize));
+    *available_bytes =
+        count_times(count_of(status.f_bavail), count_of(status.f_frsize));
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/mem.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/states.h"
@@ -91,7 +92,8 @@ static int on_session_event(void *user, const struct event_row *event)
         return 0;
     session->has_ended |= strcmp(event->event, "engine_ended") == 0;
     detail = detail_of(event);
-    session->jumped_ms += deciding_integer(detail, "by_ms", 0);
+    session->jumped_ms =
+        count_add(session->jumped_ms, deciding_integer(detail, "by_ms", 0));
     if (strcmp(event->event, "run_state") == 0) {
         bool ended =
             strcmp(text_of(detail, "state"), run_state_names[RUN_RUNNING]) != 0;
@@ -109,8 +111,10 @@ static int on_session_event(void *user, const struct event_row *event)
 static int64_t elapsed_ms(const struct deciding *deciding,
                           const struct session *session)
 {
-    return deciding->earlier_ms + session->last_ms - session->start_ms -
-           session->jumped_ms;
+    int64_t at_ms = count_add(deciding->earlier_ms, session->last_ms);
+
+    return count_subtract(count_subtract(at_ms, session->start_ms),
+                          session->jumped_ms);
 }
 
 static enum budget_verdict verdict(const struct deciding *deciding,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/spec/experiment.h"
@@ -84,7 +85,7 @@ static int on_attempt(void *user, const struct attempt_row *row)
     if (row->started_ms <= 0 || end_ms < row->started_ms)
         return 0;
     reading->attempts++;
-    reading->used_ms += end_ms - row->started_ms;
+    reading->used_ms = count_add(reading->used_ms, end_ms - row->started_ms);
     reading->used += (uint64_t)row->resource_used;
     if (end_ms > row->started_ms) {
         add_turn(reading, row->started_ms, 1);

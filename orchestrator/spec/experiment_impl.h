@@ -10,7 +10,7 @@
 
 /* Bounds in the tables of keys: of times in seconds, and of sizes. */
 #define DAY_S     86400.0
-#define BYTES_MAX 0x1p60
+#define BYTES_MAX 0x1p53
 
 /* An experiment with what holds its texts. */
 struct experiment_file {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
+#include "base/count.h"
 #include "base/mem.h"
 
 /* A string of the caller's own, as in environments. */
@@ -122,6 +123,28 @@ static void test_agent__a_payload_has_its_length(void **state)
     buf_clear(&bytes);
 }
 
+static void test_agent__counts_that_cannot_be_are_refused(void **state)
+{
+    struct agent_ready ready = {.left_ms = COUNT_MAX};
+    struct attempt_exit end = {.started_ms = -COUNT_MAX, .ended_ms = COUNT_MAX};
+    struct agent_message message = {AGENT_READY, (const char *)&ready,
+                                    sizeof(ready)};
+    struct agent_ready some_ready;
+    struct attempt_exit some_end;
+
+    (void)state;
+    assert_int_equal(agent_get_ready(&message, &some_ready), 0);
+    ready.left_ms++;
+    assert_int_equal(agent_get_ready(&message, &some_ready), -1);
+    message =
+        (struct agent_message){AGENT_ENDED, (const char *)&end, sizeof(end)};
+    assert_int_equal(agent_get_ended(&message, &some_end), 0);
+    end.started_ms = INT64_MIN;
+    assert_int_equal(agent_get_ended(&message, &some_end), -1);
+    message.length--;
+    assert_int_equal(agent_get_ended(&message, &some_end), -1);
+}
+
 static void test_agent__a_start_that_is_cut_is_none(void **state)
 {
     struct buf bytes = BUF_INIT;
@@ -188,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_agent__a_start_says_what_was_put),
         cmocka_unit_test(test_agent__what_is_no_message_is_refused),
         cmocka_unit_test(test_agent__a_payload_has_its_length),
+        cmocka_unit_test(test_agent__counts_that_cannot_be_are_refused),
         cmocka_unit_test(test_agent__a_start_that_is_cut_is_none),
         cmocka_unit_test(test_agent__a_start_that_is_damaged_keeps_its_bounds),
     };

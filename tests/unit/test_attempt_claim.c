@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/fs.h"
 #include "executors/attempt/attempt_file.h"
 #include "tests/unit/folder.h"
@@ -212,9 +213,9 @@ static void test_claim__fits_into_its_line(void **state)
     memset(claim.cgroup, 1, sizeof(claim.cgroup) - 1);
     memset(claim.node, 'n', sizeof(claim.node) - 1);
     memset(claim.host, 'h', sizeof(claim.host) - 1);
-    claim.pid_start = claim.shim_start = UINT64_MAX / 2;
-    claim.attempt = claim.job = claim.time_ms = INT64_MIN;
-    claim.pid = claim.shim_pid = INT64_MIN;
+    claim.pid_start = claim.shim_start = COUNT_MAX;
+    claim.attempt = claim.job = claim.time_ms = -COUNT_MAX;
+    claim.pid = claim.shim_pid = -COUNT_MAX;
     write_claim(fd, &claim);
     assert_int_equal(claim_judge(*state, 7, &read, NULL), CLAIM_HELD);
     assert_string_equal(read.node, claim.node);

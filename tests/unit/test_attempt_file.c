@@ -177,6 +177,11 @@ static void test_exit__needs_each_of_its_keys(void **state)
                 "\"signal\": 0, \"started_ms\": 1, \"ended_ms\": 2, "
                 "\"cpu_ms\": 1, \"max_rss_bytes\": 9, \"text\": \"\"}\n",
                 keys, must_be_no_exit, *state);
+    must_be_no_exit(*state,
+                    "{\"attempt\": 3, \"cause\": \"ok\", \"exit_code\": 0, "
+                    "\"signal\": 0, \"started_ms\": -9007199254740993, "
+                    "\"ended_ms\": 2, \"cpu_ms\": 1, \"max_rss_bytes\": 9, "
+                    "\"text\": \"\"}\n");
 }
 
 static void test_claim__needs_each_of_its_keys(void **state)

@@ -51,10 +51,22 @@ static void test_cpus__are_limited_by_a_container(void **state)
     assert_int_equal(cpus_find(*state), 1);
 }
 
+static void test_cpus__a_quota_of_any_size_is_rounded_up(void **state)
+{
+    put(*state, "sys/fs/cgroup", "cpu.max",
+        "9223372036854775807 9223372036854775807\n");
+    assert_int_equal(cpus_find(*state), 1);
+}
+
 static void test_cpus__nonsense_is_no_quota(void **state)
 {
-    static const char *const quotas[] = {
-        "", "x", "-1 100000", "0 10", "100000 0", "99999999999999 1"};
+    static const char *const quotas[] = {"",
+                                         "x",
+                                         "-1 100000",
+                                         "0 10",
+                                         "100000 0",
+                                         "99999999999999 1",
+                                         "9223372036854775807 9"};
 
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++) {
         put(*state, "sys/fs/cgroup", "cpu.max", quotas[i]);
@@ -71,6 +83,7 @@ int main(void)
         IN_FOLDER(test_cpus__are_those_of_the_affinity),
         IN_FOLDER(test_cpus__are_limited_by_the_quotas_of_groups),
         IN_FOLDER(test_cpus__are_limited_by_a_container),
+        IN_FOLDER(test_cpus__a_quota_of_any_size_is_rounded_up),
         IN_FOLDER(test_cpus__nonsense_is_no_quota),
     };
 

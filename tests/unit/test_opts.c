@@ -184,8 +184,11 @@ static void test_opts__refuses_bad_values(void **state)
     assert_refused("--limit=", "option '--limit' wants a whole number of at "
                                "least 1, not ''");
     assert_refused("-l99999999999999999999",
-                   "option '--limit' wants a whole number of at least 1, not "
-                   "'99999999999999999999'");
+                   "option '--limit' wants a whole number of at most "
+                   "9007199254740992, not '99999999999999999999'");
+    assert_refused("-l9007199254740993",
+                   "option '--limit' wants a whole number of at most "
+                   "9007199254740992, not '9007199254740993'");
     assert_refused("--wait soon", "option '--wait' wants a duration such as "
                                   "90s, 10m or 2h, not 'soon'");
     assert_refused("--age 0", "option '--age' wants a duration of at least "

@@ -181,6 +181,16 @@ static void test_number__comes_once(void **state)
     slurm_names_clear(&second.names);
 }
 
+static void test_number__begins_anew_where_none_can_be(void **state)
+{
+    struct slurm slurm = {0};
+
+    assert_int_equal(slurm_names_open(&slurm.names, *state, NULL), 0);
+    put(*state, "slurm", "numbers", "9223372036854775807\n");
+    assert_int_equal(next_number(&slurm), 1);
+    slurm_names_clear(&slurm.names);
+}
+
 /* What cannot be read or written down is made up for by the clock. */
 static void test_number__comes_once_without_a_disk(void **state)
 {
@@ -216,6 +226,7 @@ int main(void)
         IN_FOLDER(test_token__says_since_when_there_are_jobs),
         IN_FOLDER(test_token__needs_a_disk_and_chance),
         IN_FOLDER(test_number__comes_once),
+        IN_FOLDER(test_number__begins_anew_where_none_can_be),
         IN_FOLDER(test_number__comes_once_without_a_disk),
     };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What Slurm's commands are asked and say, and where they are. */
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "executors/slurm/talk/slurm_commands_impl.h"
+#include "executors/slurm/talk/slurm_rows.h"
 #include "tests/unit/folder.h"
 
 static void test_submit__id_is_alone_in_the_last_line(void **state)
@@ -67,10 +69,30 @@ static void test_program__is_looked_for_as_a_shell_does(void **state)
     free(path);
 }
 
+/* Each number is one that an int holds; their sum is none. */
+static void test_nodes__are_added_up_as_far_as_that_goes(void **state)
+{
+    char *text = mem_copy_string(
+        "PARTITION|AVAIL|NODES|CPUS|MEMORY|GRES|TIMELIMIT|DEFAULTTIME|\n"
+        "a*|up|1795317082|2|1|gpu:1|1:00:00|1:00|\n"
+        "a*|up|1795317082|2|1|gpu:1|1:00:00|1:00|\n");
+    struct slurm_site site = {0};
+
+    (void)state;
+    for (char *bar = text; (bar = strchr(bar, '|')) != NULL;)
+        *bar = SLURM_SEPARATOR[0];
+    assert_int_equal(slurm_site_take_nodes(&site, text, strlen(text)), 0);
+    assert_int_equal(site.partition_count, 1);
+    assert_int_equal(site.partitions[0].nodes, INT_MAX);
+    slurm_site_clear(&site);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_submit__id_is_alone_in_the_last_line),
+        cmocka_unit_test(test_nodes__are_added_up_as_far_as_that_goes),
         cmocka_unit_test_setup_teardown(
             test_program__is_looked_for_as_a_shell_does, make_folder,
             remove_folder),

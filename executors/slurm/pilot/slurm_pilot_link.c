@@ -214,7 +214,7 @@ static int on_ready(struct pilot *pilot, const struct agent_message *message)
     int64_t now_ms = clock_monotonic_ms();
     struct agent_ready ready;
 
-    if (agent_get(message, &ready, sizeof(ready)) != 0)
+    if (agent_get_ready(message, &ready) != 0)
         return -1;
     if (pilot->phase == PILOT_PENDING)
         pilot->phase = PILOT_READY;
@@ -257,7 +257,7 @@ static int on_ended(struct pilot *pilot, const struct agent_message *message)
     struct slurm_flight *flight;
     struct attempt_exit end;
 
-    if (agent_get(message, &end, sizeof(end)) != 0)
+    if (agent_get_ended(message, &end) != 0)
         return -1;
     flight = find(pilot, end.attempt);
     if (flight == NULL)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/count.h"
 #include "base/units.h"
 #include "executors/slurm/pilot/slurm_pilot_impl.h"
 
@@ -59,14 +60,14 @@ void pilot_room_add(struct pilot_room *room, const struct pilot_room *more)
 {
     room->cpus += more->cpus;
     room->gpus += more->gpus;
-    room->memory_bytes += more->memory_bytes;
+    room->memory_bytes = count_add(room->memory_bytes, more->memory_bytes);
 }
 
 void pilot_room_take(struct pilot_room *room, const struct pilot_room *less)
 {
     room->cpus -= less->cpus;
     room->gpus -= less->gpus;
-    room->memory_bytes -= less->memory_bytes;
+    room->memory_bytes = count_subtract(room->memory_bytes, less->memory_bytes);
 }
 
 static bool lacks(int64_t size, int64_t used, int64_t cost,
@@ -74,8 +75,10 @@ static bool lacks(int64_t size, int64_t used, int64_t cost,
 {
     if (cost == 0)
         return false;
-    return cost > size || used + cost > size / 1000 * depth_permille +
-                                            size % 1000 * depth_permille / 1000;
+    return cost > size ||
+           count_add(used, cost) >
+               count_add(count_times(size / 1000, depth_permille),
+                         size % 1000 * depth_permille / 1000);
 }
 
 uint32_t pilot_room_lacks(const struct pilot_room *size,

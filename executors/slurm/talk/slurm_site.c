@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/mem.h"
 
 void slurm_site_clear(struct slurm_site *site)
@@ -81,5 +82,5 @@ void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
         partition->node_memory_bytes = memory_bytes;
     if (gpus > partition->node_gpus)
         partition->node_gpus = gpus;
-    partition->nodes += nodes;
+    partition->nodes = count_to_int(count_add(partition->nodes, nodes));
 }
