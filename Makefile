@@ -116,7 +116,7 @@ help: ## say what each target does
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
 	@echo '  PREFIX DESTDIR; T=name (one file of tests)'
 	@echo '  CUDA=yes|no MPI=yes|no (insist, skip) NVCC MPICC CUDA_ARCHES'
-	@echo '  FUZZ_SECONDS=n (for each fuzz target) PYTHON PKG_CONFIG'
+	@echo '  FUZZ_SECONDS=n FUZZ_INPUTS=n (for each fuzz target) PYTHON PKG_CONFIG'
 	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp PICTURE=f.svg (bench-regret)'
 
 quickstart: deps ## install what is missing, build, tune a real model
@@ -389,9 +389,9 @@ endef
 # Tests -------------------------------------------------------------------
 
 check: deps-test ## lint and every test, with sanitizers
-	@$(MAKE) --no-print-directory check-all
-check-all:
 	@MAKE='$(MAKE)' tests/check
+check-all: deps-test ## the same, then fuzzing with new inputs
+	@MAKE='$(MAKE)' tests/check all
 
 # What hangs on clocks, terminals, a cluster or a browser is tried once more
 # where it fails, and pytest says RERUN: a fault to look for, of the test or not.
@@ -446,7 +446,10 @@ soak: $(KILLED) $B/sim ## kills, power cuts, histories for hours (SOAK_MINUTES=n
 
 FUZZ_SECONDS ?= 300
 fuzz: fuzz-build ## feed the parsers nonsense, FUZZ_SECONDS each
-	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZ:$S/%=build/fuzz/%)
+	@tests/fuzz/run open $(FUZZ_SECONDS) $(FUZZ:$S/%=build/fuzz/%)
+FUZZ_INPUTS ?= 20000
+check-fuzz: fuzz-build ## replay the seeds, and FUZZ_INPUTS inputs that are always the same
+	@tests/fuzz/run fixed $(FUZZ_INPUTS) $(FUZZ:$S/%=build/fuzz/%)
 fuzz-build:
 	@$(MAKE) --no-print-directory S=build/fuzz CC=clang fuzz-programs \
 	 DIRS='$(filter-out cli training,$(DIRS))' \
@@ -593,7 +596,7 @@ FORCE:
 -include $(shell find $B -name '*.d' 2>/dev/null)
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help quickstart web web-test deps deps-test check check-all check-unit \
+.PHONY: all help quickstart web web-test deps deps-test check check-all check-unit check-fuzz \
         check-e2e check-lint check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-build fuzz-programs \
         lint compile-flags format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \
