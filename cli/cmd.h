@@ -7,23 +7,13 @@
 
 #include "base/err.h"
 #include "cli/opts.h"
+#include "cli/term/output.h"
 
 /*
  * One command, one file: cli/cmd_NAME.c, with a `const struct cmd cmd_NAME`
  * and the function behind it. A new command is that file and one line in
  * cli/cmd.c.
  */
-
-enum output_format { OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_CSV };
-
-/* What every command is given: the options common to all. */
-struct cli {
-    const char *store; /* --store, SMTUNE_STORE or "./.smtune" */
-    enum output_format output;
-    bool colour_out, colour_err; /* may escape codes go there */
-    bool out_is_terminal, err_is_terminal;
-    bool quiet;
-};
 
 struct cmd {
     const char *name;

@@ -2,13 +2,25 @@
 #ifndef SMTUNE_CLI_TERM_OUTPUT_H
 #define SMTUNE_CLI_TERM_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/json.h"
 #include "base/value.h"
-#include "cli/cmd.h"
+
+/* How rows are written (-o). */
+enum output_format { OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_CSV };
+
+/* What every command is given: the options common to all. */
+struct cli {
+    const char *store; /* --store, SMTUNE_STORE or "./.smtune" */
+    enum output_format output;
+    bool colour_out, colour_err; /* may escape codes go there */
+    bool out_is_terminal, err_is_terminal;
+    bool quiet;
+};
 
 /*
  * Rows to stdout as the user asked (-o): a table whose columns fit what the
