@@ -70,9 +70,6 @@ int64_t tally_ended(const struct tally *tally);
 int64_t budget_resource_left(const struct budget *budget,
                              const struct tally *tally, int64_t outstanding);
 
-/* Far beyond what anybody counts, and still exact in a double. */
-#define BUDGET_COUNT_MAX INT64_C(1000000000000)
-
 enum budget_verdict {
     BUDGET_GO_ON,
     BUDGET_TRIALS,   /* no more to suggest: let those that run end */

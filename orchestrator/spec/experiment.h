@@ -31,6 +31,9 @@ struct objective {
 
 struct outcome_bounds; /* store/store.h */
 
+/* Far beyond what anybody counts, and still exact in a double. */
+#define BUDGET_COUNT_MAX INT64_C(1000000000000)
+
 struct budget {
     int64_t trials;       /* 0: no limit (then another limit is there) */
     int64_t parallel;     /* 0: as the executor has it */

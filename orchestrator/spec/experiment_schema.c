@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/job/budget.h"
 #include "orchestrator/spec/experiment_impl.h"
 #include "strategies/space/space.h"
 #include "strategies/strategy.h"
