@@ -29,7 +29,7 @@ struct warm_source {
     int64_t taken, left_out;
 };
 
-enum { WARM_MAX_RUNS = 64, WARM_MAX_TRIALS = 100000 };
+enum { WARM_MAX_TRIALS = 100000 };
 
 /*
  * Reads what the experiment's file asks for. NULL on error: ERR_NOT_FOUND

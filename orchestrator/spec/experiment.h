@@ -49,6 +49,10 @@ struct budget {
     bool gives_up; /* where the first BUDGET_FIRST_TRIALS (budget.h) all fail */
 };
 
+/* Earlier runs that a search may begin with (orchestrator/search/warm_start.h).
+ */
+enum { WARM_MAX_RUNS = 64 };
+
 /* How trials are given their resource: see strategies/schedules/scheduler.h. */
 struct schedule {
     bool is_on;

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "orchestrator/search/warm_start.h"
 #include "orchestrator/spec/experiment_impl.h"
 #include "orchestrator/spec/setting.h"
 

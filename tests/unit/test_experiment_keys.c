@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "orchestrator/search/warm_start.h"
 #include "tests/unit/folder.h"
 
 static const char text[] = "version: 1\n"
