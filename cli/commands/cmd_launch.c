@@ -15,6 +15,7 @@
 #include "orchestrator/ranks/rank_group.h"
 #include "orchestrator/ranks/rank_seat.h"
 #include "orchestrator/ranks/rank_step.h"
+#include "orchestrator/spec/task.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 

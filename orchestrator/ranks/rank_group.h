@@ -14,8 +14,6 @@
  * outlives them.
  */
 
-enum { RANK_GROUP_MAX = 1024 };
-
 /* The rank that failed first: by itself, not because it was told to end. */
 struct rank_failure {
     int rank;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "orchestrator/ranks/rank_group.h"
+#include "orchestrator/spec/task.h"
 
 /* Steps from this number on are Slurm's own, such as salloc's shell. */
 #define OWN_STEPS 0xfffffff0UL

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/executor.h"
-#include "orchestrator/ranks/rank_group.h"
 #include "orchestrator/spec/experiment_impl.h"
 
 /* The keys `executor` of both kinds of file, and `resources` of what it is to

@@ -16,6 +16,9 @@
  * file's document.
  */
 
+/* Ranks of one command on one machine (orchestrator/ranks/rank_group.h). */
+enum { RANK_GROUP_MAX = 1024 };
+
 struct resources {
     int cpus; /* 0: takes no CPU slot, `parallel` alone limits */
     int gpus;
