@@ -8,21 +8,18 @@
 struct strategy *search_create(const struct experiment *experiment,
                                const struct warm_start *warm, struct err *err)
 {
-    size_t width = space_count(experiment->space);
     struct strategy *strategy =
         strategy_create(&experiment->search, experiment->space, err);
 
-    if (strategy != NULL && warm != NULL)
+    if (strategy == NULL)
+        return NULL;
+    if (warm != NULL)
         warm_start_tell(warm, strategy);
-    for (size_t i = 0; strategy != NULL && i < experiment->enqueued_count;
-         i++) {
-        if (strategy_enqueue(strategy, experiment->enqueued + i * width, err) ==
-            0)
-            continue;
+    if (experiment_enqueue(experiment, strategy, err) != 0) {
         strategy_destroy(strategy);
         return NULL;
     }
-    if (strategy != NULL && warm != NULL)
+    if (warm != NULL)
         warm_start_enqueue(warm, strategy);
     return strategy;
 }

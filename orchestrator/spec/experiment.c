@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "orchestrator/search/search.h"
 #include "orchestrator/spec/experiment_impl.h"
 #include "orchestrator/spec/task_build.h"
 
@@ -296,6 +295,19 @@ static void build_budget(struct build *build, const struct conf_node *node)
     refuse_with_many(build, node, "convergence");
 }
 
+int experiment_enqueue(const struct experiment *experiment,
+                       struct strategy *strategy, struct err *err)
+{
+    size_t width = space_count(experiment->space);
+
+    for (size_t i = 0; i < experiment->enqueued_count; i++) {
+        if (strategy_enqueue(strategy, experiment->enqueued + i * width, err) !=
+            0)
+            return -1;
+    }
+    return 0;
+}
+
 /* The method itself may find that it cannot search this space. One that is
  * not named is chosen such that it can. */
 static void check_search(struct build *build, const struct conf_node *root)
@@ -307,8 +319,8 @@ static void check_search(struct build *build, const struct conf_node *root)
 
     if (diags_count(build->diags) > 0)
         return;
-    strategy = search_create(experiment, NULL, &err);
-    if (strategy == NULL)
+    strategy = strategy_create(&experiment->search, experiment->space, &err);
+    if (strategy == NULL || experiment_enqueue(experiment, strategy, &err) != 0)
         diags_add(build->diags, node->place, NULL, "search: %s", err.text);
     strategy_destroy(strategy);
 }

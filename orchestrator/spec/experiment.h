@@ -160,6 +160,10 @@ void experiment_destroy(struct experiment *experiment);
  * machine has CPUs for. */
 int64_t experiment_parallel(const struct experiment *experiment);
 
+/* Has the strategy try first what the file asks for. -1 as strategy_enqueue. */
+int experiment_enqueue(const struct experiment *experiment,
+                       struct strategy *strategy, struct err *err);
+
 /* Adds to warnings, which get the file's text, what is allowed and yet hardly
  * meant: settings without an effect, a schedule that cannot do its work. */
 void experiment_warn(const struct experiment *experiment,
