@@ -14,6 +14,12 @@
  * all such steps, in place of one that would be equal.
  */
 
+const char *const own_column_names[OWN_COLUMN_COUNT + 1] = {
+#define X(symbol, word) [symbol] = word,
+    OWN_COLUMNS(X)
+#undef X
+};
+
 /* The table without a name. */
 struct plain {
     const char **names;

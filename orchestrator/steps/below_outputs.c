@@ -11,6 +11,7 @@
 #include "orchestrator/steps/below.h"
 #include "orchestrator/steps/results.h"
 #include "orchestrator/steps/results_load.h"
+#include "orchestrator/steps/scope_fill.h"
 
 enum { ENOUGH = 1 };
 

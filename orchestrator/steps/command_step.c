@@ -10,6 +10,7 @@
 #include "orchestrator/steps/results.h"
 #include "orchestrator/steps/results_load.h"
 #include "orchestrator/steps/rounds.h"
+#include "orchestrator/steps/scope_fill.h"
 #include "workflows/matrix.h"
 
 static int expand(const struct command_step *job, const struct matrix *matrix,

@@ -40,23 +40,4 @@ struct value results_get(struct results *results, size_t step, size_t column);
 struct value results_get_own(const struct results *results, size_t step,
                              int64_t copy, size_t column);
 
-/* What one job is, besides: for scope_fill(). */
-struct job_site {
-    size_t step;
-    int64_t copy, copies, round;
-    const struct value *axes;   /* [axis_count] */
-    const struct value *rounds; /* [repeat.value_count] */
-    const char *run_name, *directory, *checkpoint_directory; /* NULL: none */
-};
-
-/* values[scope.count], for the step's expressions and templates; axes and
- * rounds that are NULL are null. Text lives as long as the site's and the
- * results'. */
-void scope_fill(const struct workflow *workflow, struct results *results,
-                const struct job_site *site, struct value *values);
-/* values[output_scope.count], for the workflow's own outputs. */
-void scope_fill_outputs(const struct workflow *workflow,
-                        struct results *results, const char *run_name,
-                        struct value *values);
-
 #endif

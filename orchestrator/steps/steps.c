@@ -10,6 +10,7 @@
 #include "orchestrator/job/outputs.h"
 #include "orchestrator/steps/below.h"
 #include "orchestrator/steps/rounds.h"
+#include "orchestrator/steps/scope_fill.h"
 
 struct steps *steps_create(const struct workflow *workflow,
                            const char *run_name, struct err *err)

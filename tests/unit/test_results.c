@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/steps/results.h"
+#include "orchestrator/steps/scope_fill.h"
 
 #include <math.h>
 #include <setjmp.h>

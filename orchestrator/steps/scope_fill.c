@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps/scope_fill.h"
+
 #include "orchestrator/spec/scope.h"
-
-#include "orchestrator/steps/results.h"
-
-const char *const own_column_names[OWN_COLUMN_COUNT + 1] = {
-#define X(symbol, word) [symbol] = word,
-    OWN_COLUMNS(X)
-#undef X
-};
 
 /* Of a job that is none of a step's. */
 #define NO_STEP SIZE_MAX
