@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/drive/drive.h"
 #include "cli/term/output.h"
+#include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment.h"
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/workflow.h"
@@ -61,7 +62,7 @@ static void print_text(const struct report *report,
         print_steps(finding);
         return;
     }
-    params = space_count(finding->spec.experiment->space);
+    params = search_space_count(finding->spec.experiment);
     printf("%s: ok: %zu parameter%s, ", finding->file, params,
            params == 1 ? "" : "s");
     if (volume->exact)
@@ -111,7 +112,7 @@ static json_t *finding_json(const struct finding *finding)
     }
     json_object_set_new(
         json, "parameters",
-        json_integer((json_int_t)space_count(experiment->space)));
+        json_integer((json_int_t)search_space_count(experiment)));
     json_object_set_new(json, "settings",
                         json_int_unless((int64_t)finding->settings, 0));
     json_object_set_new(json, "feasible", json_from_real(volume->fraction));
@@ -134,7 +135,7 @@ static int add_row(const struct report *report, const struct finding *finding,
     };
 
     if (ok && spec->workflow == NULL) {
-        cells[3] = value_int((int64_t)space_count(spec->experiment->space));
+        cells[3] = value_int((int64_t)search_space_count(spec->experiment));
         cells[4] = value_real(finding->volume.fraction);
     } else if (ok) {
         cells[5] = value_int((int64_t)step_count(spec->workflow));
@@ -171,13 +172,13 @@ static int show(struct report *report, const struct finding *finding,
 /* What there is to say of a file that is right. */
 static int look_at(struct finding *finding, struct err *err)
 {
-    struct space *space = finding->spec.experiment->space;
+    const struct experiment *experiment = finding->spec.experiment;
 
     spec_warn(&finding->spec, finding->warnings);
     if (finding->spec.workflow != NULL)
         return 0;
-    finding->settings = space_cardinality(space);
-    return space_estimate_volume(space, &finding->volume, err);
+    finding->settings = search_space_settings(experiment);
+    return search_space_volume(experiment, &finding->volume, err);
 }
 
 /* 0: right, 3: wrong, -1: cannot be read. */

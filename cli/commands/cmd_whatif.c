@@ -130,17 +130,6 @@ static const struct variant variants[] = {
     {"hyperband", 0, NULL}, {"median", 0, "sagemaker"}, {"median", 0, "vizier"},
 };
 
-/* Lives on; that of an unknown method only as long as the word. */
-static const char *static_name(const char *method)
-{
-    for (const char *const *name = scheduler_method_names(); *name != NULL;
-         name++) {
-        if (strcmp(*name, method) == 0)
-            return *name;
-    }
-    return method;
-}
-
 /* The same one twice is one. */
 static bool is_there(const struct comparison *comparison, const char *label)
 {
@@ -158,7 +147,7 @@ static int try_variant(struct comparison *comparison,
     struct whatif_row row;
 
     whatif_options(comparison->whatif, &row.options);
-    row.options.method = static_name(variant->method);
+    row.options.method = whatif_method(variant->method);
     if (variant->eta > 0)
         row.options.eta = variant->eta;
     if (variant->rule != NULL)

@@ -255,7 +255,7 @@ void doctor_look_at_cluster(const struct cli *cli,
     tell_limits(&telling, &site);
     for (size_t i = 0; i < site.partition_count; i++)
         tell_partition(&telling, &site.partitions[i]);
-    slurm_site_clear(&site);
+    cluster_clear(&site);
     if (ask->is_tried)
         try_it(&telling, cli, ask);
 }

@@ -12,6 +12,7 @@
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/search/front.h"
+#include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/setting.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
@@ -67,7 +68,7 @@ static int add_best(void *user, const struct trial_row *row)
 
     if (row->value_count > 0 && isfinite(row->values[0]) &&
         row->violation <= 0.0 &&
-        row->param_count == space_count(finding->experiment->space))
+        row->param_count == search_space_count(finding->experiment))
         finding->json = trial_json(finding->experiment, row);
     return ENOUGH;
 }

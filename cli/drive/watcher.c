@@ -17,6 +17,7 @@
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/search/front.h"
+#include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/setting.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
@@ -45,15 +46,15 @@ static void print_short(const struct value *value, struct buf *out)
         value_print(value, out);
 }
 
-static void print_point(const struct space *space, const struct value *point,
-                        struct buf *out)
+static void print_point(const struct experiment *experiment,
+                        const struct value *point, struct buf *out)
 {
     buf_truncate(out, 0);
-    for (size_t i = 0; i < space_count(space); i++) {
+    for (size_t i = 0; i < search_space_count(experiment); i++) {
         if (point[i].type == VALUE_NULL)
             continue;
         buf_printf(out, "%s%s=", out->length > 0 ? " " : "",
-                   space_param(space, i)->name);
+                   search_space_name(experiment, i));
         print_short(&point[i], out);
     }
 }
@@ -223,7 +224,7 @@ static void trial_ended(struct watcher *watcher,
         .will_retry = trial->will_retry,
     };
 
-    print_point(experiment->space, trial->point, &params);
+    print_point(experiment, trial->point, &params);
     print_others(experiment, trial, &others);
     ended.params = buf_text(&params);
     ended.others = buf_text(&others);
@@ -279,10 +280,10 @@ static int keep_best(void *user, const struct trial_row *row)
 
     if (row->value_count == 0 || !isfinite(row->values[0]) ||
         row->violation > 0.0 ||
-        row->param_count != space_count(watcher->experiment->space))
+        row->param_count != search_space_count(watcher->experiment))
         return ENOUGH;
     watcher->best = row->values[0];
-    print_point(watcher->experiment->space, row->params, &watcher->best_params);
+    print_point(watcher->experiment, row->params, &watcher->best_params);
     return ENOUGH;
 }
 

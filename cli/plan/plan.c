@@ -14,6 +14,7 @@
 #include "cli/plan/plan_workflow.h"
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/search/plan.h"
+#include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment.h"
 #include "orchestrator/spec/setting.h"
 #include "orchestrator/spec/spec.h"
@@ -23,12 +24,12 @@ enum { TRIALS_SHOWN = 5 };
 
 /* -- For people -----------------------------------------------------------*/
 
-static void print_space(const struct space *space,
+static void print_space(const struct experiment *experiment,
                         const struct space_volume *volume)
 {
-    uint64_t points = space_cardinality(space);
+    uint64_t points = search_space_settings(experiment);
 
-    printf("space     %zu parameters", space_count(space));
+    printf("space     %zu parameters", search_space_count(experiment));
     if (volume->exact)
         printf(", %" PRIu64 " settings in all", volume->points);
     else if (points > 0)
@@ -132,7 +133,7 @@ static int print_text(const struct experiment *experiment,
     warm_print(stdout, "begins    ", experiment, warm);
     print_budget(experiment);
     plan_schedule_print(experiment, plan);
-    print_space(experiment->space, plan_volume(plan));
+    print_space(experiment, plan_volume(plan));
     print_resources(experiment);
     printf("first trials\n");
     for (int64_t i = 0; i < shown && result == 1; i++) {

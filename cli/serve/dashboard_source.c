@@ -11,14 +11,15 @@
 #include "cli/serve/dashboard_act.h"
 #include "cli/serve/dashboard_machine.h"
 #include "cli/show/jobs/graph_json.h"
+#include "cli/show/run/experiment_json.h"
 #include "cli/show/run/importance_view.h"
 #include "cli/show/run/run_view.h"
-#include "cli/show/run/space_json.h"
 #include "cli/show/show_document.h"
 #include "cli/show/why_document.h"
 #include "cli/term/document.h"
 #include "orchestrator/machine/gpu_meter.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/search/search_space.h"
 
 enum { KEPT = 16 };
 
@@ -172,7 +173,7 @@ static void add_file(json_t *json, const struct run_view *view)
         return;
     }
     if (spec.workflow == NULL)
-        json_object_set_new(json, "space", space_to_json(spec.experiment));
+        json_object_set_new(json, "space", search_space_json(spec.experiment));
     json_object_set_new(json, "budget", budget_to_json(spec.experiment));
     spec_clear(&spec);
 }

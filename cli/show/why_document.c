@@ -34,7 +34,7 @@ struct why {
     struct document *document;
     const struct run_view *view;
     const struct experiment *experiment;
-    const struct strategy *strategy;
+    struct search_choice choice;
     struct err *err;
 };
 
@@ -104,7 +104,6 @@ static int count_known(const struct why *why, const struct trial_row *row,
 static int show(struct why *why, const struct trial_row *row,
                 const json_t *reason)
 {
-    const char *method = strategy_method(why->strategy);
     int64_t incumbent =
         json_integer_value(json_object_get(reason, "incumbent"));
     struct value chosen = text_or_null(json_object_get(reason, "method"));
@@ -118,8 +117,8 @@ static int show(struct why *why, const struct trial_row *row,
         why->document, columns,
         (const struct value[ARRAY_LEN(columns)]){
             value_int(row->number),
-            chosen.type == VALUE_TEXT ? chosen : value_text(method),
-            value_text(strategy_reason(why->strategy)),
+            chosen.type == VALUE_TEXT ? chosen : value_text(why->choice.method),
+            value_text(why->choice.reason),
             text_or_null(json_object_get(reason, "step")),
             real_or_null(json_object_get(reason, "acquisition")),
             real_or_null(json_object_get(reason, "mean")),
@@ -173,14 +172,12 @@ static int add_place(const struct why *why, int64_t job)
 
 static int why_trial(struct why *why, const char *operand)
 {
-    struct strategy *strategy = search_create_of_run(
-        why->experiment, why->view->store, why->view->row.id, why->err);
     struct trial_query query = {.run = why->view->row.id};
     int64_t job = 0;
     int status = -1;
 
-    why->strategy = strategy;
-    if (strategy != NULL &&
+    if (search_choose(why->experiment, why->view->store, why->view->row.id,
+                      &why->choice, why->err) == 0 &&
         run_find_trial(why->view, operand, &query.number, &job, why->err) == 0)
         status =
             store_each_trial(why->view->store, &query, on_trial, why, why->err);
@@ -189,7 +186,7 @@ static int why_trial(struct why *why, const char *operand)
     if (status == 0)
         status =
             schedule_decisions_add(why->document, why->view, job, why->err);
-    strategy_destroy(strategy);
+    search_choice_clear(&why->choice);
     return status;
 }
 

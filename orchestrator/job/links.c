@@ -8,6 +8,23 @@
 #include "base/count.h"
 #include "base/units.h"
 #include "executors/attempt/attempt_file.h"
+#include "store/store.h"
+
+int links_read_exit(const struct attempt_row *row, struct attempt_exit *exit)
+{
+    int cause = attempt_cause_find(row->cause);
+
+    if (cause < 0)
+        return -1;
+    *exit = (struct attempt_exit){
+        .cause = (enum attempt_cause)cause,
+        .exit_code = (int)row->exit_code,
+        .signal = (int)row->signal,
+        .started_ms = row->started_ms,
+        .ended_ms = row->ended_ms,
+    };
+    return 0;
+}
 
 bool links_is_by_time(const struct link_rule *rule, const struct link_end *end)
 {

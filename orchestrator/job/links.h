@@ -9,6 +9,8 @@
 #include "executors/executor.h"
 #include "orchestrator/spec/workflow.h"
 
+struct attempt_row;
+
 /*
  * `continue`: a job longer than its time limit, as a chain of attempts, each of
  * which goes on from the checkpoint of the one before. An attempt that its time
@@ -48,6 +50,10 @@ struct link_end {
     const char *checkpoint; /* what checkpoint_hash() found, or LINKS_UNSEEN;
                                NULL: nothing */
 };
+
+/* How an attempt of the record ended; -1: it has not, or not as this version
+ * knows it. */
+int links_read_exit(const struct attempt_row *row, struct attempt_exit *exit);
 
 /* Whether its time was the reason for the end. */
 bool links_is_by_time(const struct link_rule *rule, const struct link_end *end);

@@ -171,6 +171,11 @@ int cluster_describe(const char *url, struct slurm_site *site,
     *answer_ms = clock_monotonic_ms() - asked_ms;
     cluster_link_close(&it.link);
     if (result != 0)
-        slurm_site_clear(site);
+        cluster_clear(site);
     return result;
+}
+
+void cluster_clear(struct slurm_site *site)
+{
+    slurm_site_clear(site);
 }

@@ -19,6 +19,7 @@ bool cluster_is_near(const char *url);
  * -1 where it does not answer, or not in time. The caller clears *site. */
 int cluster_describe(const char *url, struct slurm_site *site,
                      int64_t *answer_ms, struct err *err);
+void cluster_clear(struct slurm_site *site);
 
 /* How far the trial job came. */
 enum cluster_stage {

@@ -2,7 +2,9 @@
 #include "orchestrator/search/search.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "orchestrator/search/warm_start.h"
 
 struct strategy *search_create(const struct experiment *experiment,
@@ -34,6 +36,27 @@ struct strategy *search_create_of_run(const struct experiment *experiment,
 
     warm_start_destroy(warm);
     return strategy;
+}
+
+int search_choose(const struct experiment *experiment, struct store *store,
+                  int64_t run, struct search_choice *choice, struct err *err)
+{
+    struct strategy *strategy =
+        search_create_of_run(experiment, store, run, err);
+
+    *choice = (struct search_choice){NULL, NULL};
+    if (strategy == NULL)
+        return -1;
+    choice->method = mem_copy_string(strategy_method(strategy));
+    choice->reason = mem_copy_string(strategy_reason(strategy));
+    strategy_destroy(strategy);
+    return 0;
+}
+
+void search_choice_clear(struct search_choice *choice)
+{
+    free(choice->method);
+    free(choice->reason);
 }
 
 struct convergence *search_create_convergence(

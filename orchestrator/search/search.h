@@ -21,6 +21,16 @@ struct strategy *search_create_of_run(const struct experiment *experiment,
                                       struct store *store, int64_t run,
                                       struct err *err);
 
+/* The method that a run searches by, and why `auto` chose it. */
+struct search_choice {
+    char *method, *reason;
+};
+
+/* -1 as strategy_create; the caller clears *choice in every case. */
+int search_choose(const struct experiment *experiment, struct store *store,
+                  int64_t run, struct search_choice *choice, struct err *err);
+void search_choice_clear(struct search_choice *choice);
+
 /* What says when the search has converged; NULL: the budget does not ask.
  * Borrows the experiment; the caller's to destroy. */
 struct convergence *search_create_convergence(

@@ -311,6 +311,16 @@ static int check(const struct whatif *whatif,
     return 0;
 }
 
+const char *whatif_method(const char *word)
+{
+    for (const char *const *name = scheduler_method_names(); *name != NULL;
+         name++) {
+        if (strcmp(*name, word) == 0)
+            return *name;
+    }
+    return word;
+}
+
 int whatif_try(const struct whatif *whatif,
                const struct schedule_options *options,
                struct curve_sim_result *result, struct err *err)

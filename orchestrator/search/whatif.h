@@ -53,6 +53,9 @@ const struct whatif_run *whatif_run(const struct whatif *whatif);
 void whatif_options(const struct whatif *whatif,
                     struct schedule_options *options);
 
+/* The method's name as it lives on; of an unknown one the word itself. */
+const char *whatif_method(const char *word);
+
 /* The best value is as the metric says it. ERR_USAGE: options that do not go
  * together, or of which the curves do not tell. */
 int whatif_try(const struct whatif *whatif,

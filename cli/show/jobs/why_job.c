@@ -323,18 +323,12 @@ static bool follow_link(struct attempts *attempts,
                         struct consequence *then)
 {
     const struct step *step = step_of(attempts->why);
-    int cause = attempt_cause_find(attempt->cause);
-    struct attempt_exit exit = {
-        .cause = (enum attempt_cause)cause,
-        .exit_code = (int)attempt->exit_code,
-        .signal = (int)attempt->signal,
-        .started_ms = attempt->started_ms,
-        .ended_ms = attempt->ended_ms,
-    };
+    struct attempt_exit exit;
     char text[LINKS_TEXT_MAX] = "";
     enum link_verdict verdict;
 
-    if (step == NULL || step->link.max == 0 || cause < 0)
+    if (step == NULL || step->link.max == 0 ||
+        links_read_exit(attempt, &exit) != 0)
         return false;
     verdict =
         links_end(&attempts->links, &step->link,
@@ -342,7 +336,7 @@ static bool follow_link(struct attempts *attempts,
                                      .time_ms = step->task.resources.time_ms,
                                      .checkpoint = attempt->checkpoint},
                   text);
-    if (verdict == LINK_NONE || cause == CAUSE_OK)
+    if (verdict == LINK_NONE || exit.cause == CAUSE_OK)
         return false;
     then->line = line_in_file(attempts->why, "continue", -1);
     if (verdict == LINK_FOLLOWS)

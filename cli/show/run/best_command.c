@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "orchestrator/job/workspace.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/search/search.h"
+#include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/command_line.h"
 #include "store/store.h"
 
@@ -22,21 +24,14 @@ struct printing {
 static struct value *read_point(const struct printing *printing,
                                 const struct trial_row *trial)
 {
-    const struct space *space = printing->experiment->space;
-    struct value *point = mem_array(space_count(space), sizeof(*point));
+    const struct experiment *experiment = printing->experiment;
+    struct value *point =
+        mem_array(search_space_count(experiment), sizeof(*point));
 
-    for (size_t i = 0; i < space_count(space); i++) {
-        const struct param *param = space_param(space, i);
-
-        if (i >= trial->param_count || trial->params[i].type == VALUE_NULL ||
-            param_coerce(param, &trial->params[i], &point[i]) == 0)
-            continue;
-        err_set(printing->err, ERR_FAILED, "'%s' has no such value",
-                param->name);
-        free(point);
-        return NULL;
-    }
-    return point;
+    if (search_point(experiment->space, trial, point, printing->err) == 0)
+        return point;
+    free(point);
+    return NULL;
 }
 
 static int print_trial(void *user, const struct trial_row *trial)

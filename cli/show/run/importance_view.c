@@ -17,6 +17,7 @@
 #include "cli/term/term.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/run_importance.h"
+#include "orchestrator/search/search_space.h"
 
 enum { BARS_MAX = 15 };
 
@@ -38,17 +39,17 @@ static int compare(const void *a, const void *b)
 }
 
 /* Without constants; the caller frees them. */
-static struct share *sorted(const struct space *space, const double *shares,
-                            size_t *count)
+static struct share *sorted(const struct experiment *experiment,
+                            const double *shares, size_t *count)
 {
-    struct share *result = mem_array(space_count(space), sizeof(*result));
+    size_t params = search_space_count(experiment);
+    struct share *result = mem_array(params, sizeof(*result));
 
     *count = 0;
-    for (size_t i = 0; i < space_count(space); i++) {
-        const struct param *param = space_param(space, i);
-
-        if (param->kind != PARAM_CONST)
-            result[(*count)++] = (struct share){param->name, shares[i], i};
+    for (size_t i = 0; i < params; i++) {
+        if (search_space_varies(experiment, i))
+            result[(*count)++] =
+                (struct share){search_space_name(experiment, i), shares[i], i};
     }
     qsort(result, *count, sizeof(*result), compare);
     return result;
@@ -139,11 +140,13 @@ static int add_objective(const struct importance *importance, size_t objective,
                          struct document *document, const struct cli *cli,
                          struct err *err)
 {
-    const struct space *space = importance->experiment->space;
-    const char *metric = importance->experiment->objectives[objective].metric;
+    const struct experiment *experiment = importance->experiment;
+    const char *metric = experiment->objectives[objective].metric;
     size_t count;
-    struct share *shares = sorted(
-        space, importance->shares + objective * space_count(space), &count);
+    struct share *shares =
+        sorted(experiment,
+               importance->shares + objective * search_space_count(experiment),
+               &count);
     bool is_known = count > 0 && shares[0].share > 0.0;
     int status = 0;
 
@@ -190,7 +193,7 @@ static int read_importance(struct importance *importance,
     if (experiment == NULL)
         return 0;
     importance->shares =
-        mem_array(experiment->objective_count * space_count(experiment->space),
+        mem_array(experiment->objective_count * search_space_count(experiment),
                   sizeof(*importance->shares));
     return run_importance(view->store, view->row.id, experiment,
                           importance->shares, &importance->results, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_SHOW_RUN_SPACE_JSON_H
-#define SMTUNE_CLI_SHOW_RUN_SPACE_JSON_H
+#ifndef SMTUNE_CLI_SHOW_RUN_EXPERIMENT_JSON_H
+#define SMTUNE_CLI_SHOW_RUN_EXPERIMENT_JSON_H
 
 #include "base/json.h"
 
@@ -8,10 +8,6 @@ struct experiment;
 
 /* What an experiment's file says of its search, as JSON; new references. */
 
-/* A list, in the file's order: of each parameter its "name" and "kind", what a
- * kind has of "scale", "min", "max", "step" and "values", and "when", the text
- * of its condition, if it has one. */
-json_t *space_to_json(const struct experiment *experiment);
 /* An object: what limits the run; null where nothing is said. */
 json_t *budget_to_json(const struct experiment *experiment);
 /* A list of {"metric", "goal"}, in the file's order. */

@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/show/run/space_json.h"
+#include "orchestrator/search/search_space.h"
 
-#include <math.h>
+#include "strategies/space/space.h"
 
-#include "orchestrator/spec/experiment.h"
+size_t search_space_count(const struct experiment *experiment)
+{
+    return space_count(experiment->space);
+}
+
+const char *search_space_name(const struct experiment *experiment, size_t param)
+{
+    return space_param(experiment->space, param)->name;
+}
+
+bool search_space_varies(const struct experiment *experiment, size_t param)
+{
+    return space_param(experiment->space, param)->kind != PARAM_CONST;
+}
+
+uint64_t search_space_settings(const struct experiment *experiment)
+{
+    return space_cardinality(experiment->space);
+}
+
+int search_space_volume(const struct experiment *experiment,
+                        struct space_volume *volume, struct err *err)
+{
+    return space_estimate_volume(experiment->space, volume, err);
+}
 
 static json_t *values_to_json(const struct param *param)
 {
@@ -48,45 +72,11 @@ static json_t *param_to_json(const struct space *space, size_t index)
     return object;
 }
 
-json_t *space_to_json(const struct experiment *experiment)
+json_t *search_space_json(const struct experiment *experiment)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < space_count(experiment->space); i++)
         json_array_append_new(list, param_to_json(experiment->space, i));
-    return list;
-}
-
-json_t *budget_to_json(const struct experiment *experiment)
-{
-    const struct budget *budget = &experiment->budget;
-    json_t *object = json_object();
-
-    json_object_set_new(object, "trials", json_int_unless(budget->trials, 0));
-    json_object_set_new(object, "parallel",
-                        json_int_unless(experiment_parallel(experiment), 0));
-    json_object_set_new(object, "time_ms", json_int_unless(budget->time_ms, 0));
-    json_object_set_new(object, "resource",
-                        json_int_unless(budget->resource, 0));
-    json_object_set_new(object, "failures",
-                        json_int_unless(budget->failures, 0));
-    json_object_set_new(object, "no_improvement",
-                        json_int_unless(budget->no_improvement, 0));
-    json_object_set_new(
-        object, "target",
-        json_from_real(budget->has_target ? budget->target : (double)NAN));
-    json_object_set_new(object, "convergence",
-                        json_boolean(budget->convergence));
-    return object;
-}
-
-json_t *objectives_to_json(char *const *metrics, char *const *goals)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; metrics[i] != NULL; i++)
-        json_array_append_new(
-            list, json_pack("{s:o, s:o}", "metric", json_from_text(metrics[i]),
-                            "goal", json_from_text(goals[i])));
     return list;
 }
