@@ -459,7 +459,7 @@ fuzz-programs: $(FUZZ)
 # For clang-tidy, with CC=clang.
 compile-flags:
 	@echo $(BASE_FLAGS)
-lint: ## format, layers, sizes, static analysis
+lint: $B/libsmtune.a $(MAINS:%.c=$B/%.o) ## format, layers, sizes, static analysis
 	@tests/lint/run
 check-lint: ## tests of what lint finds, after it
 	@PYTHONPYCACHEPREFIX=build/pycache $(PYTHON) -m pytest -q -n auto --timeout 900 tests/lint

@@ -132,6 +132,41 @@ def test_file_belongs_to_the_longest_row(tree, tmp_path):
     assert result.stdout == "a/d/x.c:1: a/ may not include a/b/\n"
 
 
+def call(tree, folders, path, caller, callee):
+    """What arrows prints where caller() in path uses what is in a/x.c."""
+    shutil.copy(HERE / "arrows", tree)
+    (tree / "folders").write_text(folders)
+    for name, text in (("a/x.c", callee), (path, caller)):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text(text)
+        made = tree / "build" / name.replace(".c", ".o")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-c", "-o", made, tree / name], check=True)
+    return subprocess.run([tree / "arrows", tree], capture_output=True,
+                          text=True).stdout
+
+
+USE = "int f(void);\nint g(void);\nint g(void)\n{\n    return f();\n}\n"
+FUNCTION = "int f(void);\nint f(void)\n{\n    return 1;\n}\n"
+LIST = ("extern const int table;\nextern const int *list;\n"
+        "const int *list = &table;\n")
+TABLE = "extern const int table;\nconst int table = 1;\n"
+
+
+@pytest.mark.parametrize("folders, path, caller, callee, complaint", [
+    ("base:\na:\nb:\n", "b/y.c", USE, FUNCTION,
+     "b/y.c: b/ may not use f of a/x.c\n"),
+    ("base:\na:\nb: a\n", "b/y.c", USE, FUNCTION, ""),
+    ("base:\na:\nb:\nregistry b/y.c: a\n", "b/y.c", LIST, TABLE, ""),
+    ("base:\na:\nb:\nregistry b/y.c: a\n", "b/z.c", LIST, TABLE,
+     "b/z.c: b/ may not use table of a/x.c\n"),
+    ("base:\na:\nb:\nregistry b/y.c: a\n", "b/y.c", USE, FUNCTION,
+     "b/y.c: b/ may not use f of a/x.c\n"),
+])
+def test_call_needs_an_arrow(folders, path, caller, callee, complaint, tree):
+    assert call(tree, folders, path, caller, callee) == complaint
+
+
 def test_words_in_comments_and_strings_are_no_fault(tree):
     (tree / "base/x.c").write_text(
         SPDX + "/* never strcpy(a, b)\n * nor printf(x) */\n"
