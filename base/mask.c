@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mask.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/mem.h"
+
+/*
+ * Two passes over the text. The first replaces the values that are known, the
+ * longest first, so that a value that contains another one is masked as a
+ * whole; it also finds them within words. The second looks for patterns. What
+ * it masks depends on what precedes it alone, so it masks too much rather than
+ * too little: `monkey=3` becomes `monkey=***`.
+ */
+
+static const char masked[] = "***";
+
+/* Parts of names, in capitals. */
+static const char *const secret_parts[] = {
+    "TOKEN",      "SECRET",        "PASSWORD", "PASSWD", "PASSPHRASE",
+    "CREDENTIAL", "AUTHORIZATION", "COOKIE",   "JWT",    "KEY",
+};
+
+struct secret {
+    char *name, *value;
+    size_t length;
+};
+
+struct mask {
+    struct secret *secrets; /* [count], the longest first */
+    size_t count, capacity;
+};
+
+/* -- Values that are known ------------------------------------------------*/
+
+struct mask *mask_create(void)
+{
+    return mem_zero(sizeof(struct mask));
+}
+
+void mask_destroy(struct mask *mask)
+{
+    if (mask == NULL)
+        return;
+    for (size_t i = 0; i < mask->count; i++) {
+        free(mask->secrets[i].name);
+        free(mask->secrets[i].value);
+    }
+    free(mask->secrets);
+    free(mask);
+}
+
+void mask_hide(struct mask *mask, const char *name, const char *value)
+{
+    size_t length = strlen(value), at = 0;
+
+    if (length < MASK_SHORTEST)
+        return;
+    while (at < mask->count && mask->secrets[at].length > length)
+        at++;
+    for (size_t i = at; i < mask->count; i++) {
+        if (strcmp(mask->secrets[i].value, value) == 0)
+            return;
+    }
+    mask->secrets = mem_grow(mask->secrets, mask->count, &mask->capacity,
+                             sizeof(*mask->secrets));
+    memmove(mask->secrets + at + 1, mask->secrets + at,
+            (mask->count - at) * sizeof(*mask->secrets));
+    mask->secrets[at] =
+        (struct secret){mem_copy_string(name), mem_copy_string(value), length};
+    mask->count++;
+}
+
+/* The secret that the text begins with, or NULL. */
+static const struct secret *find_secret(const struct mask *mask,
+                                        const char *text, size_t length)
+{
+    for (size_t i = 0; i < mask->count; i++) {
+        const struct secret *secret = &mask->secrets[i];
+
+        if (secret->length <= length &&
+            memcmp(text, secret->value, secret->length) == 0)
+            return secret;
+    }
+    return NULL;
+}
+
+/* -- Names ----------------------------------------------------------------*/
+
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+static bool has_part(const char *name, size_t length, const char *part)
+{
+    size_t size = strlen(part);
+
+    for (size_t i = 0; i + size <= length; i++) {
+        if (strncasecmp(name + i, part, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* PASS counts at the end alone: AccountingStoragePass, but not bypass_cache. */
+static bool is_secret_name(const char *name, size_t length)
+{
+    for (size_t i = 0; i < ARRAY_LEN(secret_parts); i++) {
+        if (has_part(name, length, secret_parts[i]))
+            return true;
+    }
+    return length >= 4 && strncasecmp(name + length - 4, "PASS", 4) == 0;
+}
+
+void mask_hide_environment(struct mask *mask, char *const *environment)
+{
+    for (; *environment != NULL; environment++) {
+        size_t length = strcspn(*environment, "=");
+        char *name;
+
+        if ((*environment)[length] == '\0' ||
+            !is_secret_name(*environment, length))
+            continue;
+        name = mem_copy_bytes(*environment, length);
+        mask_hide(mask, name, *environment + length + 1);
+        free(name);
+    }
+}
+
+/* Replaces the values that are known. */
+static void add_known(const struct mask *mask, const char *text, size_t length,
+                      struct buf *out)
+{
+    for (size_t at = 0; at < length;) {
+        const struct secret *secret = find_secret(mask, text + at, length - at);
+
+        if (secret != NULL)
+            buf_printf(out, "<%s>", secret->name);
+        else
+            buf_add_char(out, text[at]);
+        at += secret != NULL ? secret->length : 1;
+    }
+}
+
+/* -- Patterns -------------------------------------------------------------*/
+
+struct text {
+    const char *at, *end;
+};
+
+static bool is_at(const struct text *text, const char *these)
+{
+    return text->at < text->end && *text->at != '\0' &&
+           strchr(these, *text->at) != NULL;
+}
+
+static void skip(struct text *text, const char *these)
+{
+    while (is_at(text, these))
+        text->at++;
+}
+
+static void skip_to(struct text *text, const char *these)
+{
+    while (text->at < text->end && !is_at(text, these))
+        text->at++;
+}
+
+/* To the closing quote. */
+static void skip_quoted(struct text *text, char quote)
+{
+    while (text->at < text->end && *text->at != quote)
+        text->at += *text->at == '\\' && text->at + 1 < text->end ? 2 : 1;
+}
+
+/* Behind the closing bracket. */
+static void skip_nested(struct text *text)
+{
+    int depth = 0;
+
+    do {
+        depth += is_at(text, "{[") - is_at(text, "]}");
+        text->at++;
+    } while (text->at < text->end && depth > 0);
+}
+
+/*
+ * From the end of a secret's name to its value: `=` or `:`, perhaps behind a
+ * closing quote, or for an option a blank alone. False where there is none.
+ */
+static bool skip_to_value(struct text *text, bool is_option)
+{
+    const char *name_end = text->at;
+
+    skip(text, "\\\"'");
+    skip(text, " \t");
+    if (is_at(text, "=:")) {
+        text->at++;
+        skip(text, " \t");
+        return text->at < text->end;
+    }
+    return is_option && text->at > name_end && text->at < text->end &&
+           !is_at(text, "-");
+}
+
+/* A header's value may be several words. */
+static void skip_value(struct text *text, bool is_header)
+{
+    if (is_at(text, "{["))
+        skip_nested(text);
+    else
+        skip_to(text, is_header ? "\r\n\"" : " \t\r\n\"',;&)}]");
+}
+
+/* The text is behind the name of a secret: masks the value that follows. */
+static void add_masked(struct text *text, bool is_option, bool is_header,
+                       struct buf *out)
+{
+    struct text value = *text;
+    bool is_escaped;
+
+    if (!skip_to_value(&value, is_option))
+        return;
+    is_escaped = is_at(&value, "\\");
+    skip(&value, "\\");
+    if (is_at(&value, "\"'")) {
+        char quote = *value.at++;
+
+        buf_add(out, text->at, (size_t)(value.at - text->at));
+        if (is_escaped)
+            skip_to(&value, "\\\"'");
+        else
+            skip_quoted(&value, quote);
+    } else {
+        buf_add(out, text->at, (size_t)(value.at - text->at));
+        skip_value(&value, is_header);
+    }
+    buf_add_string(out, masked);
+    text->at = value.at;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && strncasecmp(text, word, length) == 0;
+}
+
+static void add_name(struct text *text, struct buf *out)
+{
+    const char *name = text->at;
+    size_t length;
+
+    while (text->at < text->end && is_of_name(*text->at))
+        text->at++;
+    length = (size_t)(text->at - name);
+    buf_add(out, name, length);
+    if (is_word(name, length, "bearer") || is_word(name, length, "basic"))
+        add_masked(text, true, false, out);
+    else if (is_secret_name(name, length))
+        add_masked(text, *name == '-',
+                   has_part(name, length, "AUTHORIZATION") ||
+                       has_part(name, length, "COOKIE"),
+                   out);
+}
+
+/* "://user:password@" */
+static void add_authority(struct text *text, struct buf *out)
+{
+    struct text authority = {text->at + 3, text->end};
+    const char *sign;
+
+    skip_to(&authority, "/?# \t\r\n\"'<>");
+    sign = memrchr(text->at, '@', (size_t)(authority.at - text->at));
+    buf_add(out, text->at, 3);
+    text->at += 3;
+    if (sign == NULL)
+        return;
+    buf_add_string(out, masked);
+    text->at = sign;
+}
+
+static void add_patterns(struct text text, struct buf *out)
+{
+    while (text.at < text.end) {
+        if (text.end - text.at >= 3 && memcmp(text.at, "://", 3) == 0)
+            add_authority(&text, out);
+        else if (is_of_name(*text.at))
+            add_name(&text, out);
+        else
+            buf_add_char(out, *text.at++);
+    }
+}
+
+void mask_add(const struct mask *mask, const char *text, size_t length,
+              struct buf *out)
+{
+    struct buf known = BUF_INIT;
+
+    add_known(mask, text, length, &known);
+    add_patterns(
+        (struct text){buf_text(&known), buf_text(&known) + known.length}, out);
+    buf_clear(&known);
+}
