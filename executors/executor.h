@@ -72,6 +72,8 @@ struct attempt_exit {
     bool is_displaced;
 };
 
+struct log;
+
 /* Where an attempt runs. */
 struct attempt_place {
     int64_t pid;        /* 0: not known */
@@ -109,6 +111,7 @@ struct slurm_options {
     /* Allocations that many attempts share; 0: what the partition suggests */
     int pilot_cpus, pilot_gpus, pilot_max;
     int64_t pilot_memory_bytes, pilot_time_ms, pilot_idle_ms;
+    struct log *log; /* of calls; NULL: there is none */
 };
 
 /* A limit that runs may share: `size` slots, each a file in the directory that
@@ -162,6 +165,7 @@ struct executor_options {
     bool without_cgroups;        /* make no control groups */
     const char *script;          /* fake: a file (fake_script.h), or NULL */
     const struct slurm_options *slurm; /* NULL for all others */
+    struct log *log;                   /* borrowed; NULL: there is none */
 };
 
 /* What was seen of a node of a cluster. */

@@ -172,6 +172,7 @@ static struct executor *slurm_create(uv_loop_t *loop,
     slurm->base.type = &executor_slurm;
     slurm->events = *events;
     slurm->options = options->slurm != NULL ? *options->slurm : fallback;
+    slurm->options.log = options->log;
     slurm->loop = loop;
     slurm->parallel = options->parallel > 0 ? options->parallel : 1;
     if (slurm_names_open(&slurm->names, options->state_directory, err) != 0 ||

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "executors/slurm/talk/slurm_commands_impl.h"
 #include "executors/slurm/talk/slurm_rows.h"
+#include "executors/slurm/talk/slurm_trace.h"
 
 /*
  * A request is one program after the other, mostly one. Each ends in `take`,
@@ -38,6 +39,7 @@ struct request;
 struct commands {
     struct slurm_transport base;
     uv_loop_t *loop;
+    struct log *log;
     char *programs[PROGRAMS]; /* paths */
     char **environment;       /* slurm_environment() */
     struct request *requests; /* on their way */
@@ -50,8 +52,9 @@ struct commands {
 struct request {
     struct request *next, **link;
     struct commands *owner;
-    struct command *command; /* NULL: none runs */
-    bool has_failed;         /* it could not be started, and err says why */
+    struct command *command;  /* NULL: none runs */
+    struct slurm_trace trace; /* of that */
+    bool has_failed;          /* it could not be started, and err says why */
     struct err err;
     void (*take)(struct request *request, const struct command_result *result,
                  const struct slurm_reply *reply);
@@ -119,6 +122,7 @@ static void on_command_done(void *user, const struct command_result *result)
     struct slurm_reply reply;
 
     request->command = NULL;
+    slurm_trace_result(commands->log, &request->trace, result);
     if (!commands->is_destroyed) {
         slurm_reply_take(&reply, result);
         request->take(request, result, &reply);
@@ -162,13 +166,16 @@ static void request_start(struct request *request, enum program program,
         .stop_at = full,
     };
 
-    commands->base.requests++;
+    slurm_trace_command(commands->log, &request->trace,
+                        ++commands->base.requests, words->words);
     request->command = command_start(commands->loop, &options, on_command_done,
                                      request, &request->err);
     slurm_words_clear(words);
     request->has_failed = request->command == NULL;
-    if (request->has_failed)
-        uv_timer_start(&commands->failures, on_failures, 0, 0);
+    if (!request->has_failed)
+        return;
+    slurm_trace_failure(commands->log, &request->trace, request->err.text);
+    uv_timer_start(&commands->failures, on_failures, 0, 0);
 }
 
 /* -- What can be asked ----------------------------------------------------*/
@@ -404,13 +411,13 @@ static struct slurm_transport *commands_create(
 {
     struct commands *commands = mem_zero(sizeof(*commands));
 
-    (void)options;
     if (find_programs(commands, err) != 0) {
         free(commands);
         return NULL;
     }
     commands->base.type = &slurm_commands;
     commands->loop = loop;
+    commands->log = options->log;
     commands->environment = slurm_environment();
     uv_timer_init(loop, &commands->failures);
     commands->failures.data = commands;

@@ -265,8 +265,7 @@ static struct slurm_transport *rest_create(uv_loop_t *loop,
     struct rest *rest = mem_zero(sizeof(*rest));
 
     rest->base.type = &slurm_rest;
-    rest->link =
-        rest_link_create(loop, options->url, &rest->base.requests, err);
+    rest->link = rest_link_create(loop, options, &rest->base.requests, err);
     if (rest->link != NULL)
         return &rest->base;
     free(rest);

@@ -10,8 +10,10 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "executors/slurm/talk/slurm_rest_impl.h"
+#include "executors/slurm/talk/slurm_trace.h"
 
 enum {
     LIMIT_MS = 60000,
@@ -24,6 +26,7 @@ enum {
 struct exchange {
     TAILQ_ENTRY(exchange) entry;
     struct rest_link *link;
+    struct slurm_trace trace;
     enum fetch_method method;
     bool is_for_database;
     char *path;
@@ -38,6 +41,7 @@ TAILQ_HEAD(exchanges, exchange);
 
 struct rest_link {
     uv_loop_t *loop;
+    struct log *log;
     struct fetcher *fetcher;
     char *url;    /* as it was given */
     char *base;   /* "http://host:port" */
@@ -48,6 +52,7 @@ struct rest_link {
     int64_t *requests;
     int version; /* 0: not known */
     bool is_probing;
+    struct slurm_trace probe; /* if it is_probing */
     int active;
     struct exchanges waiting, sent;
     uv_timer_t turn; /* what waits is sent from the loop */
@@ -165,6 +170,7 @@ static int put_out(struct rest_link *link, const struct fetch_request *what,
                                             "Expect:"};
 
     if (found > 0) {
+        log_hide(link->log, "SLURM_JWT", buf_text(&token));
         name = mem_printf("X-SLURM-USER-NAME: %s", link->user);
         pass = mem_printf("X-SLURM-USER-TOKEN: %s", buf_text(&token));
         headers[3] = name;
@@ -208,6 +214,7 @@ static void on_answer(void *user, const struct fetch_answer *found)
 
     if (link->is_destroyed)
         return;
+    slurm_trace_answer(link->log, &exchange->trace, found);
     TAILQ_REMOVE(&link->sent, exchange, entry);
     link->active--;
     if (found->status == HTTP_NOT_FOUND)
@@ -232,12 +239,16 @@ static int exchange_send(struct exchange *exchange, struct err *err)
             exchange->body = exchange->adapt(exchange->body, link->version);
         json_print(exchange->body, &body);
     }
+    slurm_trace_request(link->log, &exchange->trace, *link->requests + 1,
+                        exchange->method, url);
     result = put_out(link,
                      &(struct fetch_request){.method = exchange->method,
                                              .url = url,
                                              .body = body.data,
                                              .body_bytes = body.length},
                      on_answer, exchange, err);
+    if (result != 0)
+        slurm_trace_failure(link->log, &exchange->trace, err->text);
     buf_clear(&body);
     free(url);
     return result;
@@ -270,6 +281,7 @@ static void on_probe(void *user, const struct fetch_answer *found)
     if (link->is_destroyed)
         return;
     link->is_probing = false;
+    slurm_trace_answer(link->log, &link->probe, found);
     told = named(link, found, &text);
     link->version = slurm_rest_version(&told, &err);
     free(text);
@@ -285,10 +297,14 @@ static void probe(struct rest_link *link)
     struct fetch_request request = {.url = url};
     struct err err;
 
+    slurm_trace_request(link->log, &link->probe, *link->requests + 1, FETCH_GET,
+                        url);
     link->is_probing = put_out(link, &request, on_probe, link, &err) == 0;
     free(url);
-    if (!link->is_probing)
-        fail_waiting(link, err.text);
+    if (link->is_probing)
+        return;
+    slurm_trace_failure(link->log, &link->probe, err.text);
+    fail_waiting(link, err.text);
 }
 
 static void send_next(struct rest_link *link)
@@ -370,16 +386,18 @@ static void on_closed(uv_handle_t *handle)
     free(link);
 }
 
-struct rest_link *rest_link_create(uv_loop_t *loop, const char *url,
+struct rest_link *rest_link_create(uv_loop_t *loop,
+                                   const struct slurm_options *options,
                                    int64_t *requests, struct err *err)
 {
     struct rest_link *link = mem_zero(sizeof(*link));
 
     link->loop = loop;
+    link->log = options->log;
     link->requests = requests;
     TAILQ_INIT(&link->waiting);
     TAILQ_INIT(&link->sent);
-    if (take_url(link, url, err) == 0)
+    if (take_url(link, options->url, err) == 0)
         link->fetcher = fetcher_create(loop, err);
     if (link->fetcher == NULL) {
         free(link->base);
@@ -387,7 +405,7 @@ struct rest_link *rest_link_create(uv_loop_t *loop, const char *url,
         free(link);
         return NULL;
     }
-    link->url = mem_copy_string(url);
+    link->url = mem_copy_string(options->url);
     find_user(link);
     uv_timer_init(loop, &link->turn);
     link->turn.data = link;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/fetch.h"
 #include "base/json.h"
+#include "executors/executor.h"
 
 /*
  * The way to slurmrestd: where it is, who we are, and which version of its
@@ -42,9 +43,10 @@ struct rest_request {
 typedef void rest_done_fn(void *user, int version,
                           const struct fetch_answer *answer);
 
-/* url: "unix:/PATH", "http://HOST:PORT", "https://..."; ERR_FILE for any other.
- * *requests counts what is sent. */
-struct rest_link *rest_link_create(uv_loop_t *loop, const char *url,
+/* options->url: "unix:/PATH", "http://HOST:PORT", "https://..."; ERR_FILE for
+ * any other. *requests counts what is sent. */
+struct rest_link *rest_link_create(uv_loop_t *loop,
+                                   const struct slurm_options *options,
                                    int64_t *requests, struct err *err);
 /* Requests are given up without a call of `done`. */
 void rest_link_destroy(struct rest_link *link, void (*done)(void *user),
