@@ -16,6 +16,7 @@
 struct locked {
     dev_t device;
     ino_t inode;
+    int64_t pid;
 };
 
 struct locks {
@@ -29,14 +30,15 @@ static void read_lock(struct locks *locks, const char *line)
 {
     unsigned int major_number, minor_number;
     unsigned long inode;
+    long pid;
 
-    if (sscanf(line, "%*s FLOCK ADVISORY WRITE %*s %x:%x:%lu", &major_number,
-               &minor_number, &inode) != 3)
+    if (sscanf(line, "%*s FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid,
+               &major_number, &minor_number, &inode) != 4)
         return;
     locks->files = mem_grow(locks->files, locks->count, &locks->capacity,
                             sizeof(*locks->files));
     locks->files[locks->count++] =
-        (struct locked){makedev(major_number, minor_number), inode};
+        (struct locked){makedev(major_number, minor_number), inode, pid};
 }
 
 static void read_locks(struct locks *locks)
@@ -51,29 +53,44 @@ static void read_locks(struct locks *locks)
     fclose(file);
 }
 
-static bool is_locked(const struct locks *locks, int directory,
-                      const char *name)
+/* NULL: nobody holds the file. */
+static const struct locked *find_lock(const struct locks *locks, int directory,
+                                      const char *name)
 {
     struct stat status;
 
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return false;
+        return NULL;
     for (size_t i = 0; i < locks->count; i++) {
         if (locks->files[i].inode == status.st_ino &&
             locks->files[i].device == status.st_dev)
-            return true;
+            return &locks->files[i];
     }
-    return false;
+    return NULL;
+}
+
+static void add_holder(int64_t pid, struct slots_census *census)
+{
+    for (size_t i = 0; i < census->holder_count; i++) {
+        if (census->holders[i] == pid)
+            return;
+    }
+    if (census->holder_count < SLOTS_HOLDERS_MAX)
+        census->holders[census->holder_count++] = pid;
 }
 
 static void count_file(const struct locks *locks, int directory,
                        const char *name, struct slots_census *census)
 {
     bool is_gpu = strncmp(name, "gpu-", 4) == 0;
+    const struct locked *lock;
 
-    if ((!is_gpu && strncmp(name, "cpu-", 4) != 0) ||
-        !is_locked(locks, directory, name))
+    if (!is_gpu && strncmp(name, "cpu-", 4) != 0)
         return;
+    lock = find_lock(locks, directory, name);
+    if (lock == NULL)
+        return;
+    add_holder(lock->pid, census);
     if (!is_gpu)
         census->cpus_taken++;
     else if (census->gpus_taken < GPUS_MAX)
