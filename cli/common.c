@@ -66,6 +66,13 @@ const char *common_default_store(void)
     return environment("SMTUNE_STORE", "./.smtune");
 }
 
+static int resolve_log(struct cli *cli, struct err *err)
+{
+    const char *words = environment("SMTUNE_LOG", "off");
+
+    return log_setup_parse(words, &cli->log, err);
+}
+
 int common_resolve(const struct common_options *options, struct cli *cli,
                    struct err *err)
 {
@@ -86,7 +93,7 @@ int common_resolve(const struct common_options *options, struct cli *cli,
     for (int i = 0; i < FORMATS; i++) {
         if (strcmp(formats[i], format) == 0) {
             cli->output = (enum output_format)i;
-            return 0;
+            return resolve_log(cli, err);
         }
     }
     nearest = text_nearest(format, formats, FORMATS);

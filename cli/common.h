@@ -18,7 +18,7 @@ struct common_options {
 extern const struct opt common_opts[];
 
 /* Fills *cli from options, environment and terminal. -1 (ERR_USAGE) when
- * SMTUNE_OUTPUT makes no sense; *cli is usable even then. */
+ * SMTUNE_OUTPUT or SMTUNE_LOG makes no sense; *cli is usable even then. */
 int common_resolve(const struct common_options *options, struct cli *cli,
                    struct err *err);
 

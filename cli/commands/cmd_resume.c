@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/background.h"
+#include "cli/drive/log_options.h"
 #include "cli/drive/run_below.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/budget_change.h"
@@ -19,6 +20,7 @@ struct options {
     int64_t trials; /* 0: as many as it has */
     struct opt_duration time;
     bool detach;
+    struct log_options log;
 };
 
 static const struct opt opts[] = {
@@ -29,6 +31,7 @@ static const struct opt opts[] = {
      "give the run's budget so much time in all, more or less than it has",
      1000, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
+    LOG_OPTIONS(struct options, log),
     {0},
 };
 
@@ -141,6 +144,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
+    const struct cli own = log_options_apply(cli, &options->log);
     struct changing changing = {
         cli, {.trials = options->trials, .time_ms = options->time.ms}};
     const struct background_task task = {change_budget, &changing};
@@ -157,7 +161,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 found.name);
         result = 0;
     } else if (result == 1) {
-        result = background_go_on(cli, found.id, options->detach,
+        result = background_go_on(&own, found.id, options->detach,
                                   changes ? &task : NULL, err);
     }
     free(found.name);

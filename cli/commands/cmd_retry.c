@@ -5,6 +5,7 @@
 
 #include "cli/cmd.h"
 #include "cli/drive/background.h"
+#include "cli/drive/log_options.h"
 #include "cli/show/jobs/job_numbers.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/control_once.h"
@@ -16,6 +17,7 @@ enum { LIMIT_MS = 20000 }; /* a disk may be slow, or the engine busy */
 
 struct options {
     bool failed, force, detach;
+    struct log_options log;
 };
 
 static const struct opt opts[] = {
@@ -24,6 +26,7 @@ static const struct opt opts[] = {
     {"force", 0, OPT_FLAG, offsetof(struct options, force), NULL,
      "also those that succeeded", 0, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
+    LOG_OPTIONS(struct options, log),
     {0},
 };
 
@@ -108,6 +111,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
+    const struct cli own = log_options_apply(cli, &options->log);
     struct job_numbers numbers = {0};
     struct reopen_request request = {
         .all_failed = options->failed,
@@ -138,7 +142,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
         result = -1;
     else if (outcome != CONTROL_DONE)
         result =
-            background_go_on(cli, id, options->detach,
+            background_go_on(&own, id, options->detach,
                              outcome == CONTROL_NO_ENGINE ? &first : NULL, err);
     job_numbers_clear(&numbers);
     return result;

@@ -10,6 +10,7 @@
 #include "cli/drive/background.h"
 #include "cli/drive/detach.h"
 #include "cli/drive/drive.h"
+#include "cli/drive/log_options.h"
 #include "cli/drive/offer.h"
 #include "cli/drive/run_again.h"
 #include "cli/drive/warm.h"
@@ -30,6 +31,7 @@ struct options {
     const char *from, *only;
     struct opt_texts force;
     const char *below;
+    struct log_options log;
 };
 
 struct request {
@@ -46,6 +48,7 @@ static const struct opt opts[] = {
     {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
      "check the file and show the plan; start nothing", 0, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
+    LOG_OPTIONS(struct options, log),
     {"resume", 'r', OPT_FLAG, offsetof(struct options, resume), NULL,
      "go on with the run of that name, if there is one, without asking", 0,
      NULL},
@@ -233,6 +236,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     struct options options = *(const struct options *)given;
+    const struct cli own = log_options_apply(cli, &options.log);
     struct opt_texts set = {0};
     struct spec spec;
     int result;
@@ -241,9 +245,9 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     for (size_t i = 0; i < options.set.count; i++)
         add_word(&set, options.set.items[i]);
     options.set = set;
-    result = drive_load(cli, operands[0], &options.set, &spec, err);
+    result = drive_load(&own, operands[0], &options.set, &spec, err);
     if (result == 0)
-        result = run_file(cli, operands[0], &options, &spec, err);
+        result = run_file(&own, operands[0], &options, &spec, err);
     spec_clear(&spec);
     free(options.set.items);
     return result;

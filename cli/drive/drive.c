@@ -8,7 +8,9 @@
 
 #include "base/buf.h"
 #include "base/conf/diag.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "cli/drive/log_options.h"
 #include "cli/drive/run_below.h"
 #include "cli/drive/run_end.h"
 #include "cli/drive/watcher.h"
@@ -33,20 +35,31 @@ static void on_warning(void *user, const char *text)
     watcher_message(user, text);
 }
 
+/* The log goes on without what it cannot write, and so does the run. */
+static void on_log_trouble(void *user, const char *text)
+{
+    watcher_message(user, text);
+}
+
 static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
                  struct engine_result *result, struct err *err)
 {
     const struct spec spec = {run->experiment, run->workflow};
+    const struct cli shown = log_options_shown(cli);
     struct watcher *watcher =
-        watcher_create(cli, &spec, run->name, run->store, run->id, err);
+        watcher_create(&shown, &spec, run->name, run->store, run->id, err);
     struct engine_events events = {.trial_ended = on_trial_ended,
                                    .tick = on_tick,
                                    .warn = on_warning,
                                    .user = watcher};
     int status = -1;
 
-    if (watcher != NULL)
+    if (watcher != NULL) {
+        events.log = log_create(
+            &cli->log, &(struct log_owner){run->name, on_log_trouble, watcher});
         status = engine_run(run, &events, stop_at_once, result, err);
+    }
+    log_destroy(events.log);
     watcher_destroy(watcher);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/value.h"
 
 /* How rows are written (-o). */
@@ -20,6 +21,7 @@ struct cli {
     bool colour_out, colour_err; /* may escape codes go there */
     bool out_is_terminal, err_is_terminal;
     bool quiet;
+    struct log_setup log; /* of an engine: SMTUNE_LOG, --log, --log-level */
 };
 
 /*

@@ -362,6 +362,8 @@ static json_t *on_request(void *user, const json_t *request,
         return control_error(&err);
     if (op == NULL)
         op = "";
+    LOG(((struct engine *)user)->log, LOG_ENGINE, LOG_DEBUG, 0, "request op=%s",
+        op);
     for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
         if (strcmp(requests[i].op, op) == 0)
             return requests[i].answer(user, request, client);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/engine_impl.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,9 @@ static void hand_over(struct engine *engine, struct trial *trial)
     trial->watch =
         watch_create(launch_spec(trial->launch)->directory,
                      trial->task->metrics, engine->reported, trial->from);
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+        "handed over attempt=%" PRId64 " directory=%s", trial->attempt_number,
+        launch_spec(trial->launch)->directory);
     launch_destroy(trial->launch);
     trial->launch = NULL;
     trial->lacks = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/engine_impl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -67,6 +68,9 @@ static void cancel_live(struct engine *engine, enum trial_wish wish,
             continue;
         if (trial->wish != WISH_PAUSE && trial->wish != WISH_GIVE_UP)
             trial->wish = wish;
+        LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+            "cancel attempt=%" PRId64 " mode=%s", trial->attempt_number,
+            mode == CANCEL_KILL ? "kill" : "term");
         executor_cancel(trial->executor, trial->attempt, mode);
     }
 }
@@ -106,6 +110,8 @@ void engine_use_up_budget(struct engine *engine, enum budget_verdict verdict)
     engine->result->verdict = verdict;
     snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
              budget_verdict_text(verdict));
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "budget used up: %s",
+        engine->result->reason);
     if (verdict == BUDGET_TIME)
         record_time_used_up(engine);
     if (engine->reopened_count > 0) {
@@ -121,6 +127,7 @@ void engine_finish_hopeless(struct engine *engine)
     engine->result->state = RUN_FAILED;
     snprintf(engine->result->reason, sizeof(engine->result->reason),
              "no trial can be started: %s", engine->launch_error);
+    LOG(engine->log, LOG_ENGINE, LOG_ERROR, 0, "%s", engine->result->reason);
     drain(engine, WISH_STOP);
     engine_end_all(engine, CANCEL_TERM);
 }
@@ -129,6 +136,7 @@ void engine_stop_by_signal(struct engine *engine, int signal)
 {
     if (engine->wish == WISH_STOP)
         return; /* how the run ends is decided, and in the record */
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "stops by signal %d", signal);
     engine->result->state = RUN_STOPPED;
     engine->result->signal = signal;
     snprintf(engine->result->reason, sizeof(engine->result->reason),
@@ -203,6 +211,8 @@ static bool record_pause(struct engine *engine, bool is_paused)
     struct err err;
     int64_t now_ms;
 
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "%s",
+        is_paused ? "paused" : "resumed");
     if (!engine_begin(engine))
         return false;
     if (engine_note_clock(engine, &now_ms, &err) == 0 &&

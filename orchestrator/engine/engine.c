@@ -239,6 +239,8 @@ static void on_step(uv_prepare_t *handle)
         close_session(engine);
     else
         set_wake(engine);
+    if (engine->phase != PHASE_CLOSING)
+        engine_log_turn(engine);
 }
 
 static void on_busy(uv_idle_t *handle)
@@ -367,6 +369,7 @@ static void engine_init(struct engine *engine, struct run *run,
 
     engine->run = run;
     engine->events = events;
+    engine->log = events->log;
     engine->result = result;
     engine->store = run->store;
     engine->experiment = run->experiment;
@@ -391,6 +394,7 @@ static void engine_init(struct engine *engine, struct run *run,
     TAILQ_INIT(&engine->committed);
     TAILQ_INIT(&engine->live);
     TAILQ_INIT(&engine->settled);
+    engine_log_begin(engine);
     free(programs);
 }
 
@@ -559,6 +563,8 @@ static int conclude(struct engine *engine, struct err *err)
         engine_steps_conclude(engine);
     else if (result->state == RUN_SUCCEEDED)
         conclude_search(engine);
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "run %s: %s",
+        run_state_names[result->state], result->reason);
     return record_state(engine, result->state, 0, err);
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "orchestrator/job/budget.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/run.h"
@@ -68,6 +69,7 @@ struct engine_events {
     /* One line about what is not as it should be, while the run goes on. */
     void (*warn)(void *user, const char *text);
     void *user;
+    struct log *log; /* NULL: there is none */
 };
 
 struct engine_result {

@@ -3,6 +3,7 @@
  */
 #include "orchestrator/engine/engine_impl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,8 @@ static void on_queued(void *user, int64_t attempt, const char *handle)
         return;
     change.job = trial->job;
     change.handle = new_handle(trial, handle);
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number, "queued handle=%s",
+        handle);
     engine->queued_count += !trial->is_queued;
     trial->is_queued = true;
     if (change.handle != NULL && engine_begin(engine) &&
@@ -75,6 +78,9 @@ void engine_on_started(void *user, int64_t attempt,
 
     if (trial == NULL || trial->state != JOB_READY || !engine_begin(engine))
         return;
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+        "claim read attempt=%" PRId64 " pid=%" PRId64 " node=%s handle=%s",
+        trial->attempt_number, place->pid, place->node, place->handle);
     engine_end_hold(engine);
     engine_dequeue(engine, trial);
     trial->started_ms = change.time_ms;
@@ -137,6 +143,7 @@ static int open_executor(struct engine *engine, struct executor_options options,
 
     options.parallel = (int)parallel_of(engine->experiment, &options);
     options.state_directory = engine->run->directory;
+    options.log = engine->log;
     executor = executor_create(&engine->loop, &options, &events, err);
     if (executor == NULL)
         return -1;

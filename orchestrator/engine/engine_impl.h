@@ -39,6 +39,8 @@
  *   settle.c    trials on their way out: metrics, ends, retries
  *   recover.c   what an earlier engine left
  *   announce.c  what others are told
+ *   engine_log.c  what the log has of jobs and turns
+ *   idle.c      and why a turn started nothing
  *   hold.c      waiting where there is no room: disk, processes, descriptors
  *
  * A trial that is not over is in exactly one of the lists:
@@ -80,6 +82,7 @@ struct engine {
     struct store *store;                 /* the run's */
     const struct experiment *experiment; /* the run's */
     const struct engine_events *events;
+    struct log *log; /* the events'; NULL: none */
     struct engine_result *result;
     struct launch_site site;
     struct workspaces *workspaces;
@@ -120,6 +123,10 @@ struct engine {
     char executor_note[256];  /* what an executor said last for people; "" */
     struct buf avoided;       /* nodes, a line each, as executors know them */
     int64_t look_at_nodes_ms; /* monotonic: when next */
+
+    char last_turn[256]; /* what the log has of it */
+    size_t idle_reason;  /* likewise, why nothing starts: idle.c; 0: none */
+    int64_t idle_about;
 
     enum engine_phase phase;
     enum trial_wish wish; /* for trials ended by the phase */
@@ -339,6 +346,23 @@ void engine_announce_ended(struct engine *engine, const struct trial *trial);
 void engine_record_answers(struct engine *engine);
 /* At the end: gives what is left some seconds to arrive. */
 void engine_deliver(struct engine *engine);
+
+/* engine_log.c */
+/* Of a session that begins; hides the run's secrets from the log first. */
+void engine_log_begin(const struct engine *engine);
+/* A job has come to a new state by the event; cause: of its attempt's end, or
+ * NULL. */
+void engine_log_change(const struct engine *engine, const struct trial *trial,
+                       enum job_event event, const char *cause);
+/* An executor has read the end of the job's attempt. */
+void engine_log_exit(const struct engine *engine, const struct trial *trial,
+                     const struct attempt_exit *end);
+/* At the end of a turn. */
+void engine_log_turn(struct engine *engine);
+
+/* idle.c */
+/* Why nothing starts, where that is another reason than the last time. */
+void engine_log_idle(struct engine *engine);
 
 /* hold.c */
 /* Nothing starts for a while, longer each time until something has started. */

@@ -94,6 +94,8 @@ void engine_on_node(void *user, const struct node_report *report)
     int64_t now_ms = clock_wall_ms();
     struct err err;
 
+    LOG(engine->log, LOG_EXECUTOR, LOG_WARNING, 0, "node=%s %s: %s",
+        report->node, troubles[report->trouble].word, report->text);
     if (engine_begin(engine) &&
         (store_report_node(
              engine->store,
@@ -115,6 +117,7 @@ void engine_on_note(void *user, const char *text)
     struct engine *engine = user;
     struct err err;
 
+    LOG(engine->log, LOG_EXECUTOR, LOG_INFO, 0, "%s", text);
     snprintf(engine->executor_note, sizeof(engine->executor_note), "%s", text);
     /* A run that ends has its own note in the status. */
     if (engine->phase != PHASE_RUNNING)

@@ -37,6 +37,9 @@ static bool record_step(struct engine *engine, const struct step_change *change)
 {
     struct err err;
 
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "step=%s %s state=%s %s",
+        engine->run->workflow->steps[change->step].name, change->event,
+        change->state, change->reason != NULL ? change->reason : "");
     if (!engine_begin(engine))
         return false;
     if (store_change_step(engine->store, change, &err) == 0)
@@ -198,6 +201,7 @@ static struct trial *create_job(struct engine *engine, size_t step,
         return NULL;
     }
     engine->tally.suggested++;
+    engine_log_change(engine, job, EVENT_CREATED, NULL);
     return job;
 }
 

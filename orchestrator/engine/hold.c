@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/backoff.h"
@@ -27,6 +28,8 @@ static void extend(struct engine *engine, const char *why)
         backoff_next_ms(&engine->hold_ms, SHORTEST_MS, LONGEST_MS);
     snprintf(engine->hold_text, sizeof(engine->hold_text),
              "no trials are started for now: %.400s", why);
+    LOG(engine->log, LOG_ENGINE, LOG_WARNING, 0,
+        "starts are held back for %" PRId64 " ms: %s", engine->hold_ms, why);
 }
 
 static bool lacks_room(const struct engine *engine)

@@ -14,8 +14,10 @@ enum { CLOCK_JUMP_MS = 500 };
 
 void engine_break(struct engine *engine, const struct err *err)
 {
-    if (!engine->is_broken)
-        engine->broken = *err;
+    if (engine->is_broken)
+        return;
+    LOG(engine->log, LOG_ENGINE, LOG_ERROR, 0, "cannot go on: %s", err->text);
+    engine->broken = *err;
     engine->is_broken = true;
 }
 
@@ -168,6 +170,7 @@ bool engine_change_trial(struct engine *engine, struct trial *trial,
         engine->running_count +=
             (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
         trial->state = next;
+        engine_log_change(engine, trial, event, cause);
     }
     buf_clear(&outputs);
     free(values);

@@ -194,6 +194,11 @@ static int reattach(struct recovery *recovery, struct trial *trial)
     }
     if (fs_make_directories(directory, recovery->err) == 0)
         result = executor_reattach(trial->executor, &spec, recovery->err);
+    LOG(engine->log, LOG_EXECUTOR, LOG_INFO, trial->number,
+        "attempt=%" PRId64 " of an earlier engine: %s", trial->attempt_number,
+        result == 0   ? "taken up"
+        : result == 1 ? "never started, its claim is void now"
+                      : recovery->err->text);
     if (result == 0) {
         trial->is_adopted = true;
         trial->watch = watch_create(directory, trial->task->metrics,
@@ -318,6 +323,11 @@ int engine_recover(struct engine *engine, struct err *err)
     if (result == 0)
         result = store_earlier_engines_ms(engine->store, engine->run->id,
                                           &engine->earlier_ms, err);
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0,
+        "record read: suggested=%" PRId64 " ended=%" PRId64
+        " elapsed_ms=%" PRId64,
+        engine->tally.suggested, tally_ended(&engine->tally),
+        engine->earlier_ms);
     while ((trial = TAILQ_FIRST(&recovery.open)) != NULL) {
         TAILQ_REMOVE(&recovery.open, trial, link);
         trial_destroy(trial);

@@ -399,6 +399,7 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
 
     if (trial == NULL || trial->has_ended)
         return;
+    engine_log_exit(engine, trial, end);
     if (end->started_ms > 0)
         engine_on_started(engine, end->attempt, &place); /* if not known yet */
     trial->end = *end;

@@ -68,6 +68,7 @@ static bool add_job(struct engine *engine, struct trial *trial,
 static bool admit(struct engine *engine, struct trial *trial, int64_t same_as)
 {
     engine->tally.suggested++;
+    engine_log_change(engine, trial, EVENT_SUGGESTED, NULL);
     if (engine->convergence != NULL)
         convergence_ask(engine->convergence, (uint64_t)trial->number,
                         trial->point);

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/engine_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "executors/machine/slots.h"
+#include "executors/machine/slots_census.h"
+
+/*
+ * Why the engine starts nothing now. At the end of a turn the first reason of
+ * the table `reasons` that holds is the answer; the order is that in which
+ * engine_dispatch() would have given up. Nothing here changes the engine: it
+ * reads the state that the turn left. It runs only where the log has level
+ * debug.
+ *
+ * A reason is logged when it, or what it is about, differs from the one logged
+ * last, so that a run that waits for hours is one line.
+ */
+
+enum { JOBS_SHOWN = 12, STEPS_SHOWN = 12 };
+
+/* ---- words ---- */
+
+static void add_job(const struct trial *trial, int count, struct buf *out)
+{
+    if (count < JOBS_SHOWN)
+        buf_printf(out, "%s%" PRId64, count > 0 ? " " : "", trial->number);
+    else if (count == JOBS_SHOWN)
+        buf_add_string(out, " ...");
+}
+
+/* ---- the reasons: whether one holds, what about, and in words ---- */
+
+static bool is_ending(const struct engine *engine, int64_t *about,
+                      struct buf *out)
+{
+    *about = engine->phase;
+    if (engine->phase == PHASE_RUNNING)
+        return false;
+    buf_printf(out, "the run is ending: %s", engine->result->reason);
+    return true;
+}
+
+static bool is_paused(const struct engine *engine, int64_t *about,
+                      struct buf *out)
+{
+    *about = engine->paused_since_ms;
+    if (!engine_is_paused(engine))
+        return false;
+    buf_add_string(out, "the run is paused (smtune resume continues it)");
+    return true;
+}
+
+static bool is_short(const struct engine *engine, int64_t *about,
+                     struct buf *out)
+{
+    *about = engine->held_until_ms;
+    if (!engine_is_held(engine))
+        return false;
+    buf_printf(out, "%s; next try in %" PRId64 " ms", engine->hold_text,
+               engine->held_until_ms - clock_monotonic_ms());
+    return true;
+}
+
+/* Whether the live job holds what the other one lacks. */
+static bool holds(const struct trial *live, const struct trial *trial,
+                  const struct attempt_spec *spec)
+{
+    if ((trial->lacks & LACKS_CPUS) && live->resources.cpus > 0)
+        return true;
+    if ((trial->lacks & LACKS_GPUS) && live->resources.gpus > 0)
+        return true;
+    for (size_t i = 0; i < spec->pool_count; i++) {
+        const char *pool = strrchr(spec->pools[i].directory, '/') + 1;
+
+        if (!(trial->lacks & ((uint32_t)LACKS_POOL << i)))
+            continue;
+        for (size_t j = 0; j < live->task->pool_count; j++) {
+            if (strcmp(live->task->pools[j].name, pool) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void add_holders(const struct engine *engine, const struct trial *trial,
+                        const struct attempt_spec *spec, struct buf *out)
+{
+    const struct trial *live;
+    struct buf jobs = BUF_INIT;
+    int count = 0;
+
+    TAILQ_FOREACH(live, &engine->live, link)
+    {
+        if (live->executor == trial->executor && holds(live, trial, spec))
+            add_job(live, count++, &jobs);
+    }
+    if (count > 0)
+        buf_printf(out, "; held by jobs %s", buf_text(&jobs));
+    else
+        buf_add_string(out, "; held by other runs");
+    buf_clear(&jobs);
+}
+
+static void add_lacks(const struct trial *trial,
+                      const struct attempt_spec *spec, struct buf *out)
+{
+    if (trial->lacks & LACKS_CPUS)
+        buf_printf(out, " cpus=%d (of %d)", spec->cpus,
+                   executor_cpus(trial->executor));
+    if (trial->lacks & LACKS_GPUS)
+        buf_printf(out, " gpus=%d (of %d)", spec->gpus,
+                   executor_gpus(trial->executor));
+    for (size_t i = 0; i < spec->pool_count; i++) {
+        const struct attempt_pool *pool = &spec->pools[i];
+
+        if (trial->lacks & ((uint32_t)LACKS_POOL << i))
+            buf_printf(out, " pool=%s:%" PRId64 " (of %" PRId64 ")",
+                       strrchr(pool->directory, '/') + 1, pool->amount,
+                       pool->size);
+    }
+}
+
+static bool is_refused(const struct engine *engine, int64_t *about,
+                       struct buf *out)
+{
+    const struct trial *trial = TAILQ_FIRST(&engine->committed);
+    const struct attempt_spec *spec;
+
+    if (trial == NULL)
+        return false;
+    *about = trial->number;
+    spec = launch_spec(trial->launch);
+    if (trial->lacks == 0) {
+        buf_printf(out,
+                   "no free slot for job %" PRId64
+                   ": its executor takes no more attempts now",
+                   trial->number);
+        return true;
+    }
+    buf_printf(out, "no free slot for job %" PRId64 ", which needs",
+               trial->number);
+    add_lacks(trial, spec, out);
+    add_holders(engine, trial, spec, out);
+    return true;
+}
+
+/* Other runs of this user may hold the slots of this machine. */
+static void add_slots(const struct engine *engine, struct buf *out)
+{
+    char directory[SLOTS_PATH_MAX];
+    struct slots_census census;
+    struct err err;
+
+    if (executor_cpus(engine->executors[0]) == 0 ||
+        slots_directory(directory, &err) != 0)
+        return;
+    slots_count(directory, &census);
+    buf_printf(out, "; slots of this machine: cpus=%zu/%d gpus=%zu/%d taken",
+               census.cpus_taken, executor_cpus(engine->executors[0]),
+               census.gpus_taken, executor_gpus(engine->executors[0]));
+    for (size_t i = 0; i < census.holder_count; i++)
+        buf_printf(out, "%s%" PRId64, i > 0 ? " " : " by pids ",
+                   census.holders[i]);
+}
+
+/* Of the live jobs those that run, wait in a queue, or do neither. */
+static void add_live(const struct engine *engine, enum job_state state,
+                     bool is_queued, const char *what, struct buf *out)
+{
+    const struct trial *trial;
+    struct buf jobs = BUF_INIT;
+    int count = 0;
+
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->state == state && trial->is_queued == is_queued)
+            add_job(trial, count++, &jobs);
+    }
+    if (count > 0)
+        buf_printf(out, "; %d %s (jobs %s)", count, what, buf_text(&jobs));
+    buf_clear(&jobs);
+}
+
+static bool is_full(const struct engine *engine, int64_t *about,
+                    struct buf *out)
+{
+    int64_t unseen =
+        engine->live_count - engine->running_count - engine->queued_count;
+
+    if (engine_active(engine) < engine->parallel || engine->asked_count > 0)
+        return false;
+    *about = (engine->running_count > 0) + 2 * (engine->queued_count > 0) +
+             4 * (unseen > 0);
+    buf_printf(out, "parallel=%" PRId64 " is reached", engine->parallel);
+    add_live(engine, JOB_RUNNING, false, "run", out);
+    add_live(engine, JOB_READY, true, "wait in a queue", out);
+    add_live(engine, JOB_READY, false, "are handed over and have not started",
+             out);
+    if (unseen > 0)
+        add_slots(engine, out);
+    return true;
+}
+
+static bool is_asking(const struct engine *engine, int64_t *about,
+                      struct buf *out)
+{
+    *about = engine->asked_count;
+    if (engine->asked_count == 0)
+        return false;
+    buf_printf(out,
+               "%" PRId64 " jobs wait until their cache or their share of "
+               "files is looked up",
+               engine->asked_count);
+    return true;
+}
+
+static bool is_retrying(const struct engine *engine, int64_t *about,
+                        struct buf *out)
+{
+    const struct trial *trial = TAILQ_FIRST(&engine->waiting);
+
+    if (trial == NULL || engine_active(engine) > 0)
+        return false;
+    *about = trial->number;
+    buf_printf(out,
+               "waiting for a retry's time: job %" PRId64 " in %" PRId64 " ms",
+               trial->number, trial->due_ms - clock_monotonic_ms());
+    return true;
+}
+
+static bool is_used_up(const struct engine *engine, int64_t *about,
+                       struct buf *out)
+{
+    int64_t trials = engine->experiment->budget.trials;
+
+    *about = trials;
+    if (engine->strategy == NULL || trials == 0 ||
+        engine->tally.suggested < trials || engine->paused_trials > 0)
+        return false;
+    buf_printf(out,
+               "the budget is used up by pending trials: all %" PRId64
+               " are suggested, %" PRId64 " have ended",
+               trials, tally_ended(&engine->tally));
+    return true;
+}
+
+static bool is_exhausted(const struct engine *engine, int64_t *about,
+                         struct buf *out)
+{
+    (void)about;
+    if (!engine->exhausted)
+        return false;
+    buf_add_string(out, engine->is_beyond_budget
+                            ? "the budget is used up: only retried jobs run"
+                            : "the search has no more settings to suggest");
+    return true;
+}
+
+static bool is_scheduled(const struct engine *engine, int64_t *about,
+                         struct buf *out)
+{
+    *about = engine->lacks_resource;
+    if (engine->scheduler == NULL)
+        return false;
+    if (engine->lacks_resource)
+        buf_add_string(out, "the rest of budget.resource is too little for "
+                            "the next step of the schedule");
+    else
+        buf_printf(out,
+                   "the schedule waits for results of %" PRId64
+                   " running trials (%" PRId64 " are paused)",
+                   engine->live_count, engine->paused_trials);
+    return true;
+}
+
+/* ---- workflows ---- */
+
+static void add_waiting_step(const struct workflow *workflow,
+                             const struct flow *flow, size_t index,
+                             struct buf *out)
+{
+    const struct flow_step *step = &workflow->flow_steps[index];
+    const char *between = " needs ";
+
+    buf_printf(out, "; step '%s'", workflow->steps[index].name);
+    for (size_t i = 0; i < step->need_count; i++) {
+        enum flow_state state = flow_state(flow, step->needs[i]);
+
+        if (state != FLOW_WAITING && state != FLOW_ACTIVE)
+            continue;
+        buf_printf(out, "%s'%s' (%s)", between,
+                   workflow->steps[step->needs[i]].name,
+                   step_state_names[state]);
+        between = ", ";
+    }
+    if (between[0] == ' ')
+        buf_add_string(out, " waits for the end of all other steps");
+}
+
+/* The first pool of the step's that has no room for one more copy. */
+static void add_full_pool(const struct workflow *workflow,
+                          const struct flow *flow, const struct flow_step *step,
+                          struct buf *out)
+{
+    for (size_t i = 0; i < step->claim_count; i++) {
+        const struct flow_claim *claim = &step->claims[i];
+        const struct pool *pool = &workflow->pools[claim->pool];
+        int64_t taken = 0;
+
+        for (size_t j = 0; j < workflow->step_count; j++) {
+            const struct flow_step *other = &workflow->flow_steps[j];
+            struct flow_counts counts;
+
+            flow_count(flow, j, &counts);
+            for (size_t k = 0; k < other->claim_count; k++)
+                taken += other->claims[k].pool == claim->pool
+                             ? counts.started * other->claims[k].amount
+                             : 0;
+        }
+        if (taken + claim->amount > pool->size) {
+            buf_printf(out,
+                       ": pool '%s' is full (%" PRId64 " of %" PRId64
+                       " taken, a copy needs %" PRId64 ")",
+                       pool->name, taken, pool->size, claim->amount);
+            return;
+        }
+    }
+}
+
+static void add_active_step(const struct engine *engine, size_t index,
+                            struct buf *out)
+{
+    const struct workflow *workflow = engine->run->workflow;
+    const struct flow_step *step = &workflow->flow_steps[index];
+    const struct flow *flow = engine->steps->flow;
+    int64_t lined_up = engine->steps->now[index].lined_up, left;
+    struct flow_counts counts;
+
+    flow_count(flow, index, &counts);
+    left = counts.copies - counts.started - counts.succeeded - counts.failed -
+           counts.refused;
+    buf_printf(out, "; step '%s': %" PRId64 " of %" PRId64 " copies started",
+               workflow->steps[index].name, counts.started - lined_up,
+               counts.copies);
+    if (left + lined_up == 0)
+        return;
+    if (step->parallel > 0 && counts.started - lined_up >= step->parallel)
+        buf_printf(out, ": its parallel=%" PRId64 " is reached",
+                   step->parallel);
+    else
+        add_full_pool(workflow, flow, step, out);
+}
+
+static bool has_no_step(const struct engine *engine, int64_t *about,
+                        struct buf *out)
+{
+    enum { SEED = 31 };
+    uint64_t digest = 0;
+    size_t shown = 0;
+
+    if (engine->steps == NULL)
+        return false;
+    buf_add_string(out, "no step can start a job");
+    for (size_t i = 0; i < engine->run->workflow->step_count; i++) {
+        enum flow_state state = flow_state(engine->steps->flow, i);
+
+        if (state != FLOW_WAITING && state != FLOW_ACTIVE)
+            continue;
+        if (shown++ == STEPS_SHOWN) {
+            buf_add_string(out, "; ...");
+            break;
+        }
+        if (state == FLOW_ACTIVE)
+            add_active_step(engine, i, out);
+        else
+            add_waiting_step(engine->run->workflow, engine->steps->flow, i,
+                             out);
+    }
+    for (const char *at = buf_text(out); *at != '\0'; at++)
+        digest = digest * SEED + (unsigned char)*at;
+    *about = (int64_t)digest;
+    return shown > 0;
+}
+
+/* ---- the table ---- */
+
+static bool (*const reasons[])(const struct engine *engine, int64_t *about,
+                               struct buf *out) = {
+    is_ending,   is_paused,  is_short,     is_refused,   is_full,     is_asking,
+    is_retrying, is_used_up, is_exhausted, is_scheduled, has_no_step,
+};
+
+/* Something will start by itself when the loop turns again. */
+static bool goes_on(const struct engine *engine)
+{
+    const struct trial *trial;
+
+    if (engine->phase != PHASE_RUNNING || engine_is_held(engine))
+        return false;
+    if (engine->has_more_to_dispatch || engine->prepared_count > 0)
+        return true;
+    if (engine_active(engine) < engine->parallel &&
+        !TAILQ_EMPTY(&engine->ready))
+        return true;
+    TAILQ_FOREACH(trial, &engine->settled, link)
+    {
+        if (trial->state == JOB_READY)
+            return true;
+    }
+    return false;
+}
+
+void engine_log_idle(struct engine *engine)
+{
+    struct buf text = BUF_INIT;
+    int64_t about = 0;
+    size_t i = 0;
+
+    if (goes_on(engine))
+        return;
+    while (i < ARRAY_LEN(reasons) && !reasons[i](engine, &about, &text))
+        i++;
+    if (i < ARRAY_LEN(reasons) &&
+        (engine->idle_reason != i + 1 || engine->idle_about != about)) {
+        engine->idle_reason = i + 1;
+        engine->idle_about = about;
+        LOG(engine->log, LOG_ENGINE, LOG_DEBUG, 0, "starts nothing: %s",
+            buf_text(&text));
+    }
+    buf_clear(&text);
+}
