@@ -41,6 +41,7 @@
  *   announce.c  what others are told
  *   engine_log.c  what the log has of jobs and turns
  *   idle.c      and why a turn started nothing
+ *   idle_steps.c  likewise, of a workflow
  *   hold.c      waiting where there is no room: disk, processes, descriptors
  *
  * A trial that is not over is in exactly one of the lists:
@@ -363,6 +364,12 @@ void engine_log_turn(struct engine *engine);
 /* idle.c */
 /* Why nothing starts, where that is another reason than the last time. */
 void engine_log_idle(struct engine *engine);
+
+/* idle_steps.c */
+/* Whether it is that no step of a workflow can start a job; in words, and
+ * *about is a number that differs when these do. */
+bool engine_idle_steps(const struct engine *engine, int64_t *about,
+                       struct buf *out);
 
 /* hold.c */
 /* Nothing starts for a while, longer each time until something has started. */

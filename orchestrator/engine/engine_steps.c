@@ -37,9 +37,10 @@ static bool record_step(struct engine *engine, const struct step_change *change)
 {
     struct err err;
 
-    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "step=%s %s state=%s %s",
-        engine->run->workflow->steps[change->step].name, change->event,
-        change->state, change->reason != NULL ? change->reason : "");
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "step=%s state=%s%s%s",
+        engine->run->workflow->steps[change->step].name, change->state,
+        change->reason != NULL ? ": " : "",
+        change->reason != NULL ? change->reason : "");
     if (!engine_begin(engine))
         return false;
     if (store_change_step(engine->store, change, &err) == 0)

@@ -21,7 +21,7 @@
  * last, so that a run that waits for hours is one line.
  */
 
-enum { JOBS_SHOWN = 12, STEPS_SHOWN = 12 };
+enum { JOBS_SHOWN = 12 };
 
 /* ---- words ---- */
 
@@ -66,6 +66,57 @@ static bool is_short(const struct engine *engine, int64_t *about,
     return true;
 }
 
+/* Other runs of this user may hold the slots of this machine. */
+static void add_slots(const struct engine *engine, struct buf *out)
+{
+    char directory[SLOTS_PATH_MAX];
+    struct slots_census census;
+    struct err err;
+
+    if (executor_cpus(engine->executors[0]) == 0 ||
+        slots_directory(directory, &err) != 0)
+        return;
+    slots_count(directory, &census);
+    buf_printf(out, "; slots of this machine: cpus=%zu/%d gpus=%zu/%d taken",
+               census.cpus_taken, executor_cpus(engine->executors[0]),
+               census.gpus_taken, executor_gpus(engine->executors[0]));
+    for (size_t i = 0; i < census.holder_count; i++)
+        buf_printf(out, "%s%" PRId64, i > 0 ? " " : " by pids ",
+                   census.holders[i]);
+}
+
+/* Of the live jobs those that run, wait in a queue, or do neither. */
+static void add_live(const struct engine *engine, enum job_state state,
+                     bool is_queued, const char *what, struct buf *out)
+{
+    const struct trial *trial;
+    struct buf jobs = BUF_INIT;
+    int count = 0;
+
+    TAILQ_FOREACH(trial, &engine->live, link)
+    {
+        if (trial->state == state && trial->is_queued == is_queued)
+            add_job(trial, count++, &jobs);
+    }
+    if (count > 0)
+        buf_printf(out, "; %s: %d (jobs %s)", what, count, buf_text(&jobs));
+    buf_clear(&jobs);
+}
+
+static int64_t count_unstarted(const struct engine *engine)
+{
+    return engine->live_count - engine->running_count - engine->queued_count;
+}
+
+/* What was handed over waits there for the slots of other runs. */
+static void add_unstarted(const struct engine *engine, struct buf *out)
+{
+    if (count_unstarted(engine) <= 0)
+        return;
+    add_live(engine, JOB_READY, false, "handed over and not started", out);
+    add_slots(engine, out);
+}
+
 /* Whether the live job holds what the other one lacks. */
 static bool holds(const struct trial *live, const struct trial *trial,
                   const struct attempt_spec *spec)
@@ -100,7 +151,7 @@ static void add_holders(const struct engine *engine, const struct trial *trial,
             add_job(live, count++, &jobs);
     }
     if (count > 0)
-        buf_printf(out, "; held by jobs %s", buf_text(&jobs));
+        buf_printf(out, "; held by jobs: %s", buf_text(&jobs));
     else
         buf_add_string(out, "; held by other runs");
     buf_clear(&jobs);
@@ -133,7 +184,7 @@ static bool is_refused(const struct engine *engine, int64_t *about,
 
     if (trial == NULL)
         return false;
-    *about = trial->number;
+    *about = 2 * trial->number + (count_unstarted(engine) > 0);
     spec = launch_spec(trial->launch);
     if (trial->lacks == 0) {
         buf_printf(out,
@@ -146,63 +197,21 @@ static bool is_refused(const struct engine *engine, int64_t *about,
                trial->number);
     add_lacks(trial, spec, out);
     add_holders(engine, trial, spec, out);
+    add_unstarted(engine, out);
     return true;
-}
-
-/* Other runs of this user may hold the slots of this machine. */
-static void add_slots(const struct engine *engine, struct buf *out)
-{
-    char directory[SLOTS_PATH_MAX];
-    struct slots_census census;
-    struct err err;
-
-    if (executor_cpus(engine->executors[0]) == 0 ||
-        slots_directory(directory, &err) != 0)
-        return;
-    slots_count(directory, &census);
-    buf_printf(out, "; slots of this machine: cpus=%zu/%d gpus=%zu/%d taken",
-               census.cpus_taken, executor_cpus(engine->executors[0]),
-               census.gpus_taken, executor_gpus(engine->executors[0]));
-    for (size_t i = 0; i < census.holder_count; i++)
-        buf_printf(out, "%s%" PRId64, i > 0 ? " " : " by pids ",
-                   census.holders[i]);
-}
-
-/* Of the live jobs those that run, wait in a queue, or do neither. */
-static void add_live(const struct engine *engine, enum job_state state,
-                     bool is_queued, const char *what, struct buf *out)
-{
-    const struct trial *trial;
-    struct buf jobs = BUF_INIT;
-    int count = 0;
-
-    TAILQ_FOREACH(trial, &engine->live, link)
-    {
-        if (trial->state == state && trial->is_queued == is_queued)
-            add_job(trial, count++, &jobs);
-    }
-    if (count > 0)
-        buf_printf(out, "; %d %s (jobs %s)", count, what, buf_text(&jobs));
-    buf_clear(&jobs);
 }
 
 static bool is_full(const struct engine *engine, int64_t *about,
                     struct buf *out)
 {
-    int64_t unseen =
-        engine->live_count - engine->running_count - engine->queued_count;
-
     if (engine_active(engine) < engine->parallel || engine->asked_count > 0)
         return false;
     *about = (engine->running_count > 0) + 2 * (engine->queued_count > 0) +
-             4 * (unseen > 0);
+             4 * (count_unstarted(engine) > 0);
     buf_printf(out, "parallel=%" PRId64 " is reached", engine->parallel);
-    add_live(engine, JOB_RUNNING, false, "run", out);
-    add_live(engine, JOB_READY, true, "wait in a queue", out);
-    add_live(engine, JOB_READY, false, "are handed over and have not started",
-             out);
-    if (unseen > 0)
-        add_slots(engine, out);
+    add_live(engine, JOB_RUNNING, false, "running", out);
+    add_live(engine, JOB_READY, true, "waiting in a queue", out);
+    add_unstarted(engine, out);
     return true;
 }
 
@@ -213,8 +222,7 @@ static bool is_asking(const struct engine *engine, int64_t *about,
     if (engine->asked_count == 0)
         return false;
     buf_printf(out,
-               "%" PRId64 " jobs wait until their cache or their share of "
-               "files is looked up",
+               "waiting for the cache or for shares of files: jobs=%" PRId64,
                engine->asked_count);
     return true;
 }
@@ -243,8 +251,8 @@ static bool is_used_up(const struct engine *engine, int64_t *about,
         engine->tally.suggested < trials || engine->paused_trials > 0)
         return false;
     buf_printf(out,
-               "the budget is used up by pending trials: all %" PRId64
-               " are suggested, %" PRId64 " have ended",
+               "the budget is used up by pending trials: budget.trials=%" PRId64
+               " ended=%" PRId64,
                trials, tally_ended(&engine->tally));
     return true;
 }
@@ -272,127 +280,19 @@ static bool is_scheduled(const struct engine *engine, int64_t *about,
                             "the next step of the schedule");
     else
         buf_printf(out,
-                   "the schedule waits for results of %" PRId64
-                   " running trials (%" PRId64 " are paused)",
+                   "the schedule waits for results: active=%" PRId64
+                   " paused=%" PRId64,
                    engine->live_count, engine->paused_trials);
     return true;
-}
-
-/* ---- workflows ---- */
-
-static void add_waiting_step(const struct workflow *workflow,
-                             const struct flow *flow, size_t index,
-                             struct buf *out)
-{
-    const struct flow_step *step = &workflow->flow_steps[index];
-    const char *between = " needs ";
-
-    buf_printf(out, "; step '%s'", workflow->steps[index].name);
-    for (size_t i = 0; i < step->need_count; i++) {
-        enum flow_state state = flow_state(flow, step->needs[i]);
-
-        if (state != FLOW_WAITING && state != FLOW_ACTIVE)
-            continue;
-        buf_printf(out, "%s'%s' (%s)", between,
-                   workflow->steps[step->needs[i]].name,
-                   step_state_names[state]);
-        between = ", ";
-    }
-    if (between[0] == ' ')
-        buf_add_string(out, " waits for the end of all other steps");
-}
-
-/* The first pool of the step's that has no room for one more copy. */
-static void add_full_pool(const struct workflow *workflow,
-                          const struct flow *flow, const struct flow_step *step,
-                          struct buf *out)
-{
-    for (size_t i = 0; i < step->claim_count; i++) {
-        const struct flow_claim *claim = &step->claims[i];
-        const struct pool *pool = &workflow->pools[claim->pool];
-        int64_t taken = 0;
-
-        for (size_t j = 0; j < workflow->step_count; j++) {
-            const struct flow_step *other = &workflow->flow_steps[j];
-            struct flow_counts counts;
-
-            flow_count(flow, j, &counts);
-            for (size_t k = 0; k < other->claim_count; k++)
-                taken += other->claims[k].pool == claim->pool
-                             ? counts.started * other->claims[k].amount
-                             : 0;
-        }
-        if (taken + claim->amount > pool->size) {
-            buf_printf(out,
-                       ": pool '%s' is full (%" PRId64 " of %" PRId64
-                       " taken, a copy needs %" PRId64 ")",
-                       pool->name, taken, pool->size, claim->amount);
-            return;
-        }
-    }
-}
-
-static void add_active_step(const struct engine *engine, size_t index,
-                            struct buf *out)
-{
-    const struct workflow *workflow = engine->run->workflow;
-    const struct flow_step *step = &workflow->flow_steps[index];
-    const struct flow *flow = engine->steps->flow;
-    int64_t lined_up = engine->steps->now[index].lined_up, left;
-    struct flow_counts counts;
-
-    flow_count(flow, index, &counts);
-    left = counts.copies - counts.started - counts.succeeded - counts.failed -
-           counts.refused;
-    buf_printf(out, "; step '%s': %" PRId64 " of %" PRId64 " copies started",
-               workflow->steps[index].name, counts.started - lined_up,
-               counts.copies);
-    if (left + lined_up == 0)
-        return;
-    if (step->parallel > 0 && counts.started - lined_up >= step->parallel)
-        buf_printf(out, ": its parallel=%" PRId64 " is reached",
-                   step->parallel);
-    else
-        add_full_pool(workflow, flow, step, out);
-}
-
-static bool has_no_step(const struct engine *engine, int64_t *about,
-                        struct buf *out)
-{
-    enum { SEED = 31 };
-    uint64_t digest = 0;
-    size_t shown = 0;
-
-    if (engine->steps == NULL)
-        return false;
-    buf_add_string(out, "no step can start a job");
-    for (size_t i = 0; i < engine->run->workflow->step_count; i++) {
-        enum flow_state state = flow_state(engine->steps->flow, i);
-
-        if (state != FLOW_WAITING && state != FLOW_ACTIVE)
-            continue;
-        if (shown++ == STEPS_SHOWN) {
-            buf_add_string(out, "; ...");
-            break;
-        }
-        if (state == FLOW_ACTIVE)
-            add_active_step(engine, i, out);
-        else
-            add_waiting_step(engine->run->workflow, engine->steps->flow, i,
-                             out);
-    }
-    for (const char *at = buf_text(out); *at != '\0'; at++)
-        digest = digest * SEED + (unsigned char)*at;
-    *about = (int64_t)digest;
-    return shown > 0;
 }
 
 /* ---- the table ---- */
 
 static bool (*const reasons[])(const struct engine *engine, int64_t *about,
                                struct buf *out) = {
-    is_ending,   is_paused,  is_short,     is_refused,   is_full,     is_asking,
-    is_retrying, is_used_up, is_exhausted, is_scheduled, has_no_step,
+    is_ending,    is_paused,    is_short,          is_refused,
+    is_full,      is_asking,    is_retrying,       is_used_up,
+    is_exhausted, is_scheduled, engine_idle_steps,
 };
 
 /* Something will start by itself when the loop turns again. */
