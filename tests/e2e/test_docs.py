@@ -22,7 +22,8 @@ import pytest
 from programs import ROOT
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md",
-                *ROOT.glob("docs/*.md")])
+                *ROOT.glob("docs/**/*.md")])
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 BLOCK = re.compile(r"^(?:<!-- (?P<note>[^\n]*) -->\n)?```(?P<kind>\w*)\n"
                    r"(?P<text>.*?)^```$", re.M | re.S)
 
@@ -66,7 +67,7 @@ def pattern(lines):
     return "".join(parts)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_of_page(page, smtune, tmp_path):
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
@@ -116,8 +117,31 @@ def test_example_is_valid(path, smtune):
     smtune.ok("validate", path)
 
 
-def test_links_lead_somewhere():
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+def anchors(page):
+    """What a link to a heading of a page may have behind its '#'."""
+    found = set()
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        plain = re.sub(r"[^\w\- ]", "", heading.lower().replace("`", ""))
+        found.add(plain.strip().replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        path, _, heading = target.partition("#")
+        there = page.parent / path if path else page
+        assert there.exists(), target
+        assert not heading or heading in anchors(there), target
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs/index.md").read_text()
+    linked = {(ROOT / "docs" / target.partition("#")[0]).resolve()
+              for target in re.findall(r"\]\(([^)\s]+)\)", index)}
+    for page in ROOT.glob("docs/**/*.md"):
+        assert page.name == "index.md" or page in linked, page.name
