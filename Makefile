@@ -571,11 +571,13 @@ zsh_at  := zsh/site-functions/_smtune
 fish_at := fish/vendor_completions.d/smtune.fish
 
 install: all ## to PREFIX (DESTDIR for packagers)
-	install -d $(D)$(bindir) $(D)$(docdir)/examples $(D)$(docdir)/dashboard
+	install -d $(D)$(bindir) $(D)$(docdir)/examples $(D)$(docdir)/dashboard \
+	 $(D)$(docdir)/decisions
 	install $(PROGS:%=$B/%) $(PLUGINS:%=$B/%) $(D)$(bindir)
 	install -m 644 README.md CHANGES.md LICENSE $W/LICENSES $(wildcard docs/*.md docs/*.svg) \
 	 $(D)$(docdir)
 	install -m 644 $(wildcard docs/dashboard/*) $(D)$(docdir)/dashboard
+	install -m 644 $(wildcard docs/decisions/*) $(D)$(docdir)/decisions
 	$(if $(wildcard examples/*),cp -r examples/. $(D)$(docdir)/examples)
 	$(foreach page,$(MAN),install -D -m 644 $(page) $(call man_at,$(page));)
 	$(foreach shell,$(COMPLETIONS),install -D -m 644 $(shell) \

@@ -40,6 +40,8 @@ def test_install_and_uninstall(make, tmp_path):
         "usr/share/fish/vendor_completions.d/smtune.fish",
         "usr/share/doc/smtune/README.md",
         "usr/share/doc/smtune/LICENSE",
+        "usr/share/doc/smtune/index.md",
+        "usr/share/doc/smtune/decisions/01-claim-files.md",
         "usr/share/doc/smtune/examples/quickstart.yaml",
     } <= files
     make("uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")
