@@ -9,9 +9,10 @@
 
 /*
  * The search of an experiment in the hands of another program, which runs the
- * trials itself: a line of JSON in, a line of JSON out. docs/search.md has the
- * requests. The budget is the other program's affair; the file's is only what
- * the method plans with. Nothing is recorded.
+ * trials itself: a line of JSON in, a line of JSON out.
+ * docs/howto-ask-and-tell.md has the requests. The budget is the other
+ * program's affair; the file's is only what the method plans with. Nothing is
+ * recorded.
  */
 
 struct buf;
