@@ -71,6 +71,16 @@ FAULTS = [
      "    if ((a == 0))\n        return 1;\n    return 0;\n}\n",
      "clang-diagnostic-parentheses-equality"),
     ("shell", "x", "#!/bin/bash\nrm $1/x\n", "SC2086"),
+    ("prose", "README.md", "One line.\n\nThe file tells\nthe rest.\n",
+     "README.md:3: 'tells'"),
+    ("prose", "docs/x.md", "- So it ends.\n", "'So': write: begin with"),
+    ("prose", "docs/x.md", "The result hangs\non it.\n",
+     "docs/x.md:1: 'hangs on'"),
+    ("prose", "docs/x.md", "Stop it. What runs is left alone.\n",
+     "'What runs is left alone.'"),
+    ("prose", "docs/a/x.md", "Whoever asks, waits.\n", "'Whoever'"),
+    ("prose", "man/x.1", ".TH X 1\n.SH NAME\nThe page says\n.B more\n",
+     "man/x.1:3: 'says'"),
 ]
 
 
@@ -173,6 +183,34 @@ def test_words_in_comments_and_strings_are_no_fault(tree):
         'const char *x = "gets(1)"; // exit(1)\n')
     result = run("words", tree)
     assert result.returncode == 0, result.stdout
+
+
+def test_prose_leaves_code_and_plain_sentences_alone(tree):
+    (tree / "docs").mkdir()
+    (tree / "docs/x.md").write_text(
+        "# What a trial takes\n\nAsk and tell; `tell` is a request.\n\n"
+        "```console\nit says so\n```\n\n    So does this.\n\n"
+        "[The page](what-it-says.md) has one pass over the data, and a\n"
+        "standard. What is a slot? No one understands.\n")
+    (tree / "man").mkdir()
+    (tree / "man/x.5.in").write_text(
+        ".TH X 5\n.EX\ntell: {command: ./tell}\n.EE\nA page.\n")
+    result = run("prose", tree)
+    assert result.returncode == 0, result.stdout
+
+
+def test_prose_reads_strings_of_sources_where_asked(tree):
+    (tree / "cli").mkdir()
+    (tree / "cli/x.c").write_text(
+        SPDX + "/* it says */\nconst char *a = \"the run tells\"\n"
+        "                \" of it\", *b = \"says\", *c = \"it hangs \"\n"
+        "                \"on it\";\n")
+    result = subprocess.run([HERE / "prose", tree, "cli"], text=True,
+                            capture_output=True, timeout=60)
+    assert result.stdout.splitlines() == [
+        "cli/x.c:3: 'tells': write: report, print, record; "
+        "'ask and tell' is the interface",
+        "cli/x.c:4: 'hangs on': write: depends on"]
 
 
 @pytest.fixture
