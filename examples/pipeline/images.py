@@ -4,8 +4,8 @@
     images.py shard --source DIR --part 0 --of 4 --limit 60000 --out FILE
     images.py join --source DIR --shards '["FILE", ...]' --out DIR
 
-A shard is every OFth image; joined they are in their old order again, beside
-the labels, and with the test images treated in the same way.
+A shard has every OFth image. `join` restores their order, copies the labels, and
+treats the test images in the same way.
 """
 
 import argparse

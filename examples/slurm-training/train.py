@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A line through points, fitted by gradient descent on many machines: each
-rank has its share of the points, rank 0 adds the gradients up. It stands for
-any data-parallel training: the names in the environment, the checkpoint and
-what is done at USR2 are the same."""
+rank has its share of the points, and rank 0 adds the gradients up. Any
+data-parallel training has the same parts: the variables of the environment,
+the checkpoint, and the reaction to USR2."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 
-COME_BACK = 75  # there is a checkpoint, and more to be done
+COME_BACK = 75  # a checkpoint exists, and work is left
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, required=True)
@@ -24,8 +24,8 @@ options = parser.parse_args()
 
 RANK, WORLD = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 PLACE = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-told = []
-signal.signal(signal.SIGUSR2, lambda *_: told.append(True))
+signalled = []
+signal.signal(signal.SIGUSR2, lambda *_: signalled.append(True))
 
 
 def connect():
@@ -73,13 +73,13 @@ def main():
         errors = [(a * x + b - y, x) for x, y in points]
         da, db, loss, count, stop = add_up(links, [
             sum(e * x for e, x in errors), sum(e for e, _ in errors),
-            sum(e * e for e, _ in errors), len(points), len(told)])
+            sum(e * e for e, _ in errors), len(points), len(signalled)])
         state = {"step": state["step"] + 1, "a": a - 0.1 * da / count,
                  "b": b - 0.1 * db / count}
         if RANK == 0 and (stop or state["step"] % 100 == 0):
             save(path, state)
             print(f"step={state['step']} loss={loss / count:.6f}", flush=True)
-        if stop:  # all see it at the same step, some before they are told
+        if stop:  # all see it at the same step, some before they are signalled
             signal.signal(signal.SIGUSR2, signal.SIG_IGN)
             return COME_BACK
         time.sleep(options.pause)
