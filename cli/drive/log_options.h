@@ -21,8 +21,8 @@ struct log_options {
     {                                                                          \
         "log-level", 0, OPT_CHOICE,                                            \
             offsetof(type, member) + offsetof(struct log_options, level),      \
-            "LEVEL", "log off, error, warning, info or debug (info)", 0,       \
-            log_level_names                                                    \
+            "LEVEL", "level of the log: off, error, warning, info or debug",   \
+            0, log_level_names                                                 \
     }
 
 /* A copy of *cli with what the options ask for. A file alone means level info;

@@ -13,6 +13,7 @@
 
 #include "base/fs.h"
 #include "executors/machine/slots.h"
+#include "executors/machine/slots_census.h"
 #include "tests/unit/folder.h"
 
 /* Two users of the same slots behave as two processes do: each opens the
@@ -308,9 +309,30 @@ static void test_directory__needs_no_runtime_directory(void **state)
 #define IN_FOLDER(name)                                                        \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
+/* The kernel names the process that took the lock. */
+static void test_census__names_the_holders(void **state)
+{
+    struct slots *slots = slots_open(*state, 2, gpus, 3);
+    struct slots_census census;
+
+    slots_count(*state, &census);
+    assert_int_equal(census.cpus_taken + census.gpus_taken, 0);
+    assert_int_equal(census.holder_count, 0);
+    assert_true(take(slots, 1, 2, 1, false));
+    slots_count(*state, &census);
+    assert_int_equal(census.cpus_taken, 2);
+    assert_int_equal(census.gpus_taken, 1);
+    assert_string_equal(census.gpus[0].name, gpus[0].name);
+    assert_int_equal(census.holder_count, 1);
+    assert_int_equal(census.holders[0], getpid());
+    slots_close(slots);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_census__names_the_holders,
+                                        make_folder, remove_folder),
         IN_FOLDER(test_slots__are_limited),
         cmocka_unit_test(test_slots__of_a_process_alone_are_in_no_file),
         IN_FOLDER(test_slots__are_shared_with_others),
