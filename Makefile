@@ -74,7 +74,8 @@ NVCC  ?= $(firstword $(shell command -v nvcc) \
 MPICC ?= $(shell command -v mpicc)
 CUDA_ARCHES ?= 75 80 90
 ARCHES  = $(CUDA_ARCHES)
-NVFLAGS = -std=c++20 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -I. -D_GNU_SOURCE \
+NVFLAGS = -std=c++20 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -I. -Itraining/cuda \
+         -D_GNU_SOURCE \
          $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) \
          $(foreach a,$(ARCHES),-gencode arch=compute_$a$(,)code=sm_$a) \
          -gencode arch=compute_$(lastword $(ARCHES)),code=compute_$(lastword $(ARCHES))

@@ -24,6 +24,14 @@
 #define __shared__ thread_local
 #define __global__
 #define __device__
+#define __launch_bounds__(...)
+
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 
 struct dim3 {
     unsigned x, y, z;

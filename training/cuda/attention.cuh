@@ -20,7 +20,6 @@ static constexpr int LANE_COLUMNS = HEAD_WIDTH_MAX / WARP;
 struct heads {
     const float *qkv, *y, *dy;
     float *to_y, *dqkv, *sums;
-    float *products; /* y dy, of each row and head as sums are */
     size_t length, known, heads, width, sequences;
     float scale;
 };

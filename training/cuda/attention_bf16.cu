@@ -3,100 +3,188 @@
 #include "training/cuda/ops_cuda.cuh"
 
 /*
- * Forth: algorithm 1 of attention.cu in two sweeps over the keys, one for each
- * query's sum and one for its values. So what is added up is never scaled anew,
- * and can stay in registers.
+ * Forth: algorithm 1 of Dao, "FlashAttention-2", 2023, with one sweep over the
+ * keys. The softmax is that of attention.cu, to the base 2: log2(e) is part of
+ * the factor that scores are scaled by.
  */
 
-/* Of what a lane has seen of a row: the largest score, and the sum of
- * exponentials over it. */
+static constexpr int KEYS = 64; /* of a tile */
+
+template <int COLUMNS> static constexpr int STRIPS = COLUMNS > 64 ? 1 : 2;
+template <int COLUMNS>
+static constexpr int ROWS = HEAD_WARPS *SIDE *STRIPS<COLUMNS>;
+template <int COLUMNS>
+static constexpr size_t SHARED_BYTES =
+    (ROWS<COLUMNS> + 4 * KEYS) * STRIDE<COLUMNS> * sizeof(bf16);
+
+/* Of a strip's queries: a lane has numbers of two, in each block's halves. */
 struct softmax {
-    float largest, sum;
+    float largest[2]; /* score, not scaled */
+    float sum[2];     /* of this lane's numbers */
 };
 
-static __device__ void see_score(float score, struct softmax *seen)
+/* The query's largest score so far; all of its four lanes get it. */
+static __device__ inline float largest_score(
+    float largest, int half, const struct block (&scores)[KEYS / SIDE])
 {
-    if (score > seen->largest) {
-        seen->sum *= expf(seen->largest - score);
-        seen->largest = score;
-    }
-    seen->sum += expf(score - seen->largest);
+#pragma unroll
+    for (int i = 0; i < KEYS / SIDE; i++)
+#pragma unroll
+        for (int j = 2 * half; j < LANE_NUMBERS; j += 4)
+            largest = fmaxf(
+                largest, fmaxf(scores[i].numbers[j], scores[i].numbers[j + 1]));
+    for (int lane = 1; lane < 4; lane *= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, lane));
+    return largest;
 }
 
-/* The logarithm of the row's sum, of both its lanes. */
-static __device__ float log_sum(const struct softmax &seen)
-{
-    const float other = __shfl_xor_sync(0xffffffffU, seen.largest, 1);
-    const float largest = other > seen.largest ? other : seen.largest;
-    float sum = seen.sum * expf(seen.largest - largest);
-
-    sum += __shfl_xor_sync(0xffffffffU, sum, 1);
-    return largest + logf(sum);
-}
-
-/* The sum of the lane's query. */
+/* The scores become weights; what was added up before is scaled anew. A NaN is
+ * no largest score, but its weight is a NaN. */
 template <int COLUMNS>
-static __device__ float row_log_sum(const struct heads &it,
-                                    const struct place &at)
+static __device__ inline void weigh(float scale, int half,
+                                    struct block (&scores)[KEYS / SIDE],
+                                    struct softmax *softmax,
+                                    struct block (&answers)[COLUMNS / SIDE])
 {
-    const size_t query = at.own.first + lane_row(at);
-    struct softmax seen = {-INFINITY, 0};
+    const float before = softmax->largest[half];
+    const float largest = largest_score(before, half, scores);
+    const float factor = fast_exp2((before - largest) * scale);
+    const float offset = largest * scale;
+    float sum = softmax->sum[half] * factor;
 
-    for (size_t tile = 0; tile < at.first + OWN_ROWS && tile < it.length;
-         tile += TILE) {
-        __syncthreads();
-        load_panel<COLUMNS>(it, at.own,
-                            {it.qkv, 3, 1, tile, TILE, STRIDE<COLUMNS>},
-                            at.tile[0]);
-        __syncthreads();
-        if (tile >= at.own.first + SIDE)
-            continue;
-        multiply_rows<COLUMNS>(own_rows<COLUMNS>(at, 0), at.tile[0], at.scores);
-        for (int i = 0; i < LANE_NUMBERS; i++)
-            if (tile + lane_column(at, i) <= query)
-                see_score(it.scale * at.scores[score_at(at, i)], &seen);
-        __syncwarp();
-    }
-    return log_sum(seen);
+#pragma unroll
+    for (int i = 0; i < KEYS / SIDE; i++)
+#pragma unroll
+        for (int j = 2 * half; j < LANE_NUMBERS; j += 4)
+#pragma unroll
+            for (int k = j; k < j + 2; k++) {
+                scores[i].numbers[k] =
+                    fast_exp2(scores[i].numbers[k] * scale - offset);
+                sum += scores[i].numbers[k];
+            }
+#pragma unroll
+    for (int i = 0; i < COLUMNS / SIDE; i++)
+#pragma unroll
+        for (int j = 2 * half; j < LANE_NUMBERS; j += 4) {
+            answers[i].numbers[j] *= factor;
+            answers[i].numbers[j + 1] *= factor;
+        }
+    softmax->largest[half] = largest;
+    softmax->sum[half] = sum;
 }
 
-template <int COLUMNS> static __global__ void attention(struct heads it)
+template <int COLUMNS>
+static __device__ inline void finish(const struct heads &it,
+                                     const struct place &at, int strip,
+                                     const struct softmax &softmax,
+                                     const struct block (&sums)[COLUMNS / SIDE])
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int query = at.own + strip * SIDE + block_row(2 * half);
+        const unsigned heads = (unsigned)it.heads;
+        const size_t row = (size_t)(at.head / heads) * it.length + query;
+        float sum = softmax.sum[half];
+
+        for (int lane = 1; lane < 4; lane *= 2)
+            sum += __shfl_xor_sync(0xffffffffU, sum, lane);
+        if (query < (int)it.known || query >= (int)it.length)
+            continue;
+        if (block_column(0) == 0)
+            it.sums[row * heads + at.head % heads] =
+                softmax.largest[half] * it.scale + logf(sum);
+        store_row<COLUMNS>(it, at, query, 2 * half, sums, 1 / sum,
+                           {it.to_y, 1, 0});
+    }
+}
+
+/* Starts to copy a tile's keys and values; returns where they will be. */
+template <int COLUMNS>
+static __device__ inline bf16 *copy_keys(const struct heads &it,
+                                         const struct panels &panels,
+                                         const struct place &at, int tile,
+                                         bf16 *tiles)
+{
+    bf16 *const keys = tiles + tile / KEYS % 2 * 2 * KEYS * STRIDE<COLUMNS>;
+
+    copy_rows<COLUMNS, KEYS>(
+        it, panel_of<COLUMNS>(it, panels, PANEL_K, at.head), tile, keys);
+    copy_rows<COLUMNS, KEYS>(it,
+                             panel_of<COLUMNS>(it, panels, PANEL_V, at.head),
+                             tile, keys + KEYS * STRIDE<COLUMNS>);
+    return keys;
+}
+
+template <int COLUMNS>
+static __global__ __launch_bounds__(HEAD_THREADS) void attention(
+    struct heads it, struct panels panels)
 {
     alignas(32) extern __shared__ float shared[];
-    const struct place at = take_place<COLUMNS>(it, shared);
-    const size_t query = at.own.first + lane_row(at);
-    block answers[COLUMNS / SIDE];
-    float sum;
+    constexpr int COUNT = STRIPS<COLUMNS>;
+    const struct place at = take_place(it, ROWS<COLUMNS>, true);
+    const float scale = it.scale * LOG2_E;
+    bf16 *const queries = (bf16 *)shared;
+    bf16 *const tiles = queries + ROWS<COLUMNS> * STRIDE<COLUMNS>;
+    struct left_factor q[COUNT][COLUMNS / SIDE];
+    struct softmax softmax[COUNT];
+    struct block answers[COUNT][COLUMNS / SIDE];
+    const bf16 *keys, *next;
 
-    load_panel<COLUMNS>(it, at.own,
-                        {it.qkv, 3, 0, at.first, OWN_ROWS, STRIDE<COLUMNS>},
-                        at.mine[0]);
-    sum = row_log_sum<COLUMNS>(it, at);
-    if (query >= it.known && query < it.length && at.own.lane % 2 == 0)
-        it.sums[(at.own.sequence + query) * it.heads + at.own.head] = sum;
-    clear_sums<COLUMNS>(answers);
-    for (size_t tile = 0; tile < at.first + OWN_ROWS && tile < it.length;
-         tile += TILE) {
-        load_keys<COLUMNS>(it, at, tile);
-        if (tile >= at.own.first + SIDE)
+    if (at.first + ROWS<COLUMNS> <= (int)it.known)
+        return;
+    copy_rows<COLUMNS, ROWS<COLUMNS>>(
+        it, panel_of<COLUMNS>(it, panels, PANEL_Q, at.head), at.first, queries);
+    next = copy_keys<COLUMNS>(it, panels, at, 0, tiles);
+    await_copies();
+    __syncthreads();
+    load_strips<COLUMNS>(queries + (at.own - at.first) * STRIDE<COLUMNS>, q);
+    clear(answers);
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        softmax[i] = {{-INFINITY, -INFINITY}, {0, 0}};
+    for (int tile = 0; tile < at.first + ROWS<COLUMNS> && tile < (int)it.length;
+         tile += KEYS) {
+        struct block scores[COUNT][KEYS / SIDE];
+
+        await_copies();
+        __syncthreads(); /* the tile is there, and none reads the one before */
+        keys = next;
+        next = copy_keys<COLUMNS>(it, panels, at, tile + KEYS, tiles);
+        if (tile >= at.own + COUNT * SIDE)
             continue;
-        multiply_rows<COLUMNS>(own_rows<COLUMNS>(at, 0), at.tile[0], at.scores);
-        for (int i = 0; i < LANE_NUMBERS; i++)
-            at.shares[share_at(at, i)] = __float2bfloat16_rn(
-                tile + lane_column(at, i) <= query
-                    ? expf(it.scale * at.scores[score_at(at, i)] - sum)
-                    : 0);
-        __syncwarp();
-        add_product<COLUMNS>(at.shares, at.tile[1], answers);
+        multiply<COLUMNS>(q, keys, scores);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            if (tile + KEYS > at.own + i * SIDE)
+                hide_keys(at.own + i * SIDE, tile, scores[i]);
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                weigh<COLUMNS>(scale, half, scores[i], &softmax[i], answers[i]);
+        }
+        add_product<COLUMNS>(scores, keys + KEYS * STRIDE<COLUMNS>, answers);
     }
-    store_sums<COLUMNS>(it, at, answers, it.to_y, 1, 0);
+    await_copies();
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        finish<COLUMNS>(it, at, i, softmax[i], answers[i]);
 }
+
+template <int COLUMNS>
+static constexpr struct shape shape_of = {
+    COLUMNS, ROWS<COLUMNS>, SHARED_BYTES<COLUMNS>, attention<COLUMNS>};
+static constexpr struct shape shapes[] = {shape_of<32>, shape_of<64>,
+                                          shape_of<128>};
 
 void cuda_attention_bf16(struct matrix qkv, const struct attention *how,
                          struct matrix y)
 {
+    const char *operation = "attention";
     struct heads it = heads_of(qkv, how);
+    struct panels panels;
 
     it.to_y = y.data;
-    launch_by_width("attention", it, attention<NARROW>, attention<WIDE>);
+    if (!has_width(operation, it) || !panels_take(operation, it, &panels))
+        return;
+    launch_shape(operation, it, panels, shapes);
+    panels_release(operation, &panels);
 }
