@@ -74,9 +74,9 @@ static struct claim dead_claim(int64_t attempt)
 {
     struct claim claim = {.attempt = attempt,
                           .pid = 1,
-                          .pid_start = UINT64_C(1) << 60,
+                          .pid_start = UINT64_C(1) << 50,
                           .shim_pid = 1,
-                          .shim_start = UINT64_C(1) << 60,
+                          .shim_start = UINT64_C(1) << 50,
                           .time_ms = 1234};
 
     claim_identify(&claim);
