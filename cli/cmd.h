@@ -10,9 +10,9 @@
 #include "cli/term/output.h"
 
 /*
- * One command, one file: cli/cmd_NAME.c, with a `const struct cmd cmd_NAME`
- * and the function behind it. A new command is that file and one line in
- * cli/cmd.c.
+ * One command, one file: cli/commands/cmd_NAME.c, with a `const struct cmd
+ * cmd_NAME` and the function behind it. A new command is that file and one line
+ * in cli/cmd.c.
  */
 
 struct cmd {

@@ -4,7 +4,7 @@
 
 #include "base/conf/conf.h"
 
-/* What the files of base/conf*.c share; nobody else includes it. */
+/* What the files of base/conf/ share; nobody else includes it. */
 
 /* A node and what bounds the aliases that lead to it. */
 struct conf_cell {

@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 /* The tokens of an expression, as SQLite would part them; for
- * base/expr*.c. They are pieces of the text and end with it. */
+ * base/expr/. They are pieces of the text and end with it. */
 
 enum expr_token_type {
     EXPR_END,

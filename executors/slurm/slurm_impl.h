@@ -10,7 +10,7 @@
 #include "executors/slurm/talk/slurm_transport.h"
 
 /*
- * The inside of the executor slurm; only executors/slurm*.c include this.
+ * The inside of the executor slurm; only executors/slurm/ includes this.
  *
  * slurm.c holds the attempts and asks the controller; a mode brings them there:
  * a wave (slurm_wave.c) is one job an attempt, or an array of many, a pilot

@@ -5,7 +5,7 @@
 #include "base/conf/conf.h"
 #include "orchestrator/spec/experiment.h"
 
-/* What the files of orchestrator/experiment*.c share; nobody else includes
+/* What the files of orchestrator/spec/experiment*.c share; nobody else includes
  * it. */
 
 /* Bounds in the tables of keys: of times in seconds, and of sizes. */

@@ -6,8 +6,8 @@
 #include "orchestrator/spec/task_build.h"
 #include "orchestrator/spec/workflow.h"
 
-/* What the files of orchestrator/workflow*.c and scope_build.c share; nobody
- * else includes it. */
+/* What the files of orchestrator/spec/workflow*.c and scope_build.c share;
+ * nobody else includes it. */
 
 enum {
     WORKFLOW_DEPTH_MAX = 8,      /* of workflows within each other */

@@ -6,7 +6,7 @@
 #include "executors/slurm/talk/slurm_transport.h"
 
 /* The inside of the transport by Slurm's commands; only
- * executors/slurm_commands*.c include this. */
+ * executors/slurm/talk/slurm_commands*.c include this. */
 
 /* No information, the text being what is known of why. */
 void slurm_reply_silent(struct slurm_reply *reply, const char *text);

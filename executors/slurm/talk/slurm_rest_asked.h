@@ -6,7 +6,7 @@
 #include "executors/slurm/talk/slurm_rest_link.h"
 
 /* The inside of the transport rest: what was asked of it and not answered. Only
- * executors/slurm_rest*.c include this. */
+ * executors/slurm/talk/slurm_rest*.c include this. */
 
 struct rest {
     struct slurm_transport base;

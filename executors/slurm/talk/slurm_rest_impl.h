@@ -12,7 +12,7 @@ struct buf;
 
 /*
  * What is said to slurmrestd, and what it says; pure. Only
- * executors/slurm_rest*.c include this.
+ * executors/slurm/talk/slurm_rest*.c include this.
  *
  * From version 39 on a number may be {"set", "infinite", "number"} and a state
  * a list of words. What is not there, or is no such thing, counts as not known.
