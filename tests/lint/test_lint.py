@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SPDX = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
 LONG = SPDX + "int f(void);\nint f(void)\n{\n" + "    ;\n" * 100 + "}\n"
 HEADER = (SPDX + "#ifndef SMTUNE_BASE_A_H\n#define SMTUNE_BASE_A_H\n"
-          "\nint a(void);\n\n#endif\n")
+          "\nstruct a {\n    int b;\n};\n\nint a(void);\n\n#endif\n")
 CLEAN = SPDX + '#include "base/a.h"\n\nint a(void)\n{\n    return 1;\n}\n'
 
 # check, file, text, what the complaint says
@@ -45,6 +45,12 @@ FAULTS = [
     ("paths", "base/x.c", "/*\n * as in store/b/c.h.\n */\n",
      "base/x.c:2: there is no store/b/c.h"),
     ("paths", "tests/x.py", "x = 1  \x23 of base/b.c\n", "there is no base/b.c"),
+    ("paths", "docs/x.md", "See `store/NAME.h` and `base/b*.[ch]`.\n",
+     "there is no base/b*.[ch]"),
+    ("rooms", "store/deep/x.c", "int x;\n",
+     "store/ has sub-folders and no README.md"),
+    ("rooms", "base/b.h", "struct a {\n    int x;\n};\n",
+     "struct a is defined in more than one header"),
     ("words", "base/x.c", SPDX + "void f(char *a) { strcpy(a, a); }\n",
      "do not use strcpy()"),
     ("words", "cli/x.c", SPDX + "int f(void)\n{\n    system(0);\n}\n",
@@ -175,6 +181,27 @@ TABLE = "extern const int table;\nconst int table = 1;\n"
 ])
 def test_call_needs_an_arrow(folders, path, caller, callee, complaint, tree):
     assert call(tree, folders, path, caller, callee) == complaint
+
+
+def test_room_is_not_overfull(tree):
+    for i in range(48):
+        (tree / f"base/x{i}.c").write_text("int x;\n")
+    assert run("rooms", tree).returncode == 0
+    (tree / "base/y.c").write_text("int x;\n")
+    assert "base/ has 51 files, over 50" in run("rooms", tree).stdout
+
+
+def test_readme_names_each_sub_folder_and_is_short(tree):
+    for name in ("store/a", "store/b"):
+        (tree / name).mkdir(parents=True)
+        (tree / name / "x.c").write_text("int x;\n")
+    readme = tree / "store/README.md"
+    readme.write_text("`a/` and `b/`\n" * 40)
+    assert run("rooms", tree).returncode == 0
+    readme.write_text("`a/` and `b/`\n" * 41)
+    assert "store/README.md has over 40 lines" in run("rooms", tree).stdout
+    readme.write_text("`a/`\n")
+    assert "store/README.md does not name b/" in run("rooms", tree).stdout
 
 
 def test_words_in_comments_and_strings_are_no_fault(tree):
