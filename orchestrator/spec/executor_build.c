@@ -193,7 +193,7 @@ void executor_build_ask(struct build *build, const struct conf_node *map,
     ask->qos = build_word(build, map, what, "qos", " ,");
     ask->constraint = build_word(build, map, what, "constraint", " ");
     ask->reservation = build_word(build, map, what, "reservation", " ,");
-    ask->mode = experiment_text(map, "mode", NULL);
+    ask->mode = conf_read_text(map, "mode", NULL);
     build_extra(build, map, what, ask);
 }
 
@@ -226,7 +226,7 @@ static void build_transport(struct build *build, const struct conf_node *map,
     const struct conf_node *url = find_text(map, "url");
     bool is_sound = false;
 
-    slurm->transport = experiment_text(map, "transport", "commands");
+    slurm->transport = conf_read_text(map, "transport", "commands");
     slurm->url = build_word(build, map, "'executor'", "url", " ");
     if (url == NULL && strcmp(slurm->transport, "rest") == 0)
         diags_add(build->diags, transport->place,
@@ -245,20 +245,20 @@ static void build_transport(struct build *build, const struct conf_node *map,
 static void build_pilot(const struct conf_node *map,
                         struct slurm_options *slurm)
 {
-    slurm->pilot_cpus = (int)experiment_int(map, "cpus", 0);
-    slurm->pilot_gpus = (int)experiment_int(map, "gpus", 0);
-    slurm->pilot_memory_bytes = experiment_bytes(map, "memory", 0);
-    slurm->pilot_time_ms = experiment_ms(map, "time", 0);
-    slurm->pilot_max = (int)experiment_int(map, "max", 0);
-    slurm->pilot_idle_ms = experiment_ms(map, "idle", 0);
+    slurm->pilot_cpus = (int)conf_read_int(map, "cpus", 0);
+    slurm->pilot_gpus = (int)conf_read_int(map, "gpus", 0);
+    slurm->pilot_memory_bytes = conf_read_bytes(map, "memory", 0);
+    slurm->pilot_time_ms = conf_read_ms(map, "time", 0);
+    slurm->pilot_max = (int)conf_read_int(map, "max", 0);
+    slurm->pilot_idle_ms = conf_read_ms(map, "idle", 0);
 }
 
 static void build_signs(struct build *build, const struct conf_node *map,
                         struct slurm_options *slurm)
 {
-    slurm->heartbeat_ms = experiment_ms(map, "heartbeat", HEARTBEAT_MS);
-    slurm->silence_ms = experiment_ms(map, "silence", SILENCE_MS);
-    slurm->poll_ms = experiment_ms(map, "poll", POLL_MS);
+    slurm->heartbeat_ms = conf_read_ms(map, "heartbeat", HEARTBEAT_MS);
+    slurm->silence_ms = conf_read_ms(map, "silence", SILENCE_MS);
+    slurm->poll_ms = conf_read_ms(map, "poll", POLL_MS);
     if (slurm->silence_ms >= 2 * slurm->heartbeat_ms)
         return;
     map = conf_get(map,
@@ -275,13 +275,13 @@ static const struct slurm_options *build_slurm(struct build *build,
 
     experiment_take(build->file, slurm);
     executor_build_ask(build, map, "'executor'", &slurm->ask);
-    slurm->nodes = (int)experiment_int(map, "nodes", 0);
-    slurm->tasks = (int)experiment_int(map, "tasks", 0);
-    slurm->gpus = (int)experiment_int(map, "gpus", 0);
-    slurm->time_ms = experiment_ms(map, "time", 0);
+    slurm->nodes = (int)conf_read_int(map, "nodes", 0);
+    slurm->tasks = (int)conf_read_int(map, "tasks", 0);
+    slurm->gpus = (int)conf_read_int(map, "gpus", 0);
+    slurm->time_ms = conf_read_ms(map, "time", 0);
     slurm->health = build_word(build, map, "'executor'", "health", "");
     slurm->without_environment =
-        strcmp(experiment_text(map, "environment", "inherit"), "none") == 0;
+        strcmp(conf_read_text(map, "environment", "inherit"), "none") == 0;
     build_setup(build, conf_get(map, "setup"), slurm);
     build_signs(build, map, slurm);
     build_transport(build, map, slurm);
@@ -294,7 +294,7 @@ static const struct slurm_options *build_slurm(struct build *build,
 static void build_script(struct build *build, const struct conf_node *node,
                          struct executor_options *options)
 {
-    const char *script = experiment_text(node, "script", NULL);
+    const char *script = conf_read_text(node, "script", NULL);
 
     if (script == NULL)
         return;
@@ -311,11 +311,11 @@ void experiment_build_executor(struct build *build,
     const struct slurm_options *slurm = build_slurm(build, node);
 
     *options = (struct executor_options){
-        .name = experiment_text(node, "name", "local"),
+        .name = conf_read_text(node, "name", "local"),
         .cpus = -1,
         .gpus = -1,
         .without_cgroups =
-            strcmp(experiment_text(node, "cgroup", "auto"), "off") == 0,
+            strcmp(conf_read_text(node, "cgroup", "auto"), "off") == 0,
     };
     if (node != NULL && node->type == CONF_TEXT)
         options->name = node->text;
@@ -323,8 +323,8 @@ void experiment_build_executor(struct build *build,
         options->slurm = slurm;
         options->parallel = SLURM_PARALLEL;
     } else {
-        options->cpus = (int)experiment_int(node, "cpus", -1);
-        options->gpus = (int)experiment_int(node, "gpus", -1);
+        options->cpus = (int)conf_read_int(node, "cpus", -1);
+        options->gpus = (int)conf_read_int(node, "gpus", -1);
     }
     build_script(build, node, options);
 }

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "orchestrator/spec/experiment_impl.h"
 #include "orchestrator/spec/task_build.h"
 
@@ -56,61 +55,6 @@ int experiment_add_error(struct build *build, const struct conf_node *scalar,
     return diags_add(build->diags, place, NULL, "%s", err->text);
 }
 
-const char *experiment_text(const struct conf_node *map, const char *key,
-                            const char *fallback)
-{
-    const struct conf_node *node = conf_get(map, key);
-
-    return node != NULL && node->type == CONF_TEXT ? node->text : fallback;
-}
-
-double experiment_number(const struct conf_node *map, const char *key,
-                         double fallback)
-{
-    const struct conf_node *node = conf_get(map, key);
-    double number = node != NULL ? conf_number(node) : (double)NAN;
-
-    return isfinite(number) ? number : fallback;
-}
-
-int64_t experiment_int(const struct conf_node *map, const char *key,
-                       int64_t fallback)
-{
-    double number = experiment_number(map, key, (double)fallback);
-
-    return fabs(number) <= 0x1p53 ? (int64_t)number : fallback;
-}
-
-bool experiment_bool(const struct conf_node *map, const char *key,
-                     bool fallback)
-{
-    const struct conf_node *node = conf_get(map, key);
-
-    return node != NULL && node->type == CONF_BOOL ? node->boolean : fallback;
-}
-
-int64_t experiment_ms(const struct conf_node *map, const char *key,
-                      int64_t fallback)
-{
-    const struct conf_node *node = conf_get(map, key);
-    int64_t ms = fallback;
-
-    if (node != NULL && node->text != NULL)
-        units_parse_duration(node->text, &ms);
-    return ms;
-}
-
-int64_t experiment_bytes(const struct conf_node *map, const char *key,
-                         int64_t fallback)
-{
-    const struct conf_node *node = conf_get(map, key);
-    int64_t bytes = fallback;
-
-    if (node != NULL && node->text != NULL)
-        units_parse_bytes(node->text, &bytes);
-    return bytes;
-}
-
 /* The file's name without folder and ending, made fit for a name. */
 static const char *default_name(struct experiment_file *file, const char *kind)
 {
@@ -136,7 +80,7 @@ void experiment_build_name(struct build *build, const struct conf_node *root,
                            const char *kind)
 {
     const struct conf_node *node = conf_get(root, "name");
-    const char *name = experiment_text(root, "name", NULL);
+    const char *name = conf_read_text(root, "name", NULL);
 
     if (name != NULL && !text_is_name(name))
         diags_add(build->diags, node->place,
@@ -166,8 +110,8 @@ static void add_objective(struct build *build, const struct conf_node *node)
                       "metric '%s' is an objective already", metric->text);
     objective->metric = metric->text;
     objective->maximize =
-        strcmp(experiment_text(node, "goal", ""), "maximize") == 0;
-    if (strcmp(experiment_text(node, "value", ""), "best") == 0)
+        strcmp(conf_read_text(node, "goal", ""), "maximize") == 0;
+    if (strcmp(conf_read_text(node, "value", ""), "best") == 0)
         objective->value = OBJECTIVE_BEST;
     experiment->objective_count++;
 }
@@ -200,7 +144,7 @@ static void build_duplicates(struct strategy_options *search,
     if (node->type != CONF_MAP)
         return;
     search->duplicates = DUPLICATES_REPLICATE;
-    search->replicates = (uint64_t)experiment_int(node, "replicate", 1);
+    search->replicates = (uint64_t)conf_read_int(node, "replicate", 1);
 }
 
 static void build_learning_rates(struct build *build,
@@ -208,7 +152,7 @@ static void build_learning_rates(struct build *build,
 {
     struct strategy_options *search = &build->experiment->search;
 
-    search->adapts_rates = experiment_bool(node, "lr_adapt", false);
+    search->adapts_rates = conf_read_bool(node, "lr_adapt", false);
     if (search->adapts_rates && strcmp(search->method, "cmaes") != 0)
         diags_add(build->diags, conf_get_key(node, "lr_adapt")->place,
                   "say 'method: cmaes', or leave it out",
@@ -220,12 +164,12 @@ static void build_search(struct build *build, const struct conf_node *node)
 {
     struct strategy_options *search = &build->experiment->search;
 
-    search->method = experiment_text(node, "method", "auto");
+    search->method = conf_read_text(node, "method", "auto");
     if (node != NULL && node->type == CONF_TEXT)
         search->method = node->text;
-    search->seed = (uint64_t)experiment_int(node, "seed", 0);
+    search->seed = (uint64_t)conf_read_int(node, "seed", 0);
     search->grid_points =
-        (uint64_t)experiment_int(node, "points", DEFAULT_GRID_POINTS);
+        (uint64_t)conf_read_int(node, "points", DEFAULT_GRID_POINTS);
     build_learning_rates(build, node);
     build_duplicates(search, conf_get(node, "duplicates"));
 }
@@ -248,7 +192,7 @@ static void build_budget_resource(struct build *build,
     const struct schedule *schedule = &build->experiment->schedule;
     const struct conf_node *resource = conf_get(node, "resource");
 
-    build->experiment->budget.resource = experiment_int(node, "resource", 0);
+    build->experiment->budget.resource = conf_read_int(node, "resource", 0);
     if (resource == NULL)
         return;
     if (!schedule->is_on)
@@ -274,18 +218,18 @@ static void build_budget(struct build *build, const struct conf_node *node)
     bool is_limited;
 
     build_budget_resource(build, node);
-    budget->time_ms = budget->file_time_ms = experiment_ms(node, "time", 0);
+    budget->time_ms = budget->file_time_ms = conf_read_ms(node, "time", 0);
     is_limited = budget->time_ms > 0 || budget->resource > 0 || is_grid;
     budget->trials =
-        experiment_int(node, "trials", is_limited ? 0 : DEFAULT_TRIALS);
-    budget->parallel = experiment_int(node, "parallel", 0);
-    budget->target = experiment_number(node, "target", (double)NAN);
+        conf_read_int(node, "trials", is_limited ? 0 : DEFAULT_TRIALS);
+    budget->parallel = conf_read_int(node, "parallel", 0);
+    budget->target = conf_read_number(node, "target", (double)NAN);
     budget->has_target = !isnan(budget->target);
-    budget->no_improvement = experiment_int(node, "no_improvement", 0);
+    budget->no_improvement = conf_read_int(node, "no_improvement", 0);
     budget->improvement =
-        experiment_number(node, "improvement", DEFAULT_IMPROVEMENT);
-    budget->convergence = experiment_bool(node, "convergence", false);
-    budget->failures = experiment_int(node, "failures", 0);
+        conf_read_number(node, "improvement", DEFAULT_IMPROVEMENT);
+    budget->convergence = conf_read_bool(node, "convergence", false);
+    budget->failures = conf_read_int(node, "failures", 0);
     budget->gives_up = conf_get(node, "failures") == NULL;
     build->experiment->search.budget_trials = (uint64_t)budget->trials;
     build->experiment->search.parallel =

@@ -132,7 +132,7 @@ void experiment_build_warm_start(struct build *build,
         return;
     count = from->type == CONF_LIST ? from->count : 1;
     experiment->earlier_guide =
-        strcmp(experiment_text(node, "mode", ""), "transfer") == 0;
+        strcmp(conf_read_text(node, "mode", ""), "transfer") == 0;
     if (count > WARM_MAX_RUNS) {
         diags_add(build->diags, from->place, NULL,
                   "'warm_start.from' names %zu runs, more than %d", count,

@@ -3,6 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_IMPL_H
 
 #include "base/conf/conf.h"
+#include "base/conf/conf_read.h"
 #include "orchestrator/spec/experiment.h"
 
 /* What the files of orchestrator/spec/experiment*.c share; nobody else includes
@@ -66,20 +67,6 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
 /* Adds *err, found in a text, at its line and column in the file. */
 int experiment_add_error(struct build *build, const struct conf_node *scalar,
                          const struct err *err);
-
-/* Items of a map, or the fallback when left out or not of that type. */
-const char *experiment_text(const struct conf_node *map, const char *key,
-                            const char *fallback);
-int64_t experiment_int(const struct conf_node *map, const char *key,
-                       int64_t fallback);
-double experiment_number(const struct conf_node *map, const char *key,
-                         double fallback);
-bool experiment_bool(const struct conf_node *map, const char *key,
-                     bool fallback);
-int64_t experiment_ms(const struct conf_node *map, const char *key,
-                      int64_t fallback);
-int64_t experiment_bytes(const struct conf_node *map, const char *key,
-                         int64_t fallback);
 
 /* A scalar as a value, whose text is the node's. -1 where it is none, or not
  * finite. */

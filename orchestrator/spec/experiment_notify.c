@@ -119,8 +119,8 @@ static void add_receiver(struct build *build, const struct conf_node *node)
     receiver->url = url->text;
     receiver->events =
         read_events(conf_get(node, "events")) | 1u << NOTIFY_TEST;
-    receiver->secret_env = experiment_text(node, "secret_env", NULL);
-    receiver->timeout_ms = experiment_ms(node, "timeout", DEFAULT_TIMEOUT_MS);
+    receiver->secret_env = conf_read_text(node, "secret_env", NULL);
+    receiver->timeout_ms = conf_read_ms(node, "timeout", DEFAULT_TIMEOUT_MS);
     experiment->receiver_count++;
 }
 

@@ -48,8 +48,8 @@ static void add_outcome(struct build *build, const struct conf_node *node)
     bool is_bare = conf_get(node, "min") == NULL && //
                    conf_get(node, "max") == NULL;
     struct outcome_bounds outcome = {
-        .min = experiment_number(node, "min", -(double)INFINITY),
-        .max = experiment_number(node, "max", is_bare ? 0.0 : (double)INFINITY),
+        .min = conf_read_number(node, "min", -(double)INFINITY),
+        .max = conf_read_number(node, "max", is_bare ? 0.0 : (double)INFINITY),
     };
 
     if (metric == NULL || metric->type != CONF_TEXT || !is_free(build, metric))

@@ -125,10 +125,10 @@ static const char *find_method(struct build *build,
     const struct conf_node *early = conf_get(root, "early_stopping");
     const struct shorthand *shorthand =
         find_shorthand(build->experiment->search.method);
-    const char *given = experiment_text(node, "method", NULL);
+    const char *given = conf_read_text(node, "method", NULL);
     bool has_schedule;
     bool stops_early =
-        strcmp(experiment_text(root, "early_stopping", ""), "auto") == 0;
+        strcmp(conf_read_text(root, "early_stopping", ""), "auto") == 0;
 
     if (node != NULL && node->type == CONF_TEXT)
         given = node->text;
@@ -272,7 +272,7 @@ static void read_max(struct build *build, const struct method_rule *rule,
     const struct conf_node *node = conf_get(root, "schedule");
     const struct conf_node *least = conf_get(node, "min");
     const struct conf_node *constant = find_constant(root, name);
-    uint64_t given = (uint64_t)experiment_int(node, "max", 0);
+    uint64_t given = (uint64_t)conf_read_int(node, "max", 0);
 
     options->max = given > 0 ? given : SCHEDULE_NO_MAX;
     if (constant != NULL)
@@ -287,7 +287,7 @@ static void read_max(struct build *build, const struct method_rule *rule,
         diags_add(build->diags, conf_get(node, "max")->place,
                   "leave one of them out",
                   "'schedule.max' and the constant '%s' differ", name);
-    options->min = (uint64_t)experiment_int(node, "min", 1);
+    options->min = (uint64_t)conf_read_int(node, "min", 1);
     if (least != NULL && options->min >= options->max)
         diags_add(build->diags, least->place, NULL,
                   "'schedule.min' must be below the max, %" PRIu64,
@@ -304,7 +304,7 @@ static void read_unscheduled(struct build *build, const struct conf_node *root)
     if (conf_get(node, "max") == NULL || find_constant(root, name) != NULL)
         return;
     schedule->resource = name;
-    schedule->options.max = (uint64_t)experiment_int(node, "max", 0);
+    schedule->options.max = (uint64_t)conf_read_int(node, "max", 0);
 }
 
 /* ---- the rest ---- */
@@ -312,7 +312,7 @@ static void read_unscheduled(struct build *build, const struct conf_node *root)
 static void read_metric(struct build *build, const struct conf_node *node)
 {
     const struct experiment *experiment = build->experiment;
-    const char *metric = experiment_text(node, "metric", NULL);
+    const char *metric = conf_read_text(node, "metric", NULL);
     const char *names[16];
     size_t count = 0;
 
@@ -337,8 +337,8 @@ static void read_bounds(struct build *build, const struct method_rule *rule,
     const struct conf_node *node = conf_get(root, "schedule");
     const struct experiment *experiment = build->experiment;
     struct schedule *schedule = &build->experiment->schedule;
-    double lower = experiment_number(node, "lower", (double)NAN);
-    double upper = experiment_number(node, "upper", (double)NAN);
+    double lower = conf_read_number(node, "lower", (double)NAN);
+    double upper = conf_read_number(node, "upper", (double)NAN);
     bool maximize = schedule->objective < experiment->objective_count &&
                     experiment->objectives[schedule->objective].maximize;
 
@@ -359,16 +359,16 @@ static void read_options(struct build *build, const struct conf_node *node)
     struct schedule_options *options = &build->experiment->schedule.options;
 
     options->seed = build->experiment->search.seed;
-    options->eta = (uint64_t)experiment_int(node, "eta", DEFAULT_ETA);
-    options->brackets = (uint64_t)experiment_int(node, "brackets", 0);
-    options->rule = experiment_text(node, "rule", "sagemaker");
-    options->min_trials = (uint64_t)experiment_int(node, "min_trials", 0);
-    options->patience = (uint64_t)experiment_int(node, "patience", 0);
-    options->min_delta = experiment_number(node, "min_delta", 0);
+    options->eta = (uint64_t)conf_read_int(node, "eta", DEFAULT_ETA);
+    options->brackets = (uint64_t)conf_read_int(node, "brackets", 0);
+    options->rule = conf_read_text(node, "rule", "sagemaker");
+    options->min_trials = (uint64_t)conf_read_int(node, "min_trials", 0);
+    options->patience = (uint64_t)conf_read_int(node, "patience", 0);
+    options->min_delta = conf_read_number(node, "min_delta", 0);
     options->population =
-        (uint64_t)experiment_int(node, "population", DEFAULT_POPULATION);
-    options->quantile = experiment_number(node, "quantile", DEFAULT_QUANTILE);
-    options->resample = experiment_number(node, "resample", DEFAULT_RESAMPLE);
+        (uint64_t)conf_read_int(node, "population", DEFAULT_POPULATION);
+    options->quantile = conf_read_number(node, "quantile", DEFAULT_QUANTILE);
+    options->resample = conf_read_number(node, "resample", DEFAULT_RESAMPLE);
     options->lower = options->upper = (double)NAN;
 }
 
@@ -433,7 +433,7 @@ void experiment_finish_schedule(struct build *build,
     const struct experiment *experiment = build->experiment;
     struct schedule_options *options = &build->experiment->schedule.options;
     const char *type =
-        experiment_text(conf_get(root, "schedule"), "type", "auto");
+        conf_read_text(conf_get(root, "schedule"), "type", "auto");
 
     options->type = experiment->task.has_checkpoints ? SCHEDULE_PROMOTION
                                                      : SCHEDULE_STOPPING;

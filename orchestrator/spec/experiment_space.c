@@ -37,7 +37,7 @@ static bool is_among(const char *word, const char *const *words)
 
 static const struct type_rule *find_rule(const struct conf_node *node)
 {
-    const char *type = experiment_text(node, "type", "");
+    const char *type = conf_read_text(node, "type", "");
 
     for (size_t i = 0; i < ARRAY_LEN(type_rules); i++)
         if (strcmp(type_rules[i].name, type) == 0)
@@ -117,7 +117,7 @@ static int read_values(struct build *build, const struct conf_node *node,
 
 static enum param_scale read_scale(const struct conf_node *node)
 {
-    const char *word = experiment_text(node, "scale", "linear");
+    const char *word = conf_read_text(node, "scale", "linear");
     int scale = SCALE_LINEAR;
 
     while (strcmp(param_scale_names[scale], word) != 0)
@@ -179,9 +179,9 @@ static int read_param(struct build *build, const struct conf_node *node,
         list = node->type == CONF_MAP ? conf_get(node, "value") : node;
     if (list != NULL)
         return read_values(build, list, values, &param->value_count);
-    param->min = experiment_number(node, "min", 0);
-    param->max = experiment_number(node, "max", 0);
-    param->step = experiment_number(node, "step", 0);
+    param->min = conf_read_number(node, "min", 0);
+    param->max = conf_read_number(node, "max", 0);
+    param->step = conf_read_number(node, "step", 0);
     param->scale = read_scale(node);
     if (param->step == 0 && conf_get(node, "step") != NULL)
         return diags_add(build->diags, conf_get(node, "step")->place, NULL,

@@ -40,7 +40,7 @@ static void find_uses(const struct task_build *t, const struct conf_node *trial)
     struct experiment *experiment = build->experiment;
     struct schedule *schedule = &experiment->schedule;
 
-    experiment->task.has_checkpoints = experiment_bool(
+    experiment->task.has_checkpoints = conf_read_bool(
         trial, "checkpoints",
         task_reads(t, trial, column_index(build, "checkpoint_dir"),
                    "SMTUNE_CHECKPOINT_DIR"));

@@ -141,7 +141,7 @@ void task_build_channels(struct task_build *t, const struct conf_node *map)
         channel->path = task_build_text(t, path, TEMPLATE_TEXT, "channels");
         channel->folder = folder;
         channel->is_sharded =
-            strcmp(experiment_text(item, "distribution", ""), "sharded") == 0;
+            strcmp(conf_read_text(item, "distribution", ""), "sharded") == 0;
         task->channel_count += channel->path != NULL;
     }
 }
@@ -243,13 +243,13 @@ void task_build_resources(struct task_build *t, const struct conf_node *map)
     struct resources *resources = &t->task->resources;
     char *what = schema_label(t->what, "resources");
 
-    resources->cpus = (int)experiment_int(map, "cpus", 0);
-    resources->gpus = (int)experiment_int(map, "gpus", 0);
-    resources->nodes = (int)experiment_int(map, "nodes", 0);
-    resources->tasks = (int)experiment_int(map, "tasks", 0);
-    resources->memory_bytes = experiment_bytes(map, "memory", 0);
-    resources->time_ms = experiment_ms(map, "time", 0);
-    resources->grace_ms = experiment_ms(map, "grace", 30000);
+    resources->cpus = (int)conf_read_int(map, "cpus", 0);
+    resources->gpus = (int)conf_read_int(map, "gpus", 0);
+    resources->nodes = (int)conf_read_int(map, "nodes", 0);
+    resources->tasks = (int)conf_read_int(map, "tasks", 0);
+    resources->memory_bytes = conf_read_bytes(map, "memory", 0);
+    resources->time_ms = conf_read_ms(map, "time", 0);
+    resources->grace_ms = conf_read_ms(map, "grace", 30000);
     executor_build_ask(t->build, map, what, &resources->slurm);
     free(what);
 }
@@ -283,7 +283,7 @@ void task_build_pools(struct task_build *t, const struct conf_node *map)
         add_share(t, many, 1);
     for (size_t i = 0; many->type == CONF_MAP && i < many->count; i++)
         add_share(t, many->keys[i],
-                  experiment_int(many, many->keys[i]->text, 1));
+                  conf_read_int(many, many->keys[i]->text, 1));
 }
 
 /* ---- what it takes, where it runs ---- */

@@ -200,10 +200,10 @@ static void read_delays(struct build *build, struct retry_rule *rule,
 {
     const struct conf_node *longest = conf_get(node, "max_delay");
 
-    rule->delay_ms = experiment_ms(node, "delay", 0);
-    rule->backoff = experiment_number(node, "backoff", 1);
-    rule->max_delay_ms = experiment_ms(node, "max_delay", 0);
-    if (strcmp(experiment_text(node, "jitter", "none"), "full") == 0)
+    rule->delay_ms = conf_read_ms(node, "delay", 0);
+    rule->backoff = conf_read_number(node, "backoff", 1);
+    rule->max_delay_ms = conf_read_ms(node, "max_delay", 0);
+    if (strcmp(conf_read_text(node, "jitter", "none"), "full") == 0)
         rule->jitter = JITTER_FULL;
     if (longest != NULL && rule->max_delay_ms > 0 &&
         rule->max_delay_ms < rule->delay_ms)
@@ -255,16 +255,16 @@ static void read_scale(struct retry_rule *rule, const struct conf_node *node)
     const struct conf_node *cap = conf_get(node, "cap");
 
     rule->scale = (struct resource_scale){
-        .cpus = experiment_number(scale, "cpus", 0),
-        .gpus = experiment_number(scale, "gpus", 0),
-        .memory = experiment_number(scale, "memory", 0),
-        .time = experiment_number(scale, "time", 0),
+        .cpus = conf_read_number(scale, "cpus", 0),
+        .gpus = conf_read_number(scale, "gpus", 0),
+        .memory = conf_read_number(scale, "memory", 0),
+        .time = conf_read_number(scale, "time", 0),
     };
     rule->cap = (struct resources){
-        .cpus = (int)experiment_int(cap, "cpus", 0),
-        .gpus = (int)experiment_int(cap, "gpus", 0),
-        .memory_bytes = experiment_bytes(cap, "memory", 0),
-        .time_ms = experiment_ms(cap, "time", 0),
+        .cpus = (int)conf_read_int(cap, "cpus", 0),
+        .gpus = (int)conf_read_int(cap, "gpus", 0),
+        .memory_bytes = conf_read_bytes(cap, "memory", 0),
+        .time_ms = conf_read_ms(cap, "time", 0),
     };
 }
 
@@ -275,15 +275,14 @@ static void check_scale(const struct task_build *t,
     const struct conf_node *cap = conf_get(node, "cap");
     const struct resources *resources = &t->task->resources;
     const struct scaled all[] = {
-        {"cpus", resources->cpus, experiment_int(cap, "cpus", 0)},
-        {"gpus", resources->gpus, experiment_int(cap, "gpus", 0)},
-        {"memory", resources->memory_bytes, experiment_bytes(cap, "memory", 0)},
-        {"time", resources->time_ms, experiment_ms(cap, "time", 0)},
+        {"cpus", resources->cpus, conf_read_int(cap, "cpus", 0)},
+        {"gpus", resources->gpus, conf_read_int(cap, "gpus", 0)},
+        {"memory", resources->memory_bytes, conf_read_bytes(cap, "memory", 0)},
+        {"time", resources->time_ms, conf_read_ms(cap, "time", 0)},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        check_scaled(t, node, &all[i],
-                     experiment_number(scale, all[i].name, 0));
+        check_scaled(t, node, &all[i], conf_read_number(scale, all[i].name, 0));
 }
 
 void task_check_retries(const struct task_build *t,
@@ -312,10 +311,10 @@ void task_build_retries(struct task_build *t, const struct conf_node *rules)
         if (node->type != CONF_MAP)
             continue;
         task->retry_count++;
-        rule->max = experiment_int(node, "max", 1);
+        rule->max = conf_read_int(node, "max", 1);
         read_match(t->build, rule, conf_get(node, "match"));
         read_delays(t->build, rule, node);
-        rule->excludes_node = experiment_bool(node, "exclude_node", false);
+        rule->excludes_node = conf_read_bool(node, "exclude_node", false);
         read_scale(rule, node);
     }
 }

@@ -71,7 +71,7 @@ static void build_pools(struct workflow_build *w, const struct conf_node *map)
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i];
 
-        pools[i] = (struct pool){key->text, experiment_int(map, key->text, 1)};
+        pools[i] = (struct pool){key->text, conf_read_int(map, key->text, 1)};
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,
                       "letters, digits and _ first; then . and - too",
@@ -110,9 +110,9 @@ static void build_common(struct workflow_build *w, const struct conf_node *root)
     experiment_build_name(&w->build, root, "workflow");
     experiment_build_notify(&w->build, conf_get(root, "notify"));
     build_executors(w, conf_get(root, "executor"));
-    common->budget.parallel = experiment_int(root, "parallel", 0);
+    common->budget.parallel = conf_read_int(root, "parallel", 0);
     common->budget.time_ms = common->budget.file_time_ms =
-        experiment_ms(root, "time", 0);
+        conf_read_ms(root, "time", 0);
     common->space = space_create(common->env);
     common->search.method = "random";
     w->workflow->name = common->name;
@@ -198,7 +198,7 @@ static void build_take_over(struct workflow_build *w,
     bool *taken = mem_array(w->workflow->step_count + 1, sizeof(*taken));
 
     take_over->steps = experiment_take(w->build.file, taken);
-    take_over->run = experiment_int(map, "run", 0);
+    take_over->run = conf_read_int(map, "run", 0);
     take_over->only = -1;
     if (only != NULL && only->type == CONF_TEXT)
         take_over->only = find_named(w, only);

@@ -74,7 +74,7 @@ static size_t add_source(struct workflow_build *w, struct step_source source)
 
 static bool has_rule(const struct conf_node *map)
 {
-    const char *when = experiment_text(map, "when", "all_success");
+    const char *when = conf_read_text(map, "when", "all_success");
 
     return strcmp(when, "all_success") != 0;
 }

@@ -204,7 +204,7 @@ void workflow_build_axes(struct workflow_build *w, size_t index)
     const struct conf_node *copies = conf_get_key(own, "copies");
     const struct conf_node *values =
         conf_get(conf_get(own, "repeat"), "values");
-    int64_t hosts = experiment_int(own, "copies", 1);
+    int64_t hosts = conf_read_int(own, "copies", 1);
 
     if (matrix != NULL && copies != NULL)
         diags_add(w->build.diags, copies->place, NULL,
@@ -266,7 +266,7 @@ static void read_growth(struct step_build *s, const struct conf_node *values,
     size_t i = 0;
 
     value->by_square_root =
-        strcmp(experiment_text(map, "by", "linear"), "sqrt") == 0;
+        strcmp(conf_read_text(map, "by", "linear"), "sqrt") == 0;
     if (other->type != CONF_TEXT)
         return;
     while (i < repeat->value_count &&
@@ -324,7 +324,7 @@ void workflow_build_rounds(struct step_build *s)
 
     if (node == NULL || node->type != CONF_MAP)
         return;
-    repeat->max = experiment_int(node, "max", 1);
+    repeat->max = conf_read_int(node, "max", 1);
     s->knows_itself = true;
     repeat->until = workflow_compile(s, conf_get(node, "until"), "until");
     if (values != NULL && values->type == CONF_MAP)

@@ -100,7 +100,7 @@ static void name_outputs(struct list *list, struct step *step,
                           : item->type == CONF_NULL ? OUTPUT_REPORTED
                                                     : OUTPUT_FILE;
         if (outputs[i].kind != OUTPUT_FILE)
-            outputs[i].key = experiment_text(item, "key", key->text);
+            outputs[i].key = conf_read_text(item, "key", key->text);
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,
                       "letters, digits and _ first; then . and - too",

@@ -224,7 +224,7 @@ static void build_time(struct step_build *s)
                   source->what);
     if (own_time == NULL)
         resources->time_ms =
-            experiment_ms(source->map, "timeout", resources->time_ms);
+            conf_read_ms(source->map, "timeout", resources->time_ms);
 }
 
 static bool is_below(const struct step_build *s)
@@ -237,7 +237,7 @@ static bool is_below(const struct step_build *s)
 static const char *executor_word(const struct step_build *s)
 {
     if (!is_below(s))
-        return experiment_text(s->source->map, "executor", NULL);
+        return conf_read_text(s->source->map, "executor", NULL);
     return s->w->file->executors[0].slurm != NULL ? "local" : NULL;
 }
 
@@ -287,9 +287,9 @@ static void build_link(struct step_build *s)
 
     if (node == NULL || node->type != CONF_MAP)
         return;
-    link->max = experiment_int(node, "max", DEFAULT_LINKS);
-    link->ahead = experiment_int(node, "ahead", 1);
-    link->total_ms = experiment_ms(node, "total", 0);
+    link->max = conf_read_int(node, "max", DEFAULT_LINKS);
+    link->ahead = conf_read_int(node, "ahead", 1);
+    link->total_ms = conf_read_ms(node, "total", 0);
     s->task.task->has_checkpoints = true;
     if (s->task.task->resources.time_ms == 0)
         diags_add(
@@ -340,7 +340,7 @@ static void build_cache(struct step_build *s)
                                     (node->type == CONF_BOOL && node->boolean));
     if (!cache->is_on || node->type != CONF_MAP)
         return;
-    cache->expire_ms = experiment_ms(node, "expire", 0);
+    cache->expire_ms = conf_read_ms(node, "expire", 0);
     cache->inputs = mem_array(item_count(inputs), sizeof(void *));
     for (size_t i = 0; i < item_count(inputs); i++) {
         const struct conf_node *item = item_at(inputs, i);
@@ -424,7 +424,7 @@ static void build_task(struct step_build *s)
     task_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);
-    s->task.task->has_checkpoints = experiment_bool(
+    s->task.task->has_checkpoints = conf_read_bool(
         map, "checkpoints",
         task_reads(&s->task, map, checkpoint_dir, "SMTUNE_CHECKPOINT_DIR"));
     workflow_build_outputs(s);
@@ -436,8 +436,7 @@ static void build_task(struct step_build *s)
 static void build_success(struct step_build *s)
 {
     const struct conf_node *node = conf_get(s->source->own, "success_if");
-    double wanted =
-        experiment_number(s->source->own, "success_if", (double)NAN);
+    double wanted = conf_read_number(s->source->own, "success_if", (double)NAN);
     int64_t copies = workflow_copies(s->step);
 
     if (isnan(wanted) || wanted > 1e6)
@@ -488,10 +487,10 @@ static void build_flow(struct step_build *s)
 
     flow->when = read_when(s);
     flow->is_final = s->source->section != SECTION_STEPS;
-    flow->may_fail = experiment_bool(map, "may_fail", false);
-    flow->priority = experiment_int(map, "priority", 0);
-    flow->parallel = experiment_int(map, "parallel", 0);
-    flow->starts_all = !experiment_bool(map, "fail_fast", true);
+    flow->may_fail = conf_read_bool(map, "may_fail", false);
+    flow->priority = conf_read_int(map, "priority", 0);
+    flow->parallel = conf_read_int(map, "parallel", 0);
+    flow->starts_all = !conf_read_bool(map, "fail_fast", true);
     if (s->step->kind == STEP_FAIL)
         return;
     build_success(s);
