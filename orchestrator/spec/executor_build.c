@@ -170,8 +170,7 @@ static void build_extra(struct build *build, const struct conf_node *map,
     if (list == NULL || list->type != CONF_LIST)
         return;
     label = schema_label(what, "extra");
-    words = experiment_take(build->file,
-                            mem_array(list->count + 1, sizeof(*words)));
+    words = build_take(build->file, mem_array(list->count + 1, sizeof(*words)));
     for (size_t i = 0; i < list->count; i++) {
         if (list->items[i]->type != CONF_TEXT)
             continue;
@@ -208,7 +207,7 @@ static void build_setup(struct build *build, const struct conf_node *node,
 
     if (node == NULL || (!is_list && node->type != CONF_TEXT))
         return;
-    lines = experiment_take(build->file, mem_array(count, sizeof(*lines)));
+    lines = build_take(build->file, mem_array(count, sizeof(*lines)));
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *line = is_list ? node->items[i] : node;
 
@@ -273,7 +272,7 @@ static const struct slurm_options *build_slurm(struct build *build,
 {
     struct slurm_options *slurm = mem_zero(sizeof(*slurm));
 
-    experiment_take(build->file, slurm);
+    build_take(build->file, slurm);
     executor_build_ask(build, map, "'executor'", &slurm->ask);
     slurm->nodes = (int)conf_read_int(map, "nodes", 0);
     slurm->tasks = (int)conf_read_int(map, "tasks", 0);
@@ -298,15 +297,14 @@ static void build_script(struct build *build, const struct conf_node *node,
 
     if (script == NULL)
         return;
-    options->script = experiment_resolve_path(build->file, script);
+    options->script = build_resolve_path(build->file, script);
     if (strcmp(options->name, "fake") != 0)
         diags_add(build->diags, conf_get_key(node, "script")->place, NULL,
                   "'executor.script' is for the fake executor alone");
 }
 
-void experiment_build_executor(struct build *build,
-                               const struct conf_node *node,
-                               struct executor_options *options)
+void executor_build(struct build *build, const struct conf_node *node,
+                    struct executor_options *options)
 {
     const struct slurm_options *slurm = build_slurm(build, node);
 

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_SPEC_EXECUTOR_BUILD_H
 #define SMTUNE_ORCHESTRATOR_SPEC_EXECUTOR_BUILD_H
 
-#include "orchestrator/spec/experiment_impl.h"
+#include "orchestrator/spec/build.h"
 
 /*
  * What Slurm is asked for by the keys of a map, an executor's or `resources`:
@@ -12,5 +12,9 @@
  */
 void executor_build_ask(struct build *build, const struct conf_node *map,
                         const char *what, struct slurm_ask *ask);
+
+/* One executor, said by a word or a map; NULL: the default. */
+void executor_build(struct build *build, const struct conf_node *node,
+                    struct executor_options *options);
 
 #endif

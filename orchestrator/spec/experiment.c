@@ -10,50 +10,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/spec/executor_build.h"
 #include "orchestrator/spec/experiment_impl.h"
 #include "orchestrator/spec/task_build.h"
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
 
 #define DEFAULT_IMPROVEMENT 0.01 /* as in SageMaker */
-
-void *experiment_take(struct experiment_file *file, void *memory)
-{
-    file->taken = mem_grow(file->taken, file->taken_count,
-                           &file->taken_capacity, sizeof(void *));
-    file->taken[file->taken_count++] = memory;
-    return memory;
-}
-
-const char *experiment_take_text(struct experiment_file *file, char *text)
-{
-    return experiment_take(file, text);
-}
-
-const char *experiment_resolve_path(struct experiment_file *file,
-                                    const char *path)
-{
-    const char *own = file->experiment.path;
-    const char *slash = strrchr(own, '/');
-    char *folder =
-        mem_copy_bytes(own, slash != NULL ? (size_t)(slash - own) : 0);
-    char *joined = fs_join(folder, path);
-    char *absolute = fs_absolute(joined);
-
-    free(joined);
-    free(folder);
-    return experiment_take_text(file, absolute);
-}
-
-int experiment_add_error(struct build *build, const struct conf_node *scalar,
-                         const struct err *err)
-{
-    struct diag_place place =
-        conf_place_in(build->file->doc, scalar, err->line > 0 ? err->line : 1,
-                      err->column > 0 ? err->column : 1);
-
-    return diags_add(build->diags, place, NULL, "%s", err->text);
-}
 
 /* The file's name without folder and ending, made fit for a name. */
 static const char *default_name(struct experiment_file *file, const char *kind)
@@ -64,7 +27,7 @@ static const char *default_name(struct experiment_file *file, const char *kind)
 
     if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
         *dot = '\0';
-    experiment_take_text(file, name);
+    build_take_text(file, name);
     if (text_is_name(name))
         return name;
     for (char *p = name; *p != '\0'; p++) {
@@ -281,8 +244,8 @@ static void build_all(struct build *build)
     experiment_build_outcomes(build, conf_get(root, "outcomes"));
     build_search(build, conf_get(root, "search"));
     experiment_build_schedule(build, root);
-    experiment_build_executor(build, conf_get(root, "executor"),
-                              &build->experiment->executor);
+    executor_build(build, conf_get(root, "executor"),
+                   &build->experiment->executor);
     build_budget(build, conf_get(root, "budget"));
     experiment_build_space(build, root);
     experiment_build_enqueue(build, conf_get(root, "enqueue"));
@@ -337,7 +300,7 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     experiment->source = conf_source(doc);
     experiment->path = "";
     if (*path != '\0' && strcmp(path, "-") != 0)
-        experiment->path = experiment_take_text(file, fs_absolute(path));
+        experiment->path = build_take_text(file, fs_absolute(path));
     for (size_t i = 0; i < source->assignment_count && rc == 0; i++) {
         rc = open_executor(doc, source->assignments[i], err);
         if (rc == 0)

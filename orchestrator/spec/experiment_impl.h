@@ -2,9 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_IMPL_H
 #define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_IMPL_H
 
-#include "base/conf/conf.h"
-#include "base/conf/conf_read.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/build.h"
 
 /* What the files of orchestrator/spec/experiment*.c share; nobody else includes
  * it. */
@@ -12,27 +10,6 @@
 /* Bounds in the tables of keys: of times in seconds, and of sizes. */
 #define DAY_S     86400.0
 #define BYTES_MAX 0x1p53
-
-/* An experiment with what holds its texts. */
-struct experiment_file {
-    struct experiment experiment; /* first: experiment_destroy relies on it */
-    struct conf_doc *doc;
-    void **taken; /* what is not in doc */
-    size_t taken_count, taken_capacity;
-};
-
-/*
- * Putting one together goes on after an error, to find the others: what the
- * schema has refused already is passed over without another word.
- */
-struct build {
-    struct experiment_file *file;
-    struct experiment *experiment; /* &file->experiment */
-    struct diags *diags;
-    const char **columns; /* parameters, then the EXTRA_ ones; NULL where
-                             they are not known: then no template is read */
-    size_t column_count;
-};
 
 /* One entry of `parameters`; the rest of the schema is experiment_schema. */
 extern const struct schema_key experiment_param;
@@ -51,22 +28,11 @@ extern const char *const experiment_search_shorthands[];
 extern const struct schema_key experiment_receiver;
 extern const struct schema_key experiment_receiver_keys[];
 
-/* Keeps memory of the caller's until the experiment goes. */
-void *experiment_take(struct experiment_file *file, void *memory);
-const char *experiment_take_text(struct experiment_file *file, char *text);
-/* The absolute path of one that is relative to the file's own folder. */
-const char *experiment_resolve_path(struct experiment_file *file,
-                                    const char *path);
-
 /* An experiment with nothing but a file behind it: takes the document, to which
  * it applies the assignments. NULL on error; then the document is gone. */
 struct experiment_file *experiment_open(struct conf_doc *doc,
                                         const struct experiment_source *source,
                                         struct err *err);
-
-/* Adds *err, found in a text, at its line and column in the file. */
-int experiment_add_error(struct build *build, const struct conf_node *scalar,
-                         const struct err *err);
 
 /* A scalar as a value, whose text is the node's. -1 where it is none, or not
  * finite. */
@@ -100,9 +66,5 @@ void experiment_build_notify(struct build *build, const struct conf_node *node);
  * workflow. */
 void experiment_build_name(struct build *build, const struct conf_node *root,
                            const char *kind);
-/* One executor, said by a word or a map; NULL: the default. */
-void experiment_build_executor(struct build *build,
-                               const struct conf_node *node,
-                               struct executor_options *options);
 
 #endif

@@ -257,7 +257,7 @@ static void set_when(struct build *build, const char *name,
                        &err) == 0)
         return;
     err_prefix(&err, "condition of parameter '%s'", name);
-    experiment_add_error(build, when, &err);
+    build_add_error(build, when, &err);
 }
 
 static void add_constraint(struct build *build, const struct conf_node *node)
@@ -267,7 +267,7 @@ static void add_constraint(struct build *build, const struct conf_node *node)
     if (node->type == CONF_TEXT &&
         space_add_constraint(build->experiment->space, node->text, &err) != 0) {
         err_prefix(&err, "constraint");
-        experiment_add_error(build, node, &err);
+        build_add_error(build, node, &err);
     }
 }
 

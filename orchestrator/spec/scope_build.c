@@ -42,7 +42,7 @@ static struct plain begin(struct workflow_build *w, size_t room)
         .columns = mem_array(room, sizeof(*plain.columns)),
     };
 
-    experiment_take(w->build.file, plain.names);
+    build_take(w->build.file, plain.names);
     for (size_t i = 0; i < w->workflow->param_count; i++)
         add_plain(&plain, w->workflow->param_names[i], COLUMN_PARAM, i);
     return plain;

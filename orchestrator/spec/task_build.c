@@ -31,7 +31,7 @@ struct template *task_build_text(struct task_build *t,
                                t->tables, t->table_count, &err);
     if (template == NULL) {
         err_prefix(&err, "%s", label);
-        experiment_add_error(t->build, node, &err);
+        build_add_error(t->build, node, &err);
     }
     return template;
 }
@@ -123,7 +123,7 @@ void task_build_channels(struct task_build *t, const struct conf_node *map)
 
     if (map == NULL || map->type != CONF_MAP)
         return;
-    folder = experiment_resolve_path(t->build->file, ".");
+    folder = build_resolve_path(t->build->file, ".");
     task->channels = mem_array(map->count, sizeof(*task->channels));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i], *item = map->items[i];
@@ -172,7 +172,7 @@ static int check_regexes(struct build *build, const struct metric_rule *rules,
         if (alone == NULL) {
             err.line = 1; /* what it says is the rule's number */
             err_prefix(&err, "regex of metric '%s'", rules[i].name);
-            rc = experiment_add_error(build, node, &err);
+            rc = build_add_error(build, node, &err);
         }
         metric_rules_destroy(alone);
     }

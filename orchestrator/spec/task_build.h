@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_SPEC_TASK_BUILD_H
 #define SMTUNE_ORCHESTRATOR_SPEC_TASK_BUILD_H
 
-#include "orchestrator/spec/experiment_impl.h"
+#include "orchestrator/spec/build.h"
 
 /*
  * A task put together from the keys of a map: an experiment's `trial`, or a

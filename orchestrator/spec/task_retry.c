@@ -108,7 +108,7 @@ static void add_log(struct match *match, const struct conf_node *node,
     } else if (regex == NULL) {
         err.line = 1;
         err.column += (int)(text - node->text);
-        experiment_add_error(match->build, node, &err);
+        build_add_error(match->build, node, &err);
     } else {
         match->rule->logs[match->rule->log_count++] = regex;
     }

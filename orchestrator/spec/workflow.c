@@ -7,6 +7,7 @@
 #include "base/conf/conf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/spec/executor_build.h"
 #include "orchestrator/spec/workflow_impl.h"
 
 /* ---- the keys beside the steps ---- */
@@ -36,8 +37,8 @@ static void build_params(struct workflow_build *w, const struct conf_node *map)
         return;
     names = mem_array(map->count, sizeof(*names));
     values = mem_array(map->count, sizeof(*values));
-    workflow->param_names = experiment_take(w->build.file, names);
-    workflow->params = experiment_take(w->build.file, values);
+    workflow->param_names = build_take(w->build.file, names);
+    workflow->params = build_take(w->build.file, values);
     workflow->param_count = map->count;
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i];
@@ -66,7 +67,7 @@ static void build_pools(struct workflow_build *w, const struct conf_node *map)
     if (map == NULL || map->type != CONF_MAP)
         return;
     pools = mem_array(map->count, sizeof(*pools));
-    w->workflow->pools = experiment_take(w->build.file, pools);
+    w->workflow->pools = build_take(w->build.file, pools);
     w->workflow->pool_count = map->count;
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i];
@@ -94,7 +95,7 @@ static void build_executors(struct workflow_build *w,
 
         if (is_list && i < node->count)
             item = node->items[i];
-        experiment_build_executor(&w->build, item, &executors[i]);
+        executor_build(&w->build, item, &executors[i]);
         for (size_t j = 0; j < i; j++)
             if (strcmp(executors[j].name, executors[i].name) == 0)
                 diags_add(w->build.diags, item->place, NULL,
@@ -197,7 +198,7 @@ static void build_take_over(struct workflow_build *w,
     const struct conf_node *only = conf_get(map, "only");
     bool *taken = mem_array(w->workflow->step_count + 1, sizeof(*taken));
 
-    take_over->steps = experiment_take(w->build.file, taken);
+    take_over->steps = build_take(w->build.file, taken);
     take_over->run = conf_read_int(map, "run", 0);
     take_over->only = -1;
     if (only != NULL && only->type == CONF_TEXT)

@@ -95,8 +95,7 @@ static void found_with_prefix(const struct below *below, const char *prefix,
 {
     char *joined = mem_printf("%s%s", prefix, name);
 
-    below->found(below->user,
-                 experiment_take_text(below->w->build.file, joined));
+    below->found(below->user, build_take_text(below->w->build.file, joined));
 }
 
 /* What an experiment's run gives. */
@@ -259,7 +258,7 @@ int workflow_read_below(struct workflow_build *w, size_t index,
         return -1;
     if (below.with != NULL && below.with->type != CONF_MAP)
         below.with = NULL;
-    step->file = experiment_resolve_path(w->build.file, below.node->text);
+    step->file = build_resolve_path(w->build.file, below.node->text);
     if (step->kind == STEP_WORKFLOW && check_chain(&below) != 0)
         return -1;
     if (fs_read(step->file, CONF_MAX_BYTES, &text, &err) != 0)
@@ -279,7 +278,7 @@ void workflow_build_assignments(struct step_build *s)
     if (with == NULL || with->type != CONF_MAP)
         return;
     assignments = mem_array(with->count, sizeof(*assignments));
-    experiment_take(s->w->build.file, assignments);
+    build_take(s->w->build.file, assignments);
     s->step->assignments = assignments;
     for (size_t i = 0; i < with->count; i++) {
         struct step_assignment *assignment =
@@ -287,7 +286,7 @@ void workflow_build_assignments(struct step_build *s)
 
         if (with->items[i]->text == NULL || with->items[i]->type == CONF_NULL)
             continue;
-        assignment->key = experiment_take_text(
+        assignment->key = build_take_text(
             s->w->build.file, assignment_key(&below, with->keys[i]->text));
         assignment->value =
             task_build_text(&s->task, with->items[i], TEMPLATE_TEXT, "with");

@@ -89,7 +89,7 @@ static void set_after(struct workflow_build *w, struct step_source *source,
     source->after_count = before->count;
     if (before->join == NO_STEP || has_rule(source->own))
         return;
-    join = experiment_take(w->build.file, mem_alloc(sizeof(*join)));
+    join = build_take(w->build.file, mem_alloc(sizeof(*join)));
     *join = before->join;
     source->after = join;
     source->after_count = 1;
@@ -103,7 +103,7 @@ static size_t add_step(struct workflow_build *w, const struct conf_node *name,
 
     check_name(w, name);
     source.what = mem_printf("step '%s'", name->text);
-    experiment_take_text(w->build.file, source.what);
+    build_take_text(w->build.file, source.what);
     source.map = conf_merge(w->build.file->doc, map, w->defaults);
     set_after(w, &source, before);
     return add_source(w, source);
@@ -158,7 +158,7 @@ static struct step_set add_group(struct workflow_build *w,
 
         append(&all, &capacity, &set);
     }
-    experiment_take(w->build.file, all.steps);
+    build_take(w->build.file, all.steps);
     return all;
 }
 
@@ -187,7 +187,7 @@ static struct step_set add_listed(struct workflow_build *w,
     append(&set, &capacity, &itself);
     if (has_rule(map))
         append(&set, &capacity, before);
-    experiment_take(w->build.file, set.steps);
+    build_take(w->build.file, set.steps);
     return set;
 }
 
@@ -258,8 +258,7 @@ static const char *source_name(struct workflow_build *w, size_t index)
 
     if (name != NULL)
         return name->text;
-    return experiment_take_text(w->build.file,
-                                mem_printf("join.%zu", index + 1));
+    return build_take_text(w->build.file, mem_printf("join.%zu", index + 1));
 }
 
 static int compare_names(const void *a, const void *b, void *user)

@@ -38,7 +38,7 @@ static void read_list(struct workflow_build *w, const struct conf_node *list,
 {
     struct value *values = mem_array(list->count, sizeof(*values));
 
-    experiment_take(w->build.file, values);
+    build_take(w->build.file, values);
     axis->values = values;
     for (size_t i = 0; i < list->count; i++) {
         if (experiment_read_value(&w->build, list->items[i],
@@ -100,7 +100,7 @@ static void read_range(struct workflow_build *w, const struct conf_node *range,
     if (count < 0)
         return;
     values = mem_array((size_t)count, sizeof(*values));
-    axis->values = experiment_take(w->build.file, values);
+    axis->values = build_take(w->build.file, values);
     axis->value_count = (size_t)count;
     for (size_t i = 0; i < axis->value_count; i++)
         values[i] = range_value(bounds[0], bounds[2], i, is_whole);
@@ -123,7 +123,7 @@ static void read_pattern(struct workflow_build *w, const struct conf_node *map,
         diags_add(w->build.diags, glob->place, NULL,
                   "a glob is taken as it is: '${{' in it stands for no value");
     axis->kind = AXIS_GLOB;
-    axis->pattern = experiment_resolve_path(w->build.file, glob->text);
+    axis->pattern = build_resolve_path(w->build.file, glob->text);
 }
 
 static void read_axis(struct workflow_build *w, const struct conf_node *node,
@@ -160,7 +160,7 @@ static void build_matrix(struct workflow_build *w, size_t index,
     struct step *step = &w->workflow->steps[index];
     struct axis *axes = mem_array(matrix->count, sizeof(*axes));
 
-    experiment_take(w->build.file, axes);
+    build_take(w->build.file, axes);
     step->axes = axes;
     step->axis_count = matrix->count;
     for (size_t i = 0; i < matrix->count; i++) {
@@ -183,7 +183,7 @@ static void name_rounds(struct workflow_build *w, size_t index,
     struct repeat_rule *repeat = &step->repeat;
 
     repeat->values = mem_array(values->count, sizeof(*repeat->values));
-    experiment_take(w->build.file, repeat->values);
+    build_take(w->build.file, repeat->values);
     repeat->value_count = values->count;
     for (size_t i = 0; i < values->count; i++) {
         const struct conf_node *key = values->keys[i];

@@ -173,7 +173,7 @@ static size_t copy_needs(struct workflow_build *w, size_t step)
 
     if (count == 0)
         return 0;
-    copy = experiment_take(w->build.file, mem_array(count, sizeof(*copy)));
+    copy = build_take(w->build.file, mem_array(count, sizeof(*copy)));
     memcpy(copy, needs, count * sizeof(*copy));
     flow->needs = copy;
     flow->need_count = count;

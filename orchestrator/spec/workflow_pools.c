@@ -15,7 +15,7 @@
 
 static const char *keep_name(struct workflow_build *w, const char *name)
 {
-    return experiment_take_text(w->build.file, mem_copy_string(name));
+    return build_take_text(w->build.file, mem_copy_string(name));
 }
 
 /* ---- what runs below take ---- */
@@ -199,7 +199,7 @@ void workflow_build_claims(struct step_build *s)
     task_build_pools(&s->task, map);
     node = conf_get(map, conf_get(map, "pools") != NULL ? "pools" : "pool");
     claims = mem_array(task->pool_count, sizeof(*claims));
-    experiment_take(s->w->build.file, claims);
+    build_take(s->w->build.file, claims);
     s->flow->claims = claims;
     for (size_t i = 0; i < task->pool_count; i++)
         add_claim(s, node->type == CONF_MAP ? node->keys[i] : node,

@@ -89,7 +89,7 @@ static void name_outputs(struct list *list, struct step *step,
     if (map == NULL || map->type != CONF_MAP || step->kind != STEP_TASK)
         return;
     outputs = mem_array(map->count, sizeof(*outputs));
-    experiment_take(w->build.file, outputs);
+    build_take(w->build.file, outputs);
     step->outputs = outputs;
     step->output_count = map->count;
     for (size_t i = 0; i < map->count; i++) {
@@ -122,7 +122,7 @@ static void name_metrics(struct list *list, struct step *step,
         (!is_map && node->type != CONF_LIST))
         return;
     names = mem_array(node->count, sizeof(*names));
-    experiment_take(w->build.file, names);
+    build_take(w->build.file, names);
     step->metrics = names;
     for (size_t i = 0; i < node->count; i++) {
         const struct conf_node *name = is_map ? node->keys[i] : node->items[i];
@@ -150,7 +150,7 @@ static void add_summaries(struct list *list)
             char *name =
                 mem_printf("%s%s", summaries[j].prefix, list->values[i]);
 
-            add_column(list, experiment_take_text(list->w->build.file, name),
+            add_column(list, build_take_text(list->w->build.file, name),
                        summaries[j].kind, list->values[i]);
         }
     }
@@ -163,8 +163,8 @@ static void list_columns(struct list *list, bool has_many)
 
     list->names = mem_array(room, sizeof(*list->names));
     list->columns = mem_array(room, sizeof(*list->columns));
-    experiment_take(list->w->build.file, list->names);
-    experiment_take(list->w->build.file, list->columns);
+    build_take(list->w->build.file, list->names);
+    build_take(list->w->build.file, list->columns);
     for (size_t i = 0; i < ARRAY_LEN(basic_columns); i++)
         add_column(list, basic_columns[i].name, basic_columns[i].kind,
                    basic_columns[i].source);

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "orchestrator/spec/executor_build.h"
 #include "orchestrator/spec/workflow_impl.h"
 
 enum { DEFAULT_LINKS = 100 };
@@ -178,7 +179,7 @@ struct expr *workflow_compile_in(struct workflow_build *w,
     if (expr == NULL) {
         err.line = 1;
         err_prefix(&err, "%s", label);
-        experiment_add_error(&w->build, node, &err);
+        build_add_error(&w->build, node, &err);
     }
     free(text);
     return expr;
@@ -259,7 +260,7 @@ static const struct executor_options *find_executor(struct step_build *s)
 
         file->executors =
             mem_resize(file->executors, i + 1, sizeof(*file->executors));
-        experiment_build_executor(&s->w->build, word, &file->executors[i]);
+        executor_build(&s->w->build, word, &file->executors[i]);
         workflow->executors = file->executors;
         workflow->executor_count++;
     }
@@ -352,7 +353,7 @@ static void build_cache(struct step_build *s)
     }
     cache->variables =
         mem_array(item_count(variables), sizeof(*cache->variables));
-    experiment_take(s->w->build.file, cache->variables);
+    build_take(s->w->build.file, cache->variables);
     for (size_t i = 0; i < item_count(variables); i++) {
         const struct conf_node *item = item_at(variables, i);
 
