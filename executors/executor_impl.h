@@ -40,12 +40,6 @@ struct executor {
     const struct executor_type *type;
 };
 
-/* -1 with an error where a pool can never have so many slots. */
-int executor_check_pools(const struct attempt_spec *spec, struct err *err);
-
-/* For those that have no nodes. */
-void executor_avoid_none(struct executor *executor, const char *const *nodes);
-
 extern const struct executor_type executor_local;
 extern const struct executor_type executor_fake;
 extern const struct executor_type executor_slurm;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
+#include "executors/attempt/kind.h"
 #include "executors/executor_impl.h"
 #include "executors/fake/fake_script.h"
 #include "executors/local/adopted.h"

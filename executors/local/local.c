@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/flights.h"
+#include "executors/attempt/kind.h"
 #include "executors/executor_impl.h"
 #include "executors/local/adopted.h"
 #include "executors/local/agent_link.h"

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
+#include "executors/attempt/kind.h"
 #include "executors/attempt/pulse.h"
 #include "executors/slurm/slurm_core.h"
 

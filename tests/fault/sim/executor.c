@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "executors/attempt/kind.h"
 #include "executors/executor_impl.h"
 #include "tests/fault/sim/site.h"
 
