@@ -155,13 +155,6 @@ const struct history *strategy_history(const struct strategy *strategy)
                                     : NULL;
 }
 
-bool ask_accepts(const struct ask *ask, const struct value *point)
-{
-    return space_feasible(ask->space, point) &&
-           (ask->given == NULL ||
-            !hash_set_has(ask->given, space_hash(ask->space, point)));
-}
-
 /* Independent points of the trial's own, till one is accepted. step: why. */
 static enum ask_result draw_random(struct strategy *strategy, struct ask *ask,
                                    int tries, const char *step)

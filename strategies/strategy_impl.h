@@ -2,6 +2,7 @@
 #ifndef SMTUNE_STRATEGIES_STRATEGY_IMPL_H
 #define SMTUNE_STRATEGIES_STRATEGY_IMPL_H
 
+#include "strategies/history/ask.h"
 #include "strategies/history/history.h"
 #include "strategies/strategy.h"
 
@@ -23,18 +24,6 @@
     X(nsga2)
 
 struct buf;
-struct hash_set;
-
-/* One call for a candidate. */
-struct ask {
-    uint64_t trial;                /* the number of the trial to be */
-    const struct history *history; /* NULL where the method does not learn */
-    const struct hash_set *given;  /* hashes of points not to come again */
-    struct space *space;
-    uint64_t cursor;       /* in: where the last one ended; out: this one's */
-    struct value *point;   /* out: [space_count] */
-    struct reason *reason; /* out: method, and NaNs, are filled in before */
-};
 
 struct strategy_method {
     const char *name;
@@ -79,9 +68,6 @@ struct strategy_method {
      */
     enum ask_result (*next)(void *state, struct ask *ask, struct err *err);
 };
-
-/* Whether the point satisfies the constraints and is not among ask->given. */
-bool ask_accepts(const struct ask *ask, const struct value *point);
 
 #define X(name) extern const struct strategy_method strategy_method_##name;
 STRATEGY_METHODS(X)

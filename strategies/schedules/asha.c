@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "strategies/schedules/brackets.h"
+#include "strategies/schedules/plan_add.h"
 #include "strategies/schedules/scheduler_impl.h"
 
 /*

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "strategies/models/explore.h"
+#include "strategies/schedules/plan_add.h"
 #include "strategies/schedules/scheduler_impl.h"
 
 /*

@@ -145,36 +145,6 @@ void scheduler_end(struct scheduler *scheduler, uint64_t trial,
     scheduler->method->end(scheduler->state, trial, outcome);
 }
 
-/* Adds count * each, unless that is too much to count. */
-static bool add_product(uint64_t *sum, uint64_t count, uint64_t each)
-{
-    uint64_t product;
-
-    return !__builtin_mul_overflow(count, each, &product) &&
-           !__builtin_add_overflow(*sum, product, sum) && *sum <= INT64_MAX;
-}
-
-int schedule_plan_add(struct schedule_plan *plan,
-                      const struct schedule_rung *rung, struct err *err)
-{
-    uint64_t before =
-        rung->rung > 0 ? plan->rungs[plan->count - 1].resource : 0;
-    size_t capacity = plan->count;
-
-    if (!add_product(&plan->total_resource, rung->trials,
-                     rung->resource - before) ||
-        !add_product(&plan->total_restarted, rung->trials, rung->resource) ||
-        (rung->rung == 0 && !add_product(&plan->trials, rung->trials, 1)))
-        return err_set(err, ERR_FILE,
-                       "%" PRIu64 " trials up to %" PRIu64
-                       " are too much to count",
-                       rung->trials, rung->resource);
-    plan->rungs =
-        mem_grow(plan->rungs, plan->count, &capacity, sizeof(*plan->rungs));
-    plan->rungs[plan->count++] = *rung;
-    return 0;
-}
-
 int schedule_plan_init(struct schedule_plan *plan,
                        const struct schedule_options *options, uint64_t trials,
                        struct err *err)

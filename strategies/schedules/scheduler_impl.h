@@ -32,11 +32,6 @@ static inline double schedule_shown(const struct schedule_options *options,
  * have the seed of a search method. */
 enum scheduler_stream { STREAM_PBT_PARENT = 128, STREAM_PBT_EXPLORE };
 
-/* Adds a rung to a plan, with what its trials use. Those of a bracket come in
- * a row, from rung 0 on. trials may be 0. ERR_FILE: the plan is too large. */
-int schedule_plan_add(struct schedule_plan *plan,
-                      const struct schedule_rung *rung, struct err *err);
-
 /* The slots do what the functions of their names in scheduler.h do. */
 struct scheduler_method {
     const char *name;

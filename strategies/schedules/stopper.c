@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "strategies/schedules/plan_add.h"
 
 enum { PER_DOUBLING = 64 }; /* looks from STOPPER_LOOKS on */
 
