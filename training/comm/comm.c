@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "training/comm/comm.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,19 +76,6 @@ static const struct comm_kind *const kinds[] = {&comm_shm, &comm_tcp, &comm_ps,
 
 const char *const comm_names[] = {"auto", "shm",  "tcp", "ps",
                                   "mpi",  "nccl", NULL};
-
-void comm_init(struct comm *comm, const struct comm_kind *kind,
-               const struct rendezvous *rendezvous,
-               const struct comm_options *options)
-{
-    comm->kind = kind;
-    comm->rendezvous = rendezvous;
-    comm->rank = rendezvous->rank;
-    comm->size = rendezvous->size;
-    comm->timeout_ms = options->timeout_ms;
-    comm->bucket = -1;
-    comm->call.bucket = -1;
-}
 
 /* How many of the first `count` ranks share this one's host. */
 static int count_here(const struct rendezvous *rendezvous, int count)
@@ -250,21 +236,6 @@ static int end(struct comm *comm, int status, struct err *err)
         *err = comm->why;
     return err_prefix(err, "rank %d on host %s: %s", own->rank, own->host,
                       call);
-}
-
-void *comm_own_window(struct comm *comm, size_t bytes, struct err *err)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (memory == MAP_FAILED) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot have %zu bytes of memory",
-                      bytes);
-        return NULL;
-    }
-    comm->own_window = memory;
-    comm->own_window_bytes = bytes;
-    return memory;
 }
 
 void *comm_window(struct comm *comm, size_t bytes, struct err *err)
