@@ -390,33 +390,34 @@ endef
 # Tests -------------------------------------------------------------------
 
 check: deps-test ## lint and every test, with sanitizers
-	@MAKE='$(MAKE)' tests/check
+	@MAKE='$(MAKE)' tests/contain tests/check
 check-all: deps-test ## the same, then fuzzing with new inputs
-	@MAKE='$(MAKE)' tests/check all
+	@MAKE='$(MAKE)' tests/contain tests/check all
 
 # What hangs on clocks, terminals, a cluster or a browser is tried once more
 # where it fails, and pytest says RERUN: a fault to look for, of the test or not.
 RERUN := --reruns 1
 
+# Nothing that a test starts outlives the run (tests/contain).
+PYTEST = SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+         tests/contain $(PYTHON) -m pytest -q
+
 check-unit: $B/probe/shown $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
-	@tests/unit/run $(UNIT_RUN)
+	@tests/contain tests/unit/run $(UNIT_RUN)
 
 check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
-	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) --dist loadgroup $(RERUN) \
+	@$(PYTEST) -n $$((2 * $$(nproc))) --dist loadgroup $(RERUN) \
 	 $(if $T,tests/e2e/test_$T.py,tests/e2e)
 
 check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
 	@NVCC='$(NVCC)' MAKE='$(MAKE)' tests/cuda/run build/gpu
 
 check-slurm: $(PROGS:%=$S/%) $(KILLED) ## tests on a real cluster of Slurm (T=name: one)
-	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) $(RERUN) \
+	@$(PYTEST) -n $$((2 * $$(nproc))) $(RERUN) \
 	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
 
 check-browser: $(PROGS:%=$S/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)
-	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n 2 $(RERUN) \
+	@$(PYTEST) -n 2 $(RERUN) \
 	 $(if $T,tests/browser/test_$T.py,tests/browser)
 
 pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
@@ -425,8 +426,7 @@ pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
 	 pngquant --force --output $(CURDIR)/docs/dashboard/$${picture#docs-} $$picture; done
 
 fault: $(KILLED) $(DENIED) ## drills: killed, denied and unplugged at every point (T=name: one)
-	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-	 $(PYTHON) -m pytest -q -n $$((2 * $$(nproc))) \
+	@$(PYTEST) -n $$((2 * $$(nproc))) \
 	 $(if $T,tests/fault/test_$T.py,tests/fault)
 
 sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM: the first)

@@ -11,6 +11,7 @@ Any error on the browser's console fails the test (page.expected allows some).
 """
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -141,7 +142,8 @@ def serve(smtune):
 @pytest.fixture(scope="session")
 def browser():
     from page import start_browser
-    folder = tempfile.mkdtemp(prefix="smtune-browser-")
+    folder = tempfile.mkdtemp(prefix="browser-",
+                              dir=os.environ.get("SMTUNE_TEST_FOLDER"))
     driver = start_browser(folder)
     yield driver
     driver.quit()

@@ -66,7 +66,8 @@ class Cluster:
 
     def __init__(self, words):
         self.words = frozenset(words)
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="smtune-lab-"))
+        self.directory = pathlib.Path(tempfile.mkdtemp(
+            prefix="lab-", dir=os.environ.get("SMTUNE_TEST_FOLDER")))
         self.directory.chmod(0o755)
         said = self.lab("up", *words).splitlines()
         self.env = dict(line.split("=", 1) for line in said)

@@ -4,11 +4,14 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
+import uuid
 
 import pytest
 
-from conftest import NODES, Cluster
-from programs import processes_with, wait_until
+from conftest import LAB, NODES, Cluster
+from programs import ROOT, processes_with, wait_until
 
 
 def test_runs_on_every_node(cluster):
@@ -36,6 +39,35 @@ def test_down_ends_its_own_alone(cluster):
     assert other.dead() == ["munged", "slurmctld", *NODES] and not processes()
     assert cluster.dead() == []
     shutil.rmtree(other.directory)
+
+
+def test_a_killed_run_takes_its_cluster_along(cluster):
+    """With the database, slurmrestd and a job that ignores its end."""
+    marker = f"RUN={uuid.uuid4().hex}"
+    name, _, value = marker.partition("=")
+    env = {**os.environ, name: value, "JOB": "trap '' TERM; sleep 1000"}
+    env.pop("SMTUNE_TEST_FOLDER", None)
+    run = subprocess.Popen(
+        [ROOT / "tests/contain", "bash", "-c",
+         f"dir=$SMTUNE_TEST_FOLDER/lab; {LAB} up $dir accounting rest &&"
+         f"SLURM_CONF=$dir/slurm.conf sbatch -n 1 -o /dev/null --wrap \"$JOB\" &&"
+         f"echo up $dir && sleep 1000"], env=env, stdout=subprocess.PIPE,
+        text=True)
+    while (line := run.stdout.readline()) and not line.startswith("up "):
+        pass
+    folder = line.split()[1].encode()
+
+    def survivors():
+        return {**processes_with(marker.encode()), **processes_with(folder)}
+
+    commands = " ".join(survivors().values())
+    for daemon in ("munged", "slurmctld", "slurmd", "slurmdbd", "mariadbd",
+                   "slurmrestd"):
+        assert f"{daemon} " in commands, commands
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    wait_until(lambda: not survivors(), what="the end of the cluster")
 
 
 def test_daemons_are_killed_and_started(cluster):
