@@ -10,12 +10,21 @@ Every test has a folder and a store of its own, and no process that it started
 may outlive it.
 """
 
+import os
 import shutil
 import textwrap
 
 import pytest
 
 from programs import BUILD, ROOT, Smtune
+
+
+# What machines that build set, and a user's does not: trials and the programs
+# that tests start would behave in another way there.
+for name in list(os.environ):
+    if name == "CI" or name.startswith(("PYTHON", "OPENBLAS_", "OMP_")) and \
+            name != "PYTHONPYCACHEPREFIX":
+        del os.environ[name]
 
 
 def pytest_terminal_summary(terminalreporter):
