@@ -113,13 +113,15 @@ def test_ctrl_c_without_a_controller(smtune, experiment, cluster, transport,
     engine.send_signal(signal.SIGINT)
     assert engine.wait(25) == 130
     cluster.lab("start", "slurmctld")
-    go(smtune)
-    smtune.ok("resume", "run")
     cluster.ok("scancel", filler)
+    go(smtune)
+    # A node that found no controller reports the end of a job again after 15
+    # seconds, and then after 15 more.
+    smtune.ok("resume", "run", timeout=120)
     assert smtune.states("run") == ["succeeded"] * 6
     assert sorted(set(ran(smtune))) == list("123456")
     assert len(ran(smtune)) == 8
-    cluster.wait_until_done(20)
+    cluster.wait_until_done(60)
 
 
 @pytest.mark.parametrize("trap", ["", "trap '' TERM\n"])
