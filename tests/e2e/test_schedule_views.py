@@ -54,7 +54,8 @@ def at_rest(smtune, experiment, tmp_path):
 
     def paused():
         result = smtune("status", "exp", "-o", "json")
-        return result.returncode == 0 and '"paused": 2' in result.stdout
+        trials = result.returncode == 0 and json.loads(result.stdout)["trials"]
+        return trials and (trials["paused"], trials["running"]) == (2, 1)
 
     wait_until(paused)
     return process, gate

@@ -107,7 +107,7 @@ def test_who_waits_for_a_pool_holds_back_nobody_else(smtune, write, hold):
         """), env=env)
     states = lambda: {s["name"]: s["state"]
                       for s in smtune.json("status", "w")["steps"]}
-    wait_until(lambda: (smtune.store / "runs/w").exists()
+    wait_until(lambda: smtune("status", "w").returncode == 0
                and states()["free"] == "succeeded", what="those that are free")
     assert states()["blocked"] == "active"
     holder.terminate()
