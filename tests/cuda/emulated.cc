@@ -135,6 +135,8 @@ static void make_fiber(fiber &it)
     it.context.uc_link = nullptr;
     it.fake_stack = nullptr;
     makecontext(&it.context, fiber_main, 0);
+    /* Else the sanitizer clears its notes of the whole stack at each switch. */
+    it.context.uc_stack.ss_size = 0;
 }
 
 /* Each begins with the next block when it has done with one. */
