@@ -97,6 +97,7 @@ FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
 KILLED := $B/fault/smtune $B/fault/smtune-shim
 DENIED := $S/fault/smtune $S/fault/smtune-shim
 FUZZ  := $(patsubst %.c,$S/%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAY := $(FUZZ:$S/tests/fuzz/fuzz_%=$S/tests/fuzz/replay_%)
 BENCH := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 REGRET := $(wildcard tests/bench/regret/*.c)
 CLUSTER := $(wildcard tests/bench/cluster/*.c)
@@ -229,6 +230,8 @@ $S/tests/unit/test_log_file: MORE += -Wl,--wrap=fstat -Wl,--wrap=pread
 $S/tests/unit/test_run_list: MORE += -Wl,--wrap=clock_monotonic_ms \
  $(patsubst %,-Wl$(,)--wrap=sqlite3_%,prepare_v2 prepare_v3 step)
 $(FUZZ): MORE = -fsanitize=fuzzer
+$(REPLAY): $S/tests/fuzz/replay_%: $S/tests/fuzz/fuzz_%.o \
+ $S/tests/fuzz/replay.o $S/libsmtune.a
 # The same programs with fault points (tests/fault/points.h).
 $B/fault/smtune $S/fault/smtune: %/fault/smtune: \
  %/cli/main.o %/tests/fault/store_points.o
@@ -256,7 +259,7 @@ $B/sim $S/sim: MORE = -Wl,--wrap=sqlite3_exec -Wl,--wrap=sqlite3_step
 $B/tests/bench/regret/tables.o $S/tests/bench/regret/tables.o: \
  $(wildcard tests/bench/regret/tables/*.txt)
 
-$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(KILLED) $(DENIED) $(BENCH) $(UNIT) $(FILL) $(FUZZ) \
+$(PROGS:%=$B/%) $(PROGS:%=$S/%) $(KILLED) $(DENIED) $(BENCH) $(UNIT) $(FILL) $(FUZZ) $(REPLAY) \
 $B/regret $S/regret $B/cluster $S/cluster $B/sim $S/sim $B/fill_many $B/spawn $B/nap:
 	$(call say,LD)
 	@mkdir -p $(@D)
@@ -449,7 +452,9 @@ FUZZ_SECONDS ?= 300
 fuzz: fuzz-build ## feed the parsers nonsense, FUZZ_SECONDS each
 	@tests/fuzz/run open $(FUZZ_SECONDS) $(FUZZ:$S/%=build/fuzz/%)
 FUZZ_INPUTS ?= 20000
-check-fuzz: fuzz-build ## replay the seeds, and FUZZ_INPUTS inputs that are always the same
+check-fuzz: $(REPLAY) ## feed the parsers the seeds, and FUZZ_INPUTS mutations that are always the same
+	@tests/fuzz/run replay $(FUZZ_INPUTS) $(REPLAY)
+fuzz-fixed: fuzz-build ## the same with libFuzzer, which learns from the code that inputs reach
 	@tests/fuzz/run fixed $(FUZZ_INPUTS) $(FUZZ:$S/%=build/fuzz/%)
 fuzz-build:
 	@$(MAKE) --no-print-directory S=build/fuzz CC=clang fuzz-programs \
@@ -599,7 +604,7 @@ FORCE:
 -include $(shell find $B -name '*.d' 2>/dev/null)
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help quickstart web web-test deps deps-test check check-all check-unit check-fuzz \
+.PHONY: all help quickstart web web-test deps deps-test check check-all check-unit check-fuzz fuzz-fixed \
         check-e2e check-lint check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-build fuzz-programs \
         lint compile-flags format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \

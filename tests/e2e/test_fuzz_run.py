@@ -58,3 +58,12 @@ def test_open_ended_inputs_go_on_from_earlier_ones(run):
 def test_a_program_that_fails_fails_the_run(run):
     lines, _ = run("fixed", "7", status=1)
     assert lines[-1] == "fuzz: 0 passed, 1 failed"
+
+
+def test_replayed_inputs_have_seeds_and_a_file_for_what_is_found(run, tmp_path):
+    (tmp_path / "tests/fuzz/thing.dict").touch()
+    lines, given = run("replay", "7")
+    assert lines == ["fuzz thing: stat::number_of_executed_units: 7",
+                     "fuzz: 1 passed, 0 failed"]
+    assert given == ["7", "build/fuzz/found/thing-input",
+                     "tests/fuzz/corpus/thing", "tests/fuzz/thing.dict"]
