@@ -2,6 +2,7 @@
 """Each check of tests/lint accepts a clean tree and rejects a planted fault."""
 
 import hashlib
+import os
 import pathlib
 import shutil
 import subprocess
@@ -202,6 +203,60 @@ def test_readme_names_each_sub_folder_and_is_short(tree):
     assert "store/README.md has over 40 lines" in run("rooms", tree).stdout
     readme.write_text("`a/`\n")
     assert "store/README.md does not name b/" in run("rooms", tree).stdout
+
+
+@pytest.fixture
+def passed_tree(tree):
+    """A commit on which all passed but which has a fault, built once."""
+    fault = next(text for check, _, text, _ in FAULTS if check == "tidy")
+    (tree / "base/old.c").write_text(fault)
+    (tree / "base/of_header.c").write_text(fault.replace("f(", "g("))
+    (tree / "build/base").mkdir(parents=True)
+    for name in ("a", "old", "new"):
+        (tree / f"build/base/{name}.d").write_text(f"x.o: base/{name}.c\n")
+    (tree / "build/base/of_header.d").write_text(
+        "x.o: base/of_header.c \\\n base/a.h\n")
+    (tree / ".gitignore").write_text("build\ntests\n")
+    for words in (["init", "-q"], ["add", "-A"], [
+            "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=tree, check=True)
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tree, text=True,
+                            capture_output=True, check=True).stdout
+    settings = subprocess.run([HERE / "tidy", "--settings"], text=True,
+                              capture_output=True, check=True).stdout
+    (tree / "tests").mkdir()
+    (tree / "tests/passed").write_text(f"commit {commit}tidy {settings}")
+    return tree
+
+
+def tidied(root):
+    """Which of the faults a tidy since the commit that passed finds."""
+    said = subprocess.run([HERE / "tidy", root], capture_output=True, text=True,
+                          env={**os.environ, "LINT_SINCE": "passed"}).stdout
+    return {name for name in ("old", "of_header", "new")
+            if f"base/{name}.c:" in said}
+
+
+def test_tidy_of_what_differs_from_the_commit_that_passed(passed_tree):
+    assert tidied(passed_tree) == set()
+    (passed_tree / "base/new.c").write_text(
+        (passed_tree / "base/old.c").read_text())
+    assert tidied(passed_tree) == {"new"}
+    (passed_tree / "base/a.h").write_text(HEADER + "\n")
+    assert tidied(passed_tree) == {"new", "of_header"}
+
+
+@pytest.mark.parametrize("passed", ["commit 1234567\n", "tidy 1\n", None])
+def test_tidy_of_everything_where_that_commit_is_not_known(passed_tree, passed):
+    path = passed_tree / "tests/passed"
+    known = path.read_text()
+    path.unlink()
+    if passed:
+        word = passed.split()[0]
+        path.write_text(passed + "".join(
+            line for line in known.splitlines(True)
+            if not line.startswith(word)))
+    assert tidied(passed_tree) == {"old", "of_header"}
 
 
 def test_words_in_comments_and_strings_are_no_fault(tree):
