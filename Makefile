@@ -92,7 +92,10 @@ MAN   := $(addprefix $B/man/,$(notdir $(basename $(wildcard man/*.in)) \
          $(wildcard man/*.[0-9])))
 UNIT  := $(patsubst %.c,$S/%,$(wildcard tests/unit/test_*.c))
 UNIT_RUN := $(if $T,$S/tests/unit/test_$T,$(UNIT))
-FILL  := $(patsubst %.c,$S/%,$(wildcard tests/e2e/*.c))
+# Tests of whole programs run those of build/, with ON=san those of build/san.
+ON    ?= plain
+TESTED := $(if $(filter san,$(ON)),$S,$B)
+FILL  := $(patsubst %.c,$(TESTED)/%,$(wildcard tests/e2e/*.c))
 # Programs with fault points: to be killed, and to be denied things.
 KILLED := $B/fault/smtune $B/fault/smtune-shim
 DENIED := $S/fault/smtune $S/fault/smtune-shim
@@ -189,7 +192,8 @@ ifneq ($(findstring address,$(SAN)),)
 $(filter-out %/smtrain,$(PROGS:%=$S/%)) $(DENIED): $S/tests/leaks.o
 endif
 $(BENCH): %: %.o $B/libsmtune.a
-$(UNIT) $(FILL) $(FUZZ): %: %.o $S/libsmtune.a
+$(UNIT) $(FUZZ): %: %.o $S/libsmtune.a
+$(FILL): %: %.o $(TESTED)/libsmtune.a
 $(UNIT): MORE = -lcmocka
 ARITHMETIC := $(wildcard training/ops/op_*.c) $(addprefix training/ops/,ops_cpu.c \
  backend_cpu.c matrix.c arena.c) $(addprefix training/models/,params.c \
@@ -305,36 +309,37 @@ $S/smtrain-cuda.so: $B/smtrain-cuda.so
 	@mkdir -p $(@D)
 	@cp $< $@
 
-# The same kernels for the processor, for their test (tests/cuda).
-EMULATED := $(KERNELS:%.cu=$S/emulation/%.o) \
-         $(patsubst %.cc,$S/emulation/%.o,$(wildcard tests/cuda/emulated*.cc))
+# The same kernels for the processor, for their tests (tests/cuda), as smtrain
+# loads them, and a libnccl.so.2 between such devices.
+EMULATED := $(KERNELS:%.cu=%.o) $(patsubst %.cc,%.o,$(wildcard tests/cuda/emulated*.cc))
+EMULATION := $(TESTED)/emulation/smtrain-cuda.so $(TESTED)/emulation/libnccl.so.2
 EMULATE = $(CC) -x c++ -std=c++20 -Itests/cuda -I. -D_GNU_SOURCE -Wall -Wextra \
-         -Wno-unknown-pragmas $(if $(WERROR),-Werror) $(SAN) \
-         -fno-sanitize=vptr -fPIC
-$S/emulation/%.o: %.cu $S/flags
-	$(call say,C++)
-	@mkdir -p $(@D)
-	$Q$(EMULATE) -MMD -MP -c -o $@ $<
-$S/emulation/%.o: %.cc $S/flags
-	$(call say,C++)
-	@mkdir -p $(@D)
-	$Q$(EMULATE) -MMD -MP -c -o $@ $<
-$S/tests/unit/test_cuda_ops: $(EMULATED)
+         -Wno-unknown-pragmas $(if $(WERROR),-Werror) $(FLAGS) -fPIC -MMD -MP -c
+$S/emulation/%: FLAGS = $(SAN) -fno-sanitize=vptr
+define emulation
+$1/emulation/%.o: %.cu $1/flags
+	$$(call say,C++)
+	@mkdir -p $$(@D)
+	$$Q$$(EMULATE) -o $$@ $$<
+$1/emulation/%.o: %.cc $1/flags
+	$$(call say,C++)
+	@mkdir -p $$(@D)
+	$$Q$$(EMULATE) -o $$@ $$<
+$1/emulation/base/err.o: base/err.c $1/flags
+	$$(call say,CC)
+	@mkdir -p $$(@D)
+	$$Q$$(CC) $$(BASE_FLAGS) $$(FLAGS) -fPIC -MMD -MP -c -o $$@ $$<
+$1/emulation/smtrain-cuda.so: $(EMULATED:%=$1/emulation/%) $1/emulation/base/err.o
+	$$(call say,LD)
+	$$Q$$(CC) $$(FLAGS) -shared -Wl,-soname,$$(@F) -o $$@ $$^ -lstdc++
+$1/emulation/libnccl.so.2: $1/emulation/tests/cuda/nccl.o $1/emulation/smtrain-cuda.so
+	$$(call say,LD)
+	$$Q$$(CC) $$(FLAGS) -shared -o $$@ $$^ -lstdc++
+endef
+$(foreach folder,$B $S,$(eval $(call emulation,$(folder))))
+$S/tests/unit/test_cuda_ops: $(EMULATED:%=$S/emulation/%)
 $S/tests/unit/test_cuda_ops: MORE += -lstdc++ \
  $(if $(findstring clang,$(CC)),-fsanitize-link-c++-runtime)
-
-# The same as smtrain loads it, and a libnccl.so.2 between such devices.
-EMULATION := $S/emulation/smtrain-cuda.so $S/emulation/libnccl.so.2
-$S/emulation/smtrain-cuda.so: $(EMULATED) $S/emulation/base/err.o
-	$(call say,LD)
-	$Q$(CC) $(SAN) -shared -Wl,-soname,$(@F) -o $@ $^ -lstdc++
-$S/emulation/libnccl.so.2: $S/emulation/tests/cuda/nccl.o $S/emulation/smtrain-cuda.so
-	$(call say,LD)
-	$Q$(CC) $(SAN) -shared -o $@ $^ -lstdc++
-$S/emulation/base/err.o: base/err.c $S/flags
-	$(call say,CC)
-	@mkdir -p $(@D)
-	$Q$(CC) $(BASE_FLAGS) $(SAN) -fPIC -MMD -MP -c -o $@ $<
 
 # Manual pages and completions come from the program's own tables.
 $B/man/%: man/%
@@ -402,26 +407,30 @@ check-all: deps-test ## the same, then fuzzing with new inputs
 RERUN := --reruns 1
 
 # Nothing that a test starts outlives the run (tests/contain).
-PYTEST = SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
-         tests/contain $(PYTHON) -m pytest -q
+PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $S) \
+         PYTHONPYCACHEPREFIX=build/pycache tests/contain $(PYTHON) -m pytest -q
+WIDE   = -n $$((2 * $$(nproc)))
+# What of a suite: T=name (one file), MARK=marker.
+CHOICE = $(if $(MARK),-m $(MARK)) \
+         $(if $T,tests/$1/test_$T.py,tests/$1)
 
+# All that tests run, so that they can be run side by side.
+TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) $(EMULATION) $(FILL) \
+         $(TESTED)/regret $(TESTED)/cluster $(BENCH)
 check-unit: $B/probe/shown $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/contain tests/unit/run $(UNIT_RUN)
 
-check-e2e: $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) $(EMULATION) $(FILL) $(BENCH) $S/regret $S/cluster all ## tests of whole programs (T=name: one)
-	@$(PYTEST) -n $$((2 * $$(nproc))) --dist loadgroup $(RERUN) \
-	 $(if $T,tests/e2e/test_$T.py,tests/e2e)
+check-e2e: all $(TEST_PROGS) ## tests of whole programs (T=name: one; ON=san: with sanitizers)
+	@$(PYTEST) $(WIDE) --dist loadgroup $(RERUN) $(call CHOICE,e2e)
 
 check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
 	@NVCC='$(NVCC)' MAKE='$(MAKE)' tests/cuda/run build/gpu
 
-check-slurm: $(PROGS:%=$S/%) $(KILLED) ## tests on a real cluster of Slurm (T=name: one)
-	@$(PYTEST) -n $$((2 * $$(nproc))) $(RERUN) \
-	 $(if $T,tests/slurm/test_$T.py,tests/slurm)
+check-slurm: $(PROGS:%=$(TESTED)/%) $(KILLED) ## tests on a real cluster of Slurm (T=name: one)
+	@$(PYTEST) $(WIDE) $(RERUN) $(call CHOICE,slurm)
 
-check-browser: $(PROGS:%=$S/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)
-	@$(PYTEST) -n 2 $(RERUN) \
-	 $(if $T,tests/browser/test_$T.py,tests/browser)
+check-browser: $(PROGS:%=$(TESTED)/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)
+	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,browser)
 
 pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
 	@$(MAKE) --no-print-directory check-browser T=docs
@@ -429,8 +438,7 @@ pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
 	 pngquant --force --output $(CURDIR)/docs/dashboard/$${picture#docs-} $$picture; done
 
 fault: $(KILLED) $(DENIED) ## drills: killed, denied and unplugged at every point (T=name: one)
-	@$(PYTEST) -n $$((2 * $$(nproc))) \
-	 $(if $T,tests/fault/test_$T.py,tests/fault)
+	@$(PYTEST) $(WIDE) $(call CHOICE,fault)
 
 sim: $B/sim ## play SEEDS histories of an engine that crashes (FROM: the first)
 	@$B/sim --self-test
@@ -468,7 +476,7 @@ compile-flags:
 lint: $B/libsmtune.a $(MAINS:%.c=$B/%.o) ## format, layers, sizes, static analysis
 	@tests/lint/run
 check-lint: ## tests of what lint finds, after it
-	@PYTHONPYCACHEPREFIX=build/pycache $(PYTHON) -m pytest -q -n auto --timeout 900 tests/lint
+	@$(PYTEST) -n auto --timeout 900 $(call CHOICE,lint)
 format: ## format every C and CUDA file
 	clang-format -i $$(git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
@@ -481,7 +489,7 @@ RECOVERY := control criteria damaged_record enqueue more_time more_trials \
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report
 	-@$(MAKE) -k --no-print-directory S=build/cov SAN='-O0 -g --coverage' \
-	 check-unit check-e2e
+	 ON=san check-unit check-e2e
 	@mkdir -p build/cov/report
 	gcovr $(GCOVR) --html-details build/cov/report/index.html \
 	 --print-summary build/cov
@@ -493,7 +501,7 @@ branches-run: $(UNIT) $(PROGS:%=$S/%) $S/sim $(DENIED)
 	@find $S -name '*.gcda' -delete
 	@UNIT_SECONDS=300 tests/unit/run $(UNIT)
 	@$S/sim --seeds 5000 --jobs $$(nproc)
-	@SMTUNE_BUILD=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
+	@SMTUNE_BUILD=$(abspath $S) SMTUNE_SAN=$(abspath $S) PYTHONPYCACHEPREFIX=build/pycache \
 	 $(PYTHON) -m pytest -q -n auto $(RECOVERY:%=tests/e2e/test_%.py) \
 	 tests/fault/test_request_errors.py
 	@gcovr $(GCOVR) --branches --gcov-ignore-parse-errors --json $S/branches.json $S

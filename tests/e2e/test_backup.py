@@ -32,6 +32,7 @@ def restore(smtune, backup, name):
     return folder
 
 
+@pytest.mark.sanitized
 def test_a_backup_is_a_store(smtune, experiment, tmp_path):
     smtune.ok("run", experiment)
     result = smtune("backup", "copy.db")

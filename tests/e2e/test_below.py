@@ -48,6 +48,7 @@ def wait_until_below_has(smtune, trials):
     wait_until(has_begun)
 
 
+@pytest.mark.sanitized
 def test_the_best_of_an_experiment_goes_on(smtune, file):
     result = smtune("run", file())
     assert result.returncode == 0, result.stderr

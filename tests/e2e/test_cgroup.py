@@ -57,6 +57,7 @@ def leftovers():
     return found
 
 
+@pytest.mark.sanitized
 def test_memory_limit_and_its_evidence(smtune, experiment):
     path = experiment(f"""\
   shell: |

@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.sanitized
+
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "help"
 
 

@@ -33,6 +33,7 @@ def rows():
     return [dict(zip(names, row, strict=True)) for row in values]
 
 
+@pytest.mark.sanitized
 def test_table_is_whole_and_small():
     table = rows()
     assert len(table) >= 400

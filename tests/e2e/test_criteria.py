@@ -51,6 +51,7 @@ def must_be_proved(smtune):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.sanitized
 def test_convergence_ends_the_run(smtune, run_file):
     smtune.ok("run", run_file("convergence: true"))
     assert reason(smtune) == CONVERGED

@@ -7,6 +7,8 @@ import sqlite3
 
 import pytest
 
+pytestmark = pytest.mark.sanitized
+
 EXPERIMENT = """\
 version: 1
 name: it

@@ -31,6 +31,7 @@ def dashboard(filled):
         yield dashboard
 
 
+@pytest.mark.sanitized
 def test_it_wants_a_store(smtune):
     result = smtune("dashboard")
     assert (result.returncode, result.stdout) == (4, "")

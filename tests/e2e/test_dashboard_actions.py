@@ -74,6 +74,7 @@ def go(smtune):
     (smtune.directory / "go").touch()
 
 
+@pytest.mark.sanitized
 def test_pause_and_resume(smtune, dashboard):
     running(smtune, 2)
     done(dashboard, "pause", {"now": True})

@@ -11,6 +11,8 @@ import pytest
 from dashboards import Dashboard
 from programs import BUILD
 
+pytestmark = pytest.mark.sanitized
+
 # What a path's parts mean in the store that these tests fill.
 IDS = {"run": 1, "job": 1, "attempt": 1}
 

@@ -79,6 +79,7 @@ def same(shown, answer, *more):
     assert set(answer) - set(shown) == set(more)
 
 
+@pytest.mark.sanitized
 def test_a_run_is_what_show_says_and_its_file(smtune, experiment, told):
     answer = told("run", 1)
     shown = smtune.json("show", "tune")

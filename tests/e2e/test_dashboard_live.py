@@ -138,6 +138,7 @@ def filled(smtune, build):
         yield dashboard
 
 
+@pytest.mark.sanitized
 def test_a_run_is_followed_until_it_ends(smtune, write):
     write("exp.yaml", FILE)
     smtune.ok("run", "exp.yaml", "--detach")

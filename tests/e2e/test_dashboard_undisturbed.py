@@ -19,6 +19,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from dashboards import Dashboard
 from programs import ROOT, wait_until
 
@@ -106,6 +108,7 @@ def has_room():
     return (os.cpu_count() or 1) >= 4 and os.getloadavg()[0] < 2
 
 
+@pytest.mark.sanitized
 def test_a_crowd_disturbs_no_engine(smtune, write):
     path = write("exp.yaml", FILE)
     wal = smtune.store / "smtune.db-wal"

@@ -23,6 +23,7 @@ def database(smtune):
     connection.close()
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("query", QUERIES, ids=lambda q: q.split("\n")[0])
 def test_query_of_the_page(database, query):
     assert database.execute(query).fetchall()

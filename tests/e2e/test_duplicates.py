@@ -28,6 +28,7 @@ def run(smtune, write):
     return start
 
 
+@pytest.mark.sanitized
 def test_reuse_takes_over_results(smtune, run):
     rows = run("reuse")
     ran = {int(line) for line in

@@ -31,6 +31,7 @@ FILE = """\
     """
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("method", ["auto", "random", "sobol"])
 def test_enqueued_settings_come_first(smtune, write, method):
     path = write("exp.yaml", FILE % method)

@@ -36,6 +36,7 @@ def run(smtune, write):
     return run_example
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("path", [path for path in FILES
                                   if path.name not in SCHEDULED],
                          ids=lambda path: path.name)

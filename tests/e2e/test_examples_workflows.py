@@ -25,6 +25,7 @@ def jobs(smtune, run):
     return {job["job"]: job for job in smtune.json("trials", run)}
 
 
+@pytest.mark.sanitized
 def test_a_pipeline_from_images_to_an_exported_model(smtune):
     for path in (EXAMPLES / "pipeline").iterdir():
         shutil.copy(path, smtune.directory)

@@ -36,6 +36,7 @@ BROKEN = "test -e mended || { echo no module named torch; exit 1; }; " \
          "echo loss=${{ x }}"
 
 
+@pytest.mark.sanitized
 def test_a_script_that_is_broken_ends_the_run(smtune, experiment):
     path = experiment(BROKEN, "{trials: 40, parallel: 2}")
     result = smtune("run", path)

@@ -31,6 +31,7 @@ def shares(smtune, metric):
             if row["metric"] == metric}
 
 
+@pytest.mark.sanitized
 def test_the_parameter_that_matters_comes_first(smtune, run):
     run("a", 40)
     found = shares(smtune, "a")

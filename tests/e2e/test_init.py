@@ -8,6 +8,7 @@ import pytest
 TEMPLATES = ["minimal", "python", "sagemaker", "grid", "quickstart"]
 
 
+@pytest.mark.sanitized
 def test_the_help_lists_every_template(smtune):
     text = smtune.ok("help", "init")
     for name in TEMPLATES:

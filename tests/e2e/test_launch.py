@@ -21,6 +21,7 @@ def lines(text):
     return sorted(text.splitlines())
 
 
+@pytest.mark.sanitized
 def test_each_rank_knows_its_place(smtune):
     out = smtune.ok("launch", "--tasks", 3, *SHELL,
                     "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE "

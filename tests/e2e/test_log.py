@@ -64,6 +64,7 @@ def log(tmp_path):
     return Log(tmp_path / "log")
 
 
+@pytest.mark.sanitized
 def test_without_a_level_there_is_no_log(smtune, write, tmp_path, log):
     result = smtune("run", write("exp.yaml", experiment()))
     assert result.returncode == 0 and "engine" not in result.stderr

@@ -89,6 +89,7 @@ def refused(smtune, status, says, *words):
 
 # ---- a run that has ended ----
 
+@pytest.mark.sanitized
 def test_it_goes_on_with_new_trials(smtune, over):
     over()
     go(smtune)

@@ -79,6 +79,7 @@ def refused(smtune, trials, status, says):
 
 # ---- a run that has ended ----
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("method", ["random", "sobol", "tpe", "cmaes"])
 def test_it_goes_on_as_if_it_had_had_them_all_along(smtune, run, method):
     """Of a method that does not plan by the budget."""

@@ -90,6 +90,7 @@ def notifications(smtune):
     return json.loads(result.stdout)
 
 
+@pytest.mark.sanitized
 def test_the_end_is_told_with_the_best_trial(smtune, receiver, experiment):
     result = smtune("run", experiment([{"url": receiver.url}]))
     assert result.returncode == 0, result.stderr

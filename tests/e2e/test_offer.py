@@ -53,6 +53,7 @@ def answer(smtune, words, reply):
     return process.wait(), shown.decode()
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("reply", [b"\n", b"y\n"])
 def test_on_a_terminal_it_asks_and_goes_on(smtune, stopped, reply):
     status, shown = answer(smtune, ["run", stopped], reply)

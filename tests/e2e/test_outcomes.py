@@ -35,6 +35,7 @@ def fake(smtune, write):
     return run
 
 
+@pytest.mark.sanitized
 def test_what_is_infeasible_is_never_the_best(smtune, fake):
     result = fake(["loss=1 lat=21", "loss=4 lat=20", "loss=3 lat=5",
                    "loss=2 lat=50", "loss=5 lat=nan"])

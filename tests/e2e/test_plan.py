@@ -3,6 +3,8 @@
 
 import shlex
 
+import pytest
+
 FILE = """\
     version: 1
     objective: loss
@@ -16,6 +18,7 @@ FILE = """\
     """
 
 
+@pytest.mark.sanitized
 def test_the_plan_is_what_the_run_does(smtune, write):
     path = write("exp.yaml", FILE)
     plan = smtune.json("plan", path, "--trials", 20)

@@ -4,6 +4,8 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 from programs import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,6 +63,7 @@ steps, in order
 """
 
 
+@pytest.mark.sanitized
 def test_the_plan_for_people(smtune, write):
     path = write("pipeline.yaml", FILE)
     change = ["--set", "params.seed=2"]

@@ -35,6 +35,7 @@ def left(smtune, run="exp"):
                       ).exists())
 
 
+@pytest.mark.sanitized
 def test_the_best_and_the_failed_keep_theirs(smtune, run):
     run()
     assert smtune.json("prune", "exp") == [

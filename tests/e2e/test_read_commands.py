@@ -16,6 +16,8 @@ import pytest
 
 from programs import ROOT, wait_until
 
+pytestmark = pytest.mark.sanitized
+
 PARAMS = ["lr", "width", "optimizer", "nesterov", "momentum", "decay",
           "layers", "dropout", "batch", "epochs"]
 

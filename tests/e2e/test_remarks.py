@@ -27,6 +27,7 @@ def run(smtune, write):
     smtune.ok("run", write("exp.yaml", FILE))
 
 
+@pytest.mark.sanitized
 def test_notes_are_kept_shown_and_taken_away(smtune, run):
     assert smtune.json("note", "exp") == []
     smtune.ok("note", "exp", "-m", "the old data")

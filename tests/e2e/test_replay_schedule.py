@@ -63,6 +63,7 @@ def proof(smtune):
     return told
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_every_step_is_proved(smtune, run, name):
     run(SCHEDULES[name])

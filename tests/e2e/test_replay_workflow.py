@@ -55,6 +55,7 @@ def run(smtune, write):
     assert smtune.json("ls")[0]["state"] == "succeeded"
 
 
+@pytest.mark.sanitized
 def test_it_is_proved(smtune, run):
     states = {step: state for step, state in sqlite3.connect(
         smtune.store / "smtune.db").execute("SELECT name, state FROM run_step")}

@@ -18,6 +18,7 @@ def report(smtune, tmp_path):
     return call
 
 
+@pytest.mark.sanitized
 def test_a_report_is_one_line(report):
     assert report("loss=0.25", "step=3").returncode == 0
     assert report("val/acc=nan").returncode == 0

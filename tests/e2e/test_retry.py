@@ -37,6 +37,7 @@ def causes(smtune, trial=1):
     return [attempt["cause"] for attempt in attempts(smtune, trial)]
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("match", ["signal:SEGV", "signal:sigsegv",
                                    "signal:11", "signal"])
 def test_a_signal(smtune, experiment, match):

@@ -56,6 +56,7 @@ def revision(smtune):
     return smtune.json("show", "exp")["revision"]
 
 
+@pytest.mark.sanitized
 def test_record_has_the_commit(smtune, clone, run):
     run()
     assert revision(smtune) == clone

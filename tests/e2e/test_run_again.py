@@ -37,6 +37,7 @@ def proves_all(smtune, run):
     smtune.ok("fsck")
 
 
+@pytest.mark.sanitized
 def test_from_a_step_on_it_and_what_needs_it_runs(smtune, again):
     result, ran = again("--from", "c")
     assert result.returncode == 0, result.stderr

@@ -6,6 +6,8 @@ how fast it is."""
 import resource
 import sqlite3
 
+import pytest
+
 from programs import wait_until
 
 FILE = """
@@ -42,6 +44,7 @@ def user_seconds(function):
     return after.ru_utime - before.ru_utime
 
 
+@pytest.mark.sanitized
 def test_the_first_trials_start_while_others_are_prepared(smtune, write):
     smtune.ok("run", write("exp.yaml", text(trials=600, parallel=600)))
     with record(smtune) as database:

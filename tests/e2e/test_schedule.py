@@ -106,6 +106,7 @@ def states(smtune):
     return {trial["id"]: trial["state"] for trial in smtune.json("trials", "exp")}
 
 
+@pytest.mark.sanitized
 def test_promotions_go_on_from_checkpoints(smtune, bench):
     """Nobody runs an epoch twice; the best third goes on."""
     smtune.ok("run", bench.write(ASHA, trial=KEEPS))

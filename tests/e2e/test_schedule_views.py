@@ -66,6 +66,7 @@ def rungs(smtune):
             for line in smtune.json("show", "exp")["rungs"]]
 
 
+@pytest.mark.sanitized
 def test_rungs_and_what_came_of_trials(smtune, experiment):
     """All nine to 1; of each three the best goes on."""
     lines = smtune("run", experiment(budget=", resource: 50"))

@@ -11,6 +11,8 @@ import pytest
 
 from programs import BUILD, wait_until
 
+pytestmark = pytest.mark.sanitized
+
 
 @pytest.fixture(params=["cgroup", "no_cgroup"])
 def shim(request, smtune, tmp_path):

@@ -12,6 +12,8 @@ import pytest
 
 from programs import BUILD, wait_until
 
+pytestmark = pytest.mark.sanitized
+
 NODE = {"SLURMD_NODENAME": "n1", "SLURM_JOB_ID": "1234"}
 QUICK = ("--heartbeat", 20, "--silence", 400)
 

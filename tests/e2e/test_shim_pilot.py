@@ -9,6 +9,8 @@ import pytest
 
 from programs import wait_until
 
+pytestmark = pytest.mark.sanitized
+
 NODE = {"SLURMD_NODENAME": "n2", "SLURM_JOB_ID": "99"}
 HOLD = "echo on; while [ ! -e done ]; do sleep 0.01; done"
 

@@ -85,6 +85,7 @@ def fill(path):
             pass
 
 
+@pytest.mark.sanitized
 @as_root
 def test_a_full_disk_is_waited_for(smtune, small_disk):
     story = Story(smtune, 60, smtune.start)

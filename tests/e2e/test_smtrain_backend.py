@@ -30,6 +30,7 @@ def train(smtune, images):  # noqa: F811
     return run
 
 
+@pytest.mark.sanitized
 def test_cuda_where_it_was_not_built(train, alone):
     result = train(alone, "--backend", "cuda")
     assert lines_of(result, status=1) == []

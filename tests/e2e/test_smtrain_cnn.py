@@ -23,6 +23,7 @@ def cnn(smtune, images):  # noqa: F811
     return run
 
 
+@pytest.mark.sanitized
 def test_convolutions_learn(cnn):
     lines = lines_of(cnn("--epochs", 2))
     assert len(lines) == 2

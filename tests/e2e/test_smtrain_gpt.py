@@ -38,6 +38,7 @@ def entropy(data):
     return -sum(n / len(data) * math.log(n / len(data)) for n in counts)
 
 
+@pytest.mark.sanitized
 def test_learns_more_than_how_often_bytes_come(gpt, text):
     lines = lines_of(gpt("--epochs", 2))
     assert [metric(line, "epoch") for line in lines] == [1, 2]

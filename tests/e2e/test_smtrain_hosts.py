@@ -90,6 +90,7 @@ def on_one_host(smtune, images):  # noqa: F811
     return run
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("each", [1, 2])
 def test_two_hosts_come_to_what_one_does(spread, on_one_host, each):
     ends = finish(spread(each, "--epochs", 2))

@@ -3,6 +3,8 @@
 
 import json
 
+import pytest
+
 from test_smtrain import images  # noqa: F401
 
 MODEL = ("plan", "mlp", "--width", 256, "--depth", 2, "--optimizer", "adam")
@@ -13,6 +15,7 @@ def planned(smtune, images, *words):  # noqa: F811
                                 program="smtrain"))
 
 
+@pytest.mark.sanitized
 def test_memory_by_purpose_and_stage(smtune, images):  # noqa: F811
     plan = planned(smtune, images, "--ranks", 4, "--bucket-mb", "0.1")
     count = 785 * 256 + 257 * 256 + 257 * 10

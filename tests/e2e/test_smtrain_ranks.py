@@ -27,6 +27,7 @@ def ranks(smtune, images):  # noqa: F811
     return run
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_any_number_of_ranks_comes_to_the_same(ranks, tmp_path, optimizer):
     """Bit for bit, with dropout, and a last batch that does not divide."""

@@ -53,6 +53,7 @@ def sample(smtune):
     return run
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("tokens", ["bytes", "pairs"])
 def test_text_goes_on_as_what_was_learnt(train, sample, vocabulary, tokens):
     flags = ("--vocabulary", vocabulary(264)) if tokens == "pairs" else ()

@@ -20,6 +20,7 @@ def steps_of(text):
             for line in text.splitlines() if line.startswith("step=")]
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("words", RUNS, ids=lambda words: words[:3])
 def test_ten_steps_are_those_of_an_independent_reference(
         smtune, images, words):  # noqa: F811

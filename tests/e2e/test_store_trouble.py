@@ -57,6 +57,7 @@ def must_be_told(smtune, *words, code=(0, 1)):
     return result
 
 
+@pytest.mark.sanitized
 def test_any_page_may_be_damaged(smtune, database):
     """Readers never crash, hang or change the file."""
     good = database.read_bytes()

@@ -9,6 +9,8 @@ import pytest
 
 from test_replay import METHODS
 
+pytestmark = pytest.mark.sanitized
+
 FILE = """\
     version: 1
     objective: {metric: loss, goal: minimize}

@@ -85,6 +85,7 @@ class Driver:
         return counts
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("by_tell", [False, True])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_asha_to_the_end(session, sign, by_tell):

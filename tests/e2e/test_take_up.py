@@ -5,6 +5,8 @@ record, holds for the next one and for what is put back."""
 import os
 import signal
 
+import pytest
+
 from programs import processes_with, wait_until
 
 STOPPED = """\
@@ -85,6 +87,7 @@ def kill(engine):
     engine.wait()
 
 
+@pytest.mark.sanitized
 def test_what_is_to_stop_is_told_again(smtune, write):
     """The engine that decided it may have died before it told."""
     engine = smtune.start("run", write("it.yaml", STOPPED))

@@ -55,6 +55,7 @@ def let_go(smtune, name):
     (smtune.directory / f"go-{name}").touch()
 
 
+@pytest.mark.sanitized
 def test_trials_that_run_come_before_the_best(smtune, start):
     engine = start("one")
     wanted = [("3", "running", "3.5"), ("4", "running", "4.5"),

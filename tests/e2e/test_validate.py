@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.sanitized
+
 GOOD = """\
 version: 1
 objective: loss

@@ -34,6 +34,7 @@ def go(smtune):
     (smtune.directory / "go").touch()
 
 
+@pytest.mark.sanitized
 def test_it_ends_with_the_run(smtune, detached):
     detached()
     waiting = smtune.start("wait", "last")

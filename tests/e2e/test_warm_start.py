@@ -46,6 +46,7 @@ def earlier(smtune):
     return rows
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "grid"])
 def test_same_counts_as_seen(smtune, experiment, method):
     smtune.ok("run", experiment("old"))

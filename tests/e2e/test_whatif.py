@@ -45,6 +45,7 @@ def one(smtune, *words):
     return told["schedules"][0], told
 
 
+@pytest.mark.sanitized
 def test_it_says_what_would_have_been_saved(smtune, experiment):
     smtune.ok("run", experiment())
     asha, run = one(smtune, "--schedule", "asha", "--eta", 3)

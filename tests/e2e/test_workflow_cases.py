@@ -173,6 +173,7 @@ def complete(text):
     return text
 
 
+@pytest.mark.sanitized
 def test_the_table_is_large_and_no_name_is_there_twice():
     names = [case["name"] for case in CASES]
     assert len(names) >= 120

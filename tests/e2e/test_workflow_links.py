@@ -65,6 +65,7 @@ def events(smtune):
                 db.execute("SELECT event FROM event ORDER BY seq")]
 
 
+@pytest.mark.sanitized
 def test_a_job_goes_on_in_links(smtune, write, count):
     smtune.ok("run", write("w.yaml", CHAIN))
     ends = attempts(smtune, "long")

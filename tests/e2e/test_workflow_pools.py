@@ -54,6 +54,7 @@ def held(smtune):
         if path.exists() else []
 
 
+@pytest.mark.sanitized
 def test_a_workflow_and_the_runs_below_it_keep_to_one_limit(smtune, write,
                                                             hold):
     smtune.ok("run", write("w.yaml", """

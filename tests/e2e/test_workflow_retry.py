@@ -2,6 +2,7 @@
 """A workflow's jobs are put back by their user: what needs them runs again, and
 nothing else does. And what becomes of steps when the run's time is over."""
 
+import pytest
 
 from programs import wait_until
 
@@ -34,6 +35,7 @@ def is_sound(smtune):
     smtune.ok("replay", "flow")
 
 
+@pytest.mark.sanitized
 def test_what_failed_and_what_needs_it(smtune):
     (smtune.directory / "flow.yaml").write_text(FAILING)
     assert smtune("run", "flow.yaml").returncode == 1

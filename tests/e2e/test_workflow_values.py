@@ -12,6 +12,8 @@ import pytest
 
 from programs import wait_until
 
+pytestmark = pytest.mark.sanitized
+
 
 @pytest.fixture
 def workflow(smtune):

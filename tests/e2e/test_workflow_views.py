@@ -47,6 +47,7 @@ def refused(smtune, *words, status=4):
 # ---- status
 
 
+@pytest.mark.sanitized
 def test_status_has_a_line_for_each_step(smtune, night):
     status = smtune.json("status", night)
     assert status["state"] == "interrupted"

@@ -11,7 +11,7 @@ import uuid
 import checker
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SANITIZED = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
+SANITIZED = pathlib.Path(os.environ.get("SMTUNE_SAN", ROOT / "build/san"))
 SHIPPED = ROOT / "build"
 
 RUN = "drill"
