@@ -83,7 +83,7 @@ MPIFLAGS = $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC
 probe_cuda = training/probe cuda $B/probe/cuda '$(CUDA)' '$(NVCC)' $(NVFLAGS)
 probe_mpi  = training/probe mpi $B/probe/mpi '$(MPI)' '$(MPICC)' $(MPIFLAGS)
 # Goals that build nothing, or nothing optional.
-PLAIN   := help quickstart deps deps-test check check-all clean dist format lint \
+PLAIN   := help quickstart deps deps-test check check-quick check-all clean dist format lint \
          compile-flags web web-test uninstall
 PARTS   := $(if $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)), \
          $(if $(filter no,$(CUDA)),,cuda) $(if $(filter no,$(MPI)),,mpi))
@@ -397,9 +397,11 @@ endef
 
 # Tests -------------------------------------------------------------------
 
-check: deps-test ## lint and every test, with sanitizers
+check: deps-test ## what a change has to pass: lint and tests, in 20 minutes on two cores
 	@MAKE='$(MAKE)' tests/contain tests/check
-check-all: deps-test ## the same, then fuzzing with new inputs
+check-quick: ## units, a few tests of each suite, lint of what changed: 3 minutes once all is built
+	@MAKE='$(MAKE)' tests/contain tests/check quick
+check-all: deps-test ## every test, with sanitizers, and fuzzing with new inputs; see tests/README.md
 	@MAKE='$(MAKE)' tests/contain tests/check all
 
 # What hangs on clocks, terminals, a cluster or a browser is tried once more
@@ -410,13 +412,16 @@ RERUN := --reruns 1
 PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $S) \
          PYTHONPYCACHEPREFIX=build/pycache tests/contain $(PYTHON) -m pytest -q
 WIDE   = -n $$((2 * $$(nproc)))
-# What of a suite: T=name (one file), MARK=marker.
-CHOICE = $(if $(MARK),-m $(MARK)) \
+# What of a suite: T=name (one file), MARK=marker, SAMPLE=1 (sample.txt).
+CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
          $(if $T,tests/$1/test_$T.py,tests/$1)
 
 # All that tests run, so that they can be run side by side.
 TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) $(EMULATION) $(FILL) \
          $(TESTED)/regret $(TESTED)/cluster $(BENCH)
+check-build: all $(TEST_PROGS) \
+ $(if $(filter san,$(ON)),$(UNIT) $(DENIED) $(REPLAY),$(KILLED) $B/sim) ## build what tests run (ON=san)
+
 check-unit: $B/probe/shown $(UNIT_RUN) $(PROGS:%=$S/%) $(PLUGINS:%=$S/%) ## unit tests with sanitizers (T=name: one)
 	@tests/contain tests/unit/run $(UNIT_RUN)
 
@@ -474,7 +479,7 @@ fuzz-programs: $(FUZZ)
 compile-flags:
 	@echo $(BASE_FLAGS)
 lint: $B/libsmtune.a $(MAINS:%.c=$B/%.o) ## format, layers, sizes, static analysis
-	@tests/lint/run
+	@LINT_SINCE=$(SINCE) tests/lint/run
 check-lint: ## tests of what lint finds, after it
 	@$(PYTEST) -n auto --timeout 900 $(call CHOICE,lint)
 format: ## format every C and CUDA file
@@ -612,7 +617,7 @@ FORCE:
 -include $(shell find $B -name '*.d' 2>/dev/null)
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help quickstart web web-test deps deps-test check check-all check-unit check-fuzz fuzz-fixed \
+.PHONY: all help quickstart web web-test deps deps-test check check-quick check-all check-build check-unit check-fuzz fuzz-fixed \
         check-e2e check-lint check-cuda check-slurm check-browser pictures fault sim soak fuzz fuzz-build fuzz-programs \
         lint compile-flags format coverage branches branches-run bench bench-regret \
         bench-schedulers bench-curves bench-slurm bench-dashboard bench-train bench-cuda bench-ranks \

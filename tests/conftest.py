@@ -10,6 +10,7 @@ Every test has a folder and a store of its own, and no process that it started
 may outlive it.
 """
 
+import fnmatch
 import os
 import shutil
 import textwrap
@@ -25,6 +26,52 @@ for name in list(os.environ):
     if name == "CI" or name.startswith(("PYTHON", "OPENBLAS_", "OMP_")) and \
             name != "PYTHONPYCACHEPREFIX":
         del os.environ[name]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--sample", action="store_true", help="leave out what the "
+                     "suite's sample.txt leaves to `make check-all`")
+
+
+def read_sample(folder):
+    """{"test_file.py::test": patterns} of a suite's sample.txt: the cases of
+    the test that are run, of a test that is not in it all are."""
+    path = folder / "sample.txt"
+    lines = path.read_text().splitlines() if path.exists() else []
+    rows = [line.split() for line in lines if line and line[0] != "#"]
+    return {name: patterns for name, *patterns in rows}
+
+
+def choose_sample(items):
+    """What is chosen, and a complaint of each pattern that chooses nothing."""
+    tables = {folder: read_sample(folder)
+              for folder in {item.path.parent for item in items}}
+    left = {(folder, name, pattern) for folder, table in tables.items()
+            for name, patterns in table.items() for pattern in patterns
+            if (folder / name.split("::")[0]) in {i.path for i in items}}
+    chosen = []
+    for item in items:
+        folder = item.path.parent
+        name = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
+        case = item.callspec.id if hasattr(item, "callspec") else ""
+        patterns = tables[folder].get(name, ["*"])
+        hits = [p for p in patterns if fnmatch.fnmatchcase(case, p)]
+        left -= {(folder, name, pattern) for pattern in hits}
+        if hits:
+            chosen.append(item)
+    return chosen, [f"{folder.name}/sample.txt: {name} has no case {pattern}"
+                    for folder, name, pattern in sorted(left)]
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("sample"):
+        return
+    chosen, complaints = choose_sample(items)
+    if complaints:
+        raise pytest.UsageError("\n".join(complaints))
+    config.hook.pytest_deselected(
+        items=[item for item in items if item not in chosen])
+    items[:] = chosen
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -37,6 +37,7 @@ def test_who_is_not_let_in_is_told_what_to_do(fill, serve, page):
     page.axe()
 
 
+@pytest.mark.quick
 def test_list_says_state_counts_and_best(shown):
     row = shown.text("[data-run='1']")
     for pattern in ("alpha", "succeeded", r"\d+ failed", r"0\.\d+ \w+"):

@@ -93,6 +93,7 @@ def proved(smtune):
 
 # ---- signals and terminals ----
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_ctrl_c_three_times_kills(smtune, experiment):
     path = experiment("""\

@@ -31,6 +31,7 @@ def dashboard(filled):
         yield dashboard
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_it_wants_a_store(smtune):
     result = smtune("dashboard")

@@ -50,6 +50,7 @@ def schema_of(described, content):
     return media, schema
 
 
+@pytest.mark.quick
 def test_the_description_is_whole(dashboard):
     described = description(dashboard)
     names = set(described["components"]["schemas"])

@@ -103,6 +103,7 @@ def export(smtune, run, name="page.html"):
     return Page(smtune.directory / name)
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_the_policy_lets_run_what_is_in_the_file_alone(workflow):
     page = export(workflow, "night")

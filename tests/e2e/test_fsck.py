@@ -60,6 +60,7 @@ def must_be_sound(smtune):
     assert smtune.ok("fsck") == "no findings\n"
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 @pytest.mark.parametrize("method", ["auto", "random", "grid", "nsga2"])
 def test_a_run_is_sound(smtune, experiment, method):

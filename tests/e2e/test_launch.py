@@ -21,6 +21,7 @@ def lines(text):
     return sorted(text.splitlines())
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_each_rank_knows_its_place(smtune):
     out = smtune.ok("launch", "--tasks", 3, *SHELL,

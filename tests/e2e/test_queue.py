@@ -50,6 +50,7 @@ def counts(smtune):
     return trials.get("running", 0), trials.get("queued", 0)
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_what_waits_is_counted_apart(smtune, fake):
     path = fake([{"queued_ms": 0, "duration_ms": 60000},

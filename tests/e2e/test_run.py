@@ -35,6 +35,7 @@ def trials(smtune, run="exp"):
     return smtune.json("trials", run)
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_every_trial_is_run_and_recorded(smtune, experiment):
     path = experiment("  command: echo loss=${{ x }}")

@@ -63,6 +63,7 @@ def metric(line, name):
     return float(re.search(rf"\b{name}=(\S+)", line)[1])
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_learns_real_images(smtune):
     result = smtune("mlp", "--limit", 10000, "--epochs", 2, program="smtrain")

@@ -64,6 +64,7 @@ def session(smtune, write):
         assert s.end() == 0
 
 
+@pytest.mark.quick
 def test_a_search_by_another_program(session):
     s = session()
     told = {}

@@ -87,6 +87,7 @@ def kill(engine):
     engine.wait()
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_what_is_to_stop_is_told_again(smtune, write):
     """The engine that decided it may have died before it told."""

@@ -50,6 +50,7 @@ def run(smtune, write):
 ALL = ["prep", "train", "train"]
 
 
+@pytest.mark.quick
 @pytest.mark.sanitized
 def test_nothing_is_run_twice(smtune, run):
     assert run("one") == ALL

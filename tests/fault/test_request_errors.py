@@ -87,6 +87,7 @@ def runs(it):
     return "attempt_running" in query(it, "SELECT event FROM event")
 
 
+@pytest.mark.quick
 def test_no_is_said_where_nothing_else_fails(sanitized_drill):
     """The engine's one trial sleeps: what it commits is what it is asked for."""
     n, status = 2, 0

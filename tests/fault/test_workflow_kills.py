@@ -66,6 +66,7 @@ def test_engine_and_agent_killed(workflow, seed):
     it.finish(is_strict=False)
 
 
+@pytest.mark.quick
 def test_stopped_and_resumed(workflow):
     """Once what runs comes to its end, twice it is ended, to run again."""
     it = workflow(pause=0.2)

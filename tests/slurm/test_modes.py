@@ -31,6 +31,7 @@ def test_results_are_those_of_any_executor(smtune, experiment, mode,
             smtune.ok("logs", "here", row["id"])
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("mode", MODES)
 def test_metrics_and_files(smtune, experiment, mode):
     smtune.ok("run", experiment(
