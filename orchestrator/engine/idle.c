@@ -260,7 +260,7 @@ static bool is_used_up(const struct engine *engine, int64_t *about,
 static bool is_exhausted(const struct engine *engine, int64_t *about,
                          struct buf *out)
 {
-    (void)about;
+    *about = engine->is_beyond_budget;
     if (!engine->exhausted)
         return false;
     buf_add_string(out, engine->is_beyond_budget
