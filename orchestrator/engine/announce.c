@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine/engine_impl.h"
+#include "orchestrator/engine/announce.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "orchestrator/engine/flow_status.h"
+#include "orchestrator/engine/transaction.h"
 #include "orchestrator/job/job_name.h"
-#include "orchestrator/run/notify.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/spec/setting.h"
 
@@ -239,7 +240,8 @@ static int on_turn(void *user)
 
     engine_record_answers(engine);
     engine_commit(engine);
-    return engine->is_broken || engine->signals != delivery->signals;
+    return engine->transaction.is_broken ||
+           engine->signals != delivery->signals;
 }
 
 void engine_deliver(struct engine *engine)
@@ -248,8 +250,8 @@ void engine_deliver(struct engine *engine)
 
     if (engine->notifier == NULL)
         return;
-    engine->phase = PHASE_WAITING;
-    snprintf(engine->hold_text, sizeof(engine->hold_text),
+    engine->wind_up.phase = PHASE_WAITING;
+    snprintf(engine->shortage.text, sizeof(engine->shortage.text),
              "the run has ended, and its last messages are being sent");
     notifier_deliver(engine->notifier, DELIVER_MS, on_turn, &delivery);
     engine->result->undelivered = (int64_t)notifier_waiting(engine->notifier);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine/engine_impl.h"
+#include "orchestrator/engine/engine.h"
 
 #include <math.h>
 #include <sched.h>
@@ -14,127 +14,41 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
+#include "orchestrator/engine/announce.h"
+#include "orchestrator/engine/dispatch.h"
+#include "orchestrator/engine/ending.h"
+#include "orchestrator/engine/executors.h"
+#include "orchestrator/engine/idle.h"
+#include "orchestrator/engine/log.h"
+#include "orchestrator/engine/nodes.h"
+#include "orchestrator/engine/pause.h"
+#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/reading.h"
+#include "orchestrator/engine/recover.h"
+#include "orchestrator/engine/report.h"
+#include "orchestrator/engine/requests.h"
+#include "orchestrator/engine/settle.h"
+#include "orchestrator/engine/share.h"
+#include "orchestrator/engine/shortage.h"
+#include "orchestrator/engine/source_flow.h"
+#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/submit.h"
+#include "orchestrator/engine/transaction.h"
+#include "orchestrator/engine/turn.h"
 #include "orchestrator/run/notify.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/steps/below.h"
-#include "orchestrator/steps/sharing.h"
-#include "orchestrator/steps/takeover.h"
 
-enum { COMMIT_AFTER_MS = 20 };
+/*
+ * The life of the loop. A session reads the record, turns the loop until the
+ * run is over, and ends; where the record cannot be written for a while, the
+ * engine begins another one. What happens once a turn is on_step(): results,
+ * new attempts, one commit, and what had to wait for it.
+ */
 
 /* The files of every trial are read so often; those of many trials a slice at a
  * time, so that nothing else has to wait for it. */
 enum { READ_EVERY_MS = 200, SLICE_MIN = 100, SLICES_MAX = 20 };
-
-/* ---- what happens once a turn ---- */
-
-int64_t engine_elapsed_ms(const struct engine *engine)
-{
-    return engine->earlier_ms + clock_monotonic_ms() - engine->started_ms -
-           engine_paused_ms(engine);
-}
-
-static const char *note(const struct engine *engine)
-{
-    if (engine->phase == PHASE_DRAINING)
-        return "stopping: waiting for running trials";
-    if (engine->phase == PHASE_ENDING)
-        return "ending running trials";
-    if (engine_is_paused(engine))
-        return engine->live_count > 0
-                   ? "paused: running trials may end; no other starts"
-                   : "paused";
-    if (engine->phase == PHASE_WAITING || engine_is_held(engine))
-        return engine->hold_text;
-    if (engine->committed_count > 0 && engine->live_count == 0)
-        return "waiting for a free slot";
-    if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->waiting))
-        return "waiting for a retry's time";
-    return engine->executor_note;
-}
-
-static const char *hint(const struct engine *engine)
-{
-    if (engine->phase == PHASE_DRAINING)
-        return "Ctrl-C ends them";
-    return engine->phase == PHASE_ENDING ? "Ctrl-C kills them" : "";
-}
-
-void engine_status_fill(struct engine *engine, struct engine_status *status)
-{
-    *status = (struct engine_status){
-        .tally = &engine->tally,
-        .steps = engine_steps_status(engine),
-        .running = engine->running_count,
-        .queued = engine->queued_count,
-        .paused = engine->paused_trials,
-        .budget_trials = engine->experiment->budget.trials,
-        .elapsed_ms = engine_elapsed_ms(engine),
-        .parallel = engine->parallel,
-        .method =
-            engine->strategy != NULL ? strategy_method(engine->strategy) : "",
-        .method_reason =
-            engine->strategy != NULL ? strategy_reason(engine->strategy) : "",
-        .note = note(engine),
-        .hint = hint(engine),
-        .is_paused = engine_is_paused(engine),
-    };
-}
-
-void engine_check_budget(struct engine *engine)
-{
-    const struct experiment *experiment = engine->experiment;
-    enum budget_verdict verdict;
-
-    if (engine->phase != PHASE_RUNNING || engine->is_beyond_budget)
-        return;
-    if (engine->convergence != NULL)
-        engine->tally.has_converged = convergence_reached(engine->convergence);
-    verdict = budget_check(&experiment->budget, experiment->objectives,
-                           &engine->tally, engine_elapsed_ms(engine));
-    if (budget_verdict_ends_all(verdict))
-        engine_use_up_budget(engine, verdict);
-    else if (engine->steps == NULL &&
-             budget_is_hopeless(&engine->tally, engine->launch_errors))
-        engine_finish_hopeless(engine);
-}
-
-/* As long as nothing is started, nothing is asked for either: whether there
- * is more to try, or a trial that rests may go on, is then not known, but for
- * the budget. */
-static bool may_have_more(const struct engine *engine)
-{
-    int64_t trials = engine->experiment->budget.trials;
-
-    return engine_is_held(engine) && !engine->exhausted &&
-           (trials == 0 || engine->tally.suggested < trials ||
-            engine->paused_trials > 0);
-}
-
-static bool is_over(const struct engine *engine)
-{
-    if (engine_active(engine) > 0 || !TAILQ_EMPTY(&engine->settled) ||
-        engine->has_more_to_dispatch)
-        return false;
-    return engine->phase != PHASE_RUNNING ||
-           (!may_have_more(engine) && TAILQ_EMPTY(&engine->ready) &&
-            TAILQ_EMPTY(&engine->waiting));
-}
-
-/* What the run's end makes of trials that rest and of steps that have not come
- * to theirs; not their user's stop. Some of them a turn; false when there are
- * no more. */
-static bool close_rest(struct engine *engine)
-{
-    if (engine->wish == WISH_INTERRUPT)
-        return false;
-    if (engine->steps != NULL)
-        return engine_steps_close(engine);
-    if (engine->paused_trials == 0)
-        return false;
-    engine_schedule_close(engine);
-    return engine->paused_trials > 0;
-}
 
 static void on_executor_gone(void *user)
 {
@@ -143,7 +57,7 @@ static void on_executor_gone(void *user)
 
 static void close_session(struct engine *engine)
 {
-    engine->phase = PHASE_CLOSING;
+    engine->wind_up.phase = PHASE_CLOSING;
     uv_close((uv_handle_t *)&engine->step, NULL);
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
@@ -166,17 +80,7 @@ static void close_loop(struct engine *engine)
     uv_loop_close(&engine->loop);
 }
 
-/* A commit is due when a slot waits for it, when it has gathered long enough,
- * or when nothing else will happen. */
-static bool commit_is_due(const struct engine *engine)
-{
-    if (!store_in_transaction(engine->store))
-        return false;
-    return (engine->prepared_count > 0 &&
-            engine->live_count < engine->parallel) ||
-           clock_monotonic_ms() - engine->begun_ms >= COMMIT_AFTER_MS ||
-           engine_active(engine) == 0;
-}
+/* ---- turns ---- */
 
 static void on_wake(uv_timer_t *handle)
 {
@@ -185,42 +89,12 @@ static void on_wake(uv_timer_t *handle)
 
 static void set_wake(struct engine *engine)
 {
-    const struct budget *budget = &engine->experiment->budget;
-    int64_t now_ms = clock_monotonic_ms();
-    int64_t wait_ms = INT64_MAX;
-    const struct trial *first = TAILQ_FIRST(&engine->waiting);
+    int64_t wait_ms = engine_wake_ms(engine);
 
-    if (engine->has_more_to_dispatch)
-        wait_ms = 0;
-    if (engine_is_held(engine) && !engine_is_paused(engine))
-        wait_ms = engine->held_until_ms - now_ms;
-    if (store_in_transaction(engine->store) &&
-        engine->begun_ms + COMMIT_AFTER_MS - now_ms < wait_ms)
-        wait_ms = engine->begun_ms + COMMIT_AFTER_MS - now_ms;
-    if (first != NULL && first->due_ms - now_ms < wait_ms)
-        wait_ms = first->due_ms - now_ms;
-    if (engine->phase == PHASE_RUNNING && budget->time_ms > 0 &&
-        !engine_is_paused(engine) && !engine->is_beyond_budget &&
-        budget->time_ms - engine_elapsed_ms(engine) < wait_ms)
-        wait_ms = budget->time_ms - engine_elapsed_ms(engine);
     if (wait_ms == INT64_MAX)
         uv_timer_stop(&engine->wake);
     else
-        uv_timer_start(&engine->wake, on_wake,
-                       (uint64_t)(wait_ms > 0 ? wait_ms : 0), 0);
-}
-
-bool engine_commit_now(struct engine *engine)
-{
-    if (!engine_commit(engine))
-        return false;
-    engine_report_settled(engine);
-    engine_schedule_enforce(engine);
-    if (engine->notifier != NULL)
-        notifier_send(engine->notifier);
-    engine_check_budget(engine);
-    engine_submit(engine);
-    return true;
+        uv_timer_start(&engine->wake, on_wake, (uint64_t)wait_ms, 0);
 }
 
 static void on_step(uv_prepare_t *handle)
@@ -231,41 +105,34 @@ static void on_step(uv_prepare_t *handle)
     engine_check_budget(engine);
     engine_record_answers(engine);
     engine_dispatch(engine);
-    if (!engine->is_broken && commit_is_due(engine))
+    if (!engine->transaction.is_broken && engine_commit_is_due(engine))
         engine_commit_now(engine);
-    has_more = !engine->is_broken && is_over(engine) && close_rest(engine);
-    if (engine->is_broken ||
-        (!has_more && is_over(engine) && !store_in_transaction(engine->store)))
+    has_more = !engine->transaction.is_broken && engine_is_over(engine) &&
+               engine_close_rest(engine);
+    if (engine->transaction.is_broken || (!has_more && engine_is_over(engine) &&
+                                          !store_in_transaction(engine->store)))
         close_session(engine);
     else
         set_wake(engine);
-    if (engine->phase != PHASE_CLOSING)
-        engine_log_turn(engine);
-}
-
-static void on_busy(uv_idle_t *handle)
-{
-    if (!engine_read_on(handle->data))
-        uv_idle_stop(handle);
-}
-
-void engine_keep_reading(struct engine *engine)
-{
-    uv_idle_start(&engine->busy, on_busy);
+    if (engine->wind_up.phase == PHASE_CLOSING)
+        return;
+    if (engine_has_more(engine))
+        engine_keep_reading(engine);
+    engine_log_turn(engine);
 }
 
 static void on_watch(uv_timer_t *handle)
 {
     struct engine *engine = handle->data;
-    int64_t slices = 1 + engine->live_count / SLICE_MIN;
+    int64_t slices = 1 + engine->queues.live_count / SLICE_MIN;
 
     if (slices > SLICES_MAX)
         slices = SLICES_MAX;
     uv_timer_set_repeat(handle, (uint64_t)(READ_EVERY_MS / slices));
-    if (engine_read_trials(engine, engine->live_count / slices + 1))
+    if (engine_read_trials(engine, engine->queues.live_count / slices + 1))
         engine_keep_reading(engine);
     engine_look_at_nodes(engine);
-    engine_tell_status(engine);
+    engine_report_status(engine);
 }
 
 /* ---- life ---- */
@@ -374,9 +241,10 @@ static void engine_init(struct engine *engine, struct run *run,
     engine->store = run->store;
     engine->experiment = run->experiment;
     engine->parallel = engine_find_parallel(run);
-    engine->mean_attempt_ms = NAN;
-    engine->started_ms = clock_monotonic_ms();
-    engine->clock_gap_ms = clock_wall_ms() - engine->started_ms;
+    engine->clocks.mean_attempt_ms = NAN;
+    engine->clocks.started_ms = clock_monotonic_ms();
+    engine->transaction.clock_gap_ms =
+        clock_wall_ms() - engine->clocks.started_ms;
     engine->program_path =
         mem_printf("%s:%s", programs, path != NULL ? path : "/usr/bin:/bin");
     engine->site = (struct launch_site){
@@ -386,43 +254,14 @@ static void engine_init(struct engine *engine, struct run *run,
         .environment = environ,
     };
     tally_init(&engine->tally, run->experiment->budget.improvement);
-    TAILQ_INIT(&engine->ready);
-    TAILQ_INIT(&engine->lined_up);
-    TAILQ_INIT(&engine->asked);
-    TAILQ_INIT(&engine->waiting);
-    TAILQ_INIT(&engine->prepared);
-    TAILQ_INIT(&engine->committed);
-    TAILQ_INIT(&engine->live);
-    TAILQ_INIT(&engine->settled);
+    engine_init_queues(engine);
     engine_log_begin(engine);
     free(programs);
 }
 
-static void clear_list(struct trial_list *list)
-{
-    struct trial *trial;
-
-    while ((trial = TAILQ_FIRST(list)) != NULL) {
-        TAILQ_REMOVE(list, trial, link);
-        trial_destroy(trial);
-    }
-}
-
 static void engine_clear(struct engine *engine)
 {
-    struct trial *trial;
-
-    while ((trial = TAILQ_FIRST(&engine->live)) != NULL) {
-        engine_untrack_live(engine, trial);
-        trial_destroy(trial);
-    }
-    clear_list(&engine->ready);
-    clear_list(&engine->lined_up);
-    clear_list(&engine->asked);
-    clear_list(&engine->waiting);
-    clear_list(&engine->prepared);
-    clear_list(&engine->committed);
-    clear_list(&engine->settled);
+    engine_clear_queues(engine);
     strategy_destroy(engine->strategy);
     steps_destroy(engine->steps);
     takeover_destroy(engine->takeover);
@@ -460,8 +299,8 @@ static int begin_paused(struct engine *engine, struct err *err)
     if (below_is_paused(engine->store, engine->run->id, &is_paused, err) != 0)
         return -1;
     if (is_paused && !engine_pause(engine, false))
-        *err = engine->broken;
-    return engine->is_broken ? -1 : 0;
+        *err = engine->transaction.broken;
+    return engine->transaction.is_broken ? -1 : 0;
 }
 
 /* Everything up to the first turn of the loop. */
@@ -519,13 +358,13 @@ static void explain_end(struct engine *engine)
     if (result->verdict != BUDGET_GO_ON)
         return;
     result->verdict = BUDGET_TRIALS;
-    if (engine->exhausted) {
+    if (engine->wind_up.is_exhausted) {
         reason = BUDGET_ALL_TRIED;
     } else if (engine->scheduler == NULL ||
                (budget->trials > 0 &&
                 engine->tally.suggested >= budget->trials)) {
         reason = budget_verdict_text(BUDGET_TRIALS);
-    } else if (engine->lacks_resource) {
+    } else if (engine->wind_up.lacks_resource) {
         result->verdict = BUDGET_RESOURCE;
         reason = budget_verdict_text(BUDGET_RESOURCE);
     }
@@ -554,9 +393,9 @@ static int conclude(struct engine *engine, struct err *err)
     struct engine_result *result = engine->result;
 
     result->tally = engine->tally;
-    if (engine->is_broken) {
+    if (engine->transaction.is_broken) {
         store_rollback(engine->store);
-        *err = engine->broken;
+        *err = engine->transaction.broken;
         return -1;
     }
     if (result->state == RUN_SUCCEEDED && engine->steps != NULL)
@@ -577,7 +416,7 @@ static int run_session(struct engine *engine, bool stop_at_once,
     open_session(engine);
     if (prepare_run(engine, stop_at_once, err) != 0)
         engine_break(engine, err);
-    if (engine->is_broken)
+    if (engine->transaction.is_broken)
         close_session(engine);
     uv_run(&engine->loop, UV_RUN_DEFAULT);
     status = conclude(engine, err);
@@ -586,6 +425,33 @@ static int run_session(struct engine *engine, bool stop_at_once,
     else
         engine_deliver(engine);
     return status;
+}
+
+/* ---- again ---- */
+
+enum { AGAIN_TICK_MS = 500 };
+
+static void on_again(uv_timer_t *handle)
+{
+    struct engine *engine = handle->data;
+
+    engine_report_status(engine);
+    if (!engine_lacks_room(engine))
+        uv_timer_stop(handle);
+}
+
+/* What broke the session was of the kind that may pass: waits a while. False
+ * when the user would not. */
+static bool wait_to_begin_again(struct engine *engine)
+{
+    if (!err_may_pass(&engine->transaction.broken) || engine->signals > 0 ||
+        (engine->strategy == NULL && engine->steps == NULL))
+        return false;
+    engine_hold_again(engine, engine->transaction.broken.text);
+    engine->wind_up.phase = PHASE_WAITING;
+    uv_timer_start(&engine->again, on_again, 0, AGAIN_TICK_MS);
+    uv_run(&engine->loop, UV_RUN_DEFAULT);
+    return engine->signals == 0;
 }
 
 int engine_run(struct run *run, const struct engine_events *events,
@@ -601,8 +467,7 @@ int engine_run(struct run *run, const struct engine_events *events,
         memset(engine, 0, offsetof(struct engine, loop));
         engine_init(engine, run, events, result);
         status = run_session(engine, stop_at_once, err);
-        goes_on =
-            status != 0 && !stop_at_once && engine_wait_to_begin_again(engine);
+        goes_on = status != 0 && !stop_at_once && wait_to_begin_again(engine);
         if (!goes_on)
             engine_close_control(engine);
         engine_clear(engine);

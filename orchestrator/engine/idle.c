@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine/engine_impl.h"
+#include "orchestrator/engine/idle.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +9,10 @@
 #include "base/compiler.h"
 #include "executors/machine/slots.h"
 #include "executors/machine/slots_census.h"
+#include "orchestrator/engine/flow_idle.h"
+#include "orchestrator/engine/pause.h"
+#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/shortage.h"
 
 /*
  * Why the engine starts nothing now. At the end of a turn the first reason of
@@ -38,8 +42,8 @@ static void add_job(const struct trial *trial, int count, struct buf *out)
 static bool is_ending(const struct engine *engine, int64_t *about,
                       struct buf *out)
 {
-    *about = engine->phase;
-    if (engine->phase == PHASE_RUNNING)
+    *about = engine->wind_up.phase;
+    if (engine->wind_up.phase == PHASE_RUNNING)
         return false;
     buf_printf(out, "the run is ending: %s", engine->result->reason);
     return true;
@@ -58,11 +62,11 @@ static bool is_paused(const struct engine *engine, int64_t *about,
 static bool is_short(const struct engine *engine, int64_t *about,
                      struct buf *out)
 {
-    *about = engine->held_until_ms;
+    *about = engine->shortage.until_ms;
     if (!engine_is_held(engine))
         return false;
-    buf_printf(out, "%s; next try in %" PRId64 " ms", engine->hold_text,
-               engine->held_until_ms - clock_monotonic_ms());
+    buf_printf(out, "%s; next try in %" PRId64 " ms", engine->shortage.text,
+               engine->shortage.until_ms - clock_monotonic_ms());
     return true;
 }
 
@@ -93,7 +97,7 @@ static void add_live(const struct engine *engine, enum job_state state,
     struct buf jobs = BUF_INIT;
     int count = 0;
 
-    TAILQ_FOREACH(trial, &engine->live, link)
+    TAILQ_FOREACH(trial, &engine->queues.live, link)
     {
         if (trial->state == state && trial->is_queued == is_queued)
             add_job(trial, count++, &jobs);
@@ -105,7 +109,8 @@ static void add_live(const struct engine *engine, enum job_state state,
 
 static int64_t count_unstarted(const struct engine *engine)
 {
-    return engine->live_count - engine->running_count - engine->queued_count;
+    return engine->queues.live_count - engine->queues.running_count -
+           engine->queues.queued_count;
 }
 
 /* What was handed over waits there for the slots of other runs. */
@@ -145,7 +150,7 @@ static void add_holders(const struct engine *engine, const struct trial *trial,
     struct buf jobs = BUF_INIT;
     int count = 0;
 
-    TAILQ_FOREACH(live, &engine->live, link)
+    TAILQ_FOREACH(live, &engine->queues.live, link)
     {
         if (live->executor == trial->executor && holds(live, trial, spec))
             add_job(live, count++, &jobs);
@@ -179,7 +184,7 @@ static void add_lacks(const struct trial *trial,
 static bool is_refused(const struct engine *engine, int64_t *about,
                        struct buf *out)
 {
-    const struct trial *trial = TAILQ_FIRST(&engine->committed);
+    const struct trial *trial = TAILQ_FIRST(&engine->queues.committed);
     const struct attempt_spec *spec;
 
     if (trial == NULL)
@@ -204,9 +209,11 @@ static bool is_refused(const struct engine *engine, int64_t *about,
 static bool is_full(const struct engine *engine, int64_t *about,
                     struct buf *out)
 {
-    if (engine_active(engine) < engine->parallel || engine->asked_count > 0)
+    if (engine_active(engine) < engine->parallel ||
+        engine->queues.asked_count > 0)
         return false;
-    *about = (engine->running_count > 0) + 2 * (engine->queued_count > 0) +
+    *about = (engine->queues.running_count > 0) +
+             2 * (engine->queues.queued_count > 0) +
              4 * (count_unstarted(engine) > 0);
     buf_printf(out, "parallel=%" PRId64 " is reached", engine->parallel);
     add_live(engine, JOB_RUNNING, false, "running", out);
@@ -218,19 +225,19 @@ static bool is_full(const struct engine *engine, int64_t *about,
 static bool is_asking(const struct engine *engine, int64_t *about,
                       struct buf *out)
 {
-    *about = engine->asked_count;
-    if (engine->asked_count == 0)
+    *about = engine->queues.asked_count;
+    if (engine->queues.asked_count == 0)
         return false;
     buf_printf(out,
                "waiting for the cache or for shares of files: jobs=%" PRId64,
-               engine->asked_count);
+               engine->queues.asked_count);
     return true;
 }
 
 static bool is_retrying(const struct engine *engine, int64_t *about,
                         struct buf *out)
 {
-    const struct trial *trial = TAILQ_FIRST(&engine->waiting);
+    const struct trial *trial = TAILQ_FIRST(&engine->queues.waiting);
 
     if (trial == NULL || engine_active(engine) > 0)
         return false;
@@ -248,7 +255,7 @@ static bool is_used_up(const struct engine *engine, int64_t *about,
 
     *about = trials;
     if (engine->strategy == NULL || trials == 0 ||
-        engine->tally.suggested < trials || engine->paused_trials > 0)
+        engine->tally.suggested < trials || engine->queues.paused_trials > 0)
         return false;
     buf_printf(out,
                "the budget is used up by pending trials: budget.trials=%" PRId64
@@ -260,10 +267,10 @@ static bool is_used_up(const struct engine *engine, int64_t *about,
 static bool is_exhausted(const struct engine *engine, int64_t *about,
                          struct buf *out)
 {
-    *about = engine->is_beyond_budget;
-    if (!engine->exhausted)
+    *about = engine->wind_up.is_beyond_budget;
+    if (!engine->wind_up.is_exhausted)
         return false;
-    buf_add_string(out, engine->is_beyond_budget
+    buf_add_string(out, engine->wind_up.is_beyond_budget
                             ? "the budget is used up: only retried jobs run"
                             : "the search has no more settings to suggest");
     return true;
@@ -272,17 +279,17 @@ static bool is_exhausted(const struct engine *engine, int64_t *about,
 static bool is_scheduled(const struct engine *engine, int64_t *about,
                          struct buf *out)
 {
-    *about = engine->lacks_resource;
+    *about = engine->wind_up.lacks_resource;
     if (engine->scheduler == NULL)
         return false;
-    if (engine->lacks_resource)
+    if (engine->wind_up.lacks_resource)
         buf_add_string(out, "the rest of budget.resource is too little for "
                             "the next step of the schedule");
     else
         buf_printf(out,
                    "the schedule waits for results: active=%" PRId64
                    " paused=%" PRId64,
-                   engine->live_count, engine->paused_trials);
+                   engine->queues.live_count, engine->queues.paused_trials);
     return true;
 }
 
@@ -300,14 +307,15 @@ static bool goes_on(const struct engine *engine)
 {
     const struct trial *trial;
 
-    if (engine->phase != PHASE_RUNNING || engine_is_held(engine))
+    if (engine->wind_up.phase != PHASE_RUNNING || engine_is_held(engine))
         return false;
-    if (engine->has_more_to_dispatch || engine->prepared_count > 0)
+    if (engine->queues.has_more_to_dispatch ||
+        engine->queues.prepared_count > 0)
         return true;
     if (engine_active(engine) < engine->parallel &&
-        !TAILQ_EMPTY(&engine->ready))
+        !TAILQ_EMPTY(&engine->queues.ready))
         return true;
-    TAILQ_FOREACH(trial, &engine->settled, link)
+    TAILQ_FOREACH(trial, &engine->queues.settled, link)
     {
         if (trial->state == JOB_READY)
             return true;
@@ -315,7 +323,7 @@ static bool goes_on(const struct engine *engine)
     return false;
 }
 
-void engine_log_idle(struct engine *engine)
+static void log_idle(struct engine *engine)
 {
     struct buf text = BUF_INIT;
     int64_t about = 0;
@@ -333,4 +341,44 @@ void engine_log_idle(struct engine *engine)
             buf_text(&text));
     }
     buf_clear(&text);
+}
+
+/* ---- turns ---- */
+
+static int64_t count_list(const struct trial_list *list)
+{
+    const struct trial *trial;
+    int64_t count = 0;
+
+    TAILQ_FOREACH(trial, list, link)
+    {
+        count++;
+    }
+    return count;
+}
+
+void engine_log_turn(struct engine *engine)
+{
+    struct buf text = BUF_INIT;
+
+    if (!log_has(engine->log, LOG_ENGINE, LOG_DEBUG))
+        return;
+    buf_printf(&text,
+               "turn suggested=%" PRId64 " ready=%" PRId64 " asked=%" PRId64
+               " prepared=%" PRId64 " refused=%" PRId64 " live=%" PRId64
+               " running=%" PRId64 " queued=%" PRId64 " retrying=%" PRId64
+               " paused=%" PRId64 " ended=%" PRId64,
+               engine->tally.suggested, count_list(&engine->queues.ready),
+               engine->queues.asked_count, engine->queues.prepared_count,
+               engine->queues.committed_count, engine->queues.live_count,
+               engine->queues.running_count, engine->queues.queued_count,
+               count_list(&engine->queues.waiting),
+               engine->queues.paused_trials, tally_ended(&engine->tally));
+    if (strcmp(buf_text(&text), engine->last_turn) != 0) {
+        snprintf(engine->last_turn, sizeof(engine->last_turn), "%s",
+                 buf_text(&text));
+        LOG(engine->log, LOG_ENGINE, LOG_DEBUG, 0, "%s", buf_text(&text));
+    }
+    buf_clear(&text);
+    log_idle(engine);
 }

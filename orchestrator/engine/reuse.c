@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine/engine_impl.h"
+#include "orchestrator/engine/reuse.h"
 
 #include <string.h>
+
+#include "orchestrator/engine/tally.h"
+#include "orchestrator/engine/transaction.h"
 
 /* A trial whose setting has a result already takes it over, without an attempt
  * of its own. */
 
-struct source {
+struct copied {
     const struct experiment *experiment;
     struct trial *trial;
 };
 
 static int copy_results(void *user, const struct trial_row *row)
 {
-    struct source *source = user;
+    struct copied *source = user;
     struct trial *trial = source->trial;
 
     for (size_t i = 0; i < source->experiment->objective_count; i++) {
@@ -31,7 +34,7 @@ static int copy_results(void *user, const struct trial_row *row)
 
 bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as)
 {
-    struct source source = {engine->experiment, trial};
+    struct copied source = {engine->experiment, trial};
     struct trial_query query = {.run = engine->run->id, .number = same_as};
     struct err err;
 
@@ -45,6 +48,6 @@ bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as)
         return false;
     trial->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
     engine_account_ended(engine, trial, false);
-    TAILQ_INSERT_TAIL(&engine->settled, trial, link);
+    TAILQ_INSERT_TAIL(&engine->queues.settled, trial, link);
     return true;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine/engine_impl.h"
+#include "orchestrator/engine/suggest.h"
 
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "orchestrator/engine/log.h"
+#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/reuse.h"
+#include "orchestrator/engine/transaction.h"
 #include "orchestrator/search/reason.h"
+#include "strategies/gp/convergence.h"
 
-/* New trials: what the strategy suggests, or the schedule derives from another
- * trial, becomes a row of the record and a trial in memory. */
+/* What the strategy suggests, or the schedule derives from another trial,
+ * becomes a row of the record and a trial in memory. */
 
 /* After so many settings in a row that were tried before, there is nothing new
  * to be had from the strategy. */
@@ -39,7 +44,7 @@ static bool add_job(struct engine *engine, struct trial *trial,
         .number = trial->number,
         .state = job_state_names[trial->state],
         .cursor = suggestion->cursor,
-        .seen = engine->told_count,
+        .seen = engine->transaction.told_count,
         .reason = reason,
         .same_as = (int64_t)suggestion->same_as,
         .bracket = trial->bracket,
@@ -73,11 +78,11 @@ static bool admit(struct engine *engine, struct trial *trial, int64_t same_as)
         convergence_ask(engine->convergence, (uint64_t)trial->number,
                         trial->point);
     if (same_as == 0) {
-        engine->reused_in_row = 0;
-        TAILQ_INSERT_TAIL(&engine->ready, trial, link);
+        engine->wind_up.reused_in_row = 0;
+        TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
         return true;
     }
-    engine->reused_in_row++;
+    engine->wind_up.reused_in_row++;
     if (engine_reuse(engine, trial, same_as))
         return true;
     trial_destroy(trial);
@@ -88,8 +93,9 @@ bool engine_may_suggest(struct engine *engine)
 {
     int64_t trials = engine->experiment->budget.trials;
 
-    engine->exhausted |= engine->reused_in_row >= MAX_REUSED_IN_ROW;
-    return !engine->exhausted &&
+    engine->wind_up.is_exhausted |=
+        engine->wind_up.reused_in_row >= MAX_REUSED_IN_ROW;
+    return !engine->wind_up.is_exhausted &&
            (trials == 0 || engine->tally.suggested < trials);
 }
 
@@ -120,8 +126,9 @@ static void assign(struct engine *engine, struct trial *trial,
     scheduler_assign(engine->scheduler, (uint64_t)trial->number, assignment);
 }
 
-bool engine_suggest(struct engine *engine, const struct assignment *assignment,
-                    const struct value *parent)
+struct trial *engine_suggest(struct engine *engine,
+                             const struct assignment *assignment,
+                             const struct value *parent)
 {
     struct trial *trial;
     struct suggestion suggestion;
@@ -129,18 +136,19 @@ bool engine_suggest(struct engine *engine, const struct assignment *assignment,
     enum ask_result result;
 
     if (!engine_may_suggest(engine))
-        return false;
+        return NULL;
     trial = engine_create_trial(engine, engine->tally.suggested + 1);
     result = choose(engine, trial, parent, &suggestion, &err);
     if (result == ASK_OK) {
         if (assignment != NULL)
             assign(engine, trial, assignment);
         if (add_job(engine, trial, &suggestion))
-            return admit(engine, trial, (int64_t)suggestion.same_as);
+            return admit(engine, trial, (int64_t)suggestion.same_as) ? trial
+                                                                     : NULL;
     }
     if (result == ASK_ERROR)
         engine_break(engine, &err);
-    engine->exhausted = result == ASK_EXHAUSTED;
+    engine->wind_up.is_exhausted = result == ASK_EXHAUSTED;
     trial_destroy(trial);
-    return false;
+    return NULL;
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/report.h"
+
+#include <stdlib.h>
+
+#include "orchestrator/engine/flow_status.h"
+#include "orchestrator/engine/live.h"
+#include "orchestrator/engine/pause.h"
+#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/shortage.h"
+#include "orchestrator/spec/outcome.h"
+
+static const char *note(const struct engine *engine)
+{
+    if (engine->wind_up.phase == PHASE_DRAINING)
+        return "stopping: waiting for running trials";
+    if (engine->wind_up.phase == PHASE_ENDING)
+        return "ending running trials";
+    if (engine_is_paused(engine))
+        return engine->queues.live_count > 0
+                   ? "paused: running trials may end; no other starts"
+                   : "paused";
+    if (engine->wind_up.phase == PHASE_WAITING || engine_is_held(engine))
+        return engine->shortage.text;
+    if (engine->queues.committed_count > 0 && engine->queues.live_count == 0)
+        return "waiting for a free slot";
+    if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->queues.waiting))
+        return "waiting for a retry's time";
+    return engine->executor_note;
+}
+
+static const char *hint(const struct engine *engine)
+{
+    if (engine->wind_up.phase == PHASE_DRAINING)
+        return "Ctrl-C ends them";
+    return engine->wind_up.phase == PHASE_ENDING ? "Ctrl-C kills them" : "";
+}
+
+void engine_status_fill(struct engine *engine, struct engine_status *status)
+{
+    *status = (struct engine_status){
+        .tally = &engine->tally,
+        .steps = engine_steps_status(engine),
+        .running = engine->queues.running_count,
+        .queued = engine->queues.queued_count,
+        .paused = engine->queues.paused_trials,
+        .budget_trials = engine->experiment->budget.trials,
+        .elapsed_ms = engine_elapsed_ms(engine),
+        .parallel = engine->parallel,
+        .method =
+            engine->strategy != NULL ? strategy_method(engine->strategy) : "",
+        .method_reason =
+            engine->strategy != NULL ? strategy_reason(engine->strategy) : "",
+        .note = note(engine),
+        .hint = hint(engine),
+        .is_paused = engine_is_paused(engine),
+    };
+}
+
+void engine_report_status(struct engine *engine)
+{
+    struct engine_status status;
+
+    engine_status_fill(engine, &status);
+    engine->events->tick(engine->events->user, &status);
+    if (control_has_subscribers(engine->control))
+        control_publish(engine->control, live_from_status(&status));
+}
+
+static void show_trial(struct engine *engine, const struct engine_trial *trial)
+{
+    struct engine_status status;
+
+    engine_status_fill(engine, &status);
+    engine->events->trial_ended(engine->events->user, trial, &status);
+    if (!control_has_subscribers(engine->control))
+        return;
+    /* what is said of a trial is said next to how the run then stands */
+    control_publish(engine->control, live_from_status(&status));
+    control_publish(engine->control,
+                    live_from_trial(engine->experiment, trial));
+}
+
+/* values[objective_count] are the trial's. */
+static struct engine_trial describe(const struct engine *engine,
+                                    const struct trial *trial,
+                                    const double *values)
+{
+    const struct experiment *experiment = engine->experiment;
+    const struct attempt_exit *end = &trial->end;
+    const struct step *step =
+        trial->step >= 0 ? &engine->run->workflow->steps[trial->step] : NULL;
+
+    return (struct engine_trial){
+        .number = trial->number,
+        .step = step != NULL ? step->name : NULL,
+        .copy = step != NULL && (step->axis_count > 0 || step->copies > 1)
+                    ? trial->copy
+                    : -1,
+        .round = trial->round,
+        .state = job_state_names[trial->state],
+        .cause = trial->attempt_number > 0 || trial->step < 0
+                     ? attempt_cause_names[end->cause]
+                     : NULL,
+        .text = end->text,
+        .values = values,
+        .outcomes = trial->outcomes,
+        .point = trial->point,
+        .resource = trial->reached > 0 ? trial->reached : trial->paused_at,
+        .duration_ms =
+            end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
+        .is_best = trial->is_new_best,
+        .is_feasible =
+            outcome_violation(experiment->outcomes, experiment->outcome_count,
+                              trial->outcomes) <= 0.0,
+        .will_retry = trial->state == JOB_WAITING,
+    };
+}
+
+void engine_report_trial(struct engine *engine, const struct trial *trial)
+{
+    double *values = trial_objectives(trial, engine->experiment);
+    struct engine_trial told = describe(engine, trial, values);
+
+    show_trial(engine, &told);
+    free(values);
+}
+
+void engine_report_promoted(struct engine *engine, struct trial *trial)
+{
+    double *values = trial_objectives(trial, engine->experiment);
+    struct engine_trial told = describe(engine, trial, values);
+
+    told.state = job_event_names[EVENT_PROMOTED];
+    told.resource = trial->resource;
+    show_trial(engine, &told);
+    trial->is_promoted = false;
+    free(values);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/started.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/shortage.h"
+#include "orchestrator/engine/transaction.h"
+
+/* What is new of it: NULL where that is in the record. */
+static const char *new_handle(struct trial *trial, const char *handle)
+{
+    char text[TRIAL_HANDLE_MAX];
+
+    snprintf(text, sizeof(text), "%s", handle);
+    if (text[0] == '\0' || strcmp(text, trial->handle) == 0)
+        return NULL;
+    memcpy(trial->handle, text, sizeof(text));
+    return trial->handle;
+}
+
+void engine_on_queued(void *user, int64_t attempt, const char *handle)
+{
+    struct engine *engine = user;
+    struct trial *trial = engine_find_live(engine, attempt);
+    struct attempt_change change = {.run = engine->run->id,
+                                    .attempt = attempt,
+                                    .pid = -1,
+                                    .time_ms = clock_wall_ms()};
+    struct err err;
+
+    if (trial == NULL || trial->has_ended || trial->state != JOB_READY)
+        return;
+    change.job = trial->job;
+    change.handle = new_handle(trial, handle);
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number, "queued handle=%s",
+        handle);
+    engine->queues.queued_count += !trial->is_queued;
+    trial->is_queued = true;
+    if (change.handle != NULL && engine_begin(engine) &&
+        store_set_attempt_queued(engine->store, &change, &err) != 0)
+        engine_break(engine, &err);
+}
+
+void engine_on_started(void *user, int64_t attempt,
+                       const struct attempt_place *place)
+{
+    struct engine *engine = user;
+    struct trial *trial = engine_find_live(engine, attempt);
+    struct attempt_change change = {.run = engine->run->id,
+                                    .attempt = attempt,
+                                    .pid = place->pid,
+                                    .node = place->node[0] != '\0' ? place->node
+                                                                   : NULL,
+                                    .time_ms = clock_wall_ms()};
+    struct err err;
+
+    if (trial == NULL || trial->state != JOB_READY || !engine_begin(engine))
+        return;
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+        "claim read attempt=%" PRId64 " pid=%" PRId64 " node=%s handle=%s",
+        trial->attempt_number, place->pid, place->node, place->handle);
+    engine_end_hold(engine);
+    engine_dequeue(engine, trial);
+    trial->started_ms = change.time_ms;
+    change.job = trial->job;
+    change.handle = new_handle(trial, place->handle);
+    snprintf(trial->node, sizeof(trial->node), "%s", place->node);
+    if (store_set_attempt_running(engine->store, &change, &err) != 0)
+        engine_break(engine, &err);
+    else
+        engine_change_trial(engine, trial, EVENT_STARTED, NULL);
+}

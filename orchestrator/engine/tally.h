@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_ENGINE_TALLY_H
+#define SMTUNE_ORCHESTRATOR_ENGINE_TALLY_H
+
+#include "orchestrator/engine/state.h"
+#include "orchestrator/run/reopen.h"
+#include "orchestrator/search/told.h"
+
+/* What the end of a job means to the tally, and what the search learns of it.
+ */
+
+/* Puts a trial that is over into the tally; tells the strategy and the schedule
+ * of it, or of what else there is, in its place. Whether it is the new best.
+ * verdict is as told_tell()'s. */
+bool engine_account(struct engine *engine, const struct told_item *item,
+                    struct verdict *verdict);
+/* The same for a job that has just come to its end. */
+void engine_account_ended(struct engine *engine, struct trial *trial,
+                          bool was_paused);
+/* Takes one that has been put back out of the tally; the strategy learns of it
+ * when it has come to another end. -1 where the record cannot be read. */
+int engine_account_reopened(struct engine *engine,
+                            const struct reopening *reopening, struct err *err);
+
+#endif
