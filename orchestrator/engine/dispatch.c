@@ -6,19 +6,18 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "orchestrator/engine/cache.h"
-#include "orchestrator/engine/chain.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/schedule_follow.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/source.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/share.h"
-#include "orchestrator/engine/shortage.h"
-#include "orchestrator/engine/source_flow.h"
-#include "orchestrator/engine/source_schedule.h"
-#include "orchestrator/engine/suggest.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/engine/turn.h"
-#include "orchestrator/job/launch_trial.h"
+
+/*
+ * How many attempts there are at once, and which job is next: a ready one, else
+ * what the source begins (core/source.h). A job is prepared in the open
+ * transaction; it starts after the commit (submit.c).
+ */
 
 /* With trials of a millisecond, attempts are prepared this far ahead, so that
  * neither a commit nor the way between processes is ever waited for. */
@@ -35,9 +34,7 @@ static int64_t wanted(const struct engine *engine)
 {
     double ahead;
 
-    if (engine->scheduler != NULL ||
-        (engine->strategy != NULL && strategy_learns(engine->strategy)) ||
-        engine->queues.adopted_count > 0 ||
+    if (!engine->looks_ahead || engine->queues.adopted_count > 0 ||
         isnan(engine->clocks.mean_attempt_ms))
         return engine->parallel;
     ahead = floor(AHEAD_MS / (engine->clocks.mean_attempt_ms + 0.5));
@@ -56,17 +53,6 @@ static void wake_due(struct engine *engine)
         TAILQ_REMOVE(&engine->queues.waiting, trial, link);
         TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
     }
-}
-
-/* A trial goes into the ready list, or what the schedule wants first is done;
- * false when there is nothing to be had. */
-static bool begin_next(struct engine *engine)
-{
-    if (engine->steps != NULL)
-        return engine_steps_next(engine);
-    return engine->scheduler != NULL
-               ? engine_schedule_next(engine)
-               : engine_suggest(engine, NULL, NULL) != NULL;
 }
 
 static bool add_attempt(struct engine *engine, struct trial *trial)
@@ -96,42 +82,17 @@ static bool add_attempt(struct engine *engine, struct trial *trial)
     return added;
 }
 
-/* NULL where it cannot be started; the next attempt's files are shared out
- * anew. */
-static struct launch *make_launch(struct engine *engine, struct trial *trial,
-                                  struct err *err)
-{
-    struct launch *launch = NULL;
-
-    if (trial->unshared != NULL)
-        *err = *trial->unshared;
-    else if (engine->steps != NULL)
-        launch = steps_launch(engine->steps, &engine->site, trial, err);
-    else
-        launch = launch_trial(&engine->site, engine->experiment, trial, err);
-    free(trial->unshared);
-    trial->unshared = NULL;
-    trial->is_shared = false;
-    return launch;
-}
-
-/* A ready trial gets an attempt, in the open transaction; but where another
- * one's result may do, that is looked for first, and where it has a share of
- * files, that is made first. */
+/* A ready trial gets an attempt, in the open transaction, unless it waits for
+ * something else first. */
 static bool prepare(struct engine *engine, struct trial *trial)
 {
     struct err err;
 
-    if (engine_cache_ask(engine, trial) || engine_share_out(engine, trial))
+    if (!engine->source->begin_attempt(engine, trial))
         return true;
-    engine_schedule_begin(engine, trial);
     if (!add_attempt(engine, trial))
         return false;
-    trial->launch = make_launch(engine, trial, &err);
-    if (trial->launch != NULL && !engine_add_reserves(engine, trial, &err)) {
-        launch_destroy(trial->launch);
-        trial->launch = NULL;
-    }
+    trial->launch = engine->source->launch(engine, trial, &err);
     if (trial->launch == NULL && err.kind == ERR_FAILED) {
         engine_break(engine, &err);
         return false;
@@ -160,14 +121,6 @@ static int64_t count_returning(const struct engine *engine)
     return count;
 }
 
-/* Nothing is to be had. Where that does not hang on results, nothing will be:
- * folders are better removed while the last trials run than after them. */
-static void end_spare(struct engine *engine)
-{
-    if (engine->steps == NULL && engine->scheduler == NULL)
-        workspaces_remove_spare(engine->workspaces);
-}
-
 void engine_dispatch(struct engine *engine)
 {
     int64_t returning = count_returning(engine);
@@ -181,10 +134,9 @@ void engine_dispatch(struct engine *engine)
            engine_active(engine) + returning < wanted(engine)) {
         struct trial *first = TAILQ_FIRST(&engine->queues.ready);
 
-        if (!(first != NULL ? prepare(engine, first) : begin_next(engine))) {
-            end_spare(engine);
+        if (!(first != NULL ? prepare(engine, first)
+                            : engine->source->next(engine)))
             return;
-        }
         engine_check_budget(engine); /* a step of the schedule is a result */
         engine->queues.has_more_to_dispatch = clock_monotonic_ms() >= until_ms;
         if (engine->queues.has_more_to_dispatch)

@@ -5,11 +5,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "orchestrator/engine/cache.h"
-#include "orchestrator/engine/requeue.h"
+#include "orchestrator/engine/core/source.h"
+#include "orchestrator/engine/core/tally.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/tally.h"
-#include "orchestrator/engine/transaction.h"
 
 /*
  * Draining: nothing new starts. Ending: what runs is ended, too. The wish says
@@ -38,8 +37,7 @@ static void end_list(struct engine *engine, struct trial_list *list)
 
 void engine_end_idle(struct engine *engine)
 {
-    engine_cache_give_up(engine);
-    engine_end_line(engine);
+    engine->source->recall(engine);
     end_list(engine, &engine->queues.ready);
     end_list(engine, &engine->queues.waiting);
 }
@@ -74,6 +72,22 @@ void engine_cancel_live(struct engine *engine, enum trial_wish wish,
             "cancel attempt=%" PRId64 " mode=%s", trial->attempt_number,
             mode == CANCEL_KILL ? "kill" : "term");
         executor_cancel(trial->executor, trial->attempt, mode);
+    }
+}
+
+void engine_cancel_given_up(struct engine *engine)
+{
+    struct trial *trial;
+
+    if (engine->queues.given_up_count == 0)
+        return;
+    engine->queues.given_up_count = 0;
+    TAILQ_FOREACH(trial, &engine->queues.live, link)
+    {
+        if (trial->wish != WISH_GIVE_UP || trial->is_told_to_end)
+            continue;
+        trial->is_told_to_end = true;
+        executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
     }
 }
 

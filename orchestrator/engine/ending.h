@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_ENDING_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_ENDING_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* The ways in which a run comes to its end. */
 
@@ -20,6 +20,8 @@ void engine_end_all(struct engine *engine, enum cancel_mode mode);
  */
 void engine_cancel_live(struct engine *engine, enum trial_wish wish,
                         enum cancel_mode mode, bool running_too);
+/* After a commit: ends what a schedule has given up. */
+void engine_cancel_given_up(struct engine *engine);
 /* As by Ctrl-C, and by SIGTERM. */
 void engine_interrupt(struct engine *engine, int signal);
 void engine_terminate(struct engine *engine, int signal);

@@ -14,30 +14,35 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
-#include "orchestrator/engine/announce.h"
+#include "orchestrator/engine/control.h"
+#include "orchestrator/engine/core/announce.h"
+#include "orchestrator/engine/core/log.h"
+#include "orchestrator/engine/core/pause.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/state.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/dispatch.h"
 #include "orchestrator/engine/ending.h"
 #include "orchestrator/engine/executors.h"
 #include "orchestrator/engine/idle.h"
-#include "orchestrator/engine/log.h"
 #include "orchestrator/engine/nodes.h"
-#include "orchestrator/engine/pause.h"
-#include "orchestrator/engine/queues.h"
 #include "orchestrator/engine/reading.h"
 #include "orchestrator/engine/recover.h"
 #include "orchestrator/engine/report.h"
 #include "orchestrator/engine/requests.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/share.h"
-#include "orchestrator/engine/shortage.h"
-#include "orchestrator/engine/source_flow.h"
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/source/flow.h"
+#include "orchestrator/engine/source/schedule.h"
+#include "orchestrator/engine/source/search.h"
 #include "orchestrator/engine/submit.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/run/notify.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/steps/below.h"
+#include "orchestrator/steps/sharing.h"
+#include "orchestrator/steps/takeover.h"
+#include "strategies/gp/convergence.h"
 
 /*
  * The life of the loop. A session reads the record, turns the loop until the
@@ -227,6 +232,13 @@ static int record_state(struct engine *engine, enum run_state state,
     return result;
 }
 
+static const struct source *find_source(const struct run *run)
+{
+    if (run->workflow != NULL)
+        return &source_flow;
+    return run->experiment->schedule.is_on ? &source_schedule : &source_search;
+}
+
 static void engine_init(struct engine *engine, struct run *run,
                         const struct engine_events *events,
                         struct engine_result *result)
@@ -240,6 +252,7 @@ static void engine_init(struct engine *engine, struct run *run,
     engine->result = result;
     engine->store = run->store;
     engine->experiment = run->experiment;
+    engine->source = find_source(run);
     engine->parallel = engine_find_parallel(run);
     engine->clocks.mean_attempt_ms = NAN;
     engine->clocks.started_ms = clock_monotonic_ms();
@@ -275,22 +288,6 @@ static void engine_clear(struct engine *engine)
     free(engine->program_path);
 }
 
-static int prepare_steps(struct engine *engine, struct err *err)
-{
-    struct run *run = engine->run;
-
-    engine->steps = steps_create(run->workflow, run->name, err);
-    if (engine->steps == NULL)
-        return -1;
-    engine->steps->run = run;
-    engine->cache = cache_create(&engine->loop, run->store, engine);
-    engine->sharing = sharing_create(&engine->loop, engine, engine_on_shared);
-    if (run->workflow->take_over.run == 0)
-        return 0;
-    engine->takeover = takeover_create(run->store, run->workflow, err);
-    return engine->takeover != NULL ? 0 : -1;
-}
-
 /* What is below a run that is paused starts nothing either. */
 static int begin_paused(struct engine *engine, struct err *err)
 {
@@ -310,15 +307,9 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     struct run *run = engine->run;
 
     if (run_read_budget(run, err) != 0 ||
-        (run->workflow != NULL && prepare_steps(engine, err) != 0))
+        engine->source->open(engine, err) != 0)
         return -1;
-    if (run->workflow == NULL)
-        engine->strategy =
-            search_create_of_run(run->experiment, run->store, run->id, err);
-    if (run->experiment->schedule.is_on)
-        engine->scheduler = scheduler_create(&run->experiment->schedule.options,
-                                             run->experiment->space, err);
-    engine->convergence = search_create_convergence(run->experiment);
+    engine->is_open = true;
     engine->reported = metric_rules_create(NULL, 0, err);
     engine->workspaces = workspaces_create(run->directory, err);
     engine->site.workspaces = engine->workspaces;
@@ -328,10 +319,8 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     if (run->experiment->receiver_count > 0)
         engine->notifier = notifier_create(&engine->loop, run->store, run->id,
                                            run->experiment, err);
-    if ((engine->strategy == NULL && engine->steps == NULL) ||
-        engine->reported == NULL ||
-        (run->experiment->schedule.is_on && engine->scheduler == NULL) ||
-        engine->workspaces == NULL || engine->pools == NULL ||
+    if (engine->reported == NULL || engine->workspaces == NULL ||
+        engine->pools == NULL ||
         (run->experiment->receiver_count > 0 && engine->notifier == NULL) ||
         engine_open_executors(engine, err) != 0)
         return -1;
@@ -348,46 +337,6 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
     return 0;
 }
 
-/* There was nothing left to be done. */
-static void explain_end(struct engine *engine)
-{
-    const struct budget *budget = &engine->experiment->budget;
-    struct engine_result *result = engine->result;
-    const char *reason = BUDGET_SCHEDULE_OVER;
-
-    if (result->verdict != BUDGET_GO_ON)
-        return;
-    result->verdict = BUDGET_TRIALS;
-    if (engine->wind_up.is_exhausted) {
-        reason = BUDGET_ALL_TRIED;
-    } else if (engine->scheduler == NULL ||
-               (budget->trials > 0 &&
-                engine->tally.suggested >= budget->trials)) {
-        reason = budget_verdict_text(BUDGET_TRIALS);
-    } else if (engine->wind_up.lacks_resource) {
-        result->verdict = BUDGET_RESOURCE;
-        reason = budget_verdict_text(BUDGET_RESOURCE);
-    }
-    snprintf(result->reason, sizeof(result->reason), "%s", reason);
-}
-
-/* What has come of a search that was not stopped. */
-static void conclude_search(struct engine *engine)
-{
-    struct engine_result *result = engine->result;
-    char reason[sizeof(result->reason)];
-
-    explain_end(engine);
-    if (budget_verdict_is_failure(result->verdict)) {
-        result->state = RUN_FAILED;
-    } else if (engine->tally.succeeded == 0) {
-        result->state = RUN_FAILED;
-        memcpy(reason, result->reason, sizeof(reason));
-        snprintf(result->reason, sizeof(result->reason), BUDGET_IN_VAIN "%.*s",
-                 (int)(sizeof(reason) - sizeof(BUDGET_IN_VAIN)), reason);
-    }
-}
-
 static int conclude(struct engine *engine, struct err *err)
 {
     struct engine_result *result = engine->result;
@@ -398,10 +347,8 @@ static int conclude(struct engine *engine, struct err *err)
         *err = engine->transaction.broken;
         return -1;
     }
-    if (result->state == RUN_SUCCEEDED && engine->steps != NULL)
-        engine_steps_conclude(engine);
-    else if (result->state == RUN_SUCCEEDED)
-        conclude_search(engine);
+    if (result->state == RUN_SUCCEEDED)
+        engine->source->conclude(engine);
     LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "run %s: %s",
         run_state_names[result->state], result->reason);
     return record_state(engine, result->state, 0, err);
@@ -445,7 +392,7 @@ static void on_again(uv_timer_t *handle)
 static bool wait_to_begin_again(struct engine *engine)
 {
     if (!err_may_pass(&engine->transaction.broken) || engine->signals > 0 ||
-        (engine->strategy == NULL && engine->steps == NULL))
+        !engine->is_open)
         return false;
     engine_hold_again(engine, engine->transaction.broken.text);
     engine->wind_up.phase = PHASE_WAITING;

@@ -2,11 +2,11 @@
 #include "orchestrator/engine/executors.h"
 
 #include "executors/machine/cpus.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/nodes.h"
 #include "orchestrator/engine/reading.h"
 #include "orchestrator/engine/started.h"
 #include "orchestrator/engine/submit.h"
-#include "orchestrator/engine/transaction.h"
 
 /* The executors of a session, and which file takes which of their events. */
 

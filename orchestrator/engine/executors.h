@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_EXECUTORS_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_EXECUTORS_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* How many attempts at once: as the file has it, or the executors. */
 int64_t engine_find_parallel(const struct run *run);

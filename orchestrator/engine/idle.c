@@ -9,10 +9,10 @@
 #include "base/compiler.h"
 #include "executors/machine/slots.h"
 #include "executors/machine/slots_census.h"
-#include "orchestrator/engine/flow_idle.h"
-#include "orchestrator/engine/pause.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/shortage.h"
+#include "orchestrator/engine/core/pause.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/source.h"
 
 /*
  * Why the engine starts nothing now. At the end of a turn the first reason of
@@ -254,7 +254,7 @@ static bool is_used_up(const struct engine *engine, int64_t *about,
     int64_t trials = engine->experiment->budget.trials;
 
     *about = trials;
-    if (engine->strategy == NULL || trials == 0 ||
+    if (!engine->source->is_search || trials == 0 ||
         engine->tally.suggested < trials || engine->queues.paused_trials > 0)
         return false;
     buf_printf(out,
@@ -276,30 +276,18 @@ static bool is_exhausted(const struct engine *engine, int64_t *about,
     return true;
 }
 
-static bool is_scheduled(const struct engine *engine, int64_t *about,
-                         struct buf *out)
+static bool is_up_to_source(const struct engine *engine, int64_t *about,
+                            struct buf *out)
 {
-    *about = engine->wind_up.lacks_resource;
-    if (engine->scheduler == NULL)
-        return false;
-    if (engine->wind_up.lacks_resource)
-        buf_add_string(out, "the rest of budget.resource is too little for "
-                            "the next step of the schedule");
-    else
-        buf_printf(out,
-                   "the schedule waits for results: active=%" PRId64
-                   " paused=%" PRId64,
-                   engine->queues.live_count, engine->queues.paused_trials);
-    return true;
+    return engine->source->is_idle(engine, about, out);
 }
 
 /* ---- the table ---- */
 
 static bool (*const reasons[])(const struct engine *engine, int64_t *about,
                                struct buf *out) = {
-    is_ending,    is_paused,    is_short,          is_refused,
-    is_full,      is_asking,    is_retrying,       is_used_up,
-    is_exhausted, is_scheduled, engine_idle_steps,
+    is_ending, is_paused,   is_short,   is_refused,   is_full,
+    is_asking, is_retrying, is_used_up, is_exhausted, is_up_to_source,
 };
 
 /* Something will start by itself when the loop turns again. */

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "orchestrator/engine/transaction.h"
+#include "orchestrator/engine/core/transaction.h"
 
 /*
  * Nodes of clusters that runs keep away from. They stand in the store, where

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_NODES_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_NODES_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* Nodes of clusters that the run keeps away from. */
 

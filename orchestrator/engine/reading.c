@@ -6,15 +6,13 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "orchestrator/engine/cache.h"
-#include "orchestrator/engine/flow_jobs.h"
-#include "orchestrator/engine/log.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/schedule_follow.h"
+#include "orchestrator/engine/core/log.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/source.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/shortage.h"
 #include "orchestrator/engine/started.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/watch.h"
 
@@ -34,25 +32,10 @@ struct reader {
 
 static void on_metric(void *user, const char *name, int64_t step, double value)
 {
-    struct reader *reader = user;
-    struct engine *engine = reader->engine;
-    struct trial *trial = reader->trial;
-    struct err err;
+    const struct reader *reader = user;
+    const struct metric_point point = {name, step, value};
 
-    if (!engine_schedule_follow(engine, trial, name, step))
-        return;
-    if (trial_add_metric(trial, engine->experiment, name, value) &&
-        engine_begin(engine) &&
-        store_add_metric(engine->store,
-                         &(struct metric_new){.job = trial->job,
-                                              .attempt = trial->attempt,
-                                              .name = name,
-                                              .step = step,
-                                              .value = value,
-                                              .time_ms = clock_wall_ms()},
-                         &err) != 0)
-        engine_break(engine, &err);
-    engine_schedule_decide(engine, trial);
+    reader->engine->source->follow(reader->engine, reader->trial, &point);
 }
 
 /* What a trial said is not known: nothing may be concluded from that. */
@@ -64,55 +47,20 @@ static void put_off(struct engine *engine, const struct err *err)
         engine_break(engine, err);
 }
 
-/* It ended well, but without a metric of the file: perhaps under another
- * name. */
-static void tell_missing_metric(struct trial *trial, const char *metric)
-{
-    struct attempt_exit *end = &trial->end;
-    struct buf text = BUF_INIT;
-
-    end->cause = CAUSE_NO_METRIC;
-    buf_printf(&text, "it never said '%s'", metric);
-    for (size_t i = 0; i < trial->curve_count; i++)
-        buf_printf(&text, "%s'%s'", i == 0 ? ", but " : ", ",
-                   trial->curves[i].name);
-    snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
-             buf_text(&text));
-    buf_clear(&text);
-}
-
-/* Whether it ended well, by what it said and made: 1 when that is known, 0
- * where what it made is hashed first, -1 where it cannot be read now. */
-static int judge_ended(struct engine *engine, struct trial *trial,
-                       struct err *err)
-{
-    struct reader reader = {engine, trial};
-    const struct attempt_exit *end = &trial->end;
-    const char *missing;
-
-    watch_finish(trial->watch, on_metric, &reader);
-    if (engine->steps != NULL)
-        steps_judge(engine->steps, trial);
-    missing = trial_missing_metric(trial, engine->experiment);
-    if (end->cause == CAUSE_OK && missing != NULL)
-        tell_missing_metric(trial, missing);
-    if (end->cause == CAUSE_OK && engine->steps != NULL &&
-        engine_steps_finish(engine, trial, err) != 0)
-        return -1;
-    return end->cause != CAUSE_OK || !engine_cache_seal(engine, trial);
-}
-
 /* All that the trial said has been read. -1 where what it made, or a retry rule
  * wants to know, cannot be had now. */
 static int settle_ended(struct engine *engine, struct trial *trial,
                         struct err *err)
 {
     const struct attempt_exit *end = &trial->end;
+    struct reader reader = {engine, trial};
     struct buf log = BUF_INIT;
     int result = 1;
 
-    if (trial->seal == SEAL_NONE)
-        result = judge_ended(engine, trial, err);
+    if (trial->seal == SEAL_NONE) {
+        watch_finish(trial->watch, on_metric, &reader);
+        result = engine->source->judge(engine, trial, err);
+    }
     if (result <= 0)
         return result;
     result = 0;

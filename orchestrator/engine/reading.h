@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_READING_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_READING_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* Reads what live jobs write, and settles those that have ended. */
 

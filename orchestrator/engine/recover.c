@@ -6,17 +6,14 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/recover_flow.h"
-#include "orchestrator/engine/recover_search.h"
-#include "orchestrator/engine/requeue.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/take_up.h"
 #include "orchestrator/job/watch.h"
 
 /*
  * Taking up a run where an earlier engine left it. First what is over is gone
- * through, as it was then (recover_search.c, recover_flow.c); what is not over
+ * through, as it was then (slot `read` of its source); what is not over
  * becomes a job in memory again (take_up.c). An attempt that has no end in the
  * record is asked for at the executor: it may still run, have ended meanwhile,
  * or never have been started.
@@ -124,14 +121,13 @@ int engine_recover(struct engine *engine, struct err *err)
     result = store_sum_resource(engine->store, engine->run->id,
                                 &engine->tally.resource_used, err);
     if (result == 0)
-        result = engine->steps != NULL ? recover_flow(&taking_up)
-                                       : recover_search(&taking_up);
+        result = engine->source->read(&taking_up);
     if (result == 0)
         result = take_up_all(&taking_up, &open);
     if (result == 0)
         result = reattach_all(&taking_up, &open);
-    if (result == 0 && engine->steps != NULL)
-        engine_line_up(engine);
+    if (result == 0)
+        engine->source->taken_up(engine);
     if (result == 0)
         result = store_earlier_engines_ms(engine->store, engine->run->id,
                                           &engine->clocks.earlier_ms, err);

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_RECOVER_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_RECOVER_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* Reads the run from the record: what the search knows or how far the steps
  * are, and each job that is not over. -1 with err. */

@@ -3,12 +3,16 @@
 
 #include <stdlib.h>
 
-#include "orchestrator/engine/flow_status.h"
+#include "orchestrator/engine/control.h"
+#include "orchestrator/engine/core/pause.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/source.h"
 #include "orchestrator/engine/live.h"
-#include "orchestrator/engine/pause.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/shortage.h"
 #include "orchestrator/spec/outcome.h"
+
+/* One reader is the engine's owner, who is called; the others have subscribed
+ * on its socket and get the same as JSON lines (live.h). */
 
 static const char *note(const struct engine *engine)
 {
@@ -38,23 +42,19 @@ static const char *hint(const struct engine *engine)
 
 void engine_status_fill(struct engine *engine, struct engine_status *status)
 {
-    *status = (struct engine_status){
-        .tally = &engine->tally,
-        .steps = engine_steps_status(engine),
-        .running = engine->queues.running_count,
-        .queued = engine->queues.queued_count,
-        .paused = engine->queues.paused_trials,
-        .budget_trials = engine->experiment->budget.trials,
-        .elapsed_ms = engine_elapsed_ms(engine),
-        .parallel = engine->parallel,
-        .method =
-            engine->strategy != NULL ? strategy_method(engine->strategy) : "",
-        .method_reason =
-            engine->strategy != NULL ? strategy_reason(engine->strategy) : "",
-        .note = note(engine),
-        .hint = hint(engine),
-        .is_paused = engine_is_paused(engine),
-    };
+    *status = (struct engine_status){.method = "", .method_reason = ""};
+    if (engine->is_open)
+        engine->source->describe(engine, status);
+    status->tally = &engine->tally;
+    status->running = engine->queues.running_count;
+    status->queued = engine->queues.queued_count;
+    status->paused = engine->queues.paused_trials;
+    status->budget_trials = engine->experiment->budget.trials;
+    status->elapsed_ms = engine_elapsed_ms(engine);
+    status->parallel = engine->parallel;
+    status->note = note(engine);
+    status->hint = hint(engine);
+    status->is_paused = engine_is_paused(engine);
 }
 
 void engine_report_status(struct engine *engine)

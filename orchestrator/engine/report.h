@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_REPORT_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_REPORT_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* What the engine's owner and the clients on its socket are shown. */
 

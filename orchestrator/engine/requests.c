@@ -9,15 +9,16 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/engine/control.h"
+#include "orchestrator/engine/core/pause.h"
+#include "orchestrator/engine/core/source.h"
+#include "orchestrator/engine/core/take_up.h"
+#include "orchestrator/engine/core/tally.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/ending.h"
 #include "orchestrator/engine/live.h"
-#include "orchestrator/engine/pause.h"
 #include "orchestrator/engine/report.h"
-#include "orchestrator/engine/source_flow.h"
 #include "orchestrator/engine/submit.h"
-#include "orchestrator/engine/take_up.h"
-#include "orchestrator/engine/tally.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/control_once.h"
@@ -151,7 +152,7 @@ static json_t *change_budget(struct engine *engine,
     struct run *run = engine->run;
     struct err err = {0};
 
-    if (engine->strategy == NULL && change->trials != 0)
+    if (!engine->source->is_search && change->trials != 0)
         err_set(&err, ERR_USAGE,
                 "it is a workflow's: its budget has no trials");
     else
@@ -244,8 +245,7 @@ static bool reopen_all(struct engine *engine, const struct reopen_steps *steps)
             return false;
         }
     }
-    if (engine->steps != NULL)
-        engine_steps_reopen(engine, steps);
+    engine->source->reopened(engine, steps);
     return !engine->transaction.is_broken;
 }
 
@@ -264,17 +264,10 @@ static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
 static int find(struct engine *engine, const struct reopen_request *wanted,
                 struct reopen_steps *steps, struct err *err)
 {
-    int64_t run = engine->run->id;
-
-    if (reopen_find(engine->store, run, wanted, &steps->found,
+    if (reopen_find(engine->store, engine->run->id, wanted, &steps->found,
                     &steps->found_count, err) != 0)
         return -1;
-    if (engine->steps != NULL)
-        return reopen_steps_find(engine->store, run, engine->run->workflow,
-                                 wanted->all_failed, steps, err);
-    return steps->found_count > 0
-               ? 0
-               : err_set(err, ERR_USAGE, "nothing has failed");
+    return engine->source->find_reopened(engine, wanted, steps, err);
 }
 
 static json_t *retry(struct engine *engine, const json_t *request,
@@ -329,17 +322,6 @@ static json_t *on_retry(struct engine *engine, const json_t *request,
 
 /* ---- enqueue ---- */
 
-/* The search method will suggest no more trials, or none beside those that
- * wait already. */
-static int check_schedule(const struct engine *engine, struct err *err)
-{
-    if (engine->scheduler == NULL || scheduler_room(engine->scheduler) >
-                                         strategy_wish_count(engine->strategy))
-        return 0;
-    return err_set(err, ERR_BUSY,
-                   "the schedule makes new trials of earlier ones by now");
-}
-
 static json_t *enqueue(struct engine *engine, const json_t *request)
 {
     const struct enqueue enqueue = {
@@ -354,8 +336,6 @@ static json_t *enqueue(struct engine *engine, const json_t *request)
     json_t *reply;
     int64_t index;
 
-    if (check_schedule(engine, &err) != 0)
-        return control_error(&err);
     if (enqueue_add(&enqueue, json_object_get(request, "params"), &index,
                     &err) != 0) {
         if (strategy_wish_count(engine->strategy) == waiting)
@@ -381,10 +361,8 @@ static json_t *on_enqueue(struct engine *engine, const json_t *request,
     if (engine->wind_up.phase != PHASE_RUNNING ||
         engine->wind_up.is_beyond_budget)
         return refuse(engine);
-    if (engine->strategy == NULL) {
-        err_set(&err, ERR_USAGE, "it is a workflow's: nothing is searched for");
+    if (engine->source->may_enqueue(engine, &err) != 0)
         return control_error(&err);
-    }
     return enqueue(engine, request);
 }
 

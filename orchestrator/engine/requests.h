@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_REQUESTS_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_REQUESTS_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* What is asked for on the engine's socket, and pausing. */
 

@@ -9,14 +9,14 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "orchestrator/engine/announce.h"
-#include "orchestrator/engine/chain.h"
-#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/core/announce.h"
+#include "orchestrator/engine/core/chain.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/source.h"
+#include "orchestrator/engine/core/tally.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/report.h"
-#include "orchestrator/engine/schedule_follow.h"
-#include "orchestrator/engine/shortage.h"
-#include "orchestrator/engine/tally.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/job/checkpoint_hash.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/watch.h"
@@ -172,7 +172,6 @@ static void settle_as(struct engine *engine, struct trial *trial,
     struct attempt_exit *end = &trial->end;
     enum job_event event;
     struct attempt_end row;
-    struct err err;
 
     follow_durations(engine, end);
     note_beginning(trial);
@@ -191,20 +190,14 @@ static void settle_as(struct engine *engine, struct trial *trial,
         .max_rss_bytes = end->max_rss_bytes,
         .text = end->text[0] != '\0' ? end->text : NULL,
         .rule = trial->retry_rule,
-        .resource_used = engine_schedule_used(engine, trial, event),
         .checkpoint = checkpoint,
         .node = end->node[0] != '\0' ? end->node : NULL,
         .is_displaced = end->is_displaced,
     };
     TAILQ_INSERT_TAIL(&engine->queues.settled, trial, link);
-    if (!engine_begin(engine))
+    event = engine->source->end_attempt(engine, trial, event, &row);
+    if (engine->transaction.is_broken)
         return;
-    if (store_end_attempt(engine->store, &row, &err) != 0) {
-        engine_break(engine, &err);
-        return;
-    }
-    engine->tally.resource_used += row.resource_used;
-    event = engine_schedule_end(engine, trial, event);
     if (engine_change_trial(engine, trial, event, row.cause) &&
         job_is_final(trial->state)) {
         engine_account_ended(engine, trial, false);

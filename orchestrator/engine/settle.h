@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_SETTLE_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_SETTLE_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* What becomes of a job whose attempt has ended. */
 

@@ -6,9 +6,15 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/shortage.h"
-#include "orchestrator/engine/transaction.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/transaction.h"
+
+/*
+ * Executors report by the attempt's id, perhaps late or twice: an attempt that
+ * is not live, or has ended, changes nothing. A new handle is written down; one
+ * that is in the record already is not.
+ */
 
 /* What is new of it: NULL where that is in the record. */
 static const char *new_handle(struct trial *trial, const char *handle)

@@ -4,12 +4,18 @@
 #include <inttypes.h>
 
 #include "executors/attempt/refusals.h"
-#include "orchestrator/engine/queues.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/report.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/shortage.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/job/watch.h"
+
+/*
+ * What is in the record is offered to the executors in order. One that has no
+ * room for a job may have room for a smaller one behind it: so many of these
+ * are tried, but none that would take what the first one waits for.
+ */
 
 /* So many are looked at behind one that the executor has refused. */
 enum { MAX_BEHIND = 64 };

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_SUBMIT_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_SUBMIT_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* After a commit: hands what was prepared to the executors. */
 void engine_submit(struct engine *engine);

@@ -2,18 +2,23 @@
 #include "orchestrator/engine/turn.h"
 
 #include "base/clock.h"
+#include "orchestrator/engine/core/pause.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/shortage.h"
+#include "orchestrator/engine/core/source.h"
+#include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/ending.h"
-#include "orchestrator/engine/pause.h"
-#include "orchestrator/engine/queues.h"
-#include "orchestrator/engine/schedule_follow.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/engine/shortage.h"
-#include "orchestrator/engine/source_flow.h"
-#include "orchestrator/engine/source_schedule.h"
 #include "orchestrator/engine/submit.h"
-#include "orchestrator/engine/transaction.h"
 #include "orchestrator/run/notify.h"
 #include "strategies/gp/convergence.h"
+
+/*
+ * What is decided once a turn, from counts and clocks alone: whether the budget
+ * ends the run, whether to commit, whether anything is left, and when the loop
+ * has to turn again. The order after a commit matters: settled jobs make room
+ * before what was prepared is handed over.
+ */
 
 enum { COMMIT_AFTER_MS = 20 };
 
@@ -31,7 +36,7 @@ void engine_check_budget(struct engine *engine)
                            &engine->tally, engine_elapsed_ms(engine));
     if (budget_verdict_ends_all(verdict))
         engine_use_up_budget(engine, verdict);
-    else if (engine->steps == NULL &&
+    else if (engine->source->is_search &&
              budget_is_hopeless(&engine->tally, engine->wind_up.launch_errors))
         engine_finish_hopeless(engine);
 }
@@ -54,7 +59,7 @@ bool engine_commit_now(struct engine *engine)
     engine_release_settled(engine);
     if (engine->wind_up.phase != PHASE_RUNNING)
         engine_end_idle(engine);
-    engine_schedule_enforce(engine);
+    engine_cancel_given_up(engine);
     if (engine->notifier != NULL)
         notifier_send(engine->notifier);
     engine_check_budget(engine);
@@ -86,14 +91,8 @@ bool engine_is_over(const struct engine *engine)
 
 bool engine_close_rest(struct engine *engine)
 {
-    if (engine->wind_up.wish == WISH_INTERRUPT)
-        return false;
-    if (engine->steps != NULL)
-        return engine_steps_close(engine);
-    if (engine->queues.paused_trials == 0)
-        return false;
-    engine_schedule_close(engine);
-    return engine->queues.paused_trials > 0;
+    return engine->wind_up.wish != WISH_INTERRUPT &&
+           engine->source->close(engine);
 }
 
 int64_t engine_wake_ms(const struct engine *engine)

@@ -2,7 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_TURN_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_TURN_H
 
-#include "orchestrator/engine/state.h"
+#include "orchestrator/engine/core/state.h"
 
 /* What is decided once a turn of the loop. */
 

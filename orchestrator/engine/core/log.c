@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/core/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/job/job_name.h"
+
+/*
+ * What the engine writes to its log about jobs and turns. The record has each
+ * change of a job's state as an event; the log has it at level info, with the
+ * cause, at the moment when the engine decides it, which is before the commit.
+ * Turns, and why one starts nothing, are in idle.c.
+ *
+ * No line holds what belongs to the user's program: its command, its
+ * environment, its output. Values below `env` and the URLs of receivers are
+ * hidden all the same, because an error's text may quote them.
+ */
+
+/* ---- secrets ---- */
+
+/* A template's text is what the file has; the parts between expressions appear
+ * in what comes of it. */
+static void hide_template(struct log *log, const char *name, const char *text)
+{
+    static const char begin[] = "${{", end[] = "}}";
+    const char *expression;
+
+    while ((expression = strstr(text, begin)) != NULL) {
+        char *part = mem_copy_bytes(text, (size_t)(expression - text));
+
+        log_hide(log, name, part);
+        free(part);
+        text = strstr(expression, end);
+        if (text == NULL)
+            return;
+        text += strlen(end);
+    }
+    log_hide(log, name, text);
+}
+
+static void hide_environment(struct log *log, const struct task *task)
+{
+    for (size_t i = 0; i < task->environment_count; i++) {
+        const struct env_entry *entry = &task->environment[i];
+        char *name = mem_printf("env.%s", entry->name);
+
+        hide_template(log, name, template_source(entry->value));
+        free(name);
+    }
+}
+
+static void hide_secrets(const struct engine *engine)
+{
+    const struct experiment *experiment = engine->experiment;
+    const struct workflow *workflow = engine->run->workflow;
+    size_t step_count = workflow != NULL ? workflow->step_count : 0;
+
+    hide_environment(engine->log, &experiment->task);
+    for (size_t i = 0; i < step_count; i++)
+        hide_environment(engine->log, &workflow->steps[i].task);
+    for (size_t i = 0; i < experiment->receiver_count; i++) {
+        const struct receiver *receiver = &experiment->receivers[i];
+        const char *secret =
+            receiver->secret_env != NULL ? getenv(receiver->secret_env) : NULL;
+
+        log_hide(engine->log, "notify.url", receiver->url);
+        if (secret != NULL)
+            log_hide(engine->log, receiver->secret_env, secret);
+    }
+}
+
+void engine_log_begin(const struct engine *engine)
+{
+    if (engine->log == NULL)
+        return;
+    hide_secrets(engine);
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0,
+        "engine started pid=%d version=%s", (int)getpid(), SMTUNE_VERSION);
+}
+
+/* ---- jobs ---- */
+
+static void add_name(const struct engine *engine, const struct trial *trial,
+                     struct buf *out)
+{
+    const struct step *step;
+
+    if (trial->step < 0)
+        return;
+    step = &engine->run->workflow->steps[trial->step];
+    buf_add_string(out, " step=");
+    job_name_print(step->name,
+                   step->axis_count > 0 || step->copies > 1 ? trial->copy : -1,
+                   trial->round, out);
+}
+
+static void add_end(const struct trial *trial, const char *cause,
+                    struct buf *out)
+{
+    const struct attempt_exit *end = &trial->end;
+
+    if (cause != NULL)
+        buf_printf(out, " cause=%s", cause);
+    if (end->exit_code >= 0)
+        buf_printf(out, " exit=%d", end->exit_code);
+    if (end->signal > 0)
+        buf_printf(out, " signal=%d", end->signal);
+    if (end->started_ms > 0)
+        buf_printf(out, " ran_ms=%" PRId64, end->ended_ms - end->started_ms);
+    if (trial->node[0] != '\0')
+        buf_printf(out, " node=%s", trial->node);
+    if (end->text[0] != '\0')
+        buf_printf(out, " text='%s'", end->text);
+}
+
+static void add_start(const struct trial *trial, struct buf *out)
+{
+    if (trial->handle[0] != '\0')
+        buf_printf(out, " handle=%s", trial->handle);
+    if (trial->node[0] != '\0')
+        buf_printf(out, " node=%s", trial->node);
+}
+
+/* The level, and whether the event ends an attempt. */
+static const struct {
+    enum log_level level;
+    bool is_end;
+} events[JOB_EVENT_COUNT] = {
+    [EVENT_SUCCEEDED] = {LOG_INFO, true},
+    [EVENT_FAILED] = {LOG_WARNING, true},
+    [EVENT_RETRY] = {LOG_WARNING, true},
+    [EVENT_DISPLACED] = {LOG_WARNING, true},
+    [EVENT_LINKED] = {LOG_INFO, true},
+    [EVENT_PAUSED] = {LOG_INFO, true},
+    [EVENT_INTERRUPTED] = {LOG_INFO, true},
+    [EVENT_STOPPED] = {LOG_INFO, true},
+};
+
+void engine_log_change(const struct engine *engine, const struct trial *trial,
+                       enum job_event event, const char *cause)
+{
+    enum log_level level =
+        events[event].level != LOG_OFF ? events[event].level : LOG_INFO;
+    struct buf text = BUF_INIT;
+
+    if (!log_has(engine->log, LOG_ENGINE, level))
+        return;
+    buf_add_string(&text, job_event_names[event]);
+    add_name(engine, trial, &text);
+    if (trial->attempt_number > 0)
+        buf_printf(&text, " attempt=%" PRId64, trial->attempt_number);
+    if (events[event].is_end)
+        add_end(trial, cause, &text);
+    else if (event == EVENT_STARTED)
+        add_start(trial, &text);
+    if (event == EVENT_RETRY)
+        buf_printf(&text, " retry=%" PRId64 " rule=%d in_ms=%" PRId64,
+                   trial->retries_used[trial->retry_rule],
+                   trial->retry_rule + 1, trial->wait_ms);
+    LOG(engine->log, LOG_ENGINE, level, trial->number, "%s", buf_text(&text));
+    buf_clear(&text);
+}
+
+void engine_log_exit(const struct engine *engine, const struct trial *trial,
+                     const struct attempt_exit *end)
+{
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+        "exit read attempt=%" PRId64 " cause=%s exit=%d signal=%d "
+        "cpu_ms=%" PRId64 " max_rss=%" PRId64 " node=%s displaced=%d text='%s'",
+        trial->attempt_number, attempt_cause_names[end->cause], end->exit_code,
+        end->signal, end->cpu_ms, end->max_rss_bytes, end->node,
+        end->is_displaced, end->text);
+}

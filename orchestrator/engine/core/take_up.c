@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/core/take_up.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "orchestrator/engine/core/chain.h"
+#include "orchestrator/engine/core/metric.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/job/retry.h"
+
+/*
+ * A job comes into memory in two steps. First its row makes it, and it goes to
+ * a list. Then its attempts are read in order: each end uses up a retry, scales
+ * what the next one has, or is a link of its chain, as it was when it was
+ * settled; an attempt without an end is the current one. Of the metrics those
+ * count that came after the last attempt that its user had superseded.
+ *
+ * Whoever calls this holds the job: nobody looks for it in a list.
+ */
+
+/* The record knows the wall clock alone, which may have been put anywhere
+ * since: nobody waits longer than a rule says. */
+static int64_t remaining_ms(const struct task *task, int64_t due_ms)
+{
+    int64_t left_ms = due_ms - clock_wall_ms();
+    int64_t longest_ms = retry_delay_ms(&retry_default, retry_default.max, 1);
+
+    for (size_t i = 0; i < task->retry_count; i++) {
+        const struct retry_rule *rule = &task->retries[i];
+        int64_t ms = retry_delay_ms(rule, rule->max, 1);
+
+        if (ms > longest_ms)
+            longest_ms = ms;
+    }
+    return left_ms < longest_ms ? left_ms : longest_ms;
+}
+
+static void place(struct taking_up *taking_up, struct trial *trial,
+                  const struct trial_row *row)
+{
+    struct engine *engine = taking_up->engine;
+
+    if (trial->state != JOB_WAITING) {
+        TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
+        return;
+    }
+    trial->due_ms =
+        clock_monotonic_ms() + remaining_ms(trial->task, row->due_ms);
+    engine_wait(engine, trial);
+}
+
+struct trial *taking_up_trial(struct taking_up *taking_up,
+                              const struct trial_row *row, enum job_state state)
+{
+    struct engine *engine = taking_up->engine;
+    struct trial *trial = engine_create_trial(engine, row->number);
+
+    trial->job = row->job;
+    trial->state = state;
+    trial->is_scheduled = row->resource > 0;
+    trial->resource = row->resource;
+    trial->parent = row->parent;
+    if (engine->experiment->schedule.is_on && !trial->is_scheduled)
+        trial->resource = (int64_t)engine->experiment->schedule.options.max;
+    memcpy(trial->point, taking_up->point,
+           space_count(engine->experiment->space) * sizeof(*trial->point));
+    place(taking_up, trial, row);
+    return trial;
+}
+
+/* A text of a step's, NULL: none. */
+int step_text_parse(const struct workflow *workflow, size_t step,
+                    const char *text, json_t **json, struct err *err)
+{
+    struct err why;
+
+    *json = NULL;
+    if (text == NULL)
+        return 0;
+    *json = json_parse_up_to(text, strlen(text), MATRIX_BYTES_MAX, &why);
+    if (*json != NULL)
+        return 0;
+    return err_set(err, ERR_FAILED, "the record of step '%s': %s",
+                   workflow->steps[step].name, why.text);
+}
+
+struct trial *taking_up_job(struct taking_up *taking_up,
+                            const struct trial_row *row, enum job_state state)
+{
+    struct trial *job =
+        engine_create_job(taking_up->engine, (size_t)row->step, row->number);
+
+    job->job = row->job;
+    job->state = state;
+    job->copy = row->copy;
+    job->round = row->round;
+    job->cache_key =
+        row->cache_key != NULL ? mem_copy_string(row->cache_key) : NULL;
+    if (step_text_parse(taking_up->engine->run->workflow, (size_t)row->step,
+                        row->rounds, &job->rounds, taking_up->err) != 0) {
+        trial_destroy(job);
+        return NULL;
+    }
+    place(taking_up, job, row);
+    return job;
+}
+
+/* ---- attempts and metrics ---- */
+
+static void follow_link(struct trial *job, const struct attempt_row *row)
+{
+    const struct attempt_exit exit = {
+        .cause = (enum attempt_cause)attempt_cause_find(row->cause),
+        .started_ms = row->started_ms,
+        .ended_ms = row->ended_ms,
+    };
+    const struct link_end end = {&exit, job->resources.time_ms,
+                                 row->checkpoint};
+    char why[LINKS_TEXT_MAX];
+
+    engine_follow_reserves(job, &exit);
+    if (job->link_rule != NULL)
+        links_end(&job->links, job->link_rule, &end, why);
+}
+
+/* An attempt of a trial that is not over: counts its retry and scales what the
+ * next one has, or, when it has no end yet, makes it the trial's current one.
+ */
+static int on_attempt(void *user, const struct attempt_row *row)
+{
+    struct taking_up *taking_up = user;
+    struct trial *trial = taking_up->trial;
+    const struct task *task = trial->task;
+    const struct retry_machine machine = {executor_cpus(trial->executor),
+                                          executor_gpus(trial->executor)};
+
+    trial->attempt_number = row->number;
+    if (row->cause != NULL && row->number > taking_up->superseded.attempts)
+        follow_link(trial, row);
+    if (row->number <= taking_up->superseded.attempts_succeeded)
+        taking_up->last_attempt = row->id;
+    taking_up->ended_ms = row->ended_ms;
+    if (row->number > taking_up->superseded.attempts)
+        trial->displaced += row->is_displaced;
+    if (row->cause == NULL) {
+        trial->attempt = row->id;
+        trial->started_ms = row->started_ms;
+        trial->from = row->resource_from;
+        snprintf(trial->handle, sizeof(trial->handle), "%s",
+                 row->handle != NULL ? row->handle : "");
+        snprintf(trial->node, sizeof(trial->node), "%s",
+                 row->node != NULL ? row->node : "");
+    } else if (row->number > taking_up->superseded.attempts && row->rule >= 0 &&
+               row->rule <= (int64_t)task->retry_count) {
+        const struct retry_rule *rule =
+            retry_rule_at(task->retries, task->retry_count, (int)row->rule);
+
+        if (trial->retries_used[row->rule] >= rule->max)
+            return 0;
+        trial->retries_used[row->rule]++;
+        retry_scale(rule, &machine, &trial->resources, &taking_up->said);
+        if (rule->excludes_node && row->node != NULL)
+            trial_avoid(trial, row->node);
+    }
+    return 0;
+}
+
+static int on_metric(void *user, const struct metric_row *row)
+{
+    struct taking_up *taking_up = user;
+
+    if (row->attempt == taking_up->trial->attempt)
+        engine_reach(taking_up->engine, taking_up->trial, row->name, row->step);
+    if (row->attempt > taking_up->last_attempt)
+        trial_add_metric(taking_up->trial, taking_up->engine->experiment,
+                         row->name, row->value);
+    return 0;
+}
+
+/* The due time is by the wall clock. Where that was set back meanwhile, the
+ * retry waits no longer than it was to wait when its attempt ended. */
+static void bound_wait(struct trial *trial, int64_t ended_ms)
+{
+    int64_t left_ms = trial->due_ms - clock_monotonic_ms();
+    int64_t all_ms = clock_wall_ms() + left_ms - ended_ms;
+
+    if (left_ms > all_ms)
+        trial->due_ms -= left_ms - all_ms;
+}
+
+int taking_up_rest(struct taking_up *taking_up, struct trial *trial)
+{
+    struct store *store = taking_up->engine->store;
+    int64_t run = taking_up->engine->run->id;
+
+    taking_up->trial = trial;
+    taking_up->last_attempt = 0;
+    taking_up->engine->queues.running_count += trial->state == JOB_RUNNING;
+    if (store_sum_superseded(store, run, trial->number, &taking_up->superseded,
+                             taking_up->err) != 0 ||
+        store_each_attempt(store, run, trial->job, on_attempt, taking_up,
+                           taking_up->err) != 0 ||
+        taking_up->engine->source->locate(taking_up->engine, trial,
+                                          taking_up->err) != 0 ||
+        store_each_metric(store, trial->job, on_metric, taking_up,
+                          taking_up->err) != 0)
+        return -1;
+    trial->is_reopened = taking_up->superseded.count > 0;
+    taking_up->engine->queues.reopened_count += trial->is_reopened;
+    if (trial->state == JOB_WAITING)
+        bound_wait(trial, taking_up->ended_ms);
+    return 0;
+}
+
+/* ---- a single one ---- */
+
+static int on_taken_up(void *user, const struct trial_row *row)
+{
+    struct taking_up *taking_up = user;
+
+    taking_up->trial =
+        taking_up->engine->source->take_up(taking_up, row, taking_up->state);
+    return taking_up->trial != NULL ? 0 : -1;
+}
+
+struct trial *engine_take_up(struct engine *engine, int64_t number,
+                             enum job_state state, struct err *err)
+{
+    struct taking_up taking_up = {
+        .engine = engine,
+        .err = err,
+        .state = state,
+        .point = mem_array(space_count(engine->experiment->space),
+                           sizeof(*taking_up.point)),
+    };
+    struct trial_query query = {.run = engine->run->id, .number = number};
+    int result =
+        store_each_trial(engine->store, &query, on_taken_up, &taking_up, err);
+
+    if (result == 0)
+        result = taking_up_rest(&taking_up, taking_up.trial);
+    buf_clear(&taking_up.said);
+    free(taking_up.point);
+    return result == 0 ? taking_up.trial : NULL;
+}

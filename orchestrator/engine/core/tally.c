@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/core/tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "orchestrator/spec/outcome.h"
+
+static bool add_success(struct engine *engine, const struct told_item *trial)
+{
+    const struct experiment *experiment = engine->experiment;
+
+    if (outcome_violation(experiment->outcomes, experiment->outcome_count,
+                          trial->outcomes) > 0.0) {
+        tally_add_infeasible(&engine->tally);
+        return false;
+    }
+    return tally_add_result(
+        &engine->tally, experiment->objectives, trial->number, trial->place,
+        trial->values != NULL && experiment->objective_count > 0
+            ? trial->values[0]
+            : (double)NAN);
+}
+
+/* Whether it is the new best. */
+static bool count_result(struct engine *engine, const struct told_item *trial)
+{
+    if (trial->kind != TOLD_RESULT || trial->is_superseded)
+        return false; /* what the trial came to since counts */
+    if (trial->state == JOB_SUCCEEDED)
+        return add_success(engine, trial);
+    tally_add_other(&engine->tally, trial->state, trial->number);
+    return false;
+}
+
+bool engine_count(struct engine *engine, const struct told_item *item)
+{
+    bool is_best = count_result(engine, item);
+
+    engine->transaction.told_count = item->place;
+    return is_best;
+}
+
+void engine_account_ended(struct engine *engine, struct trial *trial,
+                          bool was_paused)
+{
+    struct told_item account = {
+        .kind = TOLD_RESULT,
+        .number = trial->number,
+        .place = engine->transaction.told_count + 1,
+        .state = trial->state,
+        .is_scheduled = trial->is_scheduled,
+        .was_paused = was_paused,
+    };
+    double *values = NULL;
+
+    if (trial_has_objectives(trial, engine->experiment)) {
+        values = trial_objectives(trial, engine->experiment);
+        account.values = values;
+        account.outcomes = trial->outcomes;
+    }
+    trial->is_new_best = engine_count(engine, &account);
+    engine->source->ended(engine, trial, &account);
+    engine->queues.reopened_count -= trial->is_reopened;
+    free(values);
+}
+
+/* ---- results that count no more ---- */
+
+struct counting {
+    struct told *told;
+    struct err *err;
+};
+
+static int add_told(void *user, const struct trial_row *row)
+{
+    struct counting *counting = user;
+
+    return told_add(counting->told, row, counting->err);
+}
+
+/* The tally as it follows from the record. */
+static int recount(struct engine *engine, struct err *err)
+{
+    struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
+    struct counting counting = {
+        .told = told_create(engine->experiment, engine->store, engine->run->id,
+                            err),
+        .err = err,
+    };
+    const struct told_item *trial;
+    int result = -1;
+
+    if (counting.told != NULL)
+        result =
+            store_each_trial(engine->store, &query, add_told, &counting, err);
+    if (result == 0) {
+        tally_forget(&engine->tally);
+        while ((trial = told_next(counting.told, INT64_MAX)) != NULL)
+            count_result(engine, trial);
+    }
+    told_destroy(counting.told);
+    return result;
+}
+
+int engine_account_reopened(struct engine *engine,
+                            const struct reopening *reopening, struct err *err)
+{
+    if (tally_hangs_on(&engine->tally, reopening->state,
+                       reopening->is_infeasible, reopening->number,
+                       reopening->told))
+        return recount(engine, err);
+    tally_remove(&engine->tally, reopening->state, reopening->is_infeasible,
+                 reopening->number, reopening->told);
+    return 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/source/flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "orchestrator/engine/core/chain.h"
+#include "orchestrator/engine/core/metric.h"
+#include "orchestrator/engine/core/take_up.h"
+#include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/cache.h"
+#include "orchestrator/engine/source/flow_idle.h"
+#include "orchestrator/engine/source/flow_jobs.h"
+#include "orchestrator/engine/source/flow_status.h"
+#include "orchestrator/engine/source/flow_steps.h"
+#include "orchestrator/engine/source/recover_flow.h"
+#include "orchestrator/engine/source/requeue.h"
+#include "orchestrator/engine/source/share.h"
+#include "orchestrator/steps/sharing.h"
+#include "orchestrator/steps/takeover.h"
+
+/*
+ * The flow is asked when a slot is free; what it wants is put into the open
+ * transaction: changes of steps (flow_steps.c) and new jobs (flow_jobs.c). A
+ * job may wait before its attempt, for a result of an equal one (cache.c), for
+ * its share of files (share.c), or, where it was put back, for its step to have
+ * room (requeue.c).
+ */
+
+static int flow_open(struct engine *engine, struct err *err)
+{
+    struct run *run = engine->run;
+
+    engine->steps = steps_create(run->workflow, run->name, err);
+    if (engine->steps == NULL)
+        return -1;
+    engine->steps->run = run;
+    engine->looks_ahead = true;
+    engine->cache = cache_create(&engine->loop, run->store, engine);
+    engine->sharing = sharing_create(&engine->loop, engine, engine_on_shared);
+    if (run->workflow->take_over.run == 0)
+        return 0;
+    engine->takeover = takeover_create(run->store, run->workflow, err);
+    return engine->takeover != NULL ? 0 : -1;
+}
+
+static int flow_locate(UNUSED const struct engine *engine,
+                       UNUSED struct trial *job, UNUSED struct err *err)
+{
+    return 0;
+}
+
+/* ---- jobs begin ---- */
+
+static bool flow_go_on(struct engine *engine)
+{
+    const struct flow_next next = flow_next(engine->steps->flow);
+
+    switch (next.kind) {
+    case FLOW_BEGIN:
+        return flow_begin_step(engine, next.step);
+    case FLOW_SKIP:
+        return flow_skip_by_rule(engine, next.step, next.because);
+    case FLOW_START:
+        return flow_start_job(engine, next.step, next.copy);
+    case FLOW_END:
+        return flow_end_step(engine, next.step, next.state);
+    case FLOW_NOTHING:
+    case FLOW_OVER:
+        break;
+    }
+    return false;
+}
+
+static bool flow_begin_attempt(struct engine *engine, struct trial *job)
+{
+    return !engine_cache_ask(engine, job) && !engine_share_out(engine, job);
+}
+
+/* The next attempt's files are shared out anew. */
+static struct launch *flow_launch(struct engine *engine, struct trial *job,
+                                  struct err *err)
+{
+    struct launch *launch = NULL;
+
+    if (job->unshared != NULL)
+        *err = *job->unshared;
+    else
+        launch = steps_launch(engine->steps, &engine->site, job, err);
+    free(job->unshared);
+    job->unshared = NULL;
+    job->is_shared = false;
+    if (launch == NULL || engine_add_reserves(engine, job, launch, err))
+        return launch;
+    launch_destroy(launch);
+    return NULL;
+}
+
+/* ---- jobs end ---- */
+
+static int flow_judge(struct engine *engine, struct trial *job, struct err *err)
+{
+    const struct attempt_exit *end = &job->end;
+
+    steps_judge(engine->steps, job);
+    if (end->cause == CAUSE_OK && flow_finish_job(engine, job, err) != 0)
+        return -1;
+    return end->cause != CAUSE_OK || !engine_cache_seal(engine, job);
+}
+
+static enum job_event flow_end_attempt(struct engine *engine,
+                                       UNUSED struct trial *job,
+                                       enum job_event event,
+                                       struct attempt_end *end)
+{
+    engine_end_attempt(engine, end);
+    return event;
+}
+
+/* ---- what people ask for ---- */
+
+static int flow_may_enqueue(UNUSED const struct engine *engine, struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "it is a workflow's: nothing is searched for");
+}
+
+static int flow_find_reopened(struct engine *engine,
+                              const struct reopen_request *wanted,
+                              struct reopen_steps *steps, struct err *err)
+{
+    return reopen_steps_find(engine->store, engine->run->id,
+                             engine->run->workflow, wanted->all_failed, steps,
+                             err);
+}
+
+static void flow_reopened(struct engine *engine,
+                          const struct reopen_steps *reopened)
+{
+    struct steps *steps = engine->steps;
+    struct err err;
+
+    if (reopen_steps_record(engine->store, engine->run->id, steps->workflow,
+                            reopened, &err) != 0) {
+        engine_break(engine, &err);
+        return;
+    }
+    for (size_t i = 0; i < reopened->found_count; i++)
+        steps_reopen(steps, (size_t)reopened->found[i].step,
+                     reopened->found[i].copy);
+    for (size_t i = 0; i < steps->workflow->step_count; i++) {
+        if (reopened->fates[i] == STEP_WAITS)
+            steps_wait_again(steps, i);
+    }
+    engine_line_up(engine);
+}
+
+/* ---- the run's end ---- */
+
+enum { CLOSED_A_TURN = 256 };
+
+static const char run_is_over[] = "the run came to its end";
+
+/* Whether there was one more step to be ended. */
+static bool close_next(struct engine *engine)
+{
+    const struct flow_next next = flow_next(engine->steps->flow);
+
+    switch (next.kind) {
+    case FLOW_BEGIN:
+        return flow_skip_step(engine, next.step, run_is_over);
+    case FLOW_SKIP:
+        return flow_skip_by_rule(engine, next.step, next.because);
+    case FLOW_START:
+        steps_give_up(engine->steps, next.step, next.copy, run_is_over);
+        return true;
+    case FLOW_END:
+        return flow_end_step(engine, next.step, next.state);
+    case FLOW_NOTHING:
+    case FLOW_OVER:
+        break;
+    }
+    return false;
+}
+
+static bool flow_close(struct engine *engine)
+{
+    for (int i = 0; i < CLOSED_A_TURN; i++) {
+        if (!close_next(engine))
+            return false;
+    }
+    return true;
+}
+
+static const struct step *first_failed(const struct engine *engine)
+{
+    const struct workflow *workflow = engine->run->workflow;
+
+    for (size_t i = 0; i < workflow->step_count; i++) {
+        if (flow_state(engine->steps->flow, i) == FLOW_FAILED &&
+            !workflow->flow_steps[i].may_fail)
+            return &workflow->steps[i];
+    }
+    return NULL;
+}
+
+static void flow_conclude(struct engine *engine)
+{
+    struct engine_result *result = engine->result;
+    const struct step *failed = first_failed(engine);
+    bool is_cut_off =
+        result->verdict != BUDGET_GO_ON && !engine->wind_up.is_beyond_budget;
+
+    if (failed == NULL && !is_cut_off) {
+        snprintf(result->reason, sizeof(result->reason),
+                 "all steps have come to their end");
+        return;
+    }
+    result->state = RUN_FAILED;
+    if (!is_cut_off)
+        snprintf(result->reason, sizeof(result->reason), "step '%s' failed",
+                 failed->name);
+}
+
+static void flow_recall(struct engine *engine)
+{
+    engine_cache_give_up(engine);
+    engine_end_line(engine);
+}
+
+/* ---- the row ---- */
+
+static void flow_describe(struct engine *engine, struct engine_status *status)
+{
+    status->method = status->method_reason = "";
+    status->steps = flow_status(engine);
+}
+
+const struct source source_flow = {
+    .is_search = false,
+    .open = flow_open,
+    .read = recover_flow,
+    .take_up = taking_up_job,
+    .locate = flow_locate,
+    .taken_up = engine_line_up,
+    .next = flow_go_on,
+    .begin_attempt = flow_begin_attempt,
+    .launch = flow_launch,
+    .follow = engine_keep_metric,
+    .judge = flow_judge,
+    .end_attempt = flow_end_attempt,
+    .ended = flow_job_ended,
+    .may_enqueue = flow_may_enqueue,
+    .find_reopened = flow_find_reopened,
+    .reopened = flow_reopened,
+    .describe = flow_describe,
+    .is_idle = flow_is_idle,
+    .recall = flow_recall,
+    .close = flow_close,
+    .conclude = flow_conclude,
+};

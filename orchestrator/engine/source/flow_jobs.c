@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/source/flow_jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "orchestrator/engine/core/announce.h"
+#include "orchestrator/engine/core/log.h"
+#include "orchestrator/engine/core/queues.h"
+#include "orchestrator/engine/core/tally.h"
+#include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/requeue.h"
+#include "orchestrator/steps/rounds.h"
+
+/* A copy of a step is a job, as a trial is; one that repeats has a job for each
+ * round. */
+
+static bool add_job(struct engine *engine, struct trial *job)
+{
+    struct buf rounds = BUF_INIT;
+    struct job_new row = {
+        .run = engine->run->id,
+        .number = job->number,
+        .state = job_state_names[job->state],
+        .seen = engine->transaction.told_count,
+        .step = job->step,
+        .copy = job->copy,
+        .round = job->round,
+        .time_ms = clock_wall_ms(),
+    };
+    struct err err;
+    bool is_added = engine_begin(engine);
+
+    if (job->rounds != NULL) {
+        json_print(job->rounds, &rounds);
+        row.rounds = buf_text(&rounds);
+    }
+    if (is_added && store_add_job(engine->store, &row, &job->job, &err) != 0) {
+        engine_break(engine, &err);
+        is_added = false;
+    }
+    buf_clear(&rounds);
+    return is_added;
+}
+
+/* A job that the record has now, in no list. NULL when the engine broke. */
+static struct trial *create_job(struct engine *engine, size_t step,
+                                int64_t copy, int64_t round, json_t *rounds)
+{
+    struct trial *job =
+        engine_create_job(engine, step, engine->tally.suggested + 1);
+
+    job->copy = copy;
+    job->round = round;
+    job->rounds = json_incref(rounds);
+    if (!add_job(engine, job)) {
+        trial_destroy(job);
+        return NULL;
+    }
+    engine->tally.suggested++;
+    engine_log_change(engine, job, EVENT_CREATED, NULL);
+    return job;
+}
+
+/* It is over without an attempt. */
+static bool end_at_once(struct engine *engine, struct trial *job,
+                        enum job_event event, const char *text)
+{
+    job->end = (struct attempt_exit){.exit_code = -1};
+    snprintf(job->end.text, sizeof(job->end.text), "%s", text);
+    TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
+    if (!engine_change_trial(engine, job, event, NULL))
+        return false;
+    engine_account_ended(engine, job, false);
+    engine_announce_ended(engine, job);
+    return true;
+}
+
+static bool fail_at_once(struct engine *engine, struct trial *job)
+{
+    char *text = steps_message(engine->steps, job);
+    bool result = end_at_once(engine, job, EVENT_FAILED, text);
+
+    free(text);
+    return result;
+}
+
+/* What an earlier run's job gave is its own; else it waits for its turn. */
+static bool make_ready(struct engine *engine, struct trial *job)
+{
+    struct taken_job taken;
+
+    if (!takeover_find(engine->takeover, (size_t)job->step, job->copy,
+                       job->round, &taken)) {
+        TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
+        return true;
+    }
+    if (taken.state == JOB_FAILED)
+        return end_at_once(engine, job, EVENT_FAILED,
+                           "it failed in the run that this one goes on from");
+    job->cached_from = taken.job;
+    job->outputs = json_incref(taken.outputs);
+    return end_at_once(engine, job, EVENT_REUSED, "");
+}
+
+bool flow_start_job(struct engine *engine, size_t step, int64_t copy)
+{
+    struct steps *steps = engine->steps;
+    const struct step *its = &steps->workflow->steps[step];
+    bool is_wanted = true;
+    json_t *rounds = its->repeat.max > 0 ? rounds_first(&its->repeat) : NULL;
+    struct trial *job;
+    struct err err;
+    int asked = steps_condition(steps, step, copy, &is_wanted, &err);
+
+    job = create_job(engine, step, copy, its->repeat.max > 0, rounds);
+    json_decref(rounds);
+    if (job == NULL)
+        return false;
+    if (!is_wanted)
+        return end_at_once(engine, job, EVENT_SKIPPED,
+                           "its condition is not true");
+    flow_started(steps->flow, step, copy);
+    if (asked != 0)
+        return end_at_once(engine, job, EVENT_FAILED, err.text);
+    if (its->kind == STEP_FAIL)
+        return fail_at_once(engine, job);
+    return make_ready(engine, job);
+}
+
+int flow_finish_job(struct engine *engine, struct trial *job, struct err *err)
+{
+    char *directory = workspace_directory(engine->workspaces, job->number);
+    char *checkpoints =
+        workspace_checkpoint_directory(engine->run->directory, job->number);
+    char *attempt = workspace_attempt_directory(engine->workspaces, job->number,
+                                                job->attempt_number);
+    const struct launch_places places = {directory, checkpoints, attempt};
+    int result = steps_read_outputs(engine->steps, job,
+                                    engine->run->work_directory, &places, err);
+
+    if (result != 0 && !err_may_pass(err)) {
+        job->end.cause = CAUSE_NO_OUTPUT;
+        snprintf(job->end.text, sizeof(job->end.text), "%.*s",
+                 (int)sizeof(job->end.text) - 1, err->text);
+        result = 0;
+    }
+    free(directory);
+    free(checkpoints);
+    free(attempt);
+    return result;
+}
+
+/* The next round goes on from what the one before left. */
+static void begin_round(struct engine *engine, const struct trial *before,
+                        json_t *rounds)
+{
+    struct trial *job = create_job(engine, (size_t)before->step, before->copy,
+                                   before->round + 1, rounds);
+    struct err err;
+
+    if (job == NULL)
+        return;
+    if (workspace_copy_checkpoint(engine->workspaces, before->number,
+                                  job->number, &err) != 0)
+        engine_break(engine, &err);
+    make_ready(engine, job);
+}
+
+void flow_job_ended(struct engine *engine, struct trial *job,
+                    UNUSED const struct told_item *item)
+{
+    json_t *rounds = steps_end_job(engine->steps, job);
+
+    if (rounds != NULL)
+        begin_round(engine, job, rounds);
+    else
+        engine_call_next(engine, (size_t)job->step);
+    json_decref(rounds);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/source/rested.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "orchestrator/search/search.h"
+#include "orchestrator/search/told.h"
+
+static int on_rested(void *user, const struct trial_row *row)
+{
+    struct rested *rested = user;
+
+    rested->job = row->job;
+    return search_point(rested->engine->experiment->space, row, rested->point,
+                        rested->err);
+}
+
+static int on_observation(void *user, const struct observation_row *row)
+{
+    struct rested *rested = user;
+
+    if (row->resource < rested->below)
+        rested->resource = row->resource;
+    rested->is_stopped =
+        strcmp(row->decision, decision_names[DECIDE_STOP]) == 0;
+    return 0;
+}
+
+int rested_find(struct rested *rested, struct err *err)
+{
+    const struct engine *engine = rested->engine;
+    struct trial_query query = {.run = engine->run->id,
+                                .number = rested->number};
+
+    rested->err = err;
+    if (store_each_trial(engine->store, &query, on_rested, rested, err) != 0)
+        return -1;
+    return store_each_observation(engine->store, engine->run->id, rested->job,
+                                  on_observation, rested, err);
+}
+
+int rested_locate(const struct engine *engine, struct trial *trial,
+                  struct err *err)
+{
+    struct rested own = {.engine = engine, .below = INT64_MAX};
+    struct rested parent = {
+        .engine = engine, .number = trial->parent, .below = trial->resource};
+    int result;
+
+    if (!trial->is_scheduled)
+        return 0;
+    result = store_each_observation(engine->store, engine->run->id, trial->job,
+                                    on_observation, &own, err);
+    if (own.is_stopped)
+        trial->wish = WISH_GIVE_UP;
+    if (!scheduler_pauses(engine->scheduler))
+        return result;
+    if (result == 0 && own.resource == 0 && trial->parent > 0) {
+        parent.point = mem_array(space_count(engine->experiment->space),
+                                 sizeof(*parent.point));
+        result = rested_find(&parent, err);
+        free(parent.point);
+    }
+    trial->paused_at = own.resource > 0 ? own.resource : parent.resource;
+    if (trial->attempt == 0 && engine->experiment->task.has_checkpoints)
+        trial->from = trial->paused_at;
+    return result;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/source/search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "orchestrator/engine/core/metric.h"
+#include "orchestrator/engine/core/take_up.h"
+#include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/feedback.h"
+#include "orchestrator/engine/source/recover_search.h"
+#include "orchestrator/engine/source/suggest.h"
+#include "orchestrator/job/launch_trial.h"
+#include "orchestrator/search/search.h"
+
+/*
+ * A run without a schedule: each trial has one setting and runs to its end. The
+ * next trial is what the strategy suggests (suggest.c), and the strategy learns
+ * of each end (feedback.c). Most slots have nothing to do; those of a search
+ * with a schedule (schedule.c) are partly the same.
+ */
+
+/* ---- a session begins ---- */
+
+int search_open(struct engine *engine, struct err *err)
+{
+    struct run *run = engine->run;
+
+    engine->strategy =
+        search_create_of_run(run->experiment, run->store, run->id, err);
+    if (engine->strategy == NULL)
+        return -1;
+    engine->convergence = search_create_convergence(run->experiment);
+    engine->looks_ahead = !strategy_learns(engine->strategy);
+    return 0;
+}
+
+struct trial *search_take_up(struct taking_up *taking_up,
+                             const struct trial_row *row, enum job_state state)
+{
+    if (search_point(taking_up->engine->experiment->space, row,
+                     taking_up->point, taking_up->err) != 0)
+        return NULL;
+    return taking_up_trial(taking_up, row, state);
+}
+
+static int search_locate(UNUSED const struct engine *engine,
+                         UNUSED struct trial *trial, UNUSED struct err *err)
+{
+    return 0;
+}
+
+void search_taken_up(UNUSED struct engine *engine)
+{
+}
+
+/* ---- jobs begin ---- */
+
+/* Where nothing is to be had now, nothing will be: folders are better removed
+ * while the last trials run than after them. */
+static bool search_next(struct engine *engine)
+{
+    if (engine_suggest(engine, NULL, NULL) != NULL)
+        return true;
+    workspaces_remove_spare(engine->workspaces);
+    return false;
+}
+
+static bool search_begin_attempt(UNUSED struct engine *engine,
+                                 UNUSED struct trial *trial)
+{
+    return true;
+}
+
+struct launch *search_launch(struct engine *engine, struct trial *trial,
+                             struct err *err)
+{
+    return launch_trial(&engine->site, engine->experiment, trial, err);
+}
+
+/* ---- jobs end ---- */
+
+/* It ended well, but without a metric of the file: perhaps under another
+ * name. */
+static void tell_missing_metric(struct trial *trial, const char *metric)
+{
+    struct attempt_exit *end = &trial->end;
+    struct buf text = BUF_INIT;
+
+    end->cause = CAUSE_NO_METRIC;
+    buf_printf(&text, "it never said '%s'", metric);
+    for (size_t i = 0; i < trial->curve_count; i++)
+        buf_printf(&text, "%s'%s'", i == 0 ? ", but " : ", ",
+                   trial->curves[i].name);
+    snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
+             buf_text(&text));
+    buf_clear(&text);
+}
+
+int search_judge(struct engine *engine, struct trial *trial,
+                 UNUSED struct err *err)
+{
+    const char *missing = trial_missing_metric(trial, engine->experiment);
+
+    if (trial->end.cause == CAUSE_OK && missing != NULL)
+        tell_missing_metric(trial, missing);
+    return 1;
+}
+
+static enum job_event search_end_attempt(struct engine *engine,
+                                         UNUSED struct trial *trial,
+                                         enum job_event event,
+                                         struct attempt_end *end)
+{
+    engine_end_attempt(engine, end);
+    return event;
+}
+
+void search_ended(struct engine *engine, UNUSED struct trial *trial,
+                  const struct told_item *item)
+{
+    feedback_give(engine, item, NULL);
+}
+
+/* ---- what people ask for ---- */
+
+static int search_may_enqueue(UNUSED const struct engine *engine,
+                              UNUSED struct err *err)
+{
+    return 0;
+}
+
+int search_find_reopened(UNUSED struct engine *engine,
+                         UNUSED const struct reopen_request *wanted,
+                         struct reopen_steps *steps, struct err *err)
+{
+    return steps->found_count > 0
+               ? 0
+               : err_set(err, ERR_USAGE, "nothing has failed");
+}
+
+void search_reopened(UNUSED struct engine *engine,
+                     UNUSED const struct reopen_steps *steps)
+{
+}
+
+void search_describe(struct engine *engine, struct engine_status *status)
+{
+    status->method = strategy_method(engine->strategy);
+    status->method_reason = strategy_reason(engine->strategy);
+    status->steps = NULL;
+}
+
+static bool search_is_idle(UNUSED const struct engine *engine,
+                           UNUSED int64_t *about, UNUSED struct buf *out)
+{
+    return false;
+}
+
+/* ---- the run ends ---- */
+
+void search_recall(UNUSED struct engine *engine)
+{
+}
+
+static bool search_close(UNUSED struct engine *engine)
+{
+    return false;
+}
+
+void search_explain(struct engine *engine, enum budget_verdict verdict,
+                    const char *reason)
+{
+    struct engine_result *result = engine->result;
+
+    if (result->verdict != BUDGET_GO_ON)
+        return;
+    result->verdict = verdict;
+    if (engine->wind_up.is_exhausted) {
+        result->verdict = BUDGET_TRIALS;
+        reason = BUDGET_ALL_TRIED;
+    }
+    snprintf(result->reason, sizeof(result->reason), "%s", reason);
+}
+
+void search_judge_run(struct engine_result *result, const struct tally *tally)
+{
+    char reason[sizeof(result->reason)];
+
+    if (budget_verdict_is_failure(result->verdict)) {
+        result->state = RUN_FAILED;
+    } else if (tally->succeeded == 0) {
+        result->state = RUN_FAILED;
+        memcpy(reason, result->reason, sizeof(reason));
+        snprintf(result->reason, sizeof(result->reason), BUDGET_IN_VAIN "%.*s",
+                 (int)(sizeof(reason) - sizeof(BUDGET_IN_VAIN)), reason);
+    }
+}
+
+static void search_conclude(struct engine *engine)
+{
+    search_explain(engine, BUDGET_TRIALS, budget_verdict_text(BUDGET_TRIALS));
+    search_judge_run(engine->result, &engine->tally);
+}
+
+const struct source source_search = {
+    .is_search = true,
+    .open = search_open,
+    .read = recover_search,
+    .take_up = search_take_up,
+    .locate = search_locate,
+    .taken_up = search_taken_up,
+    .next = search_next,
+    .begin_attempt = search_begin_attempt,
+    .launch = search_launch,
+    .follow = engine_keep_metric,
+    .judge = search_judge,
+    .end_attempt = search_end_attempt,
+    .ended = search_ended,
+    .may_enqueue = search_may_enqueue,
+    .find_reopened = search_find_reopened,
+    .reopened = search_reopened,
+    .describe = search_describe,
+    .is_idle = search_is_idle,
+    .recall = search_recall,
+    .close = search_close,
+    .conclude = search_conclude,
+};
