@@ -22,7 +22,12 @@ extern const struct schema_key experiment_claim_element;
 extern const struct schema_key experiment_executor_keys[];
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];
-/* Search methods that stand for a schedule as well, NULL-ended. */
+/* Search methods that stand for a schedule as well: X(name, search method,
+ * share of random settings). BOHB: Falkner et al. 2018, section 4. */
+#define EXPERIMENT_SHORTHANDS(X)                                               \
+    X("hyperband", "random", 0)                                                \
+    X("bohb", "tpe", 1.0 / 3)
+/* Their names, NULL-ended. */
 extern const char *const experiment_search_shorthands[];
 /* One entry of `notify`, and its keys. */
 extern const struct schema_key experiment_receiver;

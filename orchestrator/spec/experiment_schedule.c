@@ -23,12 +23,6 @@ enum {
 #define DEFAULT_RESAMPLE 0.25
 #define DEFAULT_RESOURCE "epochs"
 
-/* X(name, search method, share of random settings). BOHB: Falkner et al. 2018,
- * section 4. */
-#define SHORTHANDS(X)                                                          \
-    X("hyperband", "random", 0)                                                \
-    X("bohb", "tpe", 1.0 / 3)
-
 struct shorthand {
     const char *name, *search;
     double random_fraction;
@@ -36,15 +30,9 @@ struct shorthand {
 
 static const struct shorthand shorthands[] = {
 #define X(name, search, fraction) {name, search, fraction},
-    SHORTHANDS(X)
+    EXPERIMENT_SHORTHANDS(X)
 #undef X
 };
-
-const char *const experiment_search_shorthands[] = {
-#define X(name, search, fraction) name,
-    SHORTHANDS(X)
-#undef X
-        NULL};
 
 /* What SageMaker takes the most of its resource from. */
 static const char *const usual_names[] = {"epochs", "num_epochs", "n_epochs",

@@ -7,6 +7,12 @@
 /* Far beyond what anybody means, and sums of it still fit. */
 #define RESOURCE_MAX 1e9
 
+const char *const experiment_search_shorthands[] = {
+#define X(name, search, fraction) name,
+    EXPERIMENT_SHORTHANDS(X)
+#undef X
+        NULL};
+
 static const char *const no_method[] = {"none", NULL};
 static const char *const types[] = {"auto", "promotion", "stopping", NULL};
 static const char *const rules[] = {"sagemaker", "vizier", NULL};

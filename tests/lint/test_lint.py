@@ -259,6 +259,74 @@ def test_tidy_of_everything_where_that_commit_is_not_known(passed_tree, passed):
     assert tidied(passed_tree) == {"old", "of_header"}
 
 
+def plant(tree, calls, is_built=True):
+    """Files that call others: {"base/x.c": ["base/y.c"]}; each defines one
+    function, which is named after it."""
+    names = {file: file[:-2].replace("/", "_") for file in calls}
+    for file, callees in calls.items():
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        (tree / file).write_text(
+            "".join(f'#include "{callee[:-2]}.h"\n' for callee in callees) +
+            f"void {names[file]}(void)\n{{\n" +
+            "".join(f"    {names[callee]}();\n" for callee in callees) + "}\n")
+        (tree / file).with_suffix(".h").write_text(
+            f"void {names[file]}(void);\n")
+    for file in calls if is_built else []:
+        made = tree / "build" / file.replace(".c", ".o")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-c", f"-I{tree}", "-o", made, tree / file],
+                       check=True)
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+@pytest.mark.parametrize("calls, complaint", [
+    ({"base/x.c": ["base/y.c"], "base/y.c": ["base/z.c"], "base/z.c": []},
+     None),
+    ({"base/x.c": ["base/y.c"], "base/y.c": ["base/z.c"],
+      "base/z.c": ["base/x.c"]},
+     "a new ring of 3 files: base/x.c base/y.c base/z.c"),
+    # a registry's kinds may call it
+    ({"executors/executor.c": ["executors/x.c"],
+      "executors/x.c": ["executors/executor.c"]}, None),
+    # one that is listed: as it is there, larger, and gone
+    ({"base/conf/conf.c": ["base/conf/conf_parse.c"],
+      "base/conf/conf_parse.c": ["base/conf/conf.c"]}, None),
+    ({"base/conf/conf.c": ["base/conf/conf_parse.c"],
+      "base/conf/conf_parse.c": ["base/x.c"],
+      "base/x.c": ["base/conf/conf.c"]},
+     "the ring of base/conf/conf.c has grown from 2 to 3 files by base/x.c"),
+    ({"base/conf/conf.c": ["base/conf/conf_parse.c"],
+      "base/conf/conf_parse.c": []},
+     "there is no ring of base/conf/conf.c any more"),
+    ({"dashboard/archive/archive.c": ["dashboard/archive/archive_jobs.c"],
+      "dashboard/archive/archive_jobs.c": ["dashboard/archive/archive.c"],
+      "dashboard/archive/archive_pages.c": []},
+     "not in the ring of dashboard/archive/archive.c any more; take it from "
+     "the list: dashboard/archive/archive_pages.c"),
+])
+def test_rings_follow_their_list(calls, complaint, is_built, tree):
+    plant(tree, calls, is_built)
+    result = run("rings", tree)
+    assert (result.returncode != 0) == (complaint is not None), result.stdout
+    assert (complaint or "") in result.stdout
+
+
+def test_rings_are_of_calls_where_there_is_a_build(tree):
+    """Two files that include each other's types make no ring; before there is
+    a build nobody knows that."""
+    plant(tree, {"base/x.c": ["base/y.c"], "base/y.c": ["base/x.c"]},
+          is_built=False)
+    (tree / "base/y.c").write_text('#include "base/x.h"\nvoid base_y(void)\n'
+                                   "{\n}\n")
+    assert run("rings", tree).returncode != 0
+    for name in ("x", "y"):
+        made = tree / "build/base" / (name + ".o")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-c", f"-I{tree}", "-o", made,
+                        tree / f"base/{name}.c"], check=True)
+    assert run("rings", tree).returncode == 0
+
+
 def test_words_in_comments_and_strings_are_no_fault(tree):
     (tree / "base/x.c").write_text(
         SPDX + "/* never strcpy(a, b)\n * nor printf(x) */\n"
