@@ -432,7 +432,7 @@ check-cuda: ## tests of the CUDA backend on a GPU, also under compute-sanitizer
 	@NVCC='$(NVCC)' MAKE='$(MAKE)' tests/cuda/run build/gpu
 
 check-slurm: $(PROGS:%=$(TESTED)/%) $(KILLED) ## tests on a real cluster of Slurm (T=name: one)
-	@$(PYTEST) $(WIDE) $(RERUN) $(call CHOICE,slurm)
+	@$(PYTEST) -n $$(($(if $(filter san,$(ON)),2,3) * $$(nproc))) $(RERUN) $(call CHOICE,slurm)
 
 check-browser: $(PROGS:%=$(TESTED)/%) $(FILL) ## tests of the dashboard in Chromium (T=name: one)
 	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,browser)

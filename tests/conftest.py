@@ -34,8 +34,8 @@ def pytest_addoption(parser):
 
 
 def read_sample(folder):
-    """{"test_file.py::test": patterns} of a suite's sample.txt: the cases of
-    the test that are run, of a test that is not in it all are."""
+    """{"test_file.py::test": patterns} of a suite's sample.txt: which cases of
+    the test run. A test that is not in it runs whole."""
     path = folder / "sample.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     rows = [line.split() for line in lines if line and line[0] != "#"]
@@ -43,24 +43,25 @@ def read_sample(folder):
 
 
 def choose_sample(items):
-    """What is chosen, and a complaint of each pattern that chooses nothing."""
+    """The items that run, and a complaint of each pattern that no case fits."""
     tables = {folder: read_sample(folder)
               for folder in {item.path.parent for item in items}}
-    left = {(folder, name, pattern) for folder, table in tables.items()
-            for name, patterns in table.items() for pattern in patterns
-            if (folder / name.split("::")[0]) in {i.path for i in items}}
+    files = {item.path for item in items}
+    unused = {(folder, name, pattern) for folder, table in tables.items()
+              for name, patterns in table.items() for pattern in patterns
+              if folder / name.split("::")[0] in files}
     chosen = []
     for item in items:
         folder = item.path.parent
         name = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
         case = item.callspec.id if hasattr(item, "callspec") else ""
-        patterns = tables[folder].get(name, ["*"])
-        hits = [p for p in patterns if fnmatch.fnmatchcase(case, p)]
-        left -= {(folder, name, pattern) for pattern in hits}
-        if hits:
+        hits = [pattern for pattern in tables[folder].get(name, [])
+                if fnmatch.fnmatchcase(case, pattern)]
+        unused -= {(folder, name, pattern) for pattern in hits}
+        if hits or name not in tables[folder]:
             chosen.append(item)
     return chosen, [f"{folder.name}/sample.txt: {name} has no case {pattern}"
-                    for folder, name, pattern in sorted(left)]
+                    for folder, name, pattern in sorted(unused)]
 
 
 def pytest_collection_modifyitems(config, items):
