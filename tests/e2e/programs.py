@@ -47,16 +47,17 @@ def open_files(pid):
             pass
 
 
-def processes_with(marker):
-    """The processes whose environment holds the bytes: {pid: command}."""
+def processes_with(*markers):
+    """The processes whose environment holds one of them: {pid: command}."""
     found = {}
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
             with open(f"/proc/{entry.name}/environ", "rb") as file:
-                if marker not in file.read():
-                    continue
+                environment = file.read()
+            if not any(marker in environment for marker in markers):
+                continue
             with open(f"/proc/{entry.name}/cmdline", "rb") as file:
                 command = file.read().replace(b"\0", b" ").decode(
                     errors="replace").strip()
@@ -195,8 +196,8 @@ class Smtune:
 
     def left_behind(self):
         """Processes of this test: its engines and its trials."""
-        return {**processes_with(self.token.encode()),
-                **processes_with(b"SMTUNE_DIR=" + bytes(self.directory))}
+        return processes_with(self.token.encode(),
+                              b"SMTUNE_DIR=" + bytes(self.directory))
 
     def kill_left_behind(self):
         """Kills them, and what they start meanwhile; says which."""

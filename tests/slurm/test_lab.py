@@ -58,7 +58,7 @@ def test_a_killed_run_takes_its_cluster_along(cluster):
     folder = line.split()[1].encode()
 
     def survivors():
-        return {**processes_with(marker.encode()), **processes_with(folder)}
+        return processes_with(marker.encode(), folder)
 
     commands = " ".join(survivors().values())
     for daemon in ("munged", "slurmctld", "slurmd", "slurmdbd", "mariadbd",
