@@ -43,7 +43,6 @@ def params(smtune, run):
     return [t["params"] for t in smtune.json("trials", run)]
 
 
-@pytest.mark.quick
 @pytest.mark.sanitized
 @pytest.mark.parametrize("method", METHODS)
 def test_every_suggestion_is_proved(smtune, experiment, method):
