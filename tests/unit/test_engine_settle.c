@@ -57,7 +57,7 @@ static void test_settle__an_executor_that_cannot_start_it(void **state)
     struct engine *engine = bench.engine;
 
     bench.executor.start = START_ERROR;
-    engine_dispatch(engine);
+    dispatch_all(engine);
     assert_true(engine_commit_now(engine));
     assert_int_equal(engine->wind_up.launch_errors, 2);
     assert_string_equal(engine->wind_up.launch_error, "no such program");

@@ -42,7 +42,7 @@ static void test_take_up__what_never_started_is_ready(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
 
-    engine_dispatch(bench.engine);
+    dispatch_all(bench.engine);
     assert_true(engine_commit_now(bench.engine));
     bench.executor.reattach = 1;
     begin_again(&bench);
