@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What failed the first time, and why (RERUN in the Makefile)."""
+    """What failed the first time, and why (RERUN in tests.mk)."""
     for report in terminalreporter.getreports("rerun"):
         terminalreporter.section(f"RERUN {report.nodeid} ({report.when})")
         terminalreporter.write_line(report.longreprtext)

@@ -38,7 +38,7 @@ def bare_path(tmp_path):
 
 
 def test_quickstart_builds_what_it_runs(tmp_path):
-    plan = make("-n", "quickstart", f"B={tmp_path}/b").stdout
+    plan = make("-n", "quickstart", f"BUILD={tmp_path}/b").stdout
     assert f" -o {tmp_path}/b/smtrain " in plan
     assert f"{tmp_path}/b/smtune run examples/quickstart.yaml" in plan
     for absent in ("NOTE", "smtrain-", "/man/", "/completions/", "/san/"):
@@ -49,13 +49,14 @@ def test_help_lists_targets_without_a_compiler(bare_path):
     result = make("help", path=bare_path)
     assert result.returncode == 0
     assert result.stderr == ""
-    for target in ("quickstart", "check", "install", "bench", "check-e2e"):
+    for target in ("quickstart", "check", "install", "bench", "check-e2e",
+                   "deps", "web", "check-cuda"):
         assert f"  make {target} " in result.stdout
 
 
 def test_missing_libraries_are_told(bare_path, tmp_path):
-    result = make("all", f"B={tmp_path}/b", f"S={tmp_path}/s", "CUDA=no",
-                  path=bare_path)
+    result = make("all", f"BUILD={tmp_path}/b", f"SANITIZED={tmp_path}/s",
+                  "CUDA=no", path=bare_path)
     assert result.returncode != 0
     assert "'make deps' installs them" in result.stdout
 
@@ -121,7 +122,7 @@ def notes(tmp_path):
     """notes(word...): what a build into a folder of its own notes about its
     optional parts."""
     def run(*words):
-        result = make(f"{tmp_path}/b/probe/shown", f"B={tmp_path}/b", *words)
+        result = make(f"{tmp_path}/b/probe/shown", f"BUILD={tmp_path}/b", *words)
         assert result.returncode == 0, result.stderr
         assert result.stderr == ""
         return [line.removeprefix("  NOTE ")
@@ -154,7 +155,7 @@ def test_the_build_beside_the_nvcc_of_this_machine(notes):
 def test_no_part_is_probed_that_is_not_wanted(notes, nvcc, tmp_path):
     words = (f"NVCC={nvcc.path}", "CUDA=no", "MPI=no")
     assert notes(*words) == []
-    plan = make("-n", "all", f"B={tmp_path}/b", *words).stdout
+    plan = make("-n", "all", f"BUILD={tmp_path}/b", *words).stdout
     assert "smtrain-cuda.so" not in plan
     assert nvcc.calls() == 0
 
@@ -162,7 +163,7 @@ def test_no_part_is_probed_that_is_not_wanted(notes, nvcc, tmp_path):
 def test_a_part_that_is_found_is_built(notes, nvcc, tmp_path):
     assert notes(f"NVCC={nvcc.path}", "MPI=no") == [
         f"CUDA: found {nvcc.path}, release 12.4."]
-    plan = make("-n", "all", f"B={tmp_path}/b", f"NVCC={nvcc.path}",
+    plan = make("-n", "all", f"BUILD={tmp_path}/b", f"NVCC={nvcc.path}",
                 "MPI=no").stdout
     assert f"-shared -o {tmp_path}/b/smtrain-cuda.so" in plan
 
@@ -206,7 +207,7 @@ def test_a_part_is_probed_once_for_the_same_flags(notes, nvcc):
 
 
 def test_kernels_in_bf16_are_not_for_devices_before_80(nvcc, tmp_path):
-    plan = make("-n", f"{tmp_path}/b/smtrain-cuda.so", f"B={tmp_path}/b",
+    plan = make("-n", f"{tmp_path}/b/smtrain-cuda.so", f"BUILD={tmp_path}/b",
                 f"NVCC={nvcc.path}", "MPI=no", "CUDA_ARCHES=70 75 80 90").stdout
     compiled = [line for line in plan.splitlines() if " -c " in line]
     assert len(compiled) > 10
@@ -216,6 +217,42 @@ def test_kernels_in_bf16_are_not_for_devices_before_80(nvcc, tmp_path):
             continue
         assert wanted[-2:] == ["80", "90"], line
         assert ("75" in wanted) == ("attention_bf16" not in line), line
+
+
+def test_a_test_lists_what_it_replaces(tmp_path):
+    plan = make("-n", "check-unit", "T=parsers_denied", f"BUILD={tmp_path}/b",
+                f"SANITIZED={tmp_path}/s", "NVCC=", "MPICC=").stdout
+    [link] = [line for line in plan.splitlines()
+              if f" -o {tmp_path}/s/tests/unit/test_parsers_denied " in line]
+    for name in ("yaml_parser_parse", "sqlite3_open_v2", "pcre2_jit_compile_8"):
+        assert f" -Wl,--wrap={name}" in link
+
+
+@pytest.mark.parametrize("listed, error", [
+    ("read", None),
+    ("", "test.c: defines __wrap_read, but no line lists it: "
+         "/* wrap: read */"),
+    ("raed", "test.c: wrap: 'raed': there is no __wrap_raed"),
+    ("read write", "test.c: wrap: 'write': there is no __wrap_write"),
+    ("read dup", "test.c: wrap: 'dup': nothing calls this function"),
+])
+def test_a_wrong_list_of_what_a_test_replaces(tmp_path, listed, error):
+    wrappers = "int __wrap_read(void) { return 0; }\n"
+    if "dup" in listed:
+        wrappers += "int __wrap_dup(void) { return 0; }\n"
+    (tmp_path / "test.c").write_text(wrappers)
+    (tmp_path / "caller.c").write_text(
+        "int read(void), write(void);\nint call(void);\n"
+        "int call(void) { return read() + write(); }\n")
+    subprocess.run(["cc", "-c", "test.c", "caller.c"], cwd=tmp_path, check=True)
+    result = subprocess.run(
+        [ROOT / "tests/wraps", listed, "test.o", "caller.o"], cwd=tmp_path,
+        capture_output=True, text=True)
+    assert result.stdout == ""
+    assert (result.returncode == 0) == (error is None)
+    assert (error or "") in result.stderr
+    if error is None:
+        assert result.stderr == ""
 
 
 @pytest.fixture

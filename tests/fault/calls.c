@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: malloc calloc realloc clock_gettime */
+/* wrap: fork clone clone_into posix_spawn */
 /*
  * The calls themselves. What SQLite and libuv make too is defined here under
  * its own name, before libc's, as the bare system call; what only our own

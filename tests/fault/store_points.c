@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: store_commit */
 /*
  * The store's points: a commit as a whole, and SQLite's memory, which unlike
  * ours is not the end of the program when it cannot be had.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: flock pread fstat gethostname statvfs */
 /* An attempt's files where the kernel denies what hardly any does; the calls
  * are the test's. */
 #include "executors/attempt/attempt_file.h"

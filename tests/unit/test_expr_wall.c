@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: expr_sql_translate sqlite3_open_v2 */
 /* The wall behind the first one: SQL that nothing has looked at comes to
  * SQLite, and reads and calls no more than an expression may. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: uv_now MHD_lookup_connection_value */
 #include "dashboard/http/http.h"
 
 #include <microhttpd.h>

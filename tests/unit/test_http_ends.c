@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: uv_now */
 #include "dashboard/http/http.h"
 
 #include "tests/unit/http_test.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: fstat pread */
 #include "dashboard/log_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: glob globfree */
 /* A matrix of more files than a test can make, and of none for want of memory;
  * the calls are the test's. */
 #include "workflows/matrix.h"

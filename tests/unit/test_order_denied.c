@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: close write */
 /* An order that the kernel does not let be written, which a network file system
  * may say only when the file is closed; the calls are the test's. */
 #include "executors/attempt/order_file.h"

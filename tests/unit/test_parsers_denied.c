@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: yaml_parser_initialize yaml_parser_parse */
+/* wrap: sqlite3_column_text sqlite3_db_config sqlite3_open_v2 */
+/* wrap: sqlite3_set_authorizer */
+/* wrap: pcre2_compile_context_create_8 pcre2_jit_compile_8 */
+/* wrap: pcre2_jit_stack_create_8 pcre2_match_context_create_8 */
+/* wrap: pcre2_match_data_create_from_pattern_8 */
 /* The libraries behind the parsers have no memory: that is said, and nothing is
  * read in another way than else. */
 #define PCRE2_CODE_UNIT_WIDTH 8

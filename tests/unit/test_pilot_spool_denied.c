@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: dup fstat pread pwrite */
 /* A pilot's streams where the kernel denies their reads and writes; the calls
  * are the test's. */
 #include "executors/attempt/pilot_spool.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: open opendir */
 /* Processes where a folder stands for /proc: it may say what the kernel says in
  * rare moments alone, and what it never says. */
 #include "executors/machine/process_table.h"

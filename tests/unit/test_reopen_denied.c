@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: sqlite3_prepare_v2 sqlite3_step */
 /* Putting back where the record denies the n-th of what it is asked for: then
  * nothing is put back, and the next try does all of it. */
 #include "orchestrator/run/reopen.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: clock_monotonic_ms */
+/* wrap: sqlite3_prepare_v2 sqlite3_prepare_v3 sqlite3_step */
 #include "dashboard/run_list.h"
 
 #include <sqlite3.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: flock fs_read rename sqlite3_exec sqlite3_open_v2 */
+/* wrap: sqlite3_prepare_v2 sqlite3_step sqlite3_wal_checkpoint_v2 */
 /* Saving a database where the n-th of what is asked for is denied: then all is
  * as it was, or it is told that something is missing. */
 #include "store/repair/salvage.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: cgroup_write clone_into */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

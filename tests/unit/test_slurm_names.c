@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: getrandom pread pwrite */
 /* The names that a run's jobs have in the cluster: none comes twice, whatever
  * the disk does; some calls are the test's. */
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: statfs */
 /* A store on a file system of the network; statfs is the test's. */
 #include "store/file_system.h"
 

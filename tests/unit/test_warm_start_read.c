@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: sqlite3_exec sqlite3_prepare_v2 sqlite3_step */
 /* What a search takes over from earlier runs, as it is kept with its run. */
 #include "orchestrator/search/warm_start.h"
 

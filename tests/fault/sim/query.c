@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: sqlite3_exec sqlite3_step */
 #include <sqlite3.h>
 #include <string.h>
 

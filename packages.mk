@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The Debian packages that smtune needs, and their installation through apt.
+
+# To build and run.
+DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
+        libgsl-dev libjansson-dev libpcre2-dev libopenblas-dev zlib1g-dev \
+        libcurl4-openssl-dev nettle-dev libmicrohttpd-dev dataset-fashion-mnist
+# To test as well.
+TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
+        universal-ctags gcovr mandoc shellcheck sqlite3 \
+        git zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
+        python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
+        python3-jsonschema python3-selenium chromium chromium-driver
+# For a cluster below a directory (tests/slurm/lab). If apt lacks one of them,
+# the tests on a cluster are skipped.
+SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
+        slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
+        mariadb-client-core curl
+
+deps: ## install through apt what building needs
+	$(call apt,$(DEPS))
+deps-test: ## install through apt what building and testing need
+	$(call apt,$(DEPS) $(TEST_DEPS))
+	-$(call apt,$(SLURM_DEPS))
+
+# apt PACKAGES: lists the missing ones and lets apt install them; prints nothing
+# if none is missing.
+define apt
+@have=$$(dpkg-query -W -f '$${db:Status-Status} $${Package}\n' $1 \
+ 2>/dev/null | sed -n 's/^installed //p'); \
+missing=$$(printf '%s\n' $1 | grep -vxF "$$have"); \
+[ "$$missing" ] || exit 0; \
+echo "These Debian packages are missing and will be installed:" $$missing; \
+command -v apt-get >/dev/null || \
+ { echo "There is no apt-get here: please install their like."; exit 0; }; \
+sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+$$sudo apt-get -q update; \
+$$sudo env DEBIAN_FRONTEND=noninteractive tests/without-daemons \
+ apt-get -q -y --no-install-recommends install $$missing
+endef
+
+.PHONY: deps deps-test
