@@ -56,7 +56,7 @@ class Log:
     def wait_for_reason(self, words):
         return wait_until(
             lambda: [text for text in self.reasons() if words in text],
-            what=f"{words!r} in {self.reasons()}")[0]
+            what=f"{words!r} in {self.path}")[0]
 
 
 @pytest.fixture
@@ -126,12 +126,17 @@ def test_unknown_words_are_refused(smtune, write, log):
 # ---- why nothing starts ----
 
 def test_parallel_and_the_budget(smtune, write, log):
-    write("exp.yaml", experiment(trials=3, parallel=2,
-                                 shell="sleep 0.2; " + SAY))
-    smtune.ok("run", "exp.yaml", "--log", "log", "--log-level", "debug")
-    assert "parallel=2 is reached; running: 2 (jobs 1 2)" in log.reasons()
-    assert any(text.startswith("the budget is used up by pending trials: "
-                               "budget.trials=3 ended=") for text in log.reasons())
+    """Each trial runs until there is a file of its number."""
+    shell = "while ! [ -e go$SMTUNE_JOB ]; do sleep 0.02; done; " + SAY
+    write("exp.yaml", experiment(trials=3, parallel=2, shell=shell))
+    engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
+    log.wait_for_reason("parallel=2 is reached; running: 2 (jobs ")
+    write("go1", "")
+    write("go2", "")
+    log.wait_for_reason("the budget is used up by pending trials: "
+                        "budget.trials=3 ended=2")
+    write("go3", "")
+    assert engine.wait(30) == 0
 
 
 def test_a_retry_is_waited_for_and_a_pause_is_one_line(smtune, write, log):
@@ -182,39 +187,47 @@ def test_a_schedule_waits_for_results(smtune, write, log):
 
 
 def test_a_search_that_has_no_more(smtune, write, log):
-    write("exp.yaml", experiment(trials=9, shell="sleep 0.1; " + SAY).replace(
+    shell = "until [ -e go ]; do sleep 0.02; done; " + SAY
+    write("exp.yaml", experiment(trials=9, shell=shell).replace(
         "{type: float, min: 0, max: 1}", "{type: int, min: 1, max: 2}").replace(
             "method: random", "method: grid").replace("parallel: 1",
                                                       "parallel: 4"))
-    smtune("run", "exp.yaml", "--log", "log", "--log-level", "debug")
-    assert "the search has no more settings to suggest" in log.reasons()
+    engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
+    log.wait_for_reason("the search has no more settings to suggest")
+    write("go", "")
+    assert engine.wait(30) == 0
 
 
 def test_steps_pools_and_needs(smtune, write, log):
+    """`first` and `many` run until there is a file of their name."""
     write("wf.yaml", """
         version: 1
         name: wf
         parallel: 4
         pools: {disk: 2}
         steps:
-          first: {command: sleep 0.3}
+          first: {shell: "until [ -e first ]; do sleep 0.02; done"}
           load:
             matrix: {part: [1, 2]}
             pools: {disk: 2}
-            command: sleep 0.2
+            shell: "until [ -e load ]; do sleep 0.02; done"
           many:
             needs: [first]
             matrix: {i: [1, 2]}
             parallel: 1
-            command: sleep 0.2
+            shell: "until [ -e many ]; do sleep 0.02; done"
         """)
-    smtune.ok("run", "wf.yaml", "--log", "log", "--log-level", "debug")
-    assert log.reasons()[0] == (
+    engine = smtune.start("run", "wf.yaml", env={"SMTUNE_LOG": "debug:log"})
+    log.wait_for_reason(
         "no step can start a job; step 'first': 1 started, 0 of 1 ended; "
         "step 'load': 1 started, 0 of 2 ended: pool 'disk' is full (2 of 2 "
         "taken, a copy needs 2); step 'many' needs 'first' (active)")
-    assert any("step 'many': 1 started, 0 of 2 ended: its parallel=1 is "
-               "reached" in text for text in log.reasons())
+    write("first", "")
+    log.wait_for_reason("step 'many': 1 started, 0 of 2 ended: its "
+                        "parallel=1 is reached")
+    write("load", "")
+    write("many", "")
+    assert engine.wait(30) == 0
     assert "step=many state=succeeded" in log.texts(level="info")
     assert log.texts(job="1")[0] == "created step=first"
 
