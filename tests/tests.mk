@@ -4,7 +4,8 @@
 
 # `make check-unit T=conf` runs one file of tests.
 UNIT  := $(patsubst %.c,$(SANITIZED)/%,$(wildcard tests/unit/test_*.c))
-UNIT_RUN := $(if $T,$(SANITIZED)/tests/unit/test_$T,$(UNIT))
+UNIT_RUN := $(if $T,$(SANITIZED)/tests/unit/test_$T,$(if $(QUICK), \
+         $(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
 # Tests of whole programs run the ordinary build; with ON=san the sanitized one.
 ON    ?= plain
 TESTED := $(if $(filter san,$(ON)),$(SANITIZED),$(BUILD))
