@@ -26,27 +26,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "store/file_system.h"
 #include "store/lock.h"
-#include "store/schema/schema.h"
+#include "store/schema/migrate.h"
 
 enum {
-    APPLICATION_ID = 0x736d746e, /* "smtn" */
     LOCK_WAIT_MS = 10000,
     BUSY_TIMEOUT_MS = 5000,
     READERS_TIMEOUT_MS = 30000 /* without a log they are in a writer's way */
 };
-
-/* migrations[v] brings a store from user_version v to v + 1. */
-static const char *const migrations[] = {
-    store_schema,   store_schema_2, store_schema_3, store_schema_4,
-    store_schema_5, store_schema_6, store_schema_7, store_schema_8,
-    store_schema_9, store_schema_10};
-
-enum { SCHEMA_VERSION = ARRAY_LEN(migrations) };
 
 static int execute(struct store *store, const char *sql, struct err *err)
 {
@@ -57,50 +47,39 @@ static int execute(struct store *store, const char *sql, struct err *err)
 
 /* ---- opening ---- */
 
+static int64_t newest_version(const struct store *store)
+{
+    return (int64_t)store->migrations->step_count;
+}
+
 /* Looks without touching. *version is 0 for a store that is still empty. In
  * this order, as one may be made meanwhile: tables come with their id. */
 static int check_file(struct store *store, int64_t *version, struct err *err)
 {
-    int64_t application, tables;
+    struct file_mark mark;
 
     if (store_query_integer(store, "SELECT count(*) FROM sqlite_schema", NULL,
-                            0, &tables, err) < 0 ||
+                            0, &mark.table_count, err) < 0 ||
         store_query_integer(store, "PRAGMA application_id", NULL, 0,
-                            &application, err) < 0 ||
-        store_query_integer(store, "PRAGMA user_version", NULL, 0, version,
-                            err) < 0)
+                            &mark.application, err) < 0 ||
+        store_query_integer(store, "PRAGMA user_version", NULL, 0,
+                            &mark.version, err) < 0)
         return -1;
-    if (application != APPLICATION_ID && (tables > 0 || application != 0))
-        return err_set(err, ERR_FAILED, "'%s' is not a store of smtune",
-                       store->path);
-    if (*version < 0 || *version > SCHEMA_VERSION)
-        return err_set(err, ERR_FAILED,
-                       "store '%s' was written by a newer smtune (version "
-                       "%lld of its tables; this smtune knows up to %d)",
-                       store->path, (long long)*version, SCHEMA_VERSION);
-    return 0;
+    *version = mark.version;
+    return migrations_check(store->migrations, &mark, store->path, err);
 }
 
 static int migrate(struct store *store, int64_t version, struct err *err)
 {
-    char *stamp = mem_printf("PRAGMA application_id = %d;"
-                             "PRAGMA user_version = %d;",
-                             APPLICATION_ID, SCHEMA_VERSION);
-    int result;
+    int result = execute(store, "BEGIN IMMEDIATE", err);
 
-    /* A migration may change the text of a table. */
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-    result = execute(store, "BEGIN IMMEDIATE", err);
-    for (int64_t v = version; result == 0 && v < SCHEMA_VERSION; v++)
-        result = execute(store, migrations[v], err);
-    if (result == 0)
-        result = execute(store, stamp, err);
+    if (result == 0 &&
+        migrations_run(store->migrations, store->db, version) != SQLITE_OK)
+        result = store_fail(store, err);
     if (result == 0)
         result = execute(store, "COMMIT", err);
     if (result < 0 && !sqlite3_get_autocommit(store->db))
         execute(store, "ROLLBACK", NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    free(stamp);
     return result;
 }
 
@@ -180,7 +159,7 @@ static int set_up_writer(struct store *store, struct err *err)
                 "PRAGMA journal_size_limit = 16777216",
                 err) < 0)
         return -1;
-    return version == SCHEMA_VERSION ? 0 : migrate(store, version, err);
+    return version == newest_version(store) ? 0 : migrate(store, version, err);
 }
 
 static int set_up_reader(struct store *store, int64_t *version, struct err *err)
@@ -293,9 +272,11 @@ static int open_reader(struct store *store, int64_t *version, struct err *err)
 }
 
 /* Queries know the newest tables alone: a writer makes them. */
-static int bring_up_to_date(const char *directory, struct err *err)
+static int bring_up_to_date(const struct migrations *migrations,
+                            const char *directory, struct err *err)
 {
-    struct store *writer = store_open(directory, STORE_WRITE, err);
+    struct store *writer =
+        store_open_by(migrations, directory, STORE_WRITE, err);
 
     store_close(writer);
     return writer != NULL
@@ -345,12 +326,14 @@ static void report_missing(const struct store *store, const char *directory,
     free(above);
 }
 
-struct store *store_open(const char *directory, enum store_mode mode,
-                         struct err *err)
+struct store *store_open_by(const struct migrations *migrations,
+                            const char *directory, enum store_mode mode,
+                            struct err *err)
 {
     struct store *store = mem_zero(sizeof(*store));
-    int64_t version = SCHEMA_VERSION;
+    int64_t version = (int64_t)migrations->step_count;
 
+    store->migrations = migrations;
     store->lock_fd = -1;
     store->directory = fs_absolute(directory);
     store->path = fs_join(store->directory, "smtune.db");
@@ -365,15 +348,21 @@ struct store *store_open(const char *directory, enum store_mode mode,
     if ((mode == STORE_READ ? open_reader(store, &version, err)
                             : open_writer(store, mode, err)) < 0)
         goto fail;
-    if (version == SCHEMA_VERSION)
+    if (version == newest_version(store))
         return store;
     store_close(store);
-    return bring_up_to_date(directory, err) == 0
-               ? store_open(directory, STORE_READ, err)
+    return bring_up_to_date(migrations, directory, err) == 0
+               ? store_open_by(migrations, directory, STORE_READ, err)
                : NULL;
 fail:
     store_close(store);
     return NULL;
+}
+
+struct store *store_open(const char *directory, enum store_mode mode,
+                         struct err *err)
+{
+    return store_open_by(&store_migrations, directory, mode, err);
 }
 
 void store_close(struct store *store)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "store/schema/migrate.h"
 #include "store/statements.h"
 #include "store/store.h"
 
@@ -21,6 +22,7 @@ struct kept_query {
 };
 
 struct store {
+    const struct migrations *migrations;
     sqlite3 *db;
     char *directory;     /* absolute */
     char *path;          /* of smtune.db */
@@ -32,6 +34,11 @@ struct store {
     size_t kept_count;
     struct buf scratch; /* an event's detail */
 };
+
+/* store_open() with other tables than those of the product, or more of them. */
+struct store *store_open_by(const struct migrations *migrations,
+                            const char *directory, enum store_mode mode,
+                            struct err *err);
 
 /* Whether what is written goes to a log first, beside which reading goes on. */
 int store_has_log(struct store *store, bool *has_log, struct err *err);

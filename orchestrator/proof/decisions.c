@@ -325,8 +325,7 @@ static void end_job(struct deciding *deciding, struct job *job,
     job->place = deciding_integer(detail, "told", 0);
     account(deciding, job);
     deciding_tell(deciding, job, detail);
-    if (deciding->is_complete)
-        note_verdict(deciding);
+    note_verdict(deciding);
 }
 
 static void reopen_job(struct deciding *deciding, struct job *job)
@@ -370,8 +369,7 @@ static int decide(struct deciding *deciding, struct job *job,
         return 0;
     }
     /* By a result that was taken over, it may be. */
-    if ((event == EVENT_STOPPED || event == EVENT_CANCELLED) &&
-        deciding->is_complete)
+    if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
         note_verdict(deciding);
     if (job->has_end)
         result = deciding_check_end(deciding, job, event, detail);
@@ -520,8 +518,6 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
 {
     const char *word = deciding->event->event;
 
-    if (strcmp(word, "run_created") == 0)
-        deciding->is_complete = json_object_get(detail, "name") != NULL;
     if (strcmp(word, "engine_started") == 0) {
         if (deciding->at > 0)
             deciding->earlier_ms =

@@ -21,15 +21,13 @@ static bool was_stopped(const struct session *session)
 }
 
 /* Whether a rule may have matched; one that looks at logs is believed. */
-static bool rule_follows(const struct deciding *deciding, struct job *job)
+static bool rule_follows(const struct job *job)
 {
     const struct retry_rule *rules = job->task->retries;
     size_t count = job->task->retry_count;
     struct retry_evidence evidence = {.end = &job->end};
     int without_log = retry_match(job->task, &evidence);
 
-    if (!deciding->is_complete)
-        job->rule = without_log;
     if (job->rule == without_log)
         return true;
     return job->rule >= 0 && (size_t)job->rule < count &&
@@ -47,7 +45,7 @@ static int check_retry(struct deciding *deciding, struct job *job,
     struct buf text = BUF_INIT;
     int64_t wait_ms;
 
-    if (!rule_follows(deciding, job))
+    if (!rule_follows(job))
         return deciding_differ(deciding, job->number,
                                "rule %d is said to match its end, and does not",
                                job->rule);
@@ -69,8 +67,8 @@ static int check_retry(struct deciding *deciding, struct job *job,
     buf_clear(&text);
     wait_ms = retry_wait_ms(rule, deciding->experiment->search.seed,
                             job->number, ++job->retries_used[job->rule]);
-    if (deciding->is_complete && deciding_integer(detail, "due_ms", 0) !=
-                                     deciding->event->time_ms + wait_ms)
+    if (deciding_integer(detail, "due_ms", 0) !=
+        deciding->event->time_ms + wait_ms)
         return deciding_differ(deciding, job->number,
                                "its retry is due after %" PRId64
                                " ms, and by its rule after %" PRId64 " ms",

@@ -63,7 +63,6 @@ struct deciding {
     int64_t earlier_ms;              /* of the sessions before */
     int64_t used_ms;                 /* by which its time was used up, or 0 */
     int64_t launch_errors;           /* in a row */
-    bool is_complete;                /* the events say what rule and when */
     bool is_over;                    /* the budget's verdict ends the session */
     unsigned verdicts; /* bits of those that the session came by: results
                           that come while it ends do not undo them */

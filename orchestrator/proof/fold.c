@@ -128,19 +128,6 @@ int64_t fold_trial(struct fold *fold, enum image image,
 void fold_set(struct fold_row *row, size_t cell, struct value value)
 {
     row->cells[cell] = value;
-    row->said |= UINT64_C(1) << cell;
-}
-
-void fold_take_unsaid(struct fold *fold, enum image image, struct fold_row *row,
-                      const struct value *recorded)
-{
-    for (size_t i = 0; i < image_tables[image].cell_count; i++) {
-        if (fold->is_complete || (row->said >> i & 1) != 0)
-            continue;
-        row->cells[i] = recorded[i].type == VALUE_TEXT
-                            ? fold_keep_text(fold, recorded[i].text)
-                            : recorded[i];
-    }
 }
 
 struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id)

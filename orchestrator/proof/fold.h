@@ -20,7 +20,6 @@ struct fold;
 /* A row as the events tell it. */
 struct fold_row {
     struct value *cells; /* [cell_count] of its image's table */
-    uint64_t said;       /* bits 1 << cell: the events told of it */
     int64_t attempts;    /* of a job: how many it had */
     int64_t active;      /* of a job: the id of the one that has not ended */
     int64_t observed;    /* of a job: the place of its last observation */
@@ -41,11 +40,6 @@ void fold_add(struct fold *fold, const struct event_row *event);
 struct fold_row *fold_rows(struct fold *fold, enum image image, size_t *count);
 /* One of them; NULL: there is none. */
 struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id);
-/* Events that an earlier smtune wrote do not say all that they changed: what
- * they left out of a row is taken from its cells in the tables. Of other runs a
- * cell that was not said is null, and stays so. */
-void fold_take_unsaid(struct fold *fold, enum image image, struct fold_row *row,
-                      const struct value *recorded);
 /* The trial's number of a row of anything of a trial; 0: not known. */
 int64_t fold_trial(struct fold *fold, enum image image,
                    const struct fold_row *row);

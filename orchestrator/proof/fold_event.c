@@ -34,16 +34,14 @@ static void run_created(struct fold *fold, json_t *detail)
 {
     struct fold_row *row = fold_run_row(fold);
 
-    if (row->said != 1)
+    if (fold->is_created)
         fold_complain(fold, "the run was created before");
-    fold->is_complete = json_object_get(detail, "name") != NULL;
+    fold->is_created = true;
     fold_set_from_detail(fold, IMAGE_RUN, row, detail);
     add_steps(fold, json_object_get(detail, "steps"));
     fold_set(row, RUN_CELL_STATE,
              fold_keep_text(fold, fold_text_of(detail, "state")));
     fold_set(row, RUN_CELL_CREATED_MS, value_int(fold->event->time_ms));
-    if (!fold->is_complete)
-        return;
     fold_set(row, RUN_CELL_REASON, value_text(""));
     fold_set(row, RUN_CELL_ENGINE_PID, value_int(0));
     fold_set(row, RUN_CELL_BOOT_ID, value_text(""));
@@ -215,9 +213,8 @@ static void check_step(struct fold *fold, const struct fold_row *job)
 
 static void job_began(struct fold *fold, enum job_event event, json_t *detail)
 {
-    int64_t number = fold->event->job_number;
     struct fold_row *row;
-    int64_t seen;
+    int64_t number, seen;
 
     if (fold_find(fold, IMAGE_JOB, fold->event->job) != NULL) {
         fold_complain(fold, "it was %s before", job_event_names[event]);
@@ -229,17 +226,15 @@ static void job_began(struct fold *fold, enum job_event event, json_t *detail)
              state_text(fold, fold_text_of(detail, "state")));
     fold_set(row, JOB_CELL_CREATED_MS, value_int(fold->event->time_ms));
     fold_set(row, JOB_CELL_FIRST_RESOURCE, row->cells[JOB_CELL_RESOURCE]);
-    if (fold->is_complete) {
-        fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
-        number = row->cells[JOB_CELL_NUMBER].integer;
-    }
-    if (number != 0 && number != (int64_t)fold->kinds[IMAGE_JOB].count)
+    fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
+    number = row->cells[JOB_CELL_NUMBER].integer;
+    if (number != (int64_t)fold->kinds[IMAGE_JOB].count)
         fold_complain(fold, "it is the %zuth that was %s",
                       fold->kinds[IMAGE_JOB].count, job_event_names[event]);
     check_step(fold, row);
     fold_take_enqueued(fold, row, detail);
     seen = row->cells[JOB_CELL_SEEN].integer;
-    if (fold->is_complete && seen != fold->told)
+    if (seen != fold->told)
         fold_complain(fold,
                       "it was suggested after %" PRId64
                       " results, and there were %" PRId64,
@@ -285,12 +280,11 @@ static void check_told(struct fold *fold, const json_t *detail)
 
     if (told == 0)
         return;
-    if (told != fold->told + 1 && (fold->is_complete || fold->tells_places))
+    if (told != fold->told + 1)
         fold_complain(fold,
                       "its result has place %" PRId64 " after place %" PRId64,
                       told, fold->told);
     fold->told = told;
-    fold->tells_places = true;
 }
 
 /* What the search was told of it is kept elsewhere. */
@@ -382,10 +376,8 @@ static void job_event(struct fold *fold, enum job_event event, json_t *detail)
     }
     for (size_t i = 0; i < ARRAY_LEN(nulled); i++)
         fold_set(row, nulled[i], value_null());
-    if (fold->is_complete) {
-        fold_set(row, JOB_CELL_ENDED_MS, value_null());
-        fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
-    }
+    fold_set(row, JOB_CELL_ENDED_MS, value_null());
+    fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
     if ((event == EVENT_PAUSED || event == EVENT_PROMOTED) &&
         find_pause(fold, row) == NULL)
         fold_complain(fold, "'%s' without an observation that had it paused",
@@ -454,8 +446,7 @@ static void attempt_starting(struct fold *fold, json_t *detail)
     job->attempts++;
     if (job->active != 0)
         fold_complain(fold, "a second attempt while one has not ended");
-    if (fold->is_complete &&
-        row->cells[ATTEMPT_CELL_NUMBER].integer != job->attempts)
+    if (row->cells[ATTEMPT_CELL_NUMBER].integer != job->attempts)
         fold_complain(fold, "it is attempt %" PRId64 " of the trial",
                       job->attempts);
     job->active = event->attempt;
@@ -509,10 +500,7 @@ static void attempt_ended(struct fold *fold, json_t *detail)
         return;
     if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "ended") == 0)
         fold_complain(fold, "the attempt ended a second time");
-    if (fold->is_complete)
-        fold_set(row, ATTEMPT_CELL_STARTED_MS, value_null());
-    else
-        row->said &= ~(UINT64_C(1) << ATTEMPT_CELL_STARTED_MS);
+    fold_set(row, ATTEMPT_CELL_STARTED_MS, value_null());
     fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
     fold_set(row, ATTEMPT_CELL_STATE, value_text("ended"));
     fold_set(row, ATTEMPT_CELL_ENDED_MS, value_int(fold->event->time_ms));

@@ -21,8 +21,7 @@ struct fold {
     struct rows kinds[IMAGE_COUNT];
     struct chunk *chunks;
     int64_t told; /* results so far */
-    bool tells_places;
-    bool is_complete;
+    bool is_created;
     const struct event_row *event; /* the one that goes in */
 };
 
@@ -30,7 +29,7 @@ struct fold {
 struct value fold_keep_text(struct fold *fold, const char *text);
 /* A new row of nulls; others may move. */
 struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id);
-/* Sets a cell, of which an event told. */
+/* Sets a cell. */
 void fold_set(struct fold_row *row, size_t cell, struct value value);
 
 /* The run's own row. */

@@ -49,8 +49,6 @@ static int on_row(void *user, const struct value *cells)
         fold_find(repair->fold, repair->image, cells[0].integer);
     bool is_same = row != NULL;
 
-    if (row != NULL)
-        fold_take_unsaid(repair->fold, repair->image, row, cells);
     for (size_t i = 0; is_same && i < image_tables[repair->image].cell_count;
          i++)
         is_same = value_equal(&cells[i], &row->cells[i]);

@@ -23,8 +23,26 @@ CREATE TABLE run (
     boot_id TEXT NOT NULL DEFAULT '',
     created_ms INTEGER NOT NULL,
     started_ms INTEGER,
-    ended_ms INTEGER
+    ended_ms INTEGER,
+    -- Since when its user has the run paused; NULL: it goes on.
+    paused_ms INTEGER,
+    -- The run and the job (of a workflow) that started it; NULL: a person did.
+    parent_id INTEGER,
+    parent_job INTEGER,
+    -- The last thing that the run reported for people; NULL: nothing.
+    note TEXT,
+    -- What people noted of it, and its tags, a sorted JSON list of texts.
+    comment TEXT,
+    tags TEXT,
+    -- What its user gave it after it had begun; NULL: as its file has it.
+    budget_trials INTEGER,
+    budget_time_ms INTEGER,
+    -- The commit of git that its last engine found the code at, with "-dirty"
+    -- behind it where files that git keeps had changed since; NULL: none.
+    revision TEXT
 ) STRICT;
+
+CREATE INDEX run_parent ON run (parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE TABLE run_objective (
     run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
@@ -42,6 +60,48 @@ CREATE TABLE run_param (
     UNIQUE (run_id, name)
 ) STRICT, WITHOUT ROWID;
 
+-- Constraints: a trial satisfies each of its run's when the metric's value lies
+-- between min and max, NULL where there is no such bound.
+CREATE TABLE run_outcome (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    metric TEXT NOT NULL,
+    min REAL,
+    max REAL,
+    PRIMARY KEY (run_id, idx)
+) STRICT, WITHOUT ROWID;
+
+-- The rungs of a run's schedule as it was planned; trials: at most so many
+-- reach it, NULL where there is no such limit.
+CREATE TABLE run_rung (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    bracket INTEGER NOT NULL,
+    rung INTEGER NOT NULL,
+    resource INTEGER NOT NULL,
+    trials INTEGER,
+    PRIMARY KEY (run_id, bracket, rung)
+) STRICT, WITHOUT ROWID;
+
+-- The steps of a workflow's run, in the file's order: what has become of each.
+-- matrix: what its axes held when it began, {"part": [0, 1]}, JSON. first_job:
+-- jobs of it with a lower number are of an earlier time that it began.
+CREATE TABLE run_step (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting' CHECK (
+        state = 'waiting' OR state = 'active' OR state = 'succeeded'
+        OR state = 'failed' OR state = 'skipped'
+    ),
+    reason TEXT,
+    copies INTEGER,
+    matrix TEXT,
+    first_job INTEGER,
+    began_ms INTEGER,
+    ended_ms INTEGER,
+    PRIMARY KEY (run_id, idx)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE job (
     id INTEGER PRIMARY KEY,
     run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
@@ -56,16 +116,56 @@ CREATE TABLE job (
         OR cause = 'timeout' OR cause = 'oom' OR cause = 'node_fail'
         OR cause = 'preempted' OR cause = 'launch_error' OR cause = 'lost'
         OR cause = 'cancelled' OR cause = 'no_metric'
+        OR cause = 'no_output'
     ),
     cursor INTEGER NOT NULL,
     created_ms INTEGER NOT NULL,
     started_ms INTEGER,
     ended_ms INTEGER,
     due_ms INTEGER,
+    -- The sum of what the bounds are exceeded by; 0: the trial is feasible.
+    violation REAL NOT NULL DEFAULT 0,
+    -- In which place the search was given the job's result: 1, 2, 3 ... in its
+    -- run.
+    told INTEGER,
+    -- How many results the search had been given when it suggested the job.
+    seen INTEGER NOT NULL DEFAULT 0,
+    -- Why it did, a JSON object; NULL where it has no reasons to give.
+    reason TEXT,
+    -- The number of the job whose values it took over.
+    same_as INTEGER,
+    -- Where the schedule had the job begin, and up to which resource; NULL:
+    -- without a schedule.
+    bracket INTEGER,
+    rung INTEGER,
+    first_resource INTEGER,
+    -- Up to which resource it may run now; NULL: it is in no schedule, or not
+    -- any more.
+    resource INTEGER,
+    -- The number of the job at whose checkpoint it began.
+    parent INTEGER,
+    -- Which step's copy it is; NULL: a trial. round: 1, 2 ... of a step that
+    -- repeats. rounds: its values in this round, {"batch": 64}, JSON.
+    step INTEGER,
+    copy INTEGER,
+    round INTEGER,
+    rounds TEXT,
+    -- Outputs and last metrics by name, JSON. NULL: nothing yet.
+    outputs TEXT,
+    -- All that its result depends on, SHA-256; and the job whose result it
+    -- took, by id.
+    cache_key TEXT,
+    cached_from INTEGER,
+    -- What people noted of it, and its tags, as in run.
+    comment TEXT,
+    tags TEXT,
     UNIQUE (run_id, number)
 ) STRICT;
 
 CREATE INDEX job_state ON job (run_id, state);
+CREATE INDEX job_cache ON job (cache_key) WHERE cache_key IS NOT NULL;
+CREATE INDEX job_remark ON job (run_id, number)
+    WHERE comment IS NOT NULL OR tags IS NOT NULL;
 
 CREATE TABLE param_value (
     job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
@@ -88,6 +188,99 @@ CREATE TABLE job_value (
 
 CREATE INDEX job_value_order ON job_value (run_id, idx, value);
 
+CREATE TABLE job_outcome (
+    job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    value REAL,
+    PRIMARY KEY (job_id, idx)
+) STRICT, WITHOUT ROWID;
+
+-- Results of earlier runs that the search was given before the first trial.
+CREATE TABLE earlier_result (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    params TEXT NOT NULL,
+    "values" TEXT NOT NULL,
+    outcomes TEXT NOT NULL,
+    PRIMARY KEY (run_id, idx)
+) STRICT, WITHOUT ROWID;
+
+-- What the schedule (and the search) was given of jobs on their way, and what
+-- was decided. told is a place among the results, as job.told is; so is
+-- promoted, which is when the job was given more, up to promoted_to.
+CREATE TABLE observation (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    told INTEGER NOT NULL,
+    job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+    resource INTEGER NOT NULL,
+    attempt_id INTEGER NOT NULL,
+    rung INTEGER,
+    "values" TEXT NOT NULL,
+    outcomes TEXT NOT NULL,
+    last REAL,
+    best REAL,
+    decision TEXT NOT NULL CHECK (
+        decision = 'continue' OR decision = 'pause' OR decision = 'stop'
+    ),
+    reason TEXT NOT NULL,
+    promoted INTEGER,
+    promoted_to INTEGER,
+    time_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, told)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX observation_job ON observation (job_id, told);
+
+-- Results that the search was given, in the place `told`, before their job was
+-- put back to be run again; it had had so many attempts by then.
+CREATE TABLE superseded_result (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    told INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    "values" TEXT NOT NULL,
+    outcomes TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    PRIMARY KEY (run_id, told)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX superseded_number ON superseded_result (run_id, number);
+
+-- Settings that a person had a run try, in their order, from 1: a JSON object
+-- of the parameters that they named, and the number of the trial that tried
+-- it; NULL: none yet.
+CREATE TABLE enqueued (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    idx INTEGER NOT NULL,
+    params TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    trial INTEGER,
+    PRIMARY KEY (run_id, idx)
+) STRICT, WITHOUT ROWID;
+
+-- Messages on their way to those whom the run's file names. One that is
+-- neither delivered nor given up is sent (again) when due_ms has come.
+CREATE TABLE notification (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    delivery TEXT NOT NULL UNIQUE,
+    receiver INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_ms INTEGER NOT NULL,
+    delivered_ms INTEGER,
+    given_up_ms INTEGER,
+    error TEXT
+) STRICT;
+
+CREATE INDEX notification_due ON notification (run_id, due_ms)
+WHERE delivered_ms IS NULL AND given_up_ms IS NULL;
+
 CREATE TABLE attempt (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
@@ -100,6 +293,7 @@ CREATE TABLE attempt (
         OR cause = 'timeout' OR cause = 'oom' OR cause = 'node_fail'
         OR cause = 'preempted' OR cause = 'launch_error' OR cause = 'lost'
         OR cause = 'cancelled' OR cause = 'no_metric'
+        OR cause = 'no_output'
     ),
     directory TEXT NOT NULL,
     pid INTEGER,
@@ -111,12 +305,49 @@ CREATE TABLE attempt (
     cpu_ms INTEGER,
     max_rss_bytes INTEGER,
     text TEXT,
+    -- Which of the file's retry rules matched its end, from 0; as many as there
+    -- are stands for the one that always holds; NULL: none did.
+    rule INTEGER,
+    -- From which resource on, and up to which, it may run, and how much it
+    -- used.
+    resource_from INTEGER,
+    resource INTEGER,
+    resource_used INTEGER,
+    -- What was among its checkpoints when it ended, as one hash; NULL: nothing,
+    -- or nobody looked.
+    checkpoint TEXT,
+    -- Where it ran, and what it is called there (a job's id); since when its
+    -- place in a queue is known; 1 where what it ran in was taken away, so that
+    -- it starts again and that is no retry. NULL: none of that.
+    node TEXT,
+    handle TEXT,
+    queued_ms INTEGER,
+    displaced INTEGER,
     UNIQUE (job_id, number),
     CHECK ((state = 'ended') = (cause IS NOT NULL))
 ) STRICT;
 
 -- A job is never run twice at the same time.
 CREATE UNIQUE INDEX attempt_active ON attempt (job_id) WHERE state <> 'ended';
+
+-- Nodes of clusters that were trouble, for all runs. run_id and attempt_id are
+-- those of the last trouble, and may be gone. until_ms: avoided no longer than
+-- that; NULL: until a person says otherwise.
+CREATE TABLE node (
+    name TEXT NOT NULL PRIMARY KEY,
+    trouble TEXT CHECK (
+        trouble = 'died' OR trouble = 'unhealthy' OR trouble = 'refused'
+    ),
+    text TEXT,
+    run_id INTEGER,
+    attempt_id INTEGER,
+    first_ms INTEGER,
+    last_ms INTEGER,
+    count INTEGER NOT NULL,
+    avoided INTEGER NOT NULL CHECK (avoided = 0 OR avoided = 1),
+    until_ms INTEGER,
+    "by" TEXT NOT NULL CHECK ("by" = 'engine' OR "by" = 'user')
+) STRICT;
 
 CREATE TABLE metric_name (
     id INTEGER PRIMARY KEY,
@@ -188,9 +419,29 @@ SELECT
     strftime('%Y-%m-%dT%H:%M:%fZ', job.ended_ms / 1000.0, 'unixepoch')
         AS ended,
     job.cause AS cause,
-    (SELECT count(*) FROM attempt WHERE job_id = job.id) AS attempts
+    (SELECT count(*) FROM attempt WHERE job_id = job.id) AS attempts,
+    CASE WHEN EXISTS (SELECT 1 FROM job_value WHERE job_id = job.id)
+        THEN job.violation = 0
+    END AS feasible,
+    (
+        SELECT
+            json_group_object(
+                metric,
+                CASE WHEN abs(value) < 9e999 THEN value END
+            )
+        FROM (
+            SELECT o.metric, v.value
+            FROM run_outcome AS o
+            LEFT JOIN job_outcome AS v ON v.job_id = job.id AND v.idx = o.idx
+            WHERE o.run_id = job.run_id
+            ORDER BY o.idx
+        )
+    ) AS outcomes,
+    job.tags AS tags,
+    job.comment AS comment
 FROM job
-JOIN run ON run.id = job.run_id;
+JOIN run ON run.id = job.run_id
+WHERE job.step IS NULL;
 
 CREATE VIEW best_trial AS
 SELECT
@@ -211,7 +462,7 @@ JOIN job ON job.id = iif(
         FROM job_value AS v
         JOIN job AS j ON j.id = v.job_id AND j.state = 'succeeded'
         WHERE
-            v.run_id = run.id AND v.idx = 0
+            v.run_id = run.id AND v.idx = 0 AND j.violation = 0
             AND v.value > -9e999 AND v.value < 9e999
         ORDER BY v.value, v.job_id
         LIMIT 1
@@ -221,7 +472,7 @@ JOIN job ON job.id = iif(
         FROM job_value AS v
         JOIN job AS j ON j.id = v.job_id AND j.state = 'succeeded'
         WHERE
-            v.run_id = run.id AND v.idx = 0
+            v.run_id = run.id AND v.idx = 0 AND j.violation = 0
             AND v.value > -9e999 AND v.value < 9e999
         ORDER BY v.value DESC, v.job_id
         LIMIT 1
@@ -244,3 +495,50 @@ JOIN metric_name ON metric_name.id = metric.name_id
 JOIN job ON job.id = metric.job_id
 JOIN run ON run.id = job.run_id
 LEFT JOIN attempt ON attempt.id = metric.attempt_id;
+
+CREATE VIEW rung AS
+SELECT
+    run.name AS run,
+    job.bracket AS bracket,
+    observation.rung AS rung,
+    observation.resource AS resource,
+    job.number AS number,
+    observation.last AS last,
+    observation.best AS best,
+    observation.decision AS decision,
+    observation.reason AS reason,
+    observation.promoted_to AS promoted_to,
+    strftime('%Y-%m-%dT%H:%M:%fZ', observation.time_ms / 1000.0, 'unixepoch')
+        AS time
+FROM observation
+JOIN job ON job.id = observation.job_id
+JOIN run ON run.id = job.run_id
+WHERE observation.rung IS NOT NULL;
+
+-- A step without a job yet has one row, with its own state. Jobs of an earlier
+-- time that it began are left out.
+CREATE VIEW step AS
+SELECT
+    run.name AS run,
+    run_step.name AS step,
+    job.copy AS copy,
+    job.round AS round,
+    job.number AS number,
+    coalesce(job.state, run_step.state) AS state,
+    coalesce(job.cause, run_step.reason) AS why,
+    job.rounds AS rounds,
+    job.outputs AS outputs,
+    strftime('%Y-%m-%dT%H:%M:%fZ', job.started_ms / 1000.0, 'unixepoch')
+        AS started,
+    strftime(
+        '%Y-%m-%dT%H:%M:%fZ',
+        iif(job.id IS NULL, run_step.ended_ms, job.ended_ms) / 1000.0,
+        'unixepoch'
+    ) AS ended,
+    (SELECT count(*) FROM attempt WHERE job_id = job.id) AS attempts
+FROM run_step
+JOIN run ON run.id = run_step.run_id
+LEFT JOIN job
+    ON
+        job.run_id = run_step.run_id AND job.step = run_step.idx
+        AND job.number >= run_step.first_job;

@@ -247,25 +247,6 @@ def test_files_that_say_something_else_are_found(smtune, experiment):
         ("note", "runs/exp/trials/99")}
 
 
-def test_a_record_of_an_earlier_smtune_is_sound(smtune, experiment, change):
-    """Its events said less."""
-    smtune.ok("run", experiment())
-    keep = ("state reason seen same_as cause due_ms told values outcomes pid "
-            "exit_code signal text").split()
-    with sqlite3.connect(smtune.store / "smtune.db") as database:
-        database.execute("DROP TRIGGER event_never_changes")
-        for seq, detail in database.execute(
-                "SELECT seq, detail FROM event").fetchall():
-            less = {key: value for key, value in json.loads(detail).items()
-                    if key in keep}
-            database.execute("UPDATE event SET detail = ? WHERE seq = ?",
-                             (json.dumps(less) if less else None, seq))
-    database.close()
-    must_be_sound(smtune)
-    change("UPDATE attempt SET exit_code = 1 WHERE id = 2")
-    assert any(f["what"] == "exit_code" for f in findings(smtune))
-
-
 # ---- mending ----
 
 def tables(smtune):

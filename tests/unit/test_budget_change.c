@@ -5,7 +5,6 @@
 #include "orchestrator/job/budget.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/workflow.h"
-#include "store/schema/schema.h"
 #include "tests/unit/store_repair.h"
 
 static const struct budget_change nine = {.trials = 9};
@@ -195,31 +194,6 @@ static void test_budget_change__is_mended_where_it_is_damaged(void **state)
     store_close(store);
 }
 
-static void test_budget_change__an_older_store_learns_of_it(void **state)
-{
-    struct err err = {0};
-    struct store *store;
-    char *sql = mem_printf(
-        "PRAGMA application_id = 1936553070;"
-        "PRAGMA user_version = 8; PRAGMA journal_mode = WAL;"
-        "%s %s %s %s %s %s %s %s"
-        "INSERT INTO run (name, kind, spec, overrides, spec_path,"
-        " work_directory, seed, created_ms)"
-        " VALUES ('a', 'experiment', '', '[]', '', '/', 0, 1);",
-        store_schema, store_schema_2, store_schema_3, store_schema_4,
-        store_schema_5, store_schema_6, store_schema_7, store_schema_8);
-
-    free(ask_sqlite(*state, sql));
-    free(sql);
-    store = must_open(*state, STORE_WRITE);
-    must_stand(store, "running, 0 trials, 0 ms");
-    must(store_begin(store, &err));
-    must(store_set_run_budget(store, 1, 9, 700, 5, &err));
-    must(store_commit(store, &err));
-    must_stand(store, "running, 9 trials, 700 ms");
-    store_close(store);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,7 +201,6 @@ int main(void)
         STORE_TEST(test_budget_change__is_no_work_of_a_dead_engine),
         STORE_TEST(test_budget_change__is_for_experiments),
         STORE_TEST(test_budget_change__is_mended_where_it_is_damaged),
-        STORE_TEST(test_budget_change__an_older_store_learns_of_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,6 @@ static const struct line finish[] = {
 
 static void test_fold__a_run_comes_to_its_rows(void **state)
 {
-    struct value recorded[ATTEMPT_CELL_COUNT] = {value_int(9)};
     struct said said = {0};
     struct fold *fold = fold_create(1, on_wrong, &said);
     struct fold_row *row;
@@ -66,8 +65,6 @@ static void test_fold__a_run_comes_to_its_rows(void **state)
     assert_int_equal(fold_trial(fold, IMAGE_ATTEMPT, row), 1);
     must_be(row, ATTEMPT_CELL_STATE, "ended");
     must_be(row, ATTEMPT_CELL_PID, "70");
-    recorded[ATTEMPT_CELL_SIGNAL] = value_int(9);
-    fold_take_unsaid(fold, IMAGE_ATTEMPT, row, recorded);
     must_be(row, ATTEMPT_CELL_SIGNAL, "NULL");
     must_be(row, ATTEMPT_CELL_ENDED_MS, "102");
     assert_null(fold_find(fold, IMAGE_ATTEMPT, 8));
@@ -506,35 +503,6 @@ static void test_fold__what_ends_without_a_beginning_has_none(void **state)
     fold_destroy(fold);
 }
 
-/* What was not said of an earlier run is what its tables hold. */
-static void test_fold__less_is_said_of_earlier_runs(void **state)
-{
-    static const struct line early[] = {
-        {0, 0, "run_created", "{\"state\":\"running\"}"},
-        {4, 0, "suggested", "{\"state\":\"ready\",\"seen\":0}"},
-        {4, 9, "attempt_starting", ""},
-        {4, 9, "attempt_running", "{\"pid\":70}"},
-        {4, 9, "attempt_ended", "{\"cause\":\"lost\"}"},
-    };
-    struct value cells[ATTEMPT_CELL_COUNT] = {value_int(9)};
-    struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
-
-    (void)state;
-    add(fold, early, ARRAY_LEN(early));
-    assert_int_equal(said.count, 0);
-    cells[ATTEMPT_CELL_CAUSE] = value_text("ok");
-    cells[ATTEMPT_CELL_STARTED_MS] = value_int(77);
-    cells[ATTEMPT_CELL_DIRECTORY] = value_text("d");
-    row = fold_find(fold, IMAGE_ATTEMPT, 9);
-    fold_take_unsaid(fold, IMAGE_ATTEMPT, row, cells);
-    must_be(row, ATTEMPT_CELL_CAUSE, "lost");
-    must_be(row, ATTEMPT_CELL_STARTED_MS, "77");
-    must_be(row, ATTEMPT_CELL_DIRECTORY, "d");
-    fold_destroy(fold);
-}
-
 /* Ids need not rise, and many rows fit. */
 static void test_fold__rows_are_found_by_id(void **state)
 {
@@ -580,7 +548,6 @@ int main(void)
         cmocka_unit_test(test_fold__its_code_changes),
         cmocka_unit_test(test_fold__the_first_event_makes_the_run),
         cmocka_unit_test(test_fold__what_ends_without_a_beginning_has_none),
-        cmocka_unit_test(test_fold__less_is_said_of_earlier_runs),
         cmocka_unit_test(test_fold__rows_are_found_by_id),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Events of an older version, or as damage may leave them. */
+/* Events as damage may leave them. */
 #include "orchestrator/proof/fold.h"
 
 #include <setjmp.h>
@@ -36,31 +36,6 @@ static void must_say(const struct line *begin, size_t begin_count,
         assert_string_equal(said.last, damages[i].text);
         fold_destroy(fold);
     }
-}
-
-/* It said less, so that less can be held against it. */
-static void test_fold__of_an_older_version(void **state)
-{
-    static const struct line begin[] = {
-        {0, 0, "run_created", "{\"state\":\"running\"}"},
-        {4, 0, "suggested", "{\"state\":\"ready\"}"},
-    };
-    static const struct damage damages[] = {
-        {{{4, 0, "succeeded", "{\"state\":\"succeeded\"}"}},
-         "0/0 'succeeded' cannot happen while it is ready"},
-        {{{4, 0, "failed", "{\"state\":\"failed\",\"told\":5}"}}, ""},
-        {{{4, 0, "failed", "{\"state\":\"failed\",\"told\":5}"},
-          {5, 0, "suggested", "{\"state\":\"ready\"}"},
-          {5, 0, "failed", "{\"state\":\"failed\",\"told\":6}"}},
-         ""},
-        {{{4, 0, "failed", "{\"state\":\"failed\",\"told\":5}"},
-          {5, 0, "suggested", "{\"state\":\"ready\"}"},
-          {5, 0, "failed", "{\"state\":\"failed\",\"told\":7}"}},
-         "0/0 its result has place 7 after place 5"},
-    };
-
-    (void)state;
-    must_say(begin, ARRAY_LEN(begin), damages, ARRAY_LEN(damages));
 }
 
 static void test_fold__of_a_damaged_experiment(void **state)
@@ -179,7 +154,6 @@ static void test_fold__lists_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fold__of_an_older_version),
         cmocka_unit_test(test_fold__of_a_damaged_experiment),
         cmocka_unit_test(test_fold__of_a_damaged_workflow),
         cmocka_unit_test(test_fold__an_attempt_without_a_trial_is_of_none),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is opened, migrated or refused; and what refusing leaves untouched. */
+/* What is opened or refused; and what refusing leaves untouched. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void test_store_open__says_where_it_is(void **state)
     free(expected);
 }
 
-static void test_store_open__empty_file_is_migrated(void **state)
+static void test_store_open__empty_file_becomes_a_store(void **state)
 {
     struct err err = {0};
     struct store *store;
@@ -89,14 +89,14 @@ static void test_store_open__empty_file_is_migrated(void **state)
     answer = ask_sqlite(*state, "SELECT * FROM pragma_application_id,"
                                 " pragma_user_version, pragma_journal_mode,"
                                 " pragma_integrity_check");
-    assert_string_equal(answer, "1936553070|10|wal|ok");
+    assert_string_equal(answer, "1936553077|1|wal|ok");
     free(answer);
 }
 
-/* A version 0 with our mark: the tables were never finished. */
-static void test_store_open__older_version_is_migrated(void **state)
+/* A version 0 with our mark. */
+static void test_store_open__unfinished_tables_are_made(void **state)
 {
-    free(ask_sqlite(*state, "PRAGMA application_id = 1936553070"));
+    free(ask_sqlite(*state, "PRAGMA application_id = 1936553077"));
     must_refuse(*state, STORE_READ, ERR_NOT_FOUND, "empty");
     store_close(must_fill(*state, 1));
     store_close(must_open(*state, STORE_READ));
@@ -309,8 +309,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_store_open__only_create_creates),
         STORE_TEST(test_store_open__says_where_it_is),
-        STORE_TEST(test_store_open__empty_file_is_migrated),
-        STORE_TEST(test_store_open__older_version_is_migrated),
+        STORE_TEST(test_store_open__empty_file_becomes_a_store),
+        STORE_TEST(test_store_open__unfinished_tables_are_made),
         STORE_TEST(test_store_open__newer_version_is_refused),
         STORE_TEST(test_store_open__foreign_database_is_refused),
         STORE_TEST(test_store_open__other_files_are_refused),

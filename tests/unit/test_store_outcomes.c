@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "store/schema/schema.h"
 #include "tests/unit/store_test.h"
 
 static const struct outcome_bounds bounds[] = {
@@ -170,55 +169,6 @@ static void test_store__views_know_what_is_feasible(void **state)
     free(answer);
 }
 
-/* ---- a store of version 1 ---- */
-
-static void make_old_store(const char *folder)
-{
-    char *sql = mem_printf("PRAGMA journal_mode = WAL;"
-                           "PRAGMA application_id = 1936553070;"
-                           "PRAGMA user_version = 1; %s"
-                           "INSERT INTO run (name, kind, spec, overrides,"
-                           " spec_path, work_directory, seed, created_ms)"
-                           " VALUES ('old', 'experiment', '', '[]', '', '/',"
-                           " 0, 1);"
-                           "INSERT INTO run_objective VALUES"
-                           " (1, 0, 'loss', 'minimize');"
-                           "INSERT INTO job (run_id, number, state, cursor,"
-                           " created_ms) VALUES (1, 1, 'succeeded', 0, 1);"
-                           "INSERT INTO job_value VALUES (1, 0, 1, 0.5);",
-                           store_schema);
-
-    free(ask_sqlite(folder, sql));
-    free(sql);
-}
-
-static void check_old_run(const char *folder, enum store_mode mode)
-{
-    struct err err = {0};
-    struct store *store = must_open(folder, mode);
-    int64_t best = 0;
-    char *answer;
-
-    must(store_get_run(store, 1, keep_best, &best, &err));
-    assert_int_equal(best, 1);
-    store_close(store);
-    answer = ask_sqlite(folder, "SELECT feasible FROM trial");
-    assert_string_equal(answer, "1");
-    free(answer);
-}
-
-static void test_store__brings_an_old_store_up_to_date(void **state)
-{
-    make_old_store(*state);
-    check_old_run(*state, STORE_WRITE);
-}
-
-static void test_store__brings_it_up_to_date_to_read_it(void **state)
-{
-    make_old_store(*state);
-    check_old_run(*state, STORE_READ);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,8 +176,6 @@ int main(void)
         STORE_TEST(test_store__gives_feasible_trials_first),
         STORE_TEST(test_store__gives_feasible_trials_first_of_the_largest),
         STORE_TEST(test_store__views_know_what_is_feasible),
-        STORE_TEST(test_store__brings_an_old_store_up_to_date),
-        STORE_TEST(test_store__brings_it_up_to_date_to_read_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "store/schema/schema.h"
 #include "tests/unit/store_fill.h"
 #include "tests/unit/store_repair.h"
 
@@ -229,37 +228,6 @@ static void test_store_remarks__what_is_damaged_is_found_and_mended(
         assert_mended(*state, damages[i]);
 }
 
-static void test_store_remarks__an_older_store_learns_of_them(void **state)
-{
-    struct err err = {0};
-    struct store *store;
-    char *answer;
-    char *sql =
-        mem_printf("PRAGMA application_id = 1936553070;"
-                   "PRAGMA user_version = 7; PRAGMA journal_mode = WAL;"
-                   "%s %s %s %s %s %s %s"
-                   "INSERT INTO run (name, kind, spec, overrides, spec_path,"
-                   " work_directory, seed, created_ms)"
-                   " VALUES ('a', 'experiment', '', '[]', '', '/', 0, 1);"
-                   "INSERT INTO job (run_id, number, state, cursor, created_ms)"
-                   " VALUES (1, 1, 'running', 0, 1);",
-                   store_schema, store_schema_2, store_schema_3, store_schema_4,
-                   store_schema_5, store_schema_6, store_schema_7);
-
-    free(ask_sqlite(*state, sql));
-    free(sql);
-    store = must_open(*state, STORE_WRITE);
-    must_show(store, "");
-    must(store_begin(store, &err));
-    must(add(store, 1, TAGS("t"), &err));
-    must(store_commit(store, &err));
-    store_close(store);
-    answer = ask_sqlite(*state, "SELECT integrity_check, run, number, tags"
-                                " FROM pragma_integrity_check, trial");
-    assert_string_equal(answer, "ok|a|1|[\"t\"]");
-    free(answer);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,7 +238,6 @@ int main(void)
         STORE_TEST(test_store_remarks__trials_are_found_by_a_tag),
         STORE_TEST(test_store_remarks__they_are_no_work_of_an_engine),
         STORE_TEST(test_store_remarks__what_is_damaged_is_found_and_mended),
-        STORE_TEST(test_store_remarks__an_older_store_learns_of_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

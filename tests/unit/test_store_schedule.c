@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "store/schema/schema.h"
 #include "tests/unit/store_repair.h"
 
 /* ---- a trial that pauses, and goes on ---- */
@@ -330,38 +329,6 @@ static void test_store_schedule__what_is_damaged_is_found_and_mended(
         assert_mended(*state, damages[i]);
 }
 
-/* ---- a store of version 4 ---- */
-
-static void test_store_schedule__an_older_store_has_none(void **state)
-{
-    struct err err = {0};
-    struct buf said = BUF_INIT;
-    struct store *store;
-    char *sql = mem_printf(
-        "PRAGMA application_id = 1936553070;"
-        "PRAGMA user_version = 4; %s %s %s %s"
-        "INSERT INTO run (name, kind, spec, overrides, spec_path,"
-        " work_directory, seed, created_ms)"
-        " VALUES ('a', 'experiment', '', '[]', '', '/', 0, 1);"
-        "INSERT INTO job (run_id, number, state, cursor, created_ms, told)"
-        " VALUES (1, 1, 'succeeded', 0, 1, 1);"
-        "INSERT INTO attempt (job_id, number, directory, created_ms)"
-        " VALUES (1, 1, 'd', 1);",
-        store_schema, store_schema_2, store_schema_3, store_schema_4);
-
-    free(ask_sqlite(*state, sql));
-    free(sql);
-    store = must_open(*state, STORE_READ);
-    see_trials(store, &said);
-    must_say(&said, "succeeded - -1.-1 0 0 of 0, told 1, ended 0\n");
-    must(store_each_attempt(store, 1, 1, print_attempt, &said, &err));
-    must_say(&said, "0 to 0, 0\n");
-    must(store_each_rung(store, 1, print_rung, &said, &err));
-    must(store_each_observation(store, 1, 0, print_observation, &said, &err));
-    must_say(&said, "");
-    store_close(store);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,7 +337,6 @@ int main(void)
         STORE_TEST(test_store_schedule__only_what_waits_is_promoted),
         STORE_TEST(test_store_schedule__is_left_by_a_trial_put_back),
         STORE_TEST(test_store_schedule__what_is_damaged_is_found_and_mended),
-        STORE_TEST(test_store_schedule__an_older_store_has_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "store/schema/schema.h"
 #include "tests/unit/store_repair.h"
 
 #define must_say(said, expected)                                               \
@@ -386,59 +385,6 @@ static void test_store_steps__what_is_damaged_is_found_and_mended(void **state)
 
 /* ---- a store of version 5 ---- */
 
-static void test_store_steps__an_older_store_learns_of_them(void **state)
-{
-    struct err err = {0};
-    struct buf said = BUF_INIT;
-    struct store *store;
-    struct attempt_end end = {
-        .run = 1, .job = 1, .attempt = 1, .cause = "no_output", .ended_ms = 3};
-    struct job_change change = {.run = 1,
-                                .job = 1,
-                                .state = "failed",
-                                .cause = "no_output",
-                                .event = "failed"};
-    char *answer;
-    char *sql = mem_printf(
-        "PRAGMA application_id = 1936553070;"
-        "PRAGMA user_version = 5; PRAGMA journal_mode = WAL;"
-        "%s %s %s %s %s"
-        "INSERT INTO run (name, kind, spec, overrides, spec_path,"
-        " work_directory, seed, created_ms)"
-        " VALUES ('a', 'experiment', '', '[]', '', '/', 0, 1);"
-        "INSERT INTO job (run_id, number, state, cause, cursor, created_ms,"
-        " told) VALUES (1, 1, 'running', 'no_metric', 0, 1, 1);"
-        "INSERT INTO attempt (job_id, number, directory, created_ms)"
-        " VALUES (1, 1, 'd', 1);",
-        store_schema, store_schema_2, store_schema_3, store_schema_4,
-        store_schema_5);
-
-    free(ask_sqlite(*state, sql));
-    free(sql);
-    store = must_open(*state, STORE_WRITE);
-    see_jobs(store, 1, &said);
-    must_say(&said, "1 -1[0]#0 running\n");
-    must(store_begin(store, &err));
-    must(store_end_attempt(store, &end, &err));
-    must(store_change_job(store, &change, &err));
-    must(store_commit(store, &err));
-    store_close(store);
-    answer = ask_sqlite(
-        *state, "SELECT * FROM pragma_integrity_check, pragma_user_version,"
-                " (SELECT group_concat(cause) FROM job JOIN attempt"
-                "  USING (cause)), (SELECT count(*) FROM pragma_table_info"
-                "  ('job') WHERE name IN ('step', 'cached_from', 'parent'))");
-    assert_string_equal(answer, "ok|10|no_output|3");
-    free(answer);
-    free(ask_sqlite(*state, "UPDATE job SET cause = 'no_luck'"));
-    free(ask_sqlite(*state, "UPDATE attempt SET cause = 'no_luck'"));
-    answer = ask_sqlite(*state, "SELECT job.cause, attempt.cause"
-                                " FROM job, attempt");
-    assert_string_equal(answer, "no_output|no_output");
-    free(answer);
-    buf_clear(&said);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,7 +393,6 @@ int main(void)
         STORE_TEST(test_store_steps__a_result_is_found_by_its_key),
         STORE_TEST(test_store_steps__runs_below_go_with_their_run),
         STORE_TEST(test_store_steps__what_is_damaged_is_found_and_mended),
-        STORE_TEST(test_store_steps__an_older_store_learns_of_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
