@@ -2,20 +2,24 @@
 /* Attempts, and what they say. */
 #include "base/value.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 int store_add_attempt(struct store *store, const struct attempt_new *attempt,
                       int64_t *id, struct err *err)
 {
+    const struct value cells[ATTEMPT_COLUMN_COUNT] = {
+        [ATTEMPT_CELL_JOB_ID] = value_int(attempt->job),
+        [ATTEMPT_CELL_NUMBER] = value_int(attempt->number),
+        [ATTEMPT_CELL_STATE] = value_text("starting"),
+        [ATTEMPT_CELL_DIRECTORY] = value_text(attempt->directory),
+        [ATTEMPT_CELL_CREATED_MS] = value_int(attempt->time_ms),
+        [ATTEMPT_CELL_RESOURCE_FROM] = int_unless(attempt->resource_from, 0),
+        [ATTEMPT_CELL_RESOURCE] = int_unless(attempt->resource, 0),
+    };
     struct buf *detail;
 
-    if (store_change(store, INSERT_ATTEMPT,
-                     VALUES(value_int(attempt->job), value_int(attempt->number),
-                            value_text(attempt->directory),
-                            value_int(attempt->time_ms),
-                            int_unless(attempt->resource, 0),
-                            int_unless(attempt->resource_from, 0)),
-                     err) < 0)
+    if (store_change(store, INSERT_ATTEMPT, cells, ARRAY_LEN(cells), err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
     detail = detail_start(store);

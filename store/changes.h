@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "store/schema/columns.h"
 
 struct store;
 
@@ -42,17 +43,29 @@ int store_read_mark(struct store *store, struct store_mark *mark,
 int store_count_jobs(struct store *store, int64_t run, int64_t *count,
                      struct err *err);
 
-/* A job alone; see struct trial_row. */
+/* A job alone: the columns that lists and counts need. */
+#define BRIEF_COLUMNS(KEY, X)                                                  \
+    KEY(BRIEF_ID, id, INT, job)                                                \
+    X(BRIEF_NUMBER, number, INT, number)                                       \
+    X(BRIEF_STATE, state, TEXT, state)                                         \
+    X(BRIEF_CAUSE, cause, TEXT_OR_NULL, cause)                                 \
+    X(BRIEF_CREATED_MS, created_ms, INT, created_ms)                           \
+    X(BRIEF_STARTED_MS, started_ms, INT, started_ms)                           \
+    X(BRIEF_ENDED_MS, ended_ms, INT, ended_ms)                                 \
+    X(BRIEF_VIOLATION, violation, REAL, violation)                             \
+    X(BRIEF_SAME_AS, same_as, INT, same_as)                                    \
+    X(BRIEF_PARENT, parent, INT, parent)                                       \
+    X(BRIEF_BRACKET, bracket, INDEX, bracket)                                  \
+    X(BRIEF_RUNG, rung, INDEX, rung)                                           \
+    X(BRIEF_RESOURCE, resource, INT, resource)                                 \
+    X(BRIEF_STEP, step, INDEX, step)                                           \
+    X(BRIEF_COPY, copy, INT, copy)                                             \
+    X(BRIEF_ROUND, round, INT, round)                                          \
+    X(BRIEF_TAGS, tags, TEXT_OR_NULL, tags)
+
+/* See struct trial_row. */
 struct job_row {
-    int64_t job, number;
-    const char *state, *cause;                /* cause NULL: none */
-    int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
-    double violation;                         /* 0: feasible */
-    int64_t same_as, parent;                  /* 0: none */
-    int64_t bracket, rung;                    /* -1: without a schedule */
-    int64_t resource;                         /* 0: none */
-    int64_t step, copy, round;                /* step -1: a trial */
-    const char *tags; /* a sorted JSON list of texts; NULL: none */
+    COLUMN_MEMBERS(BRIEF_COLUMNS)
 };
 
 /* By number: those of a run with events over `since` (0: all). */
@@ -71,7 +84,7 @@ enum cell_kind {
     CELL_KIND_COUNT
 };
 
-struct job_cell {
+struct cell_row {
     size_t place; /* of the job among those that were asked for */
     int64_t index;
     struct value value;
@@ -87,7 +100,7 @@ struct job_ids {
  * trials where the ids follow on each other. */
 int store_each_cell(struct store *store, enum cell_kind kind,
                     const struct job_ids *jobs,
-                    int (*cell)(void *user, const struct job_cell *cell),
+                    int (*cell)(void *user, const struct cell_row *cell),
                     void *user, struct err *err);
 
 #endif

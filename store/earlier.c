@@ -2,18 +2,30 @@
 #include "store/store.h"
 
 #include "base/value.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 int store_add_earlier(struct store *store, int64_t run,
                       const struct earlier_row *earlier, struct err *err)
 {
-    return store_change(
-        store, INSERT_EARLIER_RESULT,
-        VALUES(value_int(run), value_int(earlier->index),
-               value_text(earlier->source), value_int(earlier->number),
-               value_text(earlier->state), value_text(earlier->params),
-               value_text(earlier->values), value_text(earlier->outcomes)),
-        err);
+    const struct value cells[EARLIER_COLUMN_COUNT + 1] = {
+        [EARLIER_CELL_IDX] = value_int(earlier->index),
+        [EARLIER_CELL_SOURCE] = value_text(earlier->source),
+        [EARLIER_CELL_NUMBER] = value_int(earlier->number),
+        [EARLIER_CELL_STATE] = value_text(earlier->state),
+        [EARLIER_CELL_PARAMS] = value_text(earlier->params),
+        [EARLIER_CELL_VALUES] = value_text(earlier->values),
+        [EARLIER_CELL_OUTCOMES] = value_text(earlier->outcomes),
+        [EARLIER_COLUMN_COUNT] = value_int(run),
+    };
+
+    return store_change(store, INSERT_EARLIER_RESULT, cells, ARRAY_LEN(cells),
+                        err);
+}
+
+static void read_earlier(sqlite3_stmt *statement, struct earlier_row *row)
+{
+    COLUMN_READS(EARLIER_COLUMNS)
 }
 
 int store_each_earlier(struct store *store, int64_t run,
@@ -22,25 +34,18 @@ int store_each_earlier(struct store *store, int64_t run,
                        void *user, struct err *err)
 {
     struct value id = value_int(run);
-    sqlite3_stmt *statement =
-        store_query(store,
-                    "SELECT idx, source, number, state, params, \"values\","
-                    " outcomes FROM earlier_result WHERE run_id = ?1"
-                    " ORDER BY idx",
-                    &id, 1, err);
+    sqlite3_stmt *statement = store_query(
+        store,
+        "SELECT " COLUMN_NAMES(EARLIER_COLUMNS) " FROM earlier_result WHERE "
+                                                "run_id = ?1 ORDER BY idx",
+        &id, 1, err);
     struct earlier_row earlier;
     int result;
 
     if (statement == NULL)
         return -1;
     while ((result = store_step(store, statement, err)) > 0) {
-        earlier.index = sqlite3_column_int64(statement, 0);
-        earlier.source = store_column_text(statement, 1);
-        earlier.number = sqlite3_column_int64(statement, 2);
-        earlier.state = store_column_text(statement, 3);
-        earlier.params = store_column_text(statement, 4);
-        earlier.values = store_column_text(statement, 5);
-        earlier.outcomes = store_column_text(statement, 6);
+        read_earlier(statement, &earlier);
         result = row(user, &earlier);
         if (result != 0)
             break;

@@ -113,6 +113,12 @@ static void add_value(struct buf *out, const struct value *value)
     }
 }
 
+void detail_value(struct buf *out, const char *key, const struct value *value)
+{
+    detail_key(out, key);
+    add_value(out, value);
+}
+
 void detail_values(struct buf *out, const char *key, const struct value *values,
                    size_t count)
 {

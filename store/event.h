@@ -43,6 +43,7 @@ void detail_reals(struct buf *out, const char *key, const double *reals,
                   size_t count);
 /* Such a list alone, into any buffer. */
 void detail_list(struct buf *out, const double *reals, size_t count);
+void detail_value(struct buf *out, const char *key, const struct value *value);
 /* A list of what is finite; a real has a point or an exponent, so that it is
  * known again. */
 void detail_values(struct buf *out, const char *key, const struct value *values,

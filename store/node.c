@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes of clusters that were trouble, and what a run says for people. */
+/* Nodes of clusters that were trouble. */
 #include "base/value.h"
 #include "store/event.h"
 #include "store/store_impl.h"
-
-int store_add_note(struct store *store, int64_t run, const char *text,
-                   int64_t time_ms, struct err *err)
-{
-    struct buf *detail;
-
-    if (store_change(store, UPDATE_RUN_NOTE,
-                     VALUES(value_int(run), value_text(text)), err) < 0 ||
-        store_expect_change(store, "run", run, err) < 0)
-        return -1;
-    detail = detail_start(store);
-    detail_text(detail, "note", text);
-    return event_add(store,
-                     &(struct event){.run = run,
-                                     .time_ms = time_ms,
-                                     .event = "note",
-                                     .detail = detail_end(detail)},
-                     err);
-}
 
 int store_report_node(struct store *store, const struct node_new *node,
                       struct err *err)

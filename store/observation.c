@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/value.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /* ---- writing ---- */
@@ -41,22 +42,28 @@ static int insert_observation(struct store *store,
                               const struct observation_new *observation,
                               struct err *err)
 {
+    struct value cells[OBSERVATION_COLUMN_COUNT + 1] = {
+        [OBSERVATION_CELL_TOLD] = value_int(observation->told),
+        [OBSERVATION_CELL_JOB_ID] = value_int(observation->job),
+        [OBSERVATION_CELL_RESOURCE] = value_int(observation->resource),
+        [OBSERVATION_CELL_ATTEMPT_ID] = value_int(observation->attempt),
+        [OBSERVATION_CELL_RUNG] = int_unless(observation->rung, -1),
+        [OBSERVATION_CELL_LAST] = value_real(observation->last),
+        [OBSERVATION_CELL_BEST] = value_real(observation->best),
+        [OBSERVATION_CELL_DECISION] = value_text(observation->decision),
+        [OBSERVATION_CELL_REASON] = value_text(observation->reason),
+        [OBSERVATION_CELL_TIME_MS] = value_int(observation->time_ms),
+        [OBSERVATION_COLUMN_COUNT] = value_int(observation->run),
+    };
     struct buf values = BUF_INIT, outcomes = BUF_INIT;
     int result;
 
     detail_list(&values, observation->values, observation->value_count);
     detail_list(&outcomes, observation->outcomes, observation->outcome_count);
-    result = store_change(
-        store, INSERT_OBSERVATION,
-        VALUES(value_int(observation->run), value_int(observation->told),
-               value_int(observation->job), value_int(observation->resource),
-               value_int(observation->attempt),
-               int_unless(observation->rung, -1), value_text(buf_text(&values)),
-               value_text(buf_text(&outcomes)), value_real(observation->last),
-               value_real(observation->best), value_text(observation->decision),
-               value_text(observation->reason),
-               value_int(observation->time_ms)),
-        err);
+    cells[OBSERVATION_CELL_VALUES] = value_text(buf_text(&values));
+    cells[OBSERVATION_CELL_OUTCOMES] = value_text(buf_text(&outcomes));
+    result =
+        store_change(store, INSERT_OBSERVATION, cells, ARRAY_LEN(cells), err);
     buf_clear(&values);
     buf_clear(&outcomes);
     return result;
@@ -155,36 +162,26 @@ int store_each_rung(struct store *store, int64_t run,
     return result;
 }
 
+#define OBSERVATION_NAME(cell, column, kind, member) "o.\"" #column "\", "
 #define SELECT_OBSERVATIONS                                                    \
-    "SELECT o.told, o.job_id, job.number, o.attempt_id, attempt.number,"       \
-    " o.resource, ifnull(job.bracket, -1), ifnull(o.rung, -1), o.\"values\","  \
-    " o.outcomes, o.last, o.best, o.decision, o.reason, o.promoted,"           \
-    " o.promoted_to, o.time_ms"                                                \
-    " FROM observation AS o JOIN job ON job.id = o.job_id"                     \
-    " LEFT JOIN attempt ON attempt.id = o.attempt_id"
+    "SELECT " OBSERVATION_COLUMNS(                                             \
+        OBSERVATION_NAME,                                                      \
+        OBSERVATION_NAME) " job.number, ifnull(job.bracket, -1), "             \
+                          "attempt.number"                                     \
+                          " FROM observation AS o JOIN job ON job.id = "       \
+                          "o.job_id"                                           \
+                          " LEFT JOIN attempt ON attempt.id = o.attempt_id"
+
+/* What SELECT_OBSERVATIONS adds to the columns, in its order. */
+enum { AT_NUMBER = OBSERVATION_COLUMN_COUNT, AT_BRACKET, AT_ATTEMPT_NUMBER };
 
 static void read_observation(sqlite3_stmt *statement,
                              struct observation_row *row)
 {
-    int column = 0;
-
-    row->told = sqlite3_column_int64(statement, column++);
-    row->job = sqlite3_column_int64(statement, column++);
-    row->number = sqlite3_column_int64(statement, column++);
-    row->attempt = sqlite3_column_int64(statement, column++);
-    row->attempt_number = sqlite3_column_int64(statement, column++);
-    row->resource = sqlite3_column_int64(statement, column++);
-    row->bracket = sqlite3_column_int64(statement, column++);
-    row->rung = sqlite3_column_int64(statement, column++);
-    row->values = store_column_text(statement, column++);
-    row->outcomes = store_column_text(statement, column++);
-    row->last = store_column_real(statement, column++);
-    row->best = store_column_real(statement, column++);
-    row->decision = store_column_text(statement, column++);
-    row->reason = store_column_text(statement, column++);
-    row->promoted = sqlite3_column_int64(statement, column++);
-    row->promoted_to = sqlite3_column_int64(statement, column++);
-    row->time_ms = sqlite3_column_int64(statement, column++);
+    COLUMN_READS(OBSERVATION_COLUMNS)
+    row->number = sqlite3_column_int64(statement, AT_NUMBER);
+    row->bracket = sqlite3_column_int64(statement, AT_BRACKET);
+    row->attempt_number = sqlite3_column_int64(statement, AT_ATTEMPT_NUMBER);
 }
 
 /* Destroys the query. */

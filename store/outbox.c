@@ -2,20 +2,26 @@
 #include "store/store.h"
 
 #include "base/value.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 int store_add_notification(struct store *store,
                            const struct notification_new *notification,
                            int64_t *id, struct err *err)
 {
-    if (store_change(store, INSERT_NOTIFICATION,
-                     VALUES(value_int(notification->run),
-                            value_text(notification->delivery),
-                            value_int(notification->receiver),
-                            value_text(notification->event),
-                            value_text(notification->body),
-                            value_int(notification->time_ms)),
-                     err) < 0)
+    const struct value cells[NOTIFICATION_COLUMN_COUNT + 1] = {
+        [NOTIFICATION_CELL_DELIVERY] = value_text(notification->delivery),
+        [NOTIFICATION_CELL_RECEIVER] = value_int(notification->receiver),
+        [NOTIFICATION_CELL_EVENT] = value_text(notification->event),
+        [NOTIFICATION_CELL_BODY] = value_text(notification->body),
+        [NOTIFICATION_CELL_CREATED_MS] = value_int(notification->time_ms),
+        [NOTIFICATION_CELL_TRIES] = value_int(0),
+        [NOTIFICATION_CELL_DUE_MS] = value_int(notification->time_ms),
+        [NOTIFICATION_COLUMN_COUNT] = value_int(notification->run),
+    };
+
+    if (store_change(store, INSERT_NOTIFICATION, cells, ARRAY_LEN(cells), err) <
+        0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
     return 0;
@@ -33,6 +39,12 @@ int store_set_notification(struct store *store,
         err);
 }
 
+static void read_notification(sqlite3_stmt *statement,
+                              struct notification_row *row)
+{
+    COLUMN_READS(NOTIFICATION_COLUMNS)
+}
+
 int store_each_notification(struct store *store, int64_t run,
                             int (*row)(void *user,
                                        const struct notification_row *row),
@@ -41,29 +53,16 @@ int store_each_notification(struct store *store, int64_t run,
     struct value id = value_int(run);
     sqlite3_stmt *statement = store_query(
         store,
-        "SELECT id, delivery, receiver, event, body, created_ms, tries,"
-        " due_ms, coalesce(delivered_ms, 0), coalesce(given_up_ms, 0), error"
-        " FROM notification WHERE run_id = ?1 ORDER BY id",
+        "SELECT " COLUMN_NAMES(NOTIFICATION_COLUMNS) " FROM notification WHERE "
+                                                     "run_id = ?1 ORDER BY id",
         &id, 1, err);
+    struct notification_row notification;
     int result;
 
     if (statement == NULL)
         return -1;
     while ((result = store_step(store, statement, err)) > 0) {
-        const struct notification_row notification = {
-            .id = sqlite3_column_int64(statement, 0),
-            .delivery = store_column_text(statement, 1),
-            .receiver = sqlite3_column_int64(statement, 2),
-            .event = store_column_text(statement, 3),
-            .body = store_column_text(statement, 4),
-            .created_ms = sqlite3_column_int64(statement, 5),
-            .tries = sqlite3_column_int64(statement, 6),
-            .due_ms = sqlite3_column_int64(statement, 7),
-            .delivered_ms = sqlite3_column_int64(statement, 8),
-            .given_up_ms = sqlite3_column_int64(statement, 9),
-            .error = store_column_text(statement, 10),
-        };
-
+        read_notification(statement, &notification);
         result = row(user, &notification);
         if (result != 0)
             break;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "store/schema/columns.h"
 
 struct buf;
 struct earlier_row;
@@ -20,37 +21,28 @@ struct store;
  * as they are read; text lives until it returns. A callback that returns
  * anything but 0 ends the reading, which returns it; it may read, not write.
  * What returns an int returns 0 when all went well, -1 with an error.
+ *
+ * A row has a member for each column of its table, which columns.h lists and
+ * explains; times are 0 where it has not happened yet. Members behind these are
+ * from other tables.
  */
 
 struct run_row {
-    int64_t id;
-    const char *name, *kind, *state, *reason, *spec, *overrides, *spec_path;
-    const char *work_directory, *boot_id;
-    uint64_t seed;
-    int64_t pid;                              /* of the engine, 0: none */
-    int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
-    int64_t paused_ms;                        /* since when; 0: it is not */
+    COLUMN_MEMBERS(RUN_COLUMNS)
     const char *metric, *goal; /* the first objective's, "": none */
     int64_t objective_count;
     int64_t trials;                     /* all jobs */
     int64_t succeeded, failed, running; /* of them */
     int64_t pending;                    /* waiting, ready */
-    int64_t paused, stopped;            /* by the schedule */
-    int64_t other;                      /* stopped, skipped, cancelled */
-    int64_t outcome_count;              /* metrics with bounds */
-    int64_t infeasible;                 /* of those that succeeded */
+    int64_t queued;          /* of these, those that wait on a cluster */
+    int64_t paused, stopped; /* by the schedule */
+    int64_t other;           /* stopped, skipped, cancelled */
+    int64_t outcome_count;   /* metrics with bounds */
+    int64_t infeasible;      /* of those that succeeded */
     bool is_scheduled;  /* its trials are given their resource bit by bit */
     double best;        /* finite, of a feasible succeeded trial; NaN: none */
     int64_t best_trial; /* number, 0: none */
     int64_t steps;      /* of a workflow */
-    int64_t parent_id;  /* the run that it was started by; 0: a person */
-    int64_t parent_job; /* and the job there, by id */
-    const char *note;   /* what was last said of it for people, or "" */
-    int64_t queued;     /* of the pending, those that wait on a cluster */
-    const char *comment, *tags; /* of people, see remark_row; "": none */
-    /* That its user gave it since; 0: its file's. */
-    int64_t budget_trials, budget_time_ms;
-    const char *revision; /* of its code, as git describes it; or "" */
 };
 
 /* By id, but those that a run has started come right behind it. */
@@ -88,36 +80,16 @@ int store_each_outcome(struct store *store, int64_t run,
                        void *user, struct err *err);
 
 struct trial_row {
-    int64_t job, number;
-    const char *state, *cause;  /* cause NULL: none */
+    COLUMN_MEMBERS(JOB_COLUMNS)
     const double *values;       /* [value_count]; NaN: none said */
     size_t value_count;         /* 0: no objective yet */
     const double *outcomes;     /* [outcome_count]; NaN: none said */
     size_t outcome_count;       /* 0: none yet */
-    double violation;           /* 0: feasible, as far as is known */
     const struct value *params; /* [param_count] in the run's order */
     size_t param_count;
-    int64_t created_ms, started_ms, ended_ms, due_ms; /* 0: not yet */
     int64_t attempts;
-    uint64_t cursor;
-    int64_t told; /* the place in which the strategy got its result; 0: none */
-    int64_t seen; /* how many results the strategy had when it suggested it */
-    const char *reason; /* why it suggested it, JSON; NULL: not said */
-    int64_t same_as;    /* number of the job whose values it took; 0: none */
-    /* Where its schedule had it begin, and up to which resource; -1, -1 and 0
-     * without a schedule. */
-    int64_t bracket, rung, first_resource;
-    int64_t resource; /* up to which it may run now; 0: it is in no schedule */
-    int64_t parent;   /* number of the job whose checkpoint it took; 0: none */
-    int64_t
-        reached; /* the resource that it is known to have come to, 0: none */
+    int64_t reached;      /* the resource that it used, as is known; 0: none */
     int64_t reached_rung; /* the highest that it was looked at; -1: none */
-    /* Of a workflow: see struct job_new and struct job_change. */
-    int64_t step, copy, round;
-    const char *rounds, *outputs, *cache_key; /* NULL: none */
-    int64_t cached_from;                      /* 0: none */
-    const char *comment; /* what people noted of it; NULL: nothing */
-    const char *tags;    /* a sorted JSON list of texts; NULL: none */
 };
 
 /* ORDER_BEST: by the first objective and its goal, best first; then those that
@@ -159,10 +131,7 @@ int store_each_remark(struct store *store, int64_t run,
                       void *user, struct err *err);
 
 struct enqueued_row {
-    int64_t index; /* from 1 */
-    const char *params;
-    int64_t created_ms;
-    int64_t trial; /* the number of the one that tries it; 0: none yet */
+    COLUMN_MEMBERS(ENQUEUED_COLUMNS)
 };
 
 /* By index. */
@@ -183,12 +152,7 @@ int store_find_answer(struct store *store, const struct answer_query *query,
                       struct buf *answer, struct err *err);
 
 struct step_row {
-    int64_t step; /* its place in the file, from 0 */
-    const char *name, *state;
-    const char *reason, *matrix; /* NULL: none */
-    int64_t copies;              /* -1: it has not begun */
-    int64_t first_job; /* jobs with lower numbers are of an earlier time */
-    int64_t began_ms, ended_ms; /* 0: not yet */
+    COLUMN_MEMBERS(STEP_COLUMNS)
     /* Of its jobs, which are a copy's rounds, how many are in these states. */
     int64_t jobs, pending, running, succeeded, failed, skipped;
 };
@@ -213,17 +177,8 @@ int store_each_cached(struct store *store, const char *key, int64_t since_ms,
                       void *user, struct err *err);
 
 struct attempt_row {
-    int64_t id, job, number, job_number;
-    const char *state, *directory;
-    const char *cause, *text; /* NULL: none */
-    int64_t pid, exit_code, signal, started_ms, ended_ms;
-    int64_t cpu_ms, max_rss_bytes, created_ms;
-    int64_t rule; /* the retry rule that matched its end; -1: none */
-    int64_t resource_from, resource, resource_used; /* 0: none, or not known */
-    const char *checkpoint;    /* a hash of its checkpoints; NULL: none */
-    const char *node, *handle; /* of a cluster; NULL: none */
-    int64_t queued_ms;         /* 0: it was in no queue */
-    bool is_displaced;
+    COLUMN_MEMBERS(ATTEMPT_COLUMNS)
+    int64_t job_number;
 };
 
 /* Attempts of one job, or (job 0) all of the run that have not ended. */
@@ -314,12 +269,7 @@ int store_each_earlier_run(struct store *store, int64_t run,
 
 /* A result that the strategy was told before its job was put back. */
 struct superseded_row {
-    int64_t told;   /* its place */
-    int64_t number; /* of the job */
-    const char *state;
-    const char *values; /* JSON lists; NaN and infinities as words */
-    const char *outcomes;
-    int64_t attempts; /* that the job had had by then */
+    COLUMN_MEMBERS(SUPERSEDED_COLUMNS)
 };
 
 /* By place. */
@@ -333,19 +283,9 @@ int store_each_rung(struct store *store, int64_t run,
                     void *user, struct err *err);
 
 struct observation_row {
-    int64_t told; /* its place */
-    int64_t job, number, attempt, attempt_number;
-    int64_t resource;
-    int64_t bracket;    /* of the job */
-    int64_t rung;       /* -1: none */
-    const char *values; /* JSON lists; NaN and infinities as words */
-    const char *outcomes;
-    double last, best;    /* NaN: none */
-    const char *decision; /* "continue", "pause" or "stop" */
-    const char *reason;   /* one sentence */
-    int64_t promoted;     /* in which place; 0: it was not */
-    int64_t promoted_to;  /* which resource */
-    int64_t time_ms;
+    COLUMN_MEMBERS(OBSERVATION_COLUMNS)
+    int64_t number, bracket; /* of the job */
+    int64_t attempt_number;
 };
 
 /* By place: those of one job, or (job 0) of the whole run. */
@@ -375,11 +315,7 @@ int store_sum_superseded(struct store *store, int64_t run, int64_t number,
                          struct superseded_sum *sum, struct err *err);
 
 struct notification_row {
-    int64_t id;
-    const char *delivery, *event, *body;
-    const char *error; /* of the last try, or "" */
-    int64_t receiver, tries;
-    int64_t created_ms, due_ms, delivered_ms, given_up_ms; /* 0: not */
+    COLUMN_MEMBERS(NOTIFICATION_COLUMNS)
 };
 
 /* The run's messages, oldest first. */

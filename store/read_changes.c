@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 int store_data_version(struct store *store, int64_t *version, struct err *err)
@@ -82,32 +83,13 @@ int store_count_jobs(struct store *store, int64_t run, int64_t *count,
 
 /* ---- jobs ---- */
 
-#define SELECT_JOBS                                                            \
-    "SELECT id, number, state, cause, created_ms, started_ms, ended_ms,"       \
-    " violation, same_as, parent, ifnull(bracket, -1), ifnull(rung, -1),"      \
-    " resource, ifnull(step, -1), copy, round, tags FROM job WHERE "
+#define SELECT_JOBS "SELECT " COLUMN_NAMES(BRIEF_COLUMNS) " FROM job WHERE "
 
-static void read_job(sqlite3_stmt *statement, struct job_row *job)
+enum job_brief { BRIEF_COLUMNS(COLUMN_CELL, COLUMN_CELL) };
+
+static void read_job(sqlite3_stmt *statement, struct job_row *row)
 {
-    int column = 0;
-
-    job->job = sqlite3_column_int64(statement, column++);
-    job->number = sqlite3_column_int64(statement, column++);
-    job->state = store_column_text(statement, column++);
-    job->cause = store_column_text_or_null(statement, column++);
-    job->created_ms = sqlite3_column_int64(statement, column++);
-    job->started_ms = sqlite3_column_int64(statement, column++);
-    job->ended_ms = sqlite3_column_int64(statement, column++);
-    job->violation = sqlite3_column_double(statement, column++);
-    job->same_as = sqlite3_column_int64(statement, column++);
-    job->parent = sqlite3_column_int64(statement, column++);
-    job->bracket = sqlite3_column_int64(statement, column++);
-    job->rung = sqlite3_column_int64(statement, column++);
-    job->resource = sqlite3_column_int64(statement, column++);
-    job->step = sqlite3_column_int64(statement, column++);
-    job->copy = sqlite3_column_int64(statement, column++);
-    job->round = sqlite3_column_int64(statement, column++);
-    job->tags = store_column_text_or_null(statement, column++);
+    COLUMN_READS(BRIEF_COLUMNS)
 }
 
 int store_each_job(struct store *store, int64_t run, int64_t since,
@@ -176,7 +158,7 @@ static struct value read_value(sqlite3_stmt *statement)
 struct cell_reader {
     struct store *store;
     sqlite3_stmt *statement;
-    int (*cell)(void *user, const struct job_cell *cell);
+    int (*cell)(void *user, const struct cell_row *cell);
     void *user;
     struct err *err;
 };
@@ -195,7 +177,7 @@ static int read_span(const struct cell_reader *reader,
                      const struct job_ids *jobs, size_t from, size_t length)
 {
     sqlite3_stmt *statement = reader->statement;
-    struct job_cell cell;
+    struct cell_row cell;
     int result;
 
     sqlite3_bind_int64(statement, 1, jobs->ids[from]);
@@ -215,7 +197,7 @@ static int read_span(const struct cell_reader *reader,
 
 int store_each_cell(struct store *store, enum cell_kind kind,
                     const struct job_ids *jobs,
-                    int (*cell)(void *user, const struct job_cell *cell),
+                    int (*cell)(void *user, const struct cell_row *cell),
                     void *user, struct err *err)
 {
     struct cell_reader reader = {

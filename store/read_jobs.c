@@ -5,6 +5,7 @@
 
 #include "base/value.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /* ---- one job ---- */
@@ -30,44 +31,18 @@ int store_find_job_number(struct store *store, int64_t job, int64_t *number,
 
 /* ---- attempts ---- */
 
+#define ATTEMPT_NAME(cell, column, kind, member) "a.\"" #column "\", "
 #define SELECT_ATTEMPTS                                                        \
-    "SELECT a.id, a.job_id, a.number, job.number, a.state, a.cause,"           \
-    " a.directory, a.text, a.pid, ifnull(a.exit_code, -1), a.signal,"          \
-    " a.started_ms, a.ended_ms, a.cpu_ms, a.max_rss_bytes, a.created_ms,"      \
-    " ifnull(a.rule, -1), a.resource_from, a.resource, a.resource_used,"       \
-    " a.checkpoint, a.node, a.handle, a.queued_ms, a.displaced"                \
-    " FROM attempt AS a CROSS JOIN job ON job.id = a.job_id"                   \
-    " WHERE job.run_id = ?1"
+    "SELECT " ATTEMPT_COLUMNS(                                                 \
+        ATTEMPT_NAME,                                                          \
+        ATTEMPT_NAME) "job.number"                                             \
+                      " FROM attempt AS a CROSS JOIN job ON job.id = a.job_id" \
+                      " WHERE job.run_id = ?1"
 
-static void read_attempt(sqlite3_stmt *statement, struct attempt_row *attempt)
+static void read_attempt(sqlite3_stmt *statement, struct attempt_row *row)
 {
-    int column = 0;
-
-    attempt->id = sqlite3_column_int64(statement, column++);
-    attempt->job = sqlite3_column_int64(statement, column++);
-    attempt->number = sqlite3_column_int64(statement, column++);
-    attempt->job_number = sqlite3_column_int64(statement, column++);
-    attempt->state = store_column_text(statement, column++);
-    attempt->cause = store_column_text_or_null(statement, column++);
-    attempt->directory = store_column_text(statement, column++);
-    attempt->text = store_column_text_or_null(statement, column++);
-    attempt->pid = sqlite3_column_int64(statement, column++);
-    attempt->exit_code = sqlite3_column_int64(statement, column++);
-    attempt->signal = sqlite3_column_int64(statement, column++);
-    attempt->started_ms = sqlite3_column_int64(statement, column++);
-    attempt->ended_ms = sqlite3_column_int64(statement, column++);
-    attempt->cpu_ms = sqlite3_column_int64(statement, column++);
-    attempt->max_rss_bytes = sqlite3_column_int64(statement, column++);
-    attempt->created_ms = sqlite3_column_int64(statement, column++);
-    attempt->rule = sqlite3_column_int64(statement, column++);
-    attempt->resource_from = sqlite3_column_int64(statement, column++);
-    attempt->resource = sqlite3_column_int64(statement, column++);
-    attempt->resource_used = sqlite3_column_int64(statement, column++);
-    attempt->checkpoint = store_column_text_or_null(statement, column++);
-    attempt->node = store_column_text_or_null(statement, column++);
-    attempt->handle = store_column_text_or_null(statement, column++);
-    attempt->queued_ms = sqlite3_column_int64(statement, column++);
-    attempt->is_displaced = sqlite3_column_int(statement, column++) != 0;
+    COLUMN_READS(ATTEMPT_COLUMNS)
+    row->job_number = sqlite3_column_int64(statement, ATTEMPT_COLUMN_COUNT);
 }
 
 /* Destroys the query. */

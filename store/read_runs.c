@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /*
@@ -30,10 +31,9 @@
     " iif(?2, 0,"                                                              \
     "  (SELECT count(*) FROM job WHERE run_id = run.id" which "))"
 
+#define RUN_NAME(cell, column, kind, member) "run.\"" #column "\", "
 #define SELECT_RUNS                                                            \
-    "SELECT run.id, name, kind, run.state, run.reason, spec, overrides, spec_path,"\
-    " work_directory, seed, engine_pid, boot_id, run.created_ms,"              \
-    " run.started_ms, run.ended_ms, run.paused_ms, o.metric, o.goal,"          \
+    "SELECT " RUN_COLUMNS(RUN_NAME, RUN_NAME) " o.metric, o.goal,"             \
     " (SELECT count(*) FROM run_objective WHERE run_id = run.id),"             \
     COUNTED("") ","                                                            \
     COUNTED(" AND state = 'succeeded'") ","                                    \
@@ -49,13 +49,10 @@
     COUNTED(" AND state = 'succeeded' AND violation > 0") ", 0),"              \
     " best.number, best_value.value,"                                          \
     " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
-    " run.parent_id, run.parent_job, run.note,"                                \
-    " (SELECT count(*) FROM attempt AS a"                                       \
+    " (SELECT count(*) FROM attempt AS a"                                      \
     "   CROSS JOIN job ON job.id = a.job_id"                                   \
     "   WHERE a.state <> 'ended' AND a.state = 'starting'"                     \
-    "   AND a.queued_ms IS NOT NULL AND job.run_id = run.id),"                 \
-    " run.comment, run.tags, run.budget_trials, run.budget_time_ms,"           \
-    " run.revision"                                                            \
+    "   AND a.queued_ms IS NOT NULL AND job.run_id = run.id)"                  \
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
@@ -65,53 +62,49 @@
     "   ON best_value.job_id = best.id AND best_value.idx = 0"
 /* clang-format on */
 
-static void read_run(sqlite3_stmt *statement, struct run_row *run)
-{
-    int column = 0;
+/* What SELECT_RUNS adds to the columns, in its order. */
+enum {
+    AT_METRIC = RUN_COLUMN_COUNT,
+    AT_GOAL,
+    AT_OBJECTIVES,
+    AT_TRIALS,
+    AT_SUCCEEDED,
+    AT_FAILED,
+    AT_RUNNING,
+    AT_PENDING,
+    AT_PAUSED,
+    AT_STOPPED,
+    AT_IS_SCHEDULED,
+    AT_OUTCOMES,
+    AT_INFEASIBLE,
+    AT_BEST_TRIAL,
+    AT_BEST,
+    AT_STEPS,
+    AT_QUEUED
+};
 
-    run->id = sqlite3_column_int64(statement, column++);
-    run->name = store_column_text(statement, column++);
-    run->kind = store_column_text(statement, column++);
-    run->state = store_column_text(statement, column++);
-    run->reason = store_column_text(statement, column++);
-    run->spec = store_column_text(statement, column++);
-    run->overrides = store_column_text(statement, column++);
-    run->spec_path = store_column_text(statement, column++);
-    run->work_directory = store_column_text(statement, column++);
-    run->seed = (uint64_t)sqlite3_column_int64(statement, column++);
-    run->pid = sqlite3_column_int64(statement, column++);
-    run->boot_id = store_column_text(statement, column++);
-    run->created_ms = sqlite3_column_int64(statement, column++);
-    run->started_ms = sqlite3_column_int64(statement, column++);
-    run->ended_ms = sqlite3_column_int64(statement, column++);
-    run->paused_ms = sqlite3_column_int64(statement, column++);
-    run->metric = store_column_text(statement, column++);
-    run->goal = store_column_text(statement, column++);
-    run->objective_count = sqlite3_column_int64(statement, column++);
-    run->trials = sqlite3_column_int64(statement, column++);
-    run->succeeded = sqlite3_column_int64(statement, column++);
-    run->failed = sqlite3_column_int64(statement, column++);
-    run->running = sqlite3_column_int64(statement, column++);
-    run->pending = sqlite3_column_int64(statement, column++);
-    run->paused = sqlite3_column_int64(statement, column++);
-    run->stopped = sqlite3_column_int64(statement, column++);
-    run->is_scheduled = sqlite3_column_int(statement, column++);
-    run->other = run->trials - run->succeeded - run->failed - run->running -
-                 run->pending - run->paused;
-    run->outcome_count = sqlite3_column_int64(statement, column++);
-    run->infeasible = sqlite3_column_int64(statement, column++);
-    run->best_trial = sqlite3_column_int64(statement, column++);
-    run->best = store_column_real(statement, column++);
-    run->steps = sqlite3_column_int64(statement, column++);
-    run->parent_id = sqlite3_column_int64(statement, column++);
-    run->parent_job = sqlite3_column_int64(statement, column++);
-    run->note = store_column_text(statement, column++);
-    run->queued = sqlite3_column_int64(statement, column++);
-    run->comment = store_column_text(statement, column++);
-    run->tags = store_column_text(statement, column++);
-    run->budget_trials = sqlite3_column_int64(statement, column++);
-    run->budget_time_ms = sqlite3_column_int64(statement, column++);
-    run->revision = store_column_text(statement, column++);
+static void read_run(sqlite3_stmt *statement, struct run_row *row)
+{
+    COLUMN_READS(RUN_COLUMNS)
+    row->metric = store_column_text(statement, AT_METRIC);
+    row->goal = store_column_text(statement, AT_GOAL);
+    row->objective_count = sqlite3_column_int64(statement, AT_OBJECTIVES);
+    row->trials = sqlite3_column_int64(statement, AT_TRIALS);
+    row->succeeded = sqlite3_column_int64(statement, AT_SUCCEEDED);
+    row->failed = sqlite3_column_int64(statement, AT_FAILED);
+    row->running = sqlite3_column_int64(statement, AT_RUNNING);
+    row->pending = sqlite3_column_int64(statement, AT_PENDING);
+    row->paused = sqlite3_column_int64(statement, AT_PAUSED);
+    row->stopped = sqlite3_column_int64(statement, AT_STOPPED);
+    row->other = row->trials - row->succeeded - row->failed - row->running -
+                 row->pending - row->paused;
+    row->is_scheduled = sqlite3_column_int(statement, AT_IS_SCHEDULED);
+    row->outcome_count = sqlite3_column_int64(statement, AT_OUTCOMES);
+    row->infeasible = sqlite3_column_int64(statement, AT_INFEASIBLE);
+    row->best_trial = sqlite3_column_int64(statement, AT_BEST_TRIAL);
+    row->best = store_column_real(statement, AT_BEST);
+    row->steps = sqlite3_column_int64(statement, AT_STEPS);
+    row->queued = sqlite3_column_int64(statement, AT_QUEUED);
 }
 
 /* Ends the query. *count is the number of rows handed out. */

@@ -18,28 +18,24 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /* clang-format off */
 /* Nothing is asked of its way: it has none, for want of a schedule. */
 #define IS_BARE "?5 OR job.first_resource IS NULL"
 
+#define JOB_NAME(cell, column, kind, member) "job.\"" #column "\", "
 #define SELECT_JOBS                                                            \
-    "SELECT job.id, job.number, job.state, job.cause, job.created_ms,"         \
-    " job.started_ms, job.ended_ms, job.due_ms, job.cursor, job.violation,"    \
-    " job.told, job.seen, job.reason, job.same_as,"                            \
+    "SELECT " JOB_COLUMNS(JOB_NAME, JOB_NAME)                                  \
     " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)),"       \
-    " ifnull(job.bracket, -1), ifnull(job.rung, -1), job.first_resource,"      \
-    " job.resource, job.parent,"                                               \
     " iif(" IS_BARE ", 0, max("                                                \
     "   ifnull((SELECT max(resource) FROM observation"                         \
     "     WHERE job_id = job.id), 0),"                                         \
     "   ifnull((SELECT max(resource_used) FROM attempt"                        \
     "     WHERE job_id = job.id), 0))),"                                       \
     " iif(" IS_BARE ", -1, ifnull((SELECT max(rung) FROM observation"          \
-    "   WHERE job_id = job.id), -1)),"                                         \
-    " ifnull(job.step, -1), job.copy, job.round, job.rounds, job.outputs,"     \
-    " job.cache_key, job.cached_from, job.comment, job.tags FROM "
+    "   WHERE job_id = job.id), -1)) FROM "
 
 #define OF_QUERY                                                               \
     " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"     \
@@ -171,46 +167,25 @@ static int read_reals(struct reading *reading, sqlite3_stmt *statement,
     return row;
 }
 
+/* What SELECT_JOBS adds to the columns, in its order. */
+enum { AT_ATTEMPTS = JOB_COLUMN_COUNT, AT_REACHED, AT_REACHED_RUNG };
+
+static void read_job(sqlite3_stmt *statement, struct trial_row *row)
+{
+    COLUMN_READS(JOB_COLUMNS)
+    row->attempts = sqlite3_column_int64(statement, AT_ATTEMPTS);
+    row->reached = sqlite3_column_int64(statement, AT_REACHED);
+    row->reached_rung = sqlite3_column_int64(statement, AT_REACHED_RUNG);
+}
+
 static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
 {
-    struct trial_row trial = {
-        .job = sqlite3_column_int64(jobs, 0),
-        .number = sqlite3_column_int64(jobs, 1),
-        .state = store_column_text(jobs, 2),
-        .cause = (const char *)sqlite3_column_text(jobs, 3),
-        .values = reading->value,
-        .outcomes = reading->outcome,
-        .params = reading->param,
-        .param_count = reading->param_count,
-        .created_ms = sqlite3_column_int64(jobs, 4),
-        .started_ms = sqlite3_column_int64(jobs, 5),
-        .ended_ms = sqlite3_column_int64(jobs, 6),
-        .due_ms = sqlite3_column_int64(jobs, 7),
-        .cursor = (uint64_t)sqlite3_column_int64(jobs, 8),
-        .violation = sqlite3_column_double(jobs, 9),
-        .told = sqlite3_column_int64(jobs, 10),
-        .seen = sqlite3_column_int64(jobs, 11),
-        .reason = (const char *)sqlite3_column_text(jobs, 12),
-        .same_as = sqlite3_column_int64(jobs, 13),
-        .attempts = sqlite3_column_int64(jobs, 14),
-        .bracket = sqlite3_column_int64(jobs, 15),
-        .rung = sqlite3_column_int64(jobs, 16),
-        .first_resource = sqlite3_column_int64(jobs, 17),
-        .resource = sqlite3_column_int64(jobs, 18),
-        .parent = sqlite3_column_int64(jobs, 19),
-        .reached = sqlite3_column_int64(jobs, 20),
-        .reached_rung = sqlite3_column_int64(jobs, 21),
-        .step = sqlite3_column_int64(jobs, 22),
-        .copy = sqlite3_column_int64(jobs, 23),
-        .round = sqlite3_column_int64(jobs, 24),
-        .rounds = (const char *)sqlite3_column_text(jobs, 25),
-        .outputs = (const char *)sqlite3_column_text(jobs, 26),
-        .cache_key = (const char *)sqlite3_column_text(jobs, 27),
-        .cached_from = sqlite3_column_int64(jobs, 28),
-        .comment = store_column_text_or_null(jobs, 29),
-        .tags = store_column_text_or_null(jobs, 30),
-    };
+    struct trial_row trial = {.values = reading->value,
+                              .outcomes = reading->outcome,
+                              .params = reading->param,
+                              .param_count = reading->param_count};
 
+    read_job(jobs, &trial);
     if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||
         read_reals(reading, reading->values, trial.job,
                    (struct reals){reading->value, &trial.value_count,

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /* What is kept of a job that is put back. */
@@ -77,6 +78,25 @@ static int read_list(struct store *store, const char *sql, int64_t job,
     return row;
 }
 
+static int insert_superseded(struct store *store,
+                             const struct superseding *superseding,
+                             struct err *err)
+{
+    const struct value cells[SUPERSEDED_COLUMN_COUNT + 1] = {
+        [SUPERSEDED_CELL_TOLD] = value_int(superseding->told),
+        [SUPERSEDED_CELL_NUMBER] = value_int(superseding->number),
+        [SUPERSEDED_CELL_STATE] = value_text(buf_text(&superseding->state)),
+        [SUPERSEDED_CELL_VALUES] = value_text(buf_text(&superseding->values)),
+        [SUPERSEDED_CELL_OUTCOMES] =
+            value_text(buf_text(&superseding->outcomes)),
+        [SUPERSEDED_CELL_ATTEMPTS] = value_int(superseding->attempts),
+        [SUPERSEDED_COLUMN_COUNT] = value_int(superseding->run),
+    };
+
+    return store_change(store, INSERT_SUPERSEDED_RESULT, cells,
+                        ARRAY_LEN(cells), err);
+}
+
 static int keep_result(struct store *store, int64_t job,
                        struct superseding *superseding, struct err *err)
 {
@@ -92,15 +112,7 @@ static int keep_result(struct store *store, int64_t job,
             "SELECT value FROM job_outcome WHERE job_id = ?1 ORDER BY idx", job,
             &superseding->outcomes, err) != 0)
         return -1;
-    return store_change(store, INSERT_SUPERSEDED_RESULT,
-                        VALUES(value_int(superseding->run),
-                               value_int(superseding->told),
-                               value_int(superseding->number),
-                               value_text(buf_text(&superseding->state)),
-                               value_text(buf_text(&superseding->values)),
-                               value_text(buf_text(&superseding->outcomes)),
-                               value_int(superseding->attempts)),
-                        err);
+    return insert_superseded(store, superseding, err);
 }
 
 int store_reopen_job(struct store *store, int64_t job, const char *state,
@@ -152,6 +164,11 @@ int store_end_dead_engine(struct store *store, int64_t run, struct err *err)
                : store_set_run_engine(store, run, 0, "", heard_ms, err);
 }
 
+static void read_superseded(sqlite3_stmt *statement, struct superseded_row *row)
+{
+    COLUMN_READS(SUPERSEDED_COLUMNS)
+}
+
 int store_each_superseded(struct store *store, int64_t run,
                           int (*row)(void *user,
                                      const struct superseded_row *superseded),
@@ -160,8 +177,9 @@ int store_each_superseded(struct store *store, int64_t run,
     struct value id = value_int(run);
     sqlite3_stmt *statement =
         store_query(store,
-                    "SELECT told, number, state, \"values\", outcomes, attempts"
-                    " FROM superseded_result WHERE run_id = ?1 ORDER BY told",
+                    "SELECT " COLUMN_NAMES(
+                        SUPERSEDED_COLUMNS) " FROM superseded_result WHERE "
+                                            "run_id = ?1 ORDER BY told",
                     &id, 1, err);
     struct superseded_row superseded;
     int result;
@@ -169,12 +187,7 @@ int store_each_superseded(struct store *store, int64_t run,
     if (statement == NULL)
         return -1;
     while ((result = store_step(store, statement, err)) > 0) {
-        superseded.told = sqlite3_column_int64(statement, 0);
-        superseded.number = sqlite3_column_int64(statement, 1);
-        superseded.state = store_column_text(statement, 2);
-        superseded.values = store_column_text(statement, 3);
-        superseded.outcomes = store_column_text(statement, 4);
-        superseded.attempts = sqlite3_column_int64(statement, 5);
+        read_superseded(statement, &superseded);
         result = row(user, &superseded);
         if (result != 0)
             break;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/value.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 /* ---- writing ---- */
@@ -58,25 +59,33 @@ int store_change_step(struct store *store, const struct step_change *change,
 
 /* ---- reading ---- */
 
-static void read_step(sqlite3_stmt *statement, struct step_row *step)
-{
-    int column = 0;
+#define SELECT_STEPS                                                           \
+    "SELECT " COLUMN_NAMES(                                                    \
+        STEP_COLUMNS) ", sum.jobs, sum.pending, sum.running, sum.succeeded, "  \
+                      "sum.failed,"                                            \
+                      " sum.skipped"                                           \
+                      " FROM run_step LEFT JOIN sum ON sum.step = idx"         \
+                      " WHERE run_id = ?1 ORDER BY idx"
 
-    step->step = sqlite3_column_int64(statement, column++);
-    step->name = store_column_text(statement, column++);
-    step->state = store_column_text(statement, column++);
-    step->reason = store_column_text_or_null(statement, column++);
-    step->matrix = store_column_text_or_null(statement, column++);
-    step->copies = sqlite3_column_int64(statement, column++);
-    step->first_job = sqlite3_column_int64(statement, column++);
-    step->began_ms = sqlite3_column_int64(statement, column++);
-    step->ended_ms = sqlite3_column_int64(statement, column++);
-    step->jobs = sqlite3_column_int64(statement, column++);
-    step->pending = sqlite3_column_int64(statement, column++);
-    step->running = sqlite3_column_int64(statement, column++);
-    step->succeeded = sqlite3_column_int64(statement, column++);
-    step->failed = sqlite3_column_int64(statement, column++);
-    step->skipped = sqlite3_column_int64(statement, column++);
+/* What SELECT_STEPS adds to the columns, in its order. */
+enum {
+    AT_JOBS = STEP_COLUMN_COUNT,
+    AT_PENDING,
+    AT_RUNNING,
+    AT_SUCCEEDED,
+    AT_FAILED,
+    AT_SKIPPED
+};
+
+static void read_step(sqlite3_stmt *statement, struct step_row *row)
+{
+    COLUMN_READS(STEP_COLUMNS)
+    row->jobs = sqlite3_column_int64(statement, AT_JOBS);
+    row->pending = sqlite3_column_int64(statement, AT_PENDING);
+    row->running = sqlite3_column_int64(statement, AT_RUNNING);
+    row->succeeded = sqlite3_column_int64(statement, AT_SUCCEEDED);
+    row->failed = sqlite3_column_int64(statement, AT_FAILED);
+    row->skipped = sqlite3_column_int64(statement, AT_SKIPPED);
 }
 
 int store_each_step(struct store *store, int64_t run,
@@ -94,13 +103,7 @@ int store_each_step(struct store *store, int64_t run,
         "skipped"
         "  FROM job JOIN run_step ON run_step.run_id = ?1"
         "  AND run_step.idx = job.step AND job.number >= run_step.first_job"
-        "  WHERE job.run_id = ?1 GROUP BY job.step)"
-        "SELECT idx, name, state, reason, matrix, ifnull(copies, -1),"
-        " first_job,"
-        " began_ms, ended_ms, sum.jobs, sum.pending, sum.running,"
-        " sum.succeeded, sum.failed, sum.skipped"
-        " FROM run_step LEFT JOIN sum ON sum.step = idx"
-        " WHERE run_id = ?1 ORDER BY idx",
+        "  WHERE job.run_id = ?1 GROUP BY job.step)" SELECT_STEPS,
         &id, 1, err);
     struct step_row step;
     int result;

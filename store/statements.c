@@ -9,12 +9,11 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "store/lock.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
 static const char *const texts[STATEMENT_COUNT] = {
-    [INSERT_RUN] = "INSERT INTO run (name, kind, spec, overrides, spec_path,"
-                   " work_directory, seed, created_ms, parent_id, parent_job)"
-                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [INSERT_RUN] = INSERT_ROW("run", RUN_COLUMNS),
     [INSERT_RUN_OBJECTIVE] =
         "INSERT INTO run_objective VALUES (?1, ?2, ?3, ?4)",
     [INSERT_RUN_OUTCOME] =
@@ -29,21 +28,15 @@ static const char *const texts[STATEMENT_COUNT] = {
                           " coalesce(started_ms, ?4)) WHERE id = ?1",
     [UPDATE_RUN_PAUSED] = "UPDATE run SET paused_ms = ?2"
                           " WHERE id = ?1 AND paused_ms IS NOT ?2",
-    [UPDATE_RUN_NOTE] = "UPDATE run SET note = ?2 WHERE id = ?1",
     [UPDATE_RUN_COMMENT] =
         "UPDATE run SET comment = ?2 WHERE id = ?1 AND comment IS NOT ?2",
     [UPDATE_RUN_TAGS] =
         "UPDATE run SET tags = ?2 WHERE id = ?1 AND tags IS NOT ?2",
-    [UPDATE_RUN_BUDGET] =
-        "UPDATE run SET budget_trials = coalesce(?2, budget_trials),"
-        " budget_time_ms = coalesce(?3, budget_time_ms) WHERE id = ?1",
-    [UPDATE_RUN_REVISION] = "UPDATE run SET revision = ?2 WHERE id = ?1",
     [UPDATE_JOB_COMMENT] =
         "UPDATE job SET comment = ?2 WHERE id = ?1 AND comment IS NOT ?2",
     [UPDATE_JOB_TAGS] =
         "UPDATE job SET tags = ?2 WHERE id = ?1 AND tags IS NOT ?2",
-    [INSERT_ENQUEUED] = "INSERT INTO enqueued (run_id, idx, params, created_ms)"
-                        " VALUES (?1, ?2, ?3, ?4)",
+    [INSERT_ENQUEUED] = INSERT_ROW_OF_RUN("enqueued", ENQUEUED_COLUMNS),
     [TAKE_ENQUEUED] = "UPDATE enqueued SET trial = ?3"
                       " WHERE run_id = ?1 AND idx = ?2 AND trial IS NULL",
     [INSERT_RUN_STEP] =
@@ -61,11 +54,7 @@ static const char *const texts[STATEMENT_COUNT] = {
         "WITH RECURSIVE below (run) AS (VALUES (?1) UNION"
         " SELECT r.id FROM run AS r JOIN below ON r.parent_id = below.run)"
         " DELETE FROM run WHERE id IN (SELECT run FROM below)",
-    [INSERT_JOB] = "INSERT INTO job (run_id, number, state, cursor, created_ms,"
-                   " seen, reason, same_as, bracket, rung, first_resource,"
-                   " resource, parent, step, copy, round, rounds) VALUES (?1,"
-                   " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13,"
-                   " ?14, ?15, ?16)",
+    [INSERT_JOB] = INSERT_ROW_OF_RUN("job", JOB_COLUMNS),
     [INSERT_PARAM_VALUE] = "INSERT INTO param_value VALUES (?1, ?2, ?3, ?4)",
     [UPDATE_JOB] = "UPDATE job SET state = ?3, cause = ?4,"
                    " started_ms = coalesce(?5, started_ms), ended_ms = ?6,"
@@ -81,23 +70,19 @@ static const char *const texts[STATEMENT_COUNT] = {
                    " violation = 0, told = NULL, resource = NULL,"
                    " outputs = NULL, cache_key = NULL, cached_from = NULL"
                    " WHERE id = ?1",
-    [INSERT_SUPERSEDED_RESULT] = "INSERT INTO superseded_result VALUES"
-                                 " (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [INSERT_SUPERSEDED_RESULT] =
+        INSERT_ROW_OF_RUN("superseded_result", SUPERSEDED_COLUMNS),
     [DELETE_JOB_VALUES] = "DELETE FROM job_value WHERE job_id = ?1",
     [DELETE_JOB_OUTCOMES] = "DELETE FROM job_outcome WHERE job_id = ?1",
     [REPLACE_JOB_VALUE] = "REPLACE INTO job_value VALUES (?1, ?2, ?3, ?4)",
     [REPLACE_JOB_OUTCOME] = "REPLACE INTO job_outcome VALUES (?1, ?2, ?3)",
     [INSERT_OBSERVATION] =
-        "INSERT INTO observation (run_id, told, job_id, resource, attempt_id,"
-        " rung, \"values\", outcomes, last, best, decision, reason, time_ms)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        INSERT_ROW_OF_RUN("observation", OBSERVATION_COLUMNS),
     [UPDATE_OBSERVATION_PROMOTED] =
         "UPDATE observation SET promoted = ?4, promoted_to = ?5"
         " WHERE run_id = ?1 AND told = (SELECT max(told) FROM observation"
         " WHERE job_id = ?2) AND resource = ?3 AND promoted IS NULL",
-    [INSERT_ATTEMPT] = "INSERT INTO attempt (job_id, number, directory,"
-                       " created_ms, resource, resource_from)"
-                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [INSERT_ATTEMPT] = INSERT_ROW("attempt", ATTEMPT_COLUMNS),
     [UPDATE_ATTEMPT_QUEUED] =
         "UPDATE attempt SET handle = ?2, queued_ms = coalesce(queued_ms, ?3)"
         " WHERE id = ?1 AND state = 'starting'",
@@ -117,11 +102,10 @@ static const char *const texts[STATEMENT_COUNT] = {
     [REPLACE_METRIC] = "REPLACE INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [INSERT_EVENT] = "INSERT INTO event (run_id, job_id, attempt_id, time_ms,"
                      " event, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [INSERT_EARLIER_RESULT] = "INSERT INTO earlier_result VALUES"
-                              " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [INSERT_EARLIER_RESULT] =
+        INSERT_ROW_OF_RUN("earlier_result", EARLIER_COLUMNS),
     [INSERT_NOTIFICATION] =
-        "INSERT INTO notification (run_id, delivery, receiver, event, body,"
-        " created_ms, due_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+        INSERT_ROW_OF_RUN("notification", NOTIFICATION_COLUMNS),
     [REPORT_NODE] =
         "INSERT INTO node VALUES"
         " (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1, 1, ?7, 'engine')"
@@ -332,17 +316,24 @@ sqlite3_stmt *store_statement(struct store *store, enum statement id,
     return *statement;
 }
 
+/* SQLite rolls back by itself after some failures; what follows must not slip
+ * in as transactions of its own. */
+static int check_transaction(const struct store *store, struct err *err)
+{
+    if (store->in_transaction && !sqlite3_get_autocommit(store->db))
+        return 0;
+    return err_set(err, ERR_FAILED, "store '%s': no transaction is open",
+                   store->path);
+}
+
 int store_change(struct store *store, enum statement id,
                  const struct value *values, size_t count, struct err *err)
 {
     sqlite3_stmt *statement;
     int row;
 
-    /* SQLite rolls back by itself after some failures; what follows must not
-     * slip in as transactions of its own. */
-    if (!store->in_transaction || sqlite3_get_autocommit(store->db))
-        return err_set(err, ERR_FAILED, "store '%s': no transaction is open",
-                       store->path);
+    if (check_transaction(store, err) < 0)
+        return -1;
     statement = store_statement(store, id, err);
     if (statement == NULL)
         return -1;
@@ -350,6 +341,20 @@ int store_change(struct store *store, enum statement id,
         return store_fail(store, err);
     row = store_step(store, statement, err);
     sqlite3_reset(statement);
+    return row < 0 ? -1 : 0;
+}
+
+int store_change_once(struct store *store, const char *sql,
+                      const struct value *values, size_t count, struct err *err)
+{
+    sqlite3_stmt *statement;
+    int row;
+
+    if (check_transaction(store, err) < 0)
+        return -1;
+    statement = store_query(store, sql, values, count, err);
+    row = statement == NULL ? -1 : store_step(store, statement, err);
+    sqlite3_finalize(statement);
     return row < 0 ? -1 : 0;
 }
 
@@ -363,6 +368,13 @@ const char *store_column_text(sqlite3_stmt *statement, int column)
 const char *store_column_text_or_null(sqlite3_stmt *statement, int column)
 {
     return (const char *)sqlite3_column_text(statement, column);
+}
+
+int64_t store_column_index(sqlite3_stmt *statement, int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return -1;
+    return sqlite3_column_int64(statement, column);
 }
 
 double store_column_real(sqlite3_stmt *statement, int column)

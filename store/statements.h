@@ -31,11 +31,8 @@ enum statement {
     UPDATE_RUN_STATE,
     UPDATE_RUN_ENGINE,
     UPDATE_RUN_PAUSED,
-    UPDATE_RUN_NOTE,
     UPDATE_RUN_COMMENT,
     UPDATE_RUN_TAGS,
-    UPDATE_RUN_BUDGET,
-    UPDATE_RUN_REVISION,
     UPDATE_JOB_COMMENT,
     UPDATE_JOB_TAGS,
     INSERT_ENQUEUED,
@@ -80,6 +77,11 @@ sqlite3_stmt *store_statement(struct store *store, enum statement id,
 int store_change(struct store *store, enum statement id,
                  const struct value *values, size_t count, struct err *err);
 
+/* Likewise, of a statement that is made anew each time. */
+int store_change_once(struct store *store, const char *sql,
+                      const struct value *values, size_t count,
+                      struct err *err);
+
 /* After it: whether it changed one row. An error says "no WHAT ID". */
 int store_expect_change(struct store *store, const char *what, int64_t id,
                         struct err *err);
@@ -120,6 +122,8 @@ int store_step(struct store *store, sqlite3_stmt *statement, struct err *err);
 const char *store_column_text(sqlite3_stmt *statement, int column);
 /* One that may be NULL. */
 const char *store_column_text_or_null(sqlite3_stmt *statement, int column);
+/* An integer column that counts from 0; NULL is -1. */
+int64_t store_column_index(sqlite3_stmt *statement, int column);
 /* A real column; NULL is NaN. */
 double store_column_real(sqlite3_stmt *statement, int column);
 

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "store/schema/columns.h"
 
 struct store;
 
@@ -270,13 +271,7 @@ int store_add_metric(struct store *store, const struct metric_new *metric,
 
 /* A result of an earlier run that the strategy knew from the beginning. */
 struct earlier_row {
-    int64_t index;      /* 0, 1, 2 ... in its run */
-    const char *source; /* the earlier run's name */
-    int64_t number;     /* of its trial */
-    const char *state;  /* of its trial */
-    const char *params; /* a JSON object */
-    const char *values; /* JSON lists, as the strategy got them */
-    const char *outcomes;
+    COLUMN_MEMBERS(EARLIER_COLUMNS)
 };
 
 int store_add_earlier(struct store *store, int64_t run,

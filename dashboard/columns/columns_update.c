@@ -161,7 +161,7 @@ static int take_job(void *user, const struct job_row *job)
 
 /* ---- cells ---- */
 
-static int take_param(void *user, const struct job_cell *cell)
+static int take_param(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
     struct columns *columns = update->columns;
@@ -173,7 +173,7 @@ static int take_param(void *user, const struct job_cell *cell)
     return 0;
 }
 
-static int take_value(void *user, const struct job_cell *cell)
+static int take_value(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
     struct columns *columns = update->columns;
@@ -184,7 +184,7 @@ static int take_value(void *user, const struct job_cell *cell)
     return 0;
 }
 
-static int take_outcome(void *user, const struct job_cell *cell)
+static int take_outcome(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
     struct columns *columns = update->columns;
@@ -195,7 +195,7 @@ static int take_outcome(void *user, const struct job_cell *cell)
     return 0;
 }
 
-static int take_reached(void *user, const struct job_cell *cell)
+static int take_reached(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
     size_t row = update->rows[cell->place];
@@ -206,7 +206,7 @@ static int take_reached(void *user, const struct job_cell *cell)
     return 0;
 }
 
-static int take_attempt(void *user, const struct job_cell *cell)
+static int take_attempt(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
     struct column *attempts = &update->columns->columns[ATTEMPTS];
@@ -225,7 +225,7 @@ static int take_cells(struct update *update)
         enum cell_kind kind;
         bool is_there;
         size_t from; /* of the jobs: what those before have does not change */
-        int (*take)(void *user, const struct job_cell *cell);
+        int (*take)(void *user, const struct cell_row *cell);
     } cells[] = {
         {CELL_PARAM, columns->param_count > 0, update->old_count, take_param},
         {CELL_VALUE, columns->value_count > 0, 0, take_value},

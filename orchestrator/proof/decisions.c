@@ -184,7 +184,7 @@ static const struct link_rule *find_link_rule(const struct deciding *deciding,
 
 static int add_job(struct deciding *deciding, const json_t *detail)
 {
-    int64_t budget = deciding->budget_trials;
+    int64_t budget = deciding->budget.trials;
     int64_t number =
         deciding_integer(detail, "number", (int64_t)deciding->job_count + 1);
     struct job *job;
@@ -415,7 +415,7 @@ static bool lacks_resource(const struct deciding *deciding)
 static bool is_time_used_up(const struct deciding *deciding,
                             const struct session *session)
 {
-    int64_t time_ms = deciding->budget_time_ms;
+    int64_t time_ms = deciding->budget.time_ms;
 
     return time_ms > 0 &&
            elapsed_ms(deciding, session) + CLOCK_SLACK_MS >= time_ms;
@@ -429,7 +429,7 @@ static bool reason_holds(const struct deciding *deciding,
         1u << BUDGET_TARGET | 1u << BUDGET_NO_IMPROVEMENT |
         1u << BUDGET_CONVERGENCE | 1u << BUDGET_FAILURES |
         1u << BUDGET_FIRST_FAILED;
-    int64_t trials = deciding->budget_trials;
+    int64_t trials = deciding->budget.trials;
     int64_t suggested = deciding->tally.suggested;
     bool all_ended = tally_ended(&deciding->tally) == suggested;
 
@@ -506,7 +506,7 @@ static int check_time_used_up(struct deciding *deciding, const json_t *detail)
     int64_t after_ms = deciding_integer(detail, "after_ms", 0);
 
     if (session == NULL || !is_time_used_up(deciding, session) ||
-        after_ms != deciding->budget_time_ms)
+        after_ms != deciding->budget.time_ms)
         return deciding_differ(deciding, 0,
                                "the run's time was not used up by then");
     deciding->used_ms = after_ms;
@@ -532,10 +532,9 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
         note_verdict(deciding);
     }
     if (strcmp(word, "budget_changed") == 0) {
-        deciding->budget_trials =
-            deciding_integer(detail, "budget_trials", deciding->budget_trials);
-        deciding->budget_time_ms = deciding_integer(detail, "budget_time_ms",
-                                                    deciding->budget_time_ms);
+        const struct budget_change change = budget_change_of_detail(detail);
+
+        budget_change_add(&deciding->budget, &change);
     }
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
     if (strcmp(word, "time_used_up") == 0)
@@ -583,8 +582,8 @@ int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
         .experiment = experiment,
         .workflow = spec->workflow,
         .decisions = decisions,
-        .budget_trials = (int64_t)experiment->search.budget_trials,
-        .budget_time_ms = experiment->budget.file_time_ms};
+        .budget = {.trials = (int64_t)experiment->search.budget_trials,
+                   .time_ms = experiment->budget.file_time_ms}};
     int result;
 
     *decisions = (struct decisions){0};

@@ -106,7 +106,7 @@ static int check_failure(struct deciding *deciding, struct job *job,
 bool deciding_may_stop(const struct deciding *deciding,
                        const struct session *session)
 {
-    bool has_time = deciding->budget_time_ms > 0;
+    bool has_time = deciding->budget.time_ms > 0;
 
     return deciding->verdicts != 0 || deciding->is_hopeless ||
            (has_time && session != NULL &&

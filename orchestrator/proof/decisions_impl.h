@@ -7,6 +7,7 @@
 #include "orchestrator/job/budget.h"
 #include "orchestrator/job/trial.h"
 #include "orchestrator/proof/decisions.h"
+#include "orchestrator/run/budget_change.h"
 #include "orchestrator/spec/workflow.h"
 #include "strategies/schedules/scheduler.h"
 
@@ -57,8 +58,7 @@ struct deciding {
     struct job *jobs; /* [job_count], by id */
     size_t job_count, job_capacity;
     struct tally tally;
-    int64_t budget_trials;  /* that the run may have by then; 0: any number */
-    int64_t budget_time_ms; /* likewise */
+    struct budget_change budget;     /* of the run by then; 0: no limit */
     struct convergence *convergence; /* NULL: the budget does not ask */
     int64_t earlier_ms;              /* of the sessions before */
     int64_t used_ms;                 /* by which its time was used up, or 0 */

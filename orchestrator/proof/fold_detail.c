@@ -36,22 +36,7 @@ static struct value take_text(struct fold *fold, char *text)
 }
 
 /* A real stands as a list of one, so that it may be a word. */
-static bool is_real(enum image image, size_t cell)
-{
-    return (image == IMAGE_JOB && cell == JOB_CELL_VIOLATION) ||
-           (image == IMAGE_OBSERVATION &&
-            (cell == OBSERVATION_CELL_LAST || cell == OBSERVATION_CELL_BEST));
-}
-
-static bool is_reals(enum image image, size_t cell)
-{
-    return (image == IMAGE_JOB &&
-            (cell == JOB_CELL_VALUES || cell == JOB_CELL_OUTCOMES)) ||
-           (image == IMAGE_OBSERVATION && (cell == OBSERVATION_CELL_VALUES ||
-                                           cell == OBSERVATION_CELL_OUTCOMES));
-}
-
-static struct value cell_of(struct fold *fold, enum image image, size_t cell,
+static struct value cell_of(struct fold *fold, enum stored_as kind,
                             const json_t *item)
 {
     const json_type type = json_typeof(item);
@@ -63,9 +48,9 @@ static struct value cell_of(struct fold *fold, enum image image, size_t cell,
         return fold_keep_text(fold, json_string_value(item));
     if (type != JSON_ARRAY)
         return value_null();
-    if (is_real(image, cell))
+    if (kind == STORED_REAL)
         return value_real(json_to_real(json_array_get(item, 0)));
-    if (is_reals(image, cell))
+    if (kind == STORED_REALS)
         return take_text(fold, image_reals(item));
     json_print(item, &text);
     return take_text(fold, buf_take(&text));
@@ -85,7 +70,7 @@ void fold_set_from_detail(struct fold *fold, enum image image,
             continue;
         for (size_t i = 1; i < table->cell_count; i++) {
             if (strcmp(key, table->cells[i]) == 0)
-                fold_set(row, i, cell_of(fold, image, i, item));
+                fold_set(row, i, cell_of(fold, table->kinds[i], item));
         }
     }
 }

@@ -101,31 +101,27 @@ static void run_revision(struct fold *fold, json_t *detail)
              fold_keep_text(fold, fold_text_of(detail, "revision")));
 }
 
-static void run_budget_trials(struct fold *fold, int64_t trials)
-{
-    if (trials < (int64_t)fold->kinds[IMAGE_JOB].count || trials < 1)
-        fold_complain(fold,
-                      "its budget is %" PRId64 " trials, and %zu had begun",
-                      trials, fold->kinds[IMAGE_JOB].count);
-    fold_set(fold_run_row(fold), RUN_CELL_BUDGET_TRIALS, value_int(trials));
-}
-
-static void run_budget_time(struct fold *fold, int64_t ms)
-{
-    if (ms < 1)
-        fold_complain(fold, "its budget is %" PRId64 " ms", ms);
-    fold_set(fold_run_row(fold), RUN_CELL_BUDGET_TIME_MS, value_int(ms));
-}
-
 static void run_budget(struct fold *fold, json_t *detail)
 {
-    const json_t *trials = json_object_get(detail, "budget_trials");
-    const json_t *ms = json_object_get(detail, "budget_time_ms");
+    struct fold_row *row = fold_run_row(fold);
+    const struct value *trials = &row->cells[RUN_CELL_BUDGET_TRIALS];
+    void *at = json_object_iter(detail);
 
-    if (trials != NULL || ms == NULL)
-        run_budget_trials(fold, json_integer_value(trials));
-    if (ms != NULL)
-        run_budget_time(fold, json_integer_value(ms));
+    if (at == NULL)
+        fold_complain(fold, "it changes nothing");
+    for (; at != NULL; at = json_object_iter_next(detail, at)) {
+        int64_t given = json_integer_value(json_object_iter_value(at));
+
+        if (given < 1)
+            fold_complain(fold, "its %s is %" PRId64, json_object_iter_key(at),
+                          given);
+    }
+    fold_set_from_detail(fold, IMAGE_RUN, row, detail);
+    if (trials->type == VALUE_INT &&
+        trials->integer < (int64_t)fold->kinds[IMAGE_JOB].count)
+        fold_complain(fold,
+                      "its budget is %" PRId64 " trials, and %zu had begun",
+                      trials->integer, fold->kinds[IMAGE_JOB].count);
 }
 
 /* Tells of times, of nodes, or of what was asked, and changes no row of the
@@ -317,7 +313,7 @@ static void job_reopened(struct fold *fold, struct fold_row *row,
 {
     static const enum job_cell nulled[] = {
         JOB_CELL_STARTED_MS, JOB_CELL_TOLD,       JOB_CELL_VALUES,
-        JOB_CELL_OUTCOMES,   JOB_CELL_RESOURCE,   JOB_CELL_MADE,
+        JOB_CELL_OUTCOMES,   JOB_CELL_RESOURCE,   JOB_CELL_OUTPUTS,
         JOB_CELL_CACHE_KEY,  JOB_CELL_CACHED_FROM};
     const struct value *place = &row->cells[JOB_CELL_TOLD];
     int64_t told = json_integer_value(json_object_get(detail, "superseded"));

@@ -12,6 +12,30 @@
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/experiment.h"
 
+struct budget_change budget_change_of(const struct run_row *row)
+{
+    return (struct budget_change){.trials = row->budget_trials,
+                                  .time_ms = row->budget_time_ms};
+}
+
+struct budget_change budget_change_of_detail(const json_t *detail)
+{
+    return (struct budget_change){
+        .trials = json_integer_value(json_object_get(detail, "budget_trials")),
+        .time_ms =
+            json_integer_value(json_object_get(detail, "budget_time_ms")),
+    };
+}
+
+void budget_change_add(struct budget_change *budget,
+                       const struct budget_change *change)
+{
+    if (change->trials > 0)
+        budget->trials = change->trials;
+    if (change->time_ms > 0)
+        budget->time_ms = change->time_ms;
+}
+
 bool budget_change_is_any(const struct budget_change *change)
 {
     return change->trials != 0 || change->time_ms != 0;

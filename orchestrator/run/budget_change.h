@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 
 struct budget;
 struct run;
+struct run_row;
 
 /*
  * The user of a run that has begun gives it more trials or time, or less. What
@@ -20,6 +22,16 @@ struct run;
 struct budget_change {
     int64_t trials, time_ms;
 };
+
+/* All that a run was given since it began. */
+struct budget_change budget_change_of(const struct run_row *row);
+
+/* That an event "budget_changed" tells of. */
+struct budget_change budget_change_of_detail(const json_t *detail);
+
+/* What is changed by another one after it, into the first. */
+void budget_change_add(struct budget_change *budget,
+                       const struct budget_change *change);
 
 /* Whether it changes anything. */
 bool budget_change_is_any(const struct budget_change *change);

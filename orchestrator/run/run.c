@@ -247,12 +247,6 @@ struct saved {
     struct budget_change given;
 };
 
-static struct budget_change given_since(const struct run_row *row)
-{
-    return (struct budget_change){.trials = row->budget_trials,
-                                  .time_ms = row->budget_time_ms};
-}
-
 static int copy_row(void *user, const struct run_row *row)
 {
     struct saved *saved = user;
@@ -263,7 +257,7 @@ static int copy_row(void *user, const struct run_row *row)
         .overrides = mem_copy_string(row->overrides),
         .spec_path = mem_copy_string(row->spec_path),
         .work_directory = mem_copy_string(row->work_directory),
-        .given = given_since(row),
+        .given = budget_change_of(row),
     };
     return 0;
 }
@@ -339,7 +333,7 @@ fail:
 static int keep_budget(void *user, const struct run_row *row)
 {
     struct experiment *experiment = user;
-    struct budget_change given = given_since(row);
+    struct budget_change given = budget_change_of(row);
 
     budget_change_apply(&given, &experiment->budget);
     return 0;

@@ -8,34 +8,46 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
-#define X(symbol, name) [symbol] = (name),
-static const char *const run_cells[] = {RUN_CELLS(X)};
-static const char *const job_cells[] = {JOB_CELLS(X)};
-static const char *const attempt_cells[] = {ATTEMPT_CELLS(X)};
-static const char *const superseded_cells[] = {SUPERSEDED_CELLS(X)};
-static const char *const observation_cells[] = {OBSERVATION_CELLS(X)};
-static const char *const step_cells[] = {STEP_CELLS(X)};
-static const char *const enqueued_cells[] = {ENQUEUED_CELLS(X)};
-#undef X
+/* clang-format off */
+#define CELL_KIND(cell, column, kind, member) [cell] = STORED_##kind,
+#define LIST_NAME(cell, name, kind) [cell] = #name,
+#define LIST_KIND(cell, name, kind) [cell] = STORED_##kind,
+#define NO_LISTS(X)
+#define TABLE(name, COLUMNS, LISTS)                                            \
+    name,                                                                      \
+    (const char *const[]){COLUMN_ENTRIES(COLUMNS) LISTS(LIST_NAME)},           \
+    (const enum stored_as[]){COLUMNS(CELL_KIND, CELL_KIND) LISTS(LIST_KIND)}
+
+const struct image_table image_tables[IMAGE_COUNT] = {
+    [IMAGE_RUN] = {
+        TABLE("run", RUN_COLUMNS, RUN_LISTS),
+        RUN_CELL_COUNT, RUN_COLUMN_COUNT},
+    [IMAGE_JOB] = {
+        TABLE("job", JOB_COLUMNS, JOB_LISTS),
+        JOB_CELL_COUNT, JOB_COLUMN_COUNT},
+    [IMAGE_ATTEMPT] = {
+        TABLE("attempt", ATTEMPT_COLUMNS, NO_LISTS),
+        ATTEMPT_COLUMN_COUNT, ATTEMPT_COLUMN_COUNT},
+    [IMAGE_SUPERSEDED] = {
+        TABLE("superseded_result", SUPERSEDED_COLUMNS, NO_LISTS),
+        SUPERSEDED_COLUMN_COUNT, SUPERSEDED_COLUMN_COUNT},
+    [IMAGE_OBSERVATION] = {
+        TABLE("observation", OBSERVATION_COLUMNS, NO_LISTS),
+        OBSERVATION_COLUMN_COUNT, OBSERVATION_COLUMN_COUNT},
+    [IMAGE_STEP] = {
+        TABLE("run_step", STEP_COLUMNS, NO_LISTS),
+        STEP_COLUMN_COUNT, STEP_COLUMN_COUNT},
+    [IMAGE_ENQUEUED] = {
+        TABLE("enqueued", ENQUEUED_COLUMNS, NO_LISTS),
+        ENQUEUED_COLUMN_COUNT, ENQUEUED_COLUMN_COUNT},
+};
+/* clang-format on */
 
 _Static_assert((int)RUN_CELL_COUNT <= (int)IMAGE_MAX_CELLS,
                "a row of any table has room");
-
-const struct image_table image_tables[IMAGE_COUNT] = {
-    [IMAGE_RUN] = {"run", run_cells, RUN_CELL_COUNT, RUN_COLUMN_COUNT},
-    [IMAGE_JOB] = {"job", job_cells, JOB_CELL_COUNT, JOB_COLUMN_COUNT},
-    [IMAGE_ATTEMPT] = {"attempt", attempt_cells, ATTEMPT_CELL_COUNT,
-                       ATTEMPT_COLUMN_COUNT},
-    [IMAGE_SUPERSEDED] = {"superseded_result", superseded_cells,
-                          SUPERSEDED_CELL_COUNT, SUPERSEDED_CELL_COUNT},
-    [IMAGE_OBSERVATION] = {"observation", observation_cells,
-                           OBSERVATION_CELL_COUNT, OBSERVATION_CELL_COUNT},
-    [IMAGE_STEP] = {"run_step", step_cells, STEP_CELL_COUNT, STEP_CELL_COUNT},
-    [IMAGE_ENQUEUED] = {"enqueued", enqueued_cells, ENQUEUED_CELL_COUNT,
-                        ENQUEUED_CELL_COUNT},
-};
 
 /* ---- lists ---- */
 

@@ -41,6 +41,15 @@ def test_every_table_and_column_is_described(database):
             assert f"`{column}`" in sections[table], f"{table}.{column}"
 
 
+def test_no_other_column_is_described(database):
+    for table, section in re.findall(r"^### (\w+)\n(.*?)(?=^##)", PAGE, re.M | re.S):
+        rows = re.findall(r"^\| (`.*?`) \|", section, re.M)
+        described = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+        columns = [column for _, column, *_ in
+                   database.execute(f"PRAGMA table_info({table})")]
+        assert not rows or sorted(described) == sorted(columns), table
+
+
 def test_every_state_and_cause_is_described(database):
     for table in "run", "job", "attempt":
         schema, = database.execute(

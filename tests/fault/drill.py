@@ -4,6 +4,7 @@
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 import uuid
@@ -143,6 +144,13 @@ class Drill:
             time.sleep(0.002)
 
     # -- Judgements
+
+    def budget(self):
+        """Trials and milliseconds that the run was given; None: its file's."""
+        with sqlite3.connect(f"file:{self.store}/smtune.db?mode=ro",
+                             uri=True) as record:
+            return record.execute(
+                "SELECT budget_trials, budget_time_ms FROM run").fetchone()
 
     def check_record(self):
         """What was said so far stands in the record."""

@@ -2,21 +2,11 @@
 """A run that has ended gets more trials and time, and whoever gives them to it
 is killed: either it has both, and goes on with them, or neither."""
 
-import sqlite3
-
 import pytest
 
 BEFORE, AFTER = 3, 6
 NOTHING, GIVEN = (None, None), (AFTER, 9 * 3600 * 1000)
 MORE = ["resume", "drill", "--trials", str(AFTER), "--time", "9h"]
-
-
-def budget(it):
-    """Trials and time; None: as its file says."""
-    with sqlite3.connect(f"file:{it.store}/smtune.db?mode=ro",
-                         uri=True) as record:
-        return record.execute(
-            "SELECT budget_trials, budget_time_ms FROM run").fetchone()
 
 
 @pytest.mark.parametrize("part", range(3))
@@ -29,9 +19,9 @@ def test_it_has_them_or_not(drill, expected, part):
         more = it.start(*MORE, fault=f"smtune:kill:change@{n}")
         status = more.wait(60)
         it.check_record()
-        seen.add(budget(it))
+        seen.add(it.budget())
         it.check_store()
-        if status == -9 and budget(it) == NOTHING:
+        if status == -9 and it.budget() == NOTHING:
             assert it.ran() == BEFORE, n
             more = it.start(*MORE)
             assert more.wait(60) == 0, it.last_said()

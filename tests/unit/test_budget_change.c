@@ -11,8 +11,10 @@ static const struct budget_change nine = {.trials = 9};
 
 static int keep_row(void *user, const struct run_row *row)
 {
-    snprintf(user, 64, "%s, %d trials, %d ms", row->state,
-             (int)row->budget_trials, (int)row->budget_time_ms);
+    const struct budget_change given = budget_change_of(row);
+
+    snprintf(user, 64, "%s, %d trials, %d ms", row->state, (int)given.trials,
+             (int)given.time_ms);
     return 0;
 }
 
@@ -172,35 +174,12 @@ static void test_budget_change__is_for_experiments(void **state)
     store_close(store);
 }
 
-static void test_budget_change__is_mended_where_it_is_damaged(void **state)
-{
-    static const char *const damages[] = {
-        "UPDATE run SET budget_trials = 8",
-        "UPDATE run SET budget_trials = NULL",
-        "UPDATE run SET budget_time_ms = 8",
-        "UPDATE run SET budget_time_ms = NULL",
-    };
-    struct store *store = must_fill(*state, 2);
-    struct err err = {0};
-
-    must(store_begin(store, &err));
-    must(store_set_run_budget(store, 1, 9, 700, 5, &err));
-    must(store_commit(store, &err));
-    store_close(store);
-    for (size_t i = 0; i < ARRAY_LEN(damages); i++)
-        assert_mended(*state, damages[i]);
-    store = must_open(*state, STORE_READ);
-    must_stand(store, "running, 9 trials, 700 ms");
-    store_close(store);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_budget_change__is_for_a_run_that_can_go_on),
         STORE_TEST(test_budget_change__is_no_work_of_a_dead_engine),
         STORE_TEST(test_budget_change__is_for_experiments),
-        STORE_TEST(test_budget_change__is_mended_where_it_is_damaged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,12 +76,12 @@ static void test_fold_steps__a_workflow_comes_to_its_rows(void **state)
     job = fold_find(fold, IMAGE_JOB, 4);
     must_be(job, JOB_CELL_COPY, "1");
     must_be(job, JOB_CELL_ROUNDS, "{}");
-    must_be(job, JOB_CELL_MADE, "{\"x\":1}");
+    must_be(job, JOB_CELL_OUTPUTS, "{\"x\":1}");
     must_be(job, JOB_CELL_CACHED_FROM, "3");
     must_be(fold_find(fold, IMAGE_ATTEMPT, 9), ATTEMPT_CELL_CHECKPOINT, "c");
     add(fold, again, ARRAY_LEN(again));
     assert_string_equal(said.last, "");
-    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_MADE, "NULL");
+    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_OUTPUTS, "NULL");
     must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_CACHE_KEY, "NULL");
     must_be(step, STEP_CELL_STATE, "waiting");
     must_be(step, STEP_CELL_COPIES, "NULL");

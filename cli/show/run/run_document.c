@@ -11,15 +11,16 @@
 #include "base/mem.h"
 #include "cli/show/run/front_view.h"
 #include "cli/show/run/trial_table.h"
+#include "orchestrator/run/budget_change.h"
 
 int run_document_time(struct document *document, const struct run_view *view,
                       struct err *err)
 {
     static const struct column column = {"budget_ms", "time budget",
                                          COLUMN_DURATION, NULL};
-    const struct value cell = value_int(view->row.budget_time_ms);
+    const struct value cell = value_int(budget_change_of(&view->row).time_ms);
 
-    return view->row.budget_time_ms > 0
+    return cell.integer > 0
                ? document_fields(document, NULL, &column, &cell, 1, err)
                : 0;
 }

@@ -307,9 +307,9 @@ struct budget_change budget_changes_given(const struct history *history,
     const struct scenario *scenario = &history->scenario;
 
     return (struct budget_change){
-        .trials = record->budget_trials > 0 ? record->budget_trials
+        .trials = record->budget.trials > 0 ? record->budget.trials
                                             : scenario->trials,
-        .time_ms = record->budget_time_ms > 0 ? record->budget_time_ms
+        .time_ms = record->budget.time_ms > 0 ? record->budget.time_ms
                                               : scenario->time_ms,
     };
 }
@@ -347,9 +347,9 @@ static void check_row(const struct record *record)
         if (record->budgets[i].time_ms > 0)
             time_ms = record->budgets[i].time_ms;
     }
-    if (record->budget_trials != trials || record->budget_time_ms != time_ms)
+    if (record->budget.trials != trials || record->budget.time_ms != time_ms)
         world_fail("the budget is " CHANGE ", by the events " CHANGE,
-                   record->budget_trials, record->budget_time_ms, trials,
+                   record->budget.trials, record->budget.time_ms, trials,
                    time_ms);
 }
 

@@ -51,8 +51,8 @@ static void on_run(struct record *record, sqlite3_stmt *statement)
     copy_word(record->run_state, statement, 0);
     snprintf(record->run_reason, RECORD_REASON, "%s",
              (const char *)sqlite3_column_text(statement, 1));
-    record->budget_trials = sqlite3_column_int64(statement, 2);
-    record->budget_time_ms = sqlite3_column_int64(statement, 3);
+    record->budget.trials = sqlite3_column_int64(statement, 2);
+    record->budget.time_ms = sqlite3_column_int64(statement, 3);
 }
 
 static void on_budget(struct record *record, sqlite3_stmt *statement)

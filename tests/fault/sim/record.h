@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "orchestrator/run/budget_change.h"
+
 /* The record as the disk has it, read by SQL of its own. */
 
 enum { RECORD_WORD = 16, RECORD_REASON = 128, RECORD_VALUES = 2 };
@@ -59,7 +61,7 @@ struct record_step {
 
 struct record {
     char run_state[RECORD_WORD], run_reason[RECORD_REASON];
-    int64_t budget_trials, budget_time_ms; /* 0: as its file says */
+    struct budget_change budget;   /* that it was given; 0: as its file says */
     struct record_budget *budgets; /* the changes, one after the other */
     size_t budget_count, budget_capacity;
     struct record_enqueued *enqueued; /* in their order */

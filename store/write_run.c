@@ -8,9 +8,10 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "store/event.h"
+#include "store/rows.h"
 #include "store/store_impl.h"
 
-/* ---- runs ---- */
+/* ---- a new run ---- */
 
 static int add_objectives(struct store *store, const struct run_new *run,
                           int64_t id, struct err *err)
@@ -141,14 +142,24 @@ static const char *run_detail(struct store *store, const struct run_new *run)
 int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
                   struct err *err)
 {
-    if (store_change(
-            store, INSERT_RUN,
-            VALUES(value_text(run->name), value_text(run->kind),
-                   value_text(run->spec), value_text(run->overrides),
-                   value_text(run->spec_path), value_text(run->work_directory),
-                   value_int((int64_t)run->seed), value_int(run->time_ms),
-                   int_unless(run->parent, 0), int_unless(run->parent_job, 0)),
-            err) < 0) {
+    const struct value cells[RUN_COLUMN_COUNT] = {
+        [RUN_CELL_NAME] = value_text(run->name),
+        [RUN_CELL_KIND] = value_text(run->kind),
+        [RUN_CELL_STATE] = value_text("running"),
+        [RUN_CELL_REASON] = value_text(""),
+        [RUN_CELL_SPEC] = value_text(run->spec),
+        [RUN_CELL_OVERRIDES] = value_text(run->overrides),
+        [RUN_CELL_SPEC_PATH] = value_text(run->spec_path),
+        [RUN_CELL_WORK_DIRECTORY] = value_text(run->work_directory),
+        [RUN_CELL_SEED] = value_int((int64_t)run->seed),
+        [RUN_CELL_ENGINE_PID] = value_int(0),
+        [RUN_CELL_BOOT_ID] = value_text(""),
+        [RUN_CELL_CREATED_MS] = value_int(run->time_ms),
+        [RUN_CELL_PARENT_ID] = int_unless(run->parent, 0),
+        [RUN_CELL_PARENT_JOB] = int_unless(run->parent_job, 0),
+    };
+
+    if (store_change(store, INSERT_RUN, cells, ARRAY_LEN(cells), err) < 0) {
         if (sqlite3_extended_errcode(store->db) == SQLITE_CONSTRAINT_UNIQUE)
             err_set(err, ERR_BUSY, "there is a run '%s' already", run->name);
         return -1;
@@ -167,6 +178,8 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
                                      .detail = run_detail(store, run)},
                      err);
 }
+
+/* ---- its state ---- */
 
 int store_set_run_state(struct store *store, int64_t run, const char *state,
                         const char *reason, int64_t time_ms, struct err *err)
@@ -265,46 +278,88 @@ int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
         err);
 }
 
+/* ---- columns of a run, one by one ---- */
+
+/* Null: it stays as it is. */
+struct column_change {
+    enum run_cell cell;
+    struct value value;
+};
+
+enum { MAX_CHANGES = 2 };
+
+/* Sets them; the event's detail has the same by their names. */
+static int change_columns(struct store *store, const struct event *event,
+                          const struct column_change *changes, size_t count,
+                          struct err *err)
+{
+    static const char *const names[] = {COLUMN_ENTRIES(RUN_COLUMNS)};
+    struct value bound[1 + MAX_CHANGES] = {value_int(event->run)};
+    struct event told = *event;
+    struct buf sql = BUF_INIT;
+    struct buf *detail = detail_start(store);
+    size_t bound_count = 1;
+    int result;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct value *value = &changes[i].value;
+        const char *name = names[changes[i].cell];
+
+        if (value->type == VALUE_NULL)
+            continue;
+        buf_printf(&sql, "%s \"%s\" = ?%zu",
+                   sql.length == 0 ? "UPDATE run SET" : ",", name,
+                   bound_count + 1);
+        bound[bound_count++] = *value;
+        detail_value(detail, name, value);
+    }
+    if (bound_count == 1)
+        return 0;
+    told.detail = detail_end(detail);
+    buf_add_string(&sql, " WHERE id = ?1");
+    result = store_change_once(store, buf_text(&sql), bound, bound_count, err);
+    buf_clear(&sql);
+    if (result < 0 || store_expect_change(store, "run", event->run, err) < 0)
+        return -1;
+    return event_add(store, &told, err);
+}
+
 int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                          int64_t budget_ms, int64_t time_ms, struct err *err)
 {
-    struct buf *detail;
+    const struct column_change changes[] = {
+        {RUN_CELL_BUDGET_TRIALS, int_unless(trials, 0)},
+        {RUN_CELL_BUDGET_TIME_MS, int_unless(budget_ms, 0)}};
 
-    if (store_change(store, UPDATE_RUN_BUDGET,
-                     VALUES(value_int(run), int_unless(trials, 0),
-                            int_unless(budget_ms, 0)),
-                     err) < 0 ||
-        store_expect_change(store, "run", run, err) < 0)
-        return -1;
-    detail = detail_start(store);
-    detail_int_unless_0(detail, "budget_trials", trials);
-    detail_int_unless_0(detail, "budget_time_ms", budget_ms);
-    return event_add(store,
-                     &(struct event){.run = run,
-                                     .time_ms = time_ms,
-                                     .event = "budget_changed",
-                                     .detail = detail_end(detail)},
-                     err);
+    return change_columns(store,
+                          &(struct event){.run = run,
+                                          .time_ms = time_ms,
+                                          .event = "budget_changed"},
+                          changes, ARRAY_LEN(changes), err);
 }
 
 int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,
                            struct err *err)
 {
-    struct buf *detail;
+    const struct column_change change = {RUN_CELL_REVISION,
+                                         value_text(revision)};
 
-    if (store_change(store, UPDATE_RUN_REVISION,
-                     VALUES(value_int(run), value_text(revision)), err) < 0 ||
-        store_expect_change(store, "run", run, err) < 0)
-        return -1;
-    detail = detail_start(store);
-    detail_text(detail, "revision", revision);
-    return event_add(store,
-                     &(struct event){.run = run,
-                                     .time_ms = time_ms,
-                                     .event = "revision_changed",
-                                     .detail = detail_end(detail)},
-                     err);
+    return change_columns(store,
+                          &(struct event){.run = run,
+                                          .time_ms = time_ms,
+                                          .event = "revision_changed"},
+                          &change, 1, err);
+}
+
+int store_add_note(struct store *store, int64_t run, const char *text,
+                   int64_t time_ms, struct err *err)
+{
+    const struct column_change change = {RUN_CELL_NOTE, value_text(text)};
+
+    return change_columns(
+        store, &(struct event){.run = run, .time_ms = time_ms, .event = "note"},
+        &change, 1, err);
 }
 
 int store_delete_run(struct store *store, int64_t run, struct err *err)
@@ -315,175 +370,4 @@ int store_delete_run(struct store *store, int64_t run, struct err *err)
                ? 0
                : err_set(err, ERR_FAILED, "store '%s': no run %" PRId64,
                          store->path, run);
-}
-
-/* ---- jobs ---- */
-
-static int add_param_values(struct store *store, const struct job_new *job,
-                            int64_t id, struct err *err)
-{
-    for (size_t i = 0; i < job->param_count; i++) {
-        const struct value *value = &job->params[i];
-
-        if (value->type == VALUE_NULL)
-            continue;
-        if (store_change(store, INSERT_PARAM_VALUE,
-                         VALUES(value_int(id), value_int((int64_t)i), *value,
-                                value_bool(value->type == VALUE_BOOL)),
-                         err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int take_enqueued(struct store *store, const struct job_new *job,
-                         struct err *err)
-{
-    if (job->enqueued == 0)
-        return 0;
-    if (store_change(store, TAKE_ENQUEUED,
-                     VALUES(value_int(job->run), value_int(job->enqueued),
-                            value_int(job->number)),
-                     err) < 0)
-        return -1;
-    return store_expect_change(store, "enqueued setting", job->enqueued, err);
-}
-
-static void detail_assignment(struct buf *detail, const struct job_new *job)
-{
-    if (job->resource == 0)
-        return;
-    detail_int(detail, "bracket", job->bracket);
-    detail_int(detail, "rung", job->rung);
-    detail_int(detail, "resource", job->resource);
-    detail_int_unless_0(detail, "parent", job->parent);
-}
-
-static void detail_copy(struct buf *detail, const struct job_new *job)
-{
-    detail_int(detail, "step", job->step);
-    detail_int(detail, "copy", job->copy);
-    detail_int_unless_0(detail, "round", job->round);
-    detail_text(detail, "rounds", job->rounds);
-}
-
-int store_add_job(struct store *store, const struct job_new *job, int64_t *id,
-                  struct err *err)
-{
-    bool is_assigned = job->resource != 0, is_step = job->step >= 0;
-    struct buf *detail;
-
-    if (store_change(
-            store, INSERT_JOB,
-            VALUES(value_int(job->run), value_int(job->number),
-                   value_text(job->state), value_int((int64_t)job->cursor),
-                   value_int(job->time_ms), value_int(job->seen),
-                   value_text(job->reason), int_unless(job->same_as, 0),
-                   is_assigned ? value_int(job->bracket) : value_null(),
-                   is_assigned ? value_int(job->rung) : value_null(),
-                   int_unless(job->resource, 0), int_unless(job->parent, 0),
-                   int_unless(job->step, -1),
-                   is_step ? value_int(job->copy) : value_null(),
-                   is_step ? int_unless(job->round, 0) : value_null(),
-                   value_text(is_step ? job->rounds : NULL)),
-            err) < 0)
-        return -1;
-    *id = sqlite3_last_insert_rowid(store->db);
-    if (add_param_values(store, job, *id, err) < 0 ||
-        take_enqueued(store, job, err) < 0)
-        return -1;
-    detail = detail_start(store);
-    detail_text(detail, "state", job->state);
-    detail_int(detail, "number", job->number);
-    detail_int(detail, "cursor", (int64_t)job->cursor);
-    detail_int(detail, "seen", job->seen);
-    detail_int_unless_0(detail, "same_as", job->same_as);
-    detail_assignment(detail, job);
-    if (is_step)
-        detail_copy(detail, job);
-    detail_int_unless_0(detail, "enqueued", job->enqueued);
-    detail_text(detail, "reason", job->reason);
-    detail_values(detail, "params", job->params, job->param_count);
-    return event_add(store,
-                     &(struct event){.run = job->run,
-                                     .job = *id,
-                                     .time_ms = job->time_ms,
-                                     .event = is_step ? "created" : "suggested",
-                                     .detail = detail_end(detail)},
-                     err);
-}
-
-static const char *job_detail(struct store *store,
-                              const struct job_change *change)
-{
-    struct buf *detail = detail_start(store);
-
-    detail_text(detail, "state", change->state);
-    detail_text(detail, "cause", change->cause);
-    detail_int_unless_0(detail, "started_ms", change->started_ms);
-    detail_int_unless_0(detail, "ended_ms", change->ended_ms);
-    detail_int_unless_0(detail, "due_ms", change->due_ms);
-    detail_int_unless_0(detail, "told", change->told);
-    detail_text(detail, "verdict", change->verdict);
-    detail_text(detail, "outputs", change->outputs);
-    detail_text(detail, "cache_key", change->cache_key);
-    detail_int_unless_0(detail, "cached_from", change->cached_from);
-    if (change->values != NULL && change->value_count > 0)
-        detail_reals(detail, "values", change->values, change->value_count);
-    if (change->outcomes != NULL && change->outcome_count > 0)
-        detail_reals(detail, "outcomes", change->outcomes,
-                     change->outcome_count);
-    if (change->violation != 0.0)
-        detail_reals(detail, "violation", &change->violation, 1);
-    return detail_end(detail);
-}
-
-static int set_values(struct store *store, const struct job_change *change,
-                      struct err *err)
-{
-    struct value job = value_int(change->job);
-
-    for (size_t i = 0; change->values != NULL && i < change->value_count; i++) {
-        if (store_change(store, REPLACE_JOB_VALUE,
-                         VALUES(job, value_int((int64_t)i),
-                                value_int(change->run),
-                                value_real(change->values[i])),
-                         err) < 0)
-            return -1;
-    }
-    for (size_t i = 0; change->outcomes != NULL && i < change->outcome_count;
-         i++) {
-        if (store_change(store, REPLACE_JOB_OUTCOME,
-                         VALUES(job, value_int((int64_t)i),
-                                value_real(change->outcomes[i])),
-                         err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int store_change_job(struct store *store, const struct job_change *change,
-                     struct err *err)
-{
-    if (store_change(
-            store, UPDATE_JOB,
-            VALUES(value_int(change->job), value_int(change->run),
-                   value_text(change->state), value_text(change->cause),
-                   int_unless(change->started_ms, 0),
-                   int_unless(change->ended_ms, 0),
-                   int_unless(change->due_ms, 0), value_real(change->violation),
-                   int_unless(change->told, 0), value_text(change->outputs),
-                   value_text(change->cache_key),
-                   int_unless(change->cached_from, 0)),
-            err) < 0 ||
-        store_expect_change(store, "job", change->job, err) < 0 ||
-        set_values(store, change, err) < 0)
-        return -1;
-    return event_add(store,
-                     &(struct event){.run = change->run,
-                                     .job = change->job,
-                                     .time_ms = change->time_ms,
-                                     .event = change->event,
-                                     .detail = job_detail(store, change)},
-                     err);
 }
