@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trials live in one array by number. A told one keeps its values as the
- * strategy gets them, lower is better; they turn back on the way out.
+ * The search of an experiment for another program, which asks for trials and
+ * tells their results. Trials live in one array by number, with what was said
+ * of them. What search and schedule learn of that goes through told.h, as it
+ * does in an engine: the direction of objectives and what bounds are exceeded
+ * by are its affair.
  */
 #include "orchestrator/search/session.h"
 
@@ -20,6 +23,8 @@
 #include "orchestrator/search/session_impl.h"
 #include "orchestrator/search/session_json.h"
 #include "orchestrator/search/session_schedule.h"
+#include "orchestrator/search/told.h"
+#include "orchestrator/spec/outcome.h"
 #include "orchestrator/spec/setting.h"
 #include "strategies/history/pareto.h"
 
@@ -167,22 +172,6 @@ struct session_trial *session_find_open(struct session *session,
     return NULL;
 }
 
-/* Values in the direction of the strategy. */
-int session_read_oriented(const struct session *session, const json_t *request,
-                          double *values, struct err *err)
-{
-    const struct experiment *experiment = session->experiment;
-    size_t count = experiment->objective_count;
-
-    if (session_read_values(request, values, count, err) != 0)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        if (experiment->objectives[i].maximize)
-            values[i] = -values[i];
-    }
-    return 0;
-}
-
 static bool all_finite(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -192,60 +181,65 @@ static bool all_finite(const double *values, size_t count)
     return true;
 }
 
-static double violation(const double *outcomes, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += isnan(outcomes[i]) ? (double)INFINITY : fmax(outcomes[i], 0);
-    return sum;
-}
-
 static bool is_candidate(const struct session_trial *trial)
 {
-    return trial->values != NULL && trial->outcome == OUTCOME_COMPLETE &&
+    return trial->values != NULL && trial->state == JOB_SUCCEEDED &&
            trial->violation <= 0;
 }
 
-void session_tell(struct session *session, size_t number,
-                  const double *outcomes)
+/* The lower the better. */
+static double cost_of(const struct session *session, size_t number,
+                      size_t objective)
 {
-    struct session_trial *trial = &session->trials[number - 1];
-    struct trial_result result = {
-        .outcome = trial->outcome,
+    return told_orient(session->experiment, objective,
+                       session->trials[number - 1].values[objective]);
+}
+
+void session_end_trial(struct session *session, size_t number,
+                       const double *excesses, bool was_paused)
+{
+    const struct session_trial *trial = &session->trials[number - 1];
+    const struct told_item item = {
+        .kind = TOLD_RESULT,
+        .number = (int64_t)number,
+        .state = trial->state,
         .values = trial->values,
-        .outcomes = outcomes,
+        .excesses = excesses,
+        .is_scheduled = session->scheduler != NULL,
+        .was_paused = was_paused,
     };
 
-    strategy_tell(session->strategy, number, &result);
+    told_tell(session->strategy, session->scheduler, session->experiment, &item,
+              NULL);
     if (is_candidate(trial) &&
         (session->best == 0 ||
-         trial->values[0] < session->trials[session->best - 1].values[0]))
+         cost_of(session, number, 0) < cost_of(session, session->best, 0)))
         session->best = number;
 }
 
 /* What the request says of a trial's end; a stopped one may say less. */
 static int read_result(const struct session *session, const json_t *request,
-                       struct session_trial *end, double *outcomes,
+                       struct session_trial *end, double *excesses,
                        struct err *err)
 {
     const struct experiment *experiment = session->experiment;
-    bool is_complete;
+    size_t count = experiment->objective_count;
+    bool has_succeeded;
 
-    if (session_read_outcome(request, &end->outcome, err) != 0)
+    if (session_read_state(request, &end->state, err) != 0)
         return -1;
-    is_complete = end->outcome == OUTCOME_COMPLETE;
-    if (!is_complete && end->outcome != OUTCOME_STOPPED)
+    has_succeeded = end->state == JOB_SUCCEEDED;
+    if (!has_succeeded && end->state != JOB_STOPPED)
         return 0;
-    if ((is_complete || session_has_values(request)) &&
-        session_read_oriented(session, request, end->values, err) != 0)
+    if ((has_succeeded || session_has_values(request)) &&
+        session_read_values(request, end->values, count, err) != 0)
         return -1;
-    if (is_complete &&
-        session_read_constraints(request, outcomes,
+    if (has_succeeded &&
+        session_read_constraints(request, excesses,
                                  experiment->search.outcome_count, err) != 0)
         return -1;
-    if (is_complete && !all_finite(end->values, experiment->objective_count))
-        end->outcome = OUTCOME_FAILED;
+    if (has_succeeded && !all_finite(end->values, count))
+        end->state = JOB_FAILED;
     return 0;
 }
 
@@ -261,28 +255,26 @@ double *session_new_nans(size_t count)
 /* Takes the result that was read; its values change hands. */
 static json_t *take_result(struct session *session, size_t number,
                            const struct session_trial *end,
-                           const double *outcomes)
+                           const double *excesses)
 {
     struct session_trial *trial = &session->trials[number - 1];
 
     trial->values = end->values;
     trial->violation = end->violation;
-    trial->outcome = end->outcome;
+    trial->state = end->state;
     session->open_count--;
-    session_tell(session, number, outcomes);
-    if (session->scheduler != NULL)
-        scheduler_end(session->scheduler, number, end->outcome);
+    session_end_trial(session, number, excesses, false);
     return json_pack("{s:b}", "ok", 1);
 }
 
 static json_t *answer_tell(struct session *session, const json_t *request,
                            struct err *err)
 {
-    size_t outcome_count = session->experiment->search.outcome_count, number;
+    size_t bound_count = session->experiment->search.outcome_count, number;
     struct session_trial *trial =
         session_find_open(session, request, &number, err);
     struct session_trial end;
-    double *outcomes;
+    double *excesses;
     json_t *answer = NULL;
     uint64_t budget = 0;
 
@@ -290,20 +282,20 @@ static json_t *answer_tell(struct session *session, const json_t *request,
         return NULL;
     end = *trial;
     end.values = session_new_nans(session->experiment->objective_count);
-    outcomes = session_new_nans(outcome_count);
-    if (read_result(session, request, &end, outcomes, err) == 0 &&
+    excesses = session_new_nans(bound_count);
+    if (read_result(session, request, &end, excesses, err) == 0 &&
         session_schedule_read_budget(session, request, &end, &budget, err) ==
             0) {
-        end.violation = violation(outcomes, outcome_count);
+        end.violation = outcome_sum_excess(excesses, bound_count);
         answer =
-            session_schedule_pause(session, number, budget, &end, outcomes);
+            session_schedule_pause(session, number, budget, &end, excesses);
         if (answer == NULL) {
-            answer = take_result(session, number, &end, outcomes);
+            answer = take_result(session, number, &end, excesses);
             end.values = NULL;
         }
     }
     free(end.values);
-    free(outcomes);
+    free(excesses);
     return answer;
 }
 
@@ -325,15 +317,6 @@ static json_t *answer_observe(struct session *session, const json_t *request,
 
 /* ---- best and why ---- */
 
-static json_t *value_json(const struct session *session, size_t number,
-                          size_t objective)
-{
-    double value = session->trials[number - 1].values[objective];
-
-    return json_from_real(
-        session->experiment->objectives[objective].maximize ? -value : value);
-}
-
 static json_t *trial_json(const struct session *session, size_t number)
 {
     size_t count = session->experiment->objective_count;
@@ -341,7 +324,8 @@ static json_t *trial_json(const struct session *session, size_t number)
     json_t *values = json_array();
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(values, value_json(session, number, i));
+        json_array_append_new(
+            values, json_from_real(session->trials[number - 1].values[i]));
     if (count == 1)
         json_object_set(json, "value", json_array_get(values, 0));
     else
@@ -353,45 +337,58 @@ static json_t *trial_json(const struct session *session, size_t number)
     return json;
 }
 
-static bool beats(const struct session *session, size_t a, size_t b)
+struct front {
+    double *costs;   /* [count of trials][objectives], of candidates */
+    size_t *numbers; /* [count] */
+    size_t count, objectives;
+};
+
+static bool beats(const struct front *front, size_t a, size_t b)
 {
-    return pareto_dominates(session->trials[a - 1].values,
-                            session->trials[b - 1].values,
-                            session->experiment->objective_count);
+    return pareto_dominates(&front->costs[(a - 1) * front->objectives],
+                            &front->costs[(b - 1) * front->objectives],
+                            front->objectives);
 }
 
-/* Leaves in front[count] those that the newcomer does not beat, and adds it;
- * unless one beats it. The new count. */
-static size_t add_to_front(const struct session *session, size_t *front,
-                           size_t count, size_t number)
+/* Takes out those that the newcomer beats, and adds it; unless one beats it. */
+static void add_to_front(struct front *front, size_t number)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (beats(session, front[i], number))
-            return count;
+    for (size_t i = 0; i < front->count; i++) {
+        if (beats(front, front->numbers[i], number))
+            return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!beats(session, number, front[i]))
-            front[kept++] = front[i];
+    for (size_t i = 0; i < front->count; i++) {
+        if (!beats(front, number, front->numbers[i]))
+            front->numbers[kept++] = front->numbers[i];
     }
-    front[kept++] = number;
-    return kept;
+    front->numbers[kept++] = number;
+    front->count = kept;
 }
 
 static json_t *front_json(const struct session *session)
 {
-    size_t *front = mem_array(session->count, sizeof(*front));
-    size_t count = 0;
+    size_t objectives = session->experiment->objective_count;
+    struct front front = {
+        .costs = mem_array(session->count * objectives, sizeof(double)),
+        .numbers = mem_array(session->count, sizeof(size_t)),
+        .objectives = objectives,
+    };
     json_t *list = json_array();
 
-    for (size_t i = 1; i <= session->count; i++) {
-        if (is_candidate(&session->trials[i - 1]))
-            count = add_to_front(session, front, count, i);
+    for (size_t number = 1; number <= session->count; number++) {
+        if (!is_candidate(&session->trials[number - 1]))
+            continue;
+        for (size_t i = 0; i < objectives; i++)
+            front.costs[(number - 1) * objectives + i] =
+                cost_of(session, number, i);
+        add_to_front(&front, number);
     }
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, trial_json(session, front[i]));
-    free(front);
+    for (size_t i = 0; i < front.count; i++)
+        json_array_append_new(list, trial_json(session, front.numbers[i]));
+    free(front.costs);
+    free(front.numbers);
     return json_pack("{s:o}", "front", list);
 }
 
@@ -438,7 +435,8 @@ static json_t *answer_why(struct session *session, const json_t *request,
         session->trials[suggestion->reason.incumbent - 1].values != NULL)
         json_object_set_new(
             json, "incumbent_value",
-            value_json(session, suggestion->reason.incumbent, 0));
+            json_from_real(
+                session->trials[suggestion->reason.incumbent - 1].values[0]));
     json_object_set_new(json, "known",
                         json_integer((json_int_t)suggestion->told));
     json_object_set_new(json, "pending",

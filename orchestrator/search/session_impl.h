@@ -3,18 +3,20 @@
 #define SMTUNE_ORCHESTRATOR_SEARCH_SESSION_IMPL_H
 
 #include "base/json.h"
+#include "orchestrator/job/states.h"
 #include "orchestrator/search/session.h"
 #include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
-/* A session from inside, for its own files alone. Values are as the strategy
- * gets them: lower is better. */
+/* A session from inside, for its own files alone. Values are as the other
+ * program says them; what search and schedule are told of them goes through
+ * told.h. */
 
 struct session_trial {
     struct value *point;
     double *values; /* [objective_count]; NULL until it is over */
     double violation;
-    enum trial_outcome outcome;
+    enum job_state state;          /* when it is over */
     struct suggestion *suggestion; /* NULL where it says nothing */
     size_t pending;                /* others under way when asked */
 
@@ -48,12 +50,10 @@ json_t *session_trial_json(const struct session *session, size_t number);
 struct session_trial *session_find_open(struct session *session,
                                         const json_t *request, size_t *number,
                                         struct err *err);
-/* "value" or "values" of all objectives. */
-int session_read_oriented(const struct session *session, const json_t *request,
-                          double *values, struct err *err);
-/* A trial is over, as its values, violation and outcome say. */
-void session_tell(struct session *session, size_t number,
-                  const double *outcomes);
+/* A trial is over, as its values, violation and state say; excesses may be
+ * NULL. */
+void session_end_trial(struct session *session, size_t number,
+                       const double *excesses, bool was_paused);
 
 double *session_new_nans(size_t count);
 

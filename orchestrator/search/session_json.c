@@ -137,28 +137,21 @@ int session_read_flag(const json_t *request, const char *key, bool *flag,
                : refuse(item, key, "true or false", err);
 }
 
-int session_read_outcome(const json_t *request, enum trial_outcome *outcome,
-                         struct err *err)
+int session_read_state(const json_t *request, enum job_state *state,
+                       struct err *err)
 {
-    static const struct {
-        const char *word;
-        enum trial_outcome outcome;
-    } states[] = {
-        {"succeeded", OUTCOME_COMPLETE},
-        {"failed", OUTCOME_FAILED},
-        {"stopped", OUTCOME_STOPPED},
-        {"cancelled", OUTCOME_CANCELLED},
-    };
+    static const enum job_state states[] = {JOB_SUCCEEDED, JOB_FAILED,
+                                            JOB_STOPPED, JOB_CANCELLED};
     const char *words[ARRAY_LEN(states)];
-    const char *word = "succeeded";
+    const char *word = job_state_names[JOB_SUCCEEDED];
 
     if (json_object_get(request, "state") != NULL)
         word = session_read_text(request, "state", err);
     if (word == NULL)
         return -1;
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
-        words[i] = states[i].word;
-        *outcome = states[i].outcome;
+        words[i] = job_state_names[states[i]];
+        *state = states[i];
         if (strcmp(words[i], word) == 0)
             return 0;
     }

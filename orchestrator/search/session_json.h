@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "strategies/strategy.h"
+#include "orchestrator/job/states.h"
 
 /*
  * Reading requests of a session, for its own files alone. All return 0 or -1
@@ -26,9 +26,9 @@ const char *session_read_text(const json_t *request, const char *key,
 int session_read_count(const json_t *request, const char *key, int64_t max,
                        int64_t *count, struct err *err);
 int session_read_id(const json_t *request, int64_t *id, struct err *err);
-/* "state"; left out: OUTCOME_COMPLETE. */
-int session_read_outcome(const json_t *request, enum trial_outcome *outcome,
-                         struct err *err);
+/* "state", in which a trial ended; left out: JOB_SUCCEEDED. */
+int session_read_state(const json_t *request, enum job_state *state,
+                       struct err *err);
 /* Whether there is a "value" or "values". */
 bool session_has_values(const json_t *request);
 /* "value", or "values" with as many as there are objectives. */

@@ -98,12 +98,11 @@ static void give_up(struct asking *asking, const struct assignment *next)
     struct session *session = asking->session;
     struct session_trial *trial = &session->trials[next->trial - 1];
 
-    scheduler_assign(session->scheduler, next->trial, next);
     trial->is_paused = false;
-    trial->outcome = OUTCOME_STOPPED;
+    trial->state = JOB_STOPPED;
     trial->values = trial->reached;
     trial->reached = NULL;
-    session_tell(session, next->trial, NULL);
+    session_end_trial(session, next->trial, NULL, true);
     json_array_append_new(asking->given_up,
                           json_integer((json_int_t)next->trial));
 }
@@ -183,32 +182,35 @@ json_t *session_schedule_ask(struct session *session, const json_t *request,
 
 /* The schedule and the search get to know what the trial has reached. */
 static void take_reached(struct session *session, size_t number,
-                         uint64_t resource, const double *outcomes,
+                         uint64_t resource, const double *excesses,
                          struct verdict *verdict)
 {
     struct session_trial *trial = &session->trials[number - 1];
-    size_t objective = session->experiment->schedule.objective;
+    const struct told_item item = {
+        .kind = TOLD_OBSERVATION,
+        .number = (int64_t)number,
+        .resource = (int64_t)resource,
+        .values = trial->reached,
+        .excesses = excesses,
+        .last = trial->last,
+        .best = trial->best,
+    };
 
     *verdict = (struct verdict){.decision = DECIDE_CONTINUE};
     if (resource < scheduler_awaits(session->scheduler, number))
         return;
-    scheduler_observe(session->scheduler,
-                      &(struct observation){.trial = number,
-                                            .resource = resource,
-                                            .value = trial->reached[objective],
-                                            .last = trial->last,
-                                            .best = trial->best},
-                      verdict);
-    strategy_observe(session->strategy, number,
-                     &(struct partial_result){.resource = resource,
-                                              .values = trial->reached,
-                                              .outcomes = outcomes,
-                                              .goes_on = verdict->decision ==
-                                                         DECIDE_CONTINUE});
+    told_tell(session->strategy, session->scheduler, session->experiment, &item,
+              verdict);
     if (verdict->decision != DECIDE_PAUSE)
         return;
     trial->is_paused = true;
     session->open_count--;
+}
+
+/* NaN is worse than any value. */
+static double better(const struct objective *objective, double a, double b)
+{
+    return objective->maximize ? fmax(a, b) : fmin(a, b);
 }
 
 /* A point of the trial's curve; with is_result, of what its objectives ask. */
@@ -223,34 +225,34 @@ static void keep_values(struct session *session, struct session_trial *trial,
         trial->best = (double)NAN;
     }
     for (size_t i = 0; i < experiment->objective_count; i++) {
-        bool is_best = experiment->objectives[i].value == OBJECTIVE_BEST;
+        const struct objective *objective = &experiment->objectives[i];
+        bool is_best = objective->value == OBJECTIVE_BEST;
 
-        trial->reached[i] = is_best && !is_result
-                                ? fmin(trial->reached[i], values[i])
-                                : values[i];
+        trial->reached[i] =
+            is_best && !is_result
+                ? better(objective, trial->reached[i], values[i])
+                : values[i];
     }
     trial->last = values[decides];
-    trial->best = fmin(trial->best, values[decides]);
+    trial->best =
+        better(&experiment->objectives[decides], trial->best, values[decides]);
 }
 
 /* All values, or the one of the objective that decides. */
 static int read_point(const struct session *session, const json_t *request,
-                      double *values, double *outcomes, struct err *err)
+                      double *values, double *excesses, struct err *err)
 {
     const struct experiment *experiment = session->experiment;
     size_t decides = experiment->schedule.objective;
 
     if (json_object_get(request, "constraints") != NULL &&
-        session_read_constraints(request, outcomes,
+        session_read_constraints(request, excesses,
                                  experiment->search.outcome_count, err) != 0)
         return -1;
-    if (json_object_get(request, "values") != NULL)
-        return session_read_oriented(session, request, values, err);
-    if (session_read_value(request, &values[decides], err) != 0)
-        return -1;
-    if (experiment->objectives[decides].maximize)
-        values[decides] = -values[decides];
-    return 0;
+    return json_object_get(request, "values") != NULL
+               ? session_read_values(request, values,
+                                     experiment->objective_count, err)
+               : session_read_value(request, &values[decides], err);
 }
 
 static int read_step(const json_t *request, int64_t *step, struct err *err)
@@ -277,7 +279,7 @@ json_t *session_schedule_observe(struct session *session, const json_t *request,
                                  struct err *err)
 {
     const struct experiment *experiment = session->experiment;
-    double *values, *outcomes;
+    double *values, *excesses;
     json_t *answer = NULL;
     struct verdict verdict;
     size_t number;
@@ -288,14 +290,14 @@ json_t *session_schedule_observe(struct session *session, const json_t *request,
     if (trial == NULL || read_step(request, &step, err) != 0)
         return NULL;
     values = session_new_nans(experiment->objective_count);
-    outcomes = session_new_nans(experiment->search.outcome_count);
-    if (read_point(session, request, values, outcomes, err) == 0) {
+    excesses = session_new_nans(experiment->search.outcome_count);
+    if (read_point(session, request, values, excesses, err) == 0) {
         keep_values(session, trial, values, false);
-        take_reached(session, number, (uint64_t)step, outcomes, &verdict);
+        take_reached(session, number, (uint64_t)step, excesses, &verdict);
         answer = decision_json(&verdict);
     }
     free(values);
-    free(outcomes);
+    free(excesses);
     return answer;
 }
 
@@ -310,7 +312,7 @@ int session_schedule_read_budget(const struct session *session,
         return 0;
     if (session_read_count(request, "budget", INT64_MAX, &used, err) != 0)
         return -1;
-    if (end->outcome != OUTCOME_COMPLETE || used == (int64_t)SCHEDULE_NO_MAX)
+    if (end->state != JOB_SUCCEEDED || used == (int64_t)SCHEDULE_NO_MAX)
         return 0;
     if (used < given && scheduler_pauses(session->scheduler))
         return err_set(err, ERR_USAGE,
@@ -323,7 +325,7 @@ int session_schedule_read_budget(const struct session *session,
 
 json_t *session_schedule_pause(struct session *session, size_t number,
                                uint64_t budget, const struct session_trial *end,
-                               const double *outcomes)
+                               const double *excesses)
 {
     json_t *answer, *decision;
     struct verdict verdict;
@@ -331,7 +333,7 @@ json_t *session_schedule_pause(struct session *session, size_t number,
     if (budget == 0)
         return NULL;
     keep_values(session, &session->trials[number - 1], end->values, true);
-    take_reached(session, number, budget, outcomes, &verdict);
+    take_reached(session, number, budget, excesses, &verdict);
     if (verdict.decision != DECIDE_PAUSE)
         return NULL;
     answer = json_pack("{s:b}", "ok", 1);

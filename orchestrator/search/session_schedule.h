@@ -33,7 +33,7 @@ int session_schedule_read_budget(const struct session *session,
  * outcome) is that of a rung, where the trial pauses; NULL: it is the last. */
 json_t *session_schedule_pause(struct session *session, size_t number,
                                uint64_t budget, const struct session_trial *end,
-                               const double *outcomes);
+                               const double *excesses);
 
 /* Adds what the schedule has to say of the trial. */
 void session_schedule_describe(const struct session *session,

@@ -37,7 +37,12 @@ static const enum trial_outcome outcomes_of_states[] = {
     [JOB_CANCELLED] = OUTCOME_CANCELLED,
 };
 
-/* As methods see it: lower is better. */
+double told_orient(const struct experiment *experiment, size_t objective,
+                   double value)
+{
+    return experiment->objectives[objective].maximize ? -value : value;
+}
+
 static double *oriented(const struct experiment *experiment,
                         const double *values)
 {
@@ -47,20 +52,24 @@ static double *oriented(const struct experiment *experiment,
         return NULL;
     result = mem_array(experiment->objective_count, sizeof(*result));
     for (size_t i = 0; i < experiment->objective_count; i++)
-        result[i] = experiment->objectives[i].maximize ? -values[i] : values[i];
+        result[i] = told_orient(experiment, i, values[i]);
     return result;
 }
 
 static double *excesses(const struct experiment *experiment,
-                        const double *outcomes)
+                        const struct told_item *item)
 {
+    size_t count = experiment->search.outcome_count;
     double *result;
 
-    if (outcomes == NULL)
+    if (item->outcomes == NULL && item->excesses == NULL)
         return NULL;
-    result = mem_array(experiment->search.outcome_count, sizeof(*result));
-    outcome_excess(experiment->outcomes, experiment->outcome_count, outcomes,
-                   result);
+    result = mem_array(count, sizeof(*result));
+    if (item->excesses == NULL)
+        outcome_excess(experiment->outcomes, experiment->outcome_count,
+                       item->outcomes, result);
+    else if (count > 0)
+        memcpy(result, item->excesses, count * sizeof(*result));
     return result;
 }
 
@@ -71,7 +80,7 @@ static struct trial_result orient(const struct experiment *experiment,
     return (struct trial_result){
         .outcome = outcomes_of_states[item->state],
         .values = oriented(experiment, item->values),
-        .outcomes = excesses(experiment, item->outcomes),
+        .outcomes = excesses(experiment, item),
     };
 }
 
@@ -116,13 +125,12 @@ static struct verdict observe(struct scheduler *scheduler,
                               const struct told_item *item)
 {
     size_t i = experiment->schedule.objective;
-    double sign = experiment->objectives[i].maximize ? -1.0 : 1.0;
     const struct observation observation = {
         .trial = (uint64_t)item->number,
         .resource = (uint64_t)item->resource,
-        .value = sign * item->values[i],
-        .last = sign * item->last,
-        .best = sign * item->best,
+        .value = told_orient(experiment, i, item->values[i]),
+        .last = told_orient(experiment, i, item->last),
+        .best = told_orient(experiment, i, item->best),
     };
     struct verdict verdict;
 

@@ -37,6 +37,9 @@ struct told_item {
     /* Of a result, or an observation. */
     const double *values;   /* [objective_count]; NULL: not all were said */
     const double *outcomes; /* [outcome_count], as said; NULL: as values */
+    /* [search.outcome_count]: in place of outcomes, by how much bounds are
+     * exceeded (outcome.h); NULL: by what was said. */
+    const double *excesses;
 
     /* Of a result. */
     enum job_state state; /* a final one */
@@ -55,6 +58,10 @@ struct told_item {
 
 /* The words of enum decision in the record. */
 extern const char *const decision_names[];
+
+/* A value of an objective as methods see it: lower is better. And back. */
+double told_orient(const struct experiment *experiment, size_t objective,
+                   double value);
 
 /*
  * Tells both of it. scheduler may be NULL where there is no schedule. *verdict

@@ -92,12 +92,12 @@ static int read_id(const json_t *request, struct buf *out, struct err *err)
     return result;
 }
 
-static int read_outcome(const json_t *request, struct buf *out, struct err *err)
+static int read_state(const json_t *request, struct buf *out, struct err *err)
 {
-    enum trial_outcome outcome = OUTCOME_COMPLETE;
-    int result = session_read_outcome(request, &outcome, err);
+    enum job_state state = JOB_SUCCEEDED;
+    int result = session_read_state(request, &state, err);
 
-    buf_printf(out, "%d", (int)outcome);
+    buf_add_string(out, job_state_names[state]);
     return result;
 }
 
@@ -162,11 +162,11 @@ static void test_request__has_parts(void **state)
         {read_id, "{\"id\": 4}", "4"},
         {read_id, "{}", "\"id\" is missing"},
         {read_id, "{\"id\": \"4\"}", "\"id\" must be an integer, not a text"},
-        {read_outcome, "{}", "0"},
-        {read_outcome, "{\"state\": \"succeeded\"}", "0"},
-        {read_outcome, "{\"state\": \"stoped\"}",
+        {read_state, "{}", "succeeded"},
+        {read_state, "{\"state\": \"succeeded\"}", "succeeded"},
+        {read_state, "{\"state\": \"stoped\"}",
          "unknown state 'stoped' (did you mean 'stopped'?)"},
-        {read_outcome, "{\"state\": false}",
+        {read_state, "{\"state\": false}",
          "\"state\" must be a text, not false"},
         {read_one, "{\"value\": 2}", "2 "},
         {read_one, "{\"value\": null}", "nan "},
