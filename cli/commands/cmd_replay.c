@@ -6,218 +6,133 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/show/run/run_view.h"
-#include "orchestrator/proof/decisions.h"
-#include "orchestrator/proof/flow_proof.h"
 #include "orchestrator/proof/replay.h"
 #include "orchestrator/run/run.h"
 
-static json_t *difference_json(const struct replay *replay)
+/* How a part is shown. */
+static const struct part {
+    const char *count, *difference; /* keys of the JSON document */
+    const char *noun;
+    bool hides_none; /* a line of text without any is left out */
+} parts[PROOF_COUNT] = {
+    [PROOF_SUGGESTIONS] = {"proved", "difference", "suggestions", false},
+    [PROOF_SCHEDULE] = {"steps", "step", "steps of its schedule", true},
+    [PROOF_FLOW] = {"steps", "step", "beginnings and ends", false},
+    [PROOF_DECISIONS] = {"decisions", "decision", "decisions", false},
+};
+
+static json_t *difference_json(const struct proof *proof)
 {
-    if (replay->differs == 0)
+    json_t *json;
+
+    if (!proof->differs)
         return json_null();
-    return json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)replay->differs,
-                     "param", replay->param, "recorded",
-                     json_from_value(&replay->recorded), "suggested",
-                     json_from_value(&replay->suggested));
-}
-
-static json_t *step_json(const struct replay *replay)
-{
-    if (replay->step_place == 0)
-        return json_null();
-    return json_pack("{s:I, s:I, s:s}", "place", (json_int_t)replay->step_place,
-                     "id", (json_int_t)replay->step_trial, "text",
-                     replay->step_text);
-}
-
-static json_t *decision_json(const struct decisions *decisions)
-{
-    if (decisions->seq == 0)
-        return json_null();
-    return json_pack("{s:I, s:o, s:s}", "event", (json_int_t)decisions->seq,
-                     "id", json_int_unless(decisions->trial, 0), "text",
-                     decisions->text);
-}
-
-static void print_json(const struct run_view *view, const struct replay *replay,
-                       const struct decisions *decisions)
-{
-    struct buf text = BUF_INIT;
-    json_t *json = json_pack(
-        "{s:s, s:I, s:I, s:o, s:I, s:o, s:I, s:o}", "run", view->row.name,
-        "trials", (json_int_t)replay->trials, "proved",
-        (json_int_t)replay->proved, "difference", difference_json(replay),
-        "steps", (json_int_t)replay->steps, "step", step_json(replay),
-        "decisions", (json_int_t)decisions->proved, "decision",
-        decision_json(decisions));
-
-    json_print(json, &text);
-    printf("%s\n", buf_text(&text));
-    json_decref(json);
-    buf_clear(&text);
-}
-
-static json_t *flow_json(const struct flow_replay *replay)
-{
-    if (replay->seq == 0)
-        return json_null();
-    return json_pack("{s:I, s:s?, s:o, s:s}", "event", (json_int_t)replay->seq,
-                     "step", replay->step, "id",
-                     json_int_unless(replay->job, 0), "text", replay->text);
-}
-
-static void print_flow_json(const struct run_view *view,
-                            const struct flow_replay *replay,
-                            const struct decisions *decisions)
-{
-    struct buf text = BUF_INIT;
-    json_t *json = json_pack(
-        "{s:s, s:I, s:o, s:I, s:o}", "run", view->row.name, "steps",
-        (json_int_t)replay->proved, "step", flow_json(replay), "decisions",
-        (json_int_t)decisions->proved, "decision", decision_json(decisions));
-
-    json_print(json, &text);
-    printf("%s\n", buf_text(&text));
-    json_decref(json);
-    buf_clear(&text);
-}
-
-static void print_value(const struct value *value, struct buf *out)
-{
-    if (value->type == VALUE_NULL)
-        buf_add_string(out, "not active");
-    else
-        value_print(value, out);
-}
-
-static void add_suggestions(const struct replay *replay, struct buf *line)
-{
-    bool is_all = replay->differs == 0 && replay->step_place == 0;
-
-    buf_printf(line, "%s%" PRId64 " suggestions are proved",
-               is_all ? "all " : "", replay->proved);
-    if (replay->differs == 0)
-        return;
-    buf_printf(line, ", trial %" PRId64 " differs: '%s' is ", replay->differs,
-               replay->param);
-    print_value(&replay->recorded, line);
-    buf_add_string(line, " in the record, and the search suggests ");
-    print_value(&replay->suggested, line);
-}
-
-static void add_steps(const struct replay *replay, struct buf *line)
-{
-    bool is_all = replay->differs == 0 && replay->step_place == 0;
-
-    buf_printf(line, "%s%" PRId64 " steps of its schedule are proved",
-               is_all ? "all " : "", replay->steps);
-    if (replay->step_place != 0)
-        buf_printf(line,
-                   ", what has place %" PRId64 " (trial %" PRId64
-                   ") does not follow: %s",
-                   replay->step_place, replay->step_trial, replay->step_text);
-}
-
-static void add_decisions(const struct decisions *decisions, struct buf *line)
-{
-    buf_printf(line, "%s%" PRId64 " decisions are proved",
-               decisions->seq == 0 ? "all " : "", decisions->proved);
-    if (decisions->seq != 0)
-        buf_printf(line, ", event %" PRId64, decisions->seq);
-    if (decisions->trial != 0)
-        buf_printf(line, " of trial %" PRId64, decisions->trial);
-    if (decisions->seq != 0)
-        buf_printf(line, " does not follow: %s", decisions->text);
-}
-
-static void print_text(const struct run_view *view, const struct replay *replay,
-                       const struct decisions *decisions)
-{
-    struct buf text = BUF_INIT;
-
-    buf_printf(&text, "run '%s': ", view->row.name);
-    add_suggestions(replay, &text);
-    if (replay->steps > 0 || replay->step_place != 0) {
-        buf_printf(&text, "\nrun '%s': ", view->row.name);
-        add_steps(replay, &text);
+    json = json_pack("{s:o, s:s}", "id", json_int_unless(proof->number, 0),
+                     "text", proof->text);
+    if (proof->seq > 0)
+        json_object_set_new(json, "event", json_integer(proof->seq));
+    if (proof->place > 0)
+        json_object_set_new(json, "place", json_integer(proof->place));
+    if (proof->step != NULL)
+        json_object_set_new(json, "step", json_from_text(proof->step));
+    if (proof->param != NULL) {
+        json_object_set_new(json, "param", json_from_text(proof->param));
+        json_object_set_new(json, "recorded",
+                            json_from_value(&proof->recorded));
+        json_object_set_new(json, "suggested",
+                            json_from_value(&proof->suggested));
     }
-    buf_printf(&text, "\nrun '%s': ", view->row.name);
-    add_decisions(decisions, &text);
-    puts(buf_text(&text));
-    buf_clear(&text);
+    return json;
 }
 
-static void print_flow(const struct run_view *view,
-                       const struct flow_replay *replay,
-                       const struct decisions *decisions)
+static void print_json(const struct run_view *view, const struct proof *proofs)
 {
+    json_t *json = json_pack("{s:s}", "run", view->row.name);
     struct buf text = BUF_INIT;
 
-    buf_printf(&text, "run '%s': %s%" PRId64 " beginnings and ends are proved",
-               view->row.name, replay->seq == 0 ? "all " : "", replay->proved);
-    if (replay->seq != 0)
-        buf_printf(&text, ", event %" PRId64, replay->seq);
-    if (replay->step != NULL)
-        buf_printf(&text, " of step '%s'", replay->step);
-    if (replay->job != 0)
-        buf_printf(&text, " of job %" PRId64, replay->job);
-    if (replay->seq != 0)
-        buf_printf(&text, " does not follow: %s", replay->text);
-    buf_printf(&text, "\nrun '%s': ", view->row.name);
-    add_decisions(decisions, &text);
-    puts(buf_text(&text));
+    if (proofs[PROOF_SUGGESTIONS].has_any)
+        json_object_set_new(json, "trials", json_integer(view->row.trials));
+    for (int i = 0; i < PROOF_COUNT; i++) {
+        if (!proofs[i].has_any)
+            continue;
+        json_object_set_new(json, parts[i].count,
+                            json_integer(proofs[i].proved));
+        json_object_set_new(json, parts[i].difference,
+                            difference_json(&proofs[i]));
+    }
+    json_print(json, &text);
+    printf("%s\n", buf_text(&text));
+    json_decref(json);
     buf_clear(&text);
 }
 
-static int show_experiment(const struct cli *cli, const struct run_view *view,
-                           const struct spec *spec,
-                           const struct decisions *decisions, struct err *err)
+/* ", event 7 of trial 3 does not follow: ..." */
+static void add_difference(const struct proof *proof, const char *job,
+                           struct buf *line)
 {
-    struct replay replay;
+    const char *before = ", ";
 
-    if (replay_run(view->store, view->row.id, spec->experiment, &replay, err) !=
-        0)
-        return -1;
-    if (cli->output == OUTPUT_TABLE)
-        print_text(view, &replay, decisions);
-    else
-        print_json(view, &replay, decisions);
-    return replay.differs != 0 || replay.step_place != 0 || decisions->seq != 0
-               ? err_exit_status(ERR_FAILED)
-               : 0;
+    if (proof->seq > 0 || proof->place > 0) {
+        buf_printf(line, "%s%s %" PRId64, before,
+                   proof->seq > 0 ? "event" : "place",
+                   proof->seq > 0 ? proof->seq : proof->place);
+        before = " of ";
+    }
+    if (proof->step != NULL)
+        buf_printf(line, "%sstep '%s'", before, proof->step);
+    else if (proof->number > 0)
+        buf_printf(line, "%s%s %" PRId64, before, job, proof->number);
+    buf_printf(line, " does not follow: %s", proof->text);
 }
 
-static int show_workflow(const struct cli *cli, const struct run_view *view,
-                         const struct spec *spec,
-                         const struct decisions *decisions, struct err *err)
+static void print_text(const struct run_view *view, const struct proof *proofs)
 {
-    struct flow_replay replay;
+    const char *job = proofs[PROOF_FLOW].has_any ? "job" : "trial";
+    struct buf line = BUF_INIT;
 
-    if (flow_replay_run(view->store, view->row.id, spec->workflow,
-                        view->row.name, &replay, err) != 0)
-        return -1;
+    for (int i = 0; i < PROOF_COUNT; i++) {
+        const struct proof *proof = &proofs[i];
+
+        if (!proof->has_any ||
+            (parts[i].hides_none && proof->proved == 0 && !proof->differs))
+            continue;
+        buf_truncate(&line, 0);
+        buf_printf(&line, "run '%s': %s%" PRId64 " %s are proved",
+                   view->row.name, proof->is_whole ? "all " : "", proof->proved,
+                   parts[i].noun);
+        if (proof->differs)
+            add_difference(proof, job, &line);
+        puts(buf_text(&line));
+    }
+    buf_clear(&line);
+}
+
+static int show(const struct cli *cli, const struct run_view *view,
+                const struct proof *proofs)
+{
+    bool differs = false;
+
+    for (int i = 0; i < PROOF_COUNT; i++)
+        differs |= proofs[i].differs;
     if (cli->output == OUTPUT_TABLE)
-        print_flow(view, &replay, decisions);
+        print_text(view, proofs);
     else
-        print_flow_json(view, &replay, decisions);
-    return replay.seq != 0 || decisions->seq != 0 ? err_exit_status(ERR_FAILED)
-                                                  : 0;
+        print_json(view, proofs);
+    return differs ? err_exit_status(ERR_FAILED) : 0;
 }
 
 static int replay_view(const struct cli *cli, const struct run_view *view,
                        struct err *err)
 {
-    struct decisions decisions;
+    struct proof proofs[PROOF_COUNT];
     struct spec spec;
     int status;
 
     if (run_read_spec(view->store, view->row.id, &spec, err) != 0)
         return -1;
-    status =
-        decisions_replay(view->store, view->row.id, &spec, &decisions, err);
+    status = replay_run(view->store, view->row.id, &spec, proofs, err);
     if (status == 0)
-        status = (spec.workflow != NULL ? show_workflow : show_experiment)(
-            cli, view, &spec, &decisions, err);
+        status = show(cli, view, proofs);
     spec_clear(&spec);
     return status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two passes over the events. The first finds how each engine's session ended,
- * because a session that its user stops, or that a budget ends, interrupts or
- * stops trials before it says so. The second decides.
+ * The judge of decisions: what became of each attempt's end, whether the budget
+ * let a trial begin or ended those that ran, and in what the run ended. It
+ * keeps a tally of its own, as an engine does, and asks the same pure
+ * functions.
  */
 #include "orchestrator/proof/decisions_impl.h"
 
@@ -22,21 +23,9 @@
 
 enum { CLOCK_SLACK_MS = 1000 };
 
-struct session *deciding_session(struct deciding *deciding)
-{
-    return deciding->at > 0 ? &deciding->sessions[deciding->at - 1] : NULL;
-}
-
-int64_t deciding_integer(const json_t *detail, const char *key, int64_t none)
-{
-    const json_t *item = json_object_get(detail, key);
-
-    return json_is_integer(item) ? json_integer_value(item) : none;
-}
-
 static const char *text_of(const json_t *detail, const char *key)
 {
-    const char *text = json_string_value(json_object_get(detail, key));
+    const char *text = detail_string(detail, key);
 
     return text != NULL ? text : "";
 }
@@ -47,74 +36,28 @@ static double real_of(const json_t *detail, const char *key)
     return json_to_real(json_array_get(json_object_get(detail, key), 0));
 }
 
-static json_t *detail_of(const struct event_row *event)
-{
-    json_t *detail = json_loads(event->detail, 0, NULL);
-
-    return detail != NULL ? detail : json_object();
-}
-
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...)
 {
-    struct decisions *decisions = deciding->decisions;
     va_list arguments;
 
-    decisions->seq = deciding->event->seq;
-    decisions->trial = trial;
     va_start(arguments, format);
-    vsnprintf(decisions->text, sizeof(decisions->text), format, arguments);
+    replay_differ_va(deciding->replay, PROOF_DECISIONS, trial, format,
+                     arguments);
     va_end(arguments);
-    return ENOUGH;
+    return REPLAY_DIFFERS;
 }
 
-/* ---- sessions ---- */
+/* ---- the budget ---- */
 
-static int on_session_event(void *user, const struct event_row *event)
-{
-    struct deciding *deciding = user;
-    struct session *session;
-    json_t *detail;
-
-    if (strcmp(event->event, "engine_started") == 0) {
-        deciding->sessions =
-            mem_grow(deciding->sessions, deciding->session_count,
-                     &deciding->session_capacity, sizeof(*session));
-        deciding->sessions[deciding->session_count++] =
-            (struct session){.start_ms = event->time_ms};
-    }
-    if (deciding->session_count == 0)
-        return 0;
-    session = &deciding->sessions[deciding->session_count - 1];
-    if (!session->has_ended && !store_event_is_of_people(event->event))
-        session->last_ms = event->time_ms;
-    if (event->job != 0)
-        return 0;
-    session->has_ended |= strcmp(event->event, "engine_ended") == 0;
-    detail = detail_of(event);
-    session->jumped_ms =
-        count_add(session->jumped_ms, deciding_integer(detail, "by_ms", 0));
-    if (strcmp(event->event, "run_state") == 0) {
-        bool ended =
-            strcmp(text_of(detail, "state"), run_state_names[RUN_RUNNING]) != 0;
-
-        snprintf(session->state, sizeof(session->state), "%s",
-                 ended ? text_of(detail, "state") : "");
-        snprintf(session->reason, sizeof(session->reason), "%s",
-                 text_of(detail, "reason"));
-    }
-    json_decref(detail);
-    return 0;
-}
-
-/* The run's time at the end of the session. */
+/* The run's time at the end of an engine's life. */
 static int64_t elapsed_ms(const struct deciding *deciding,
-                          const struct session *session)
+                          const struct engine_life *life)
 {
-    int64_t at_ms = count_add(deciding->earlier_ms, session->last_ms);
+    int64_t at_ms = count_add(deciding->earlier_ms, life->last_ms);
 
-    return count_subtract(count_subtract(at_ms, session->start_ms),
-                          session->jumped_ms);
+    return count_subtract(count_subtract(at_ms, life->start_ms),
+                          life->jumped_ms);
 }
 
 static enum budget_verdict verdict(const struct deciding *deciding,
@@ -142,13 +85,13 @@ static void note_verdict(struct deciding *deciding)
 
 static int by_id(const void *id, const void *job)
 {
-    int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
+    int64_t a = *(const int64_t *)id, b = ((const struct judged *)job)->id;
 
     return (a > b) - (a < b);
 }
 
 /* Jobs come in the order of their ids. */
-static struct job *find_job(struct deciding *deciding, int64_t id)
+static struct judged *find_job(struct deciding *deciding, int64_t id)
 {
     return deciding->job_count > 0
                ? bsearch(&id, deciding->jobs, deciding->job_count,
@@ -161,7 +104,7 @@ static const struct task *find_task(const struct deciding *deciding,
                                     const json_t *detail)
 {
     const struct workflow *workflow = deciding->workflow;
-    int64_t step = deciding_integer(detail, "step", -1);
+    int64_t step = detail_integer(detail, "step", -1);
 
     if (workflow == NULL)
         return &deciding->experiment->task;
@@ -178,7 +121,7 @@ static const struct link_rule *find_link_rule(const struct deciding *deciding,
 
     if (deciding->workflow == NULL || find_task(deciding, detail) == NULL)
         return NULL;
-    rule = &deciding->workflow->steps[deciding_integer(detail, "step", 0)].link;
+    rule = &deciding->workflow->steps[detail_integer(detail, "step", 0)].link;
     return rule->max > 0 ? rule : NULL;
 }
 
@@ -186,18 +129,18 @@ static int add_job(struct deciding *deciding, const json_t *detail)
 {
     int64_t budget = deciding->budget.trials;
     int64_t number =
-        deciding_integer(detail, "number", (int64_t)deciding->job_count + 1);
-    struct job *job;
+        detail_integer(detail, "number", (int64_t)deciding->job_count + 1);
+    struct judged *job;
 
     deciding->jobs = mem_grow(deciding->jobs, deciding->job_count,
-                              &deciding->job_capacity, sizeof(struct job));
-    deciding->jobs[deciding->job_count++] = (struct job){
-        .id = deciding->event->job,
+                              &deciding->job_capacity, sizeof(struct judged));
+    deciding->jobs[deciding->job_count++] = (struct judged){
+        .id = deciding->replay->event->job,
         .number = number,
         .task = find_task(deciding, detail),
         .link_rule = find_link_rule(deciding, detail),
         .rule = -1,
-        .is_scheduled = deciding_integer(detail, "resource", 0) > 0};
+        .is_scheduled = detail_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
     deciding->is_closing = false;
     deciding_ask(deciding, number, detail);
@@ -212,12 +155,12 @@ static int add_job(struct deciding *deciding, const json_t *detail)
     if (deciding->is_over)
         return deciding_differ(deciding, number, "it was suggested after '%s'",
                                budget_verdict_text(verdict(deciding, 0)));
-    deciding->decisions->proved++;
+    deciding->proof->proved++;
     return 0;
 }
 
 /* The engine asks its chain of every end, too. */
-static void follow_link(struct job *job, const json_t *detail)
+static void follow_link(struct judged *job, const json_t *detail)
 {
     const struct link_end end = {
         .exit = &job->end,
@@ -236,25 +179,24 @@ static void note_hopeless(struct deciding *deciding)
         budget_is_hopeless(&deciding->tally, deciding->launch_errors);
 }
 
-static void keep_end(struct deciding *deciding, struct job *job,
+static void keep_end(struct deciding *deciding, struct judged *job,
                      const json_t *detail)
 {
     int cause = attempt_cause_find(text_of(detail, "cause"));
 
     job->end = (struct attempt_exit){
         .cause = cause < 0 ? CAUSE_LOST : (enum attempt_cause)cause,
-        .exit_code = (int)deciding_integer(detail, "exit_code", -1),
-        .signal = (int)deciding_integer(detail, "signal", 0),
-        .started_ms = deciding_integer(detail, "started_ms", 0),
-        .ended_ms = deciding->event->time_ms,
-        .is_displaced = deciding_integer(detail, "displaced", 0) != 0,
+        .exit_code = (int)detail_integer(detail, "exit_code", -1),
+        .signal = (int)detail_integer(detail, "signal", 0),
+        .started_ms = detail_integer(detail, "started_ms", 0),
+        .ended_ms = deciding->replay->event->time_ms,
+        .is_displaced = detail_integer(detail, "displaced", 0) != 0,
     };
     follow_link(job, detail);
     job->is_displaced = retry_is_displaced(&job->end, &job->displaced);
-    job->rule = (int)deciding_integer(detail, "rule", -1);
+    job->rule = (int)detail_integer(detail, "rule", -1);
     job->has_end = true;
-    deciding->tally.resource_used +=
-        deciding_integer(detail, "resource_used", 0);
+    deciding->tally.resource_used += detail_integer(detail, "resource_used", 0);
     if (job->end.cause == CAUSE_LAUNCH_ERROR && !job->end.is_displaced)
         deciding->launch_errors++;
     else if (!job->end.is_displaced)
@@ -264,7 +206,7 @@ static void keep_end(struct deciding *deciding, struct job *job,
 
 /* ---- the tally ---- */
 
-static void account(struct deciding *deciding, const struct job *job)
+static void account(struct deciding *deciding, const struct judged *job)
 {
     struct tally *tally = &deciding->tally;
 
@@ -279,7 +221,7 @@ static void account(struct deciding *deciding, const struct job *job)
 
 struct result {
     int64_t place;
-    const struct job *job;
+    const struct judged *job;
 };
 
 static int compare_places(const void *a, const void *b)
@@ -297,7 +239,7 @@ static void account_all(struct deciding *deciding)
     size_t count = 0;
 
     for (size_t i = 0; i < deciding->job_count; i++) {
-        const struct job *job = &deciding->jobs[i];
+        const struct judged *job = &deciding->jobs[i];
 
         if (job->is_final)
             results[count++] = (struct result){job->place, job};
@@ -310,7 +252,7 @@ static void account_all(struct deciding *deciding)
     free(results);
 }
 
-static void end_job(struct deciding *deciding, struct job *job,
+static void end_job(struct deciding *deciding, struct judged *job,
                     const json_t *detail)
 {
     int state = job_state_find(text_of(detail, "state"));
@@ -322,13 +264,13 @@ static void end_job(struct deciding *deciding, struct job *job,
     job->state = (enum job_state)state;
     job->value = real_of(detail, "values");
     job->violation = isnan(violation) ? 0.0 : violation;
-    job->place = deciding_integer(detail, "told", 0);
+    job->place = detail_integer(detail, "told", 0);
     account(deciding, job);
     deciding_tell(deciding, job, detail);
     note_verdict(deciding);
 }
 
-static void reopen_job(struct deciding *deciding, struct job *job)
+static void reopen_job(struct deciding *deciding, struct judged *job)
 {
     job->is_final = false;
     job->is_scheduled = false;
@@ -343,7 +285,7 @@ static void reopen_job(struct deciding *deciding, struct job *job)
 }
 
 /* It goes on, or is stopped. */
-static void pause_ends(struct deciding *deciding, struct job *job,
+static void pause_ends(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail)
 {
     job->is_paused = false;
@@ -352,7 +294,7 @@ static void pause_ends(struct deciding *deciding, struct job *job,
     end_job(deciding, job, detail);
 }
 
-static int decide(struct deciding *deciding, struct job *job,
+static int decide(struct deciding *deciding, struct judged *job,
                   enum job_event event, const json_t *detail)
 {
     int result = 0;
@@ -374,7 +316,7 @@ static int decide(struct deciding *deciding, struct job *job,
     if (job->has_end)
         result = deciding_check_end(deciding, job, event, detail);
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
-        result = deciding_may_stop(deciding, deciding_session(deciding))
+        result = deciding_may_stop(deciding, replay_life(deciding->replay))
                      ? 0
                      : deciding_differ(deciding, job->number,
                                        "'%s', and the budget was not used up",
@@ -382,11 +324,11 @@ static int decide(struct deciding *deciding, struct job *job,
     job->has_end = false;
     job->is_paused = event == EVENT_PAUSED;
     end_job(deciding, job, detail);
-    deciding->decisions->proved += result == 0;
+    deciding->proof->proved += result == 0;
     return result;
 }
 
-static void observe(struct job *job, const json_t *detail)
+static void observe(struct judged *job, const json_t *detail)
 {
     for (int i = DECIDE_CONTINUE; i <= DECIDE_STOP; i++) {
         if (strcmp(decision_names[i], text_of(detail, "decision")) == 0)
@@ -413,17 +355,17 @@ static bool lacks_resource(const struct deciding *deciding)
 }
 
 static bool is_time_used_up(const struct deciding *deciding,
-                            const struct session *session)
+                            const struct engine_life *life)
 {
     int64_t time_ms = deciding->budget.time_ms;
 
     return time_ms > 0 &&
-           elapsed_ms(deciding, session) + CLOCK_SLACK_MS >= time_ms;
+           elapsed_ms(deciding, life) + CLOCK_SLACK_MS >= time_ms;
 }
 
 /* Whether it is over for that reason, and has not failed by it. */
 static bool reason_holds(const struct deciding *deciding,
-                         const struct session *session, const char *reason)
+                         const struct engine_life *life, const char *reason)
 {
     const unsigned by_results =
         1u << BUDGET_TARGET | 1u << BUDGET_NO_IMPROVEMENT |
@@ -439,7 +381,7 @@ static bool reason_holds(const struct deciding *deciding,
         return false;
     /* Whatever came while the trials were told to end. */
     if (strcmp(reason, budget_verdict_text(BUDGET_TIME)) == 0)
-        return is_time_used_up(deciding, session);
+        return is_time_used_up(deciding, life);
     /* A run that is over stops paused trials, which ends it no other way. */
     if (budget_verdict_ends_all(verdict(deciding, 0)) && !deciding->is_closing)
         return false;
@@ -453,13 +395,13 @@ static bool reason_holds(const struct deciding *deciding,
 
 /* Whether the run has failed for that reason. */
 static bool failure_holds(const struct deciding *deciding,
-                          const struct session *session, const char *reason)
+                          const struct engine_life *life, const char *reason)
 {
     const char *why = budget_vain_reason(reason);
 
     if (why != NULL)
         return deciding->tally.succeeded == 0 &&
-               reason_holds(deciding, session, why);
+               reason_holds(deciding, life, why);
     return deciding->is_hopeless ||
            (budget_verdict_is_failure(budget_verdict_find(reason)) &&
             is_among(deciding->verdicts, reason));
@@ -469,23 +411,23 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
 {
     const char *state = text_of(detail, "state");
     const char *reason = text_of(detail, "reason");
-    const struct session *session = deciding_session(deciding);
+    const struct engine_life *life = replay_life(deciding->replay);
     bool holds = true;
 
-    if (strcmp(state, run_state_names[RUN_RUNNING]) == 0 || session == NULL ||
+    if (strcmp(state, run_state_names[RUN_RUNNING]) == 0 || life == NULL ||
         deciding->workflow != NULL)
         return 0;
     if (strcmp(state, run_state_names[RUN_SUCCEEDED]) == 0)
         holds = deciding->tally.succeeded > 0 &&
-                reason_holds(deciding, session, reason);
+                reason_holds(deciding, life, reason);
     else if (strcmp(state, run_state_names[RUN_FAILED]) == 0)
-        holds = failure_holds(deciding, session, reason);
+        holds = failure_holds(deciding, life, reason);
     if (!holds)
         return deciding_differ(deciding, 0,
                                "the run %s ('%.100s'), which does not "
                                "follow from its results",
                                state, reason);
-    deciding->decisions->proved++;
+    deciding->proof->proved++;
     return 0;
 }
 
@@ -502,29 +444,28 @@ static int find_event(const char *word)
 
 static int check_time_used_up(struct deciding *deciding, const json_t *detail)
 {
-    const struct session *session = deciding_session(deciding);
-    int64_t after_ms = deciding_integer(detail, "after_ms", 0);
+    const struct engine_life *life = replay_life(deciding->replay);
+    int64_t after_ms = detail_integer(detail, "after_ms", 0);
 
-    if (session == NULL || !is_time_used_up(deciding, session) ||
+    if (life == NULL || !is_time_used_up(deciding, life) ||
         after_ms != deciding->budget.time_ms)
         return deciding_differ(deciding, 0,
                                "the run's time was not used up by then");
     deciding->used_ms = after_ms;
-    deciding->decisions->proved++;
+    deciding->proof->proved++;
     return 0;
 }
 
 static int on_run_event(struct deciding *deciding, const json_t *detail)
 {
-    const char *word = deciding->event->event;
+    const struct engine_life *before = replay_life_before(deciding->replay);
+    const char *word = deciding->replay->event->event;
 
     if (strcmp(word, "engine_started") == 0) {
-        if (deciding->at > 0)
-            deciding->earlier_ms =
-                elapsed_ms(deciding, deciding_session(deciding));
+        if (before != NULL)
+            deciding->earlier_ms = elapsed_ms(deciding, before);
         if (deciding->earlier_ms < deciding->used_ms)
             deciding->earlier_ms = deciding->used_ms;
-        deciding->at++;
         deciding->launch_errors = 0;
         deciding->is_hopeless = false;
         deciding->was_paused = false;
@@ -545,8 +486,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
 
 static int on_job_event(struct deciding *deciding, const json_t *detail)
 {
-    const struct event_row *event = deciding->event;
-    struct job *job = find_job(deciding, event->job);
+    const struct event_row *event = deciding->replay->event;
+    struct judged *job = find_job(deciding, event->job);
     int word = find_event(event->event);
 
     if (word == EVENT_SUGGESTED || word == EVENT_CREATED)
@@ -561,42 +502,58 @@ static int on_job_event(struct deciding *deciding, const json_t *detail)
     return word < 0 ? 0 : decide(deciding, job, (enum job_event)word, detail);
 }
 
-static int on_event(void *user, const struct event_row *event)
-{
-    struct deciding *deciding = user;
-    json_t *detail = detail_of(event);
-    int result;
+/* ---- the judge ---- */
 
-    deciding->event = event;
-    result = event->job == 0 ? on_run_event(deciding, detail)
-                             : on_job_event(deciding, detail);
-    json_decref(detail);
-    return result;
+static bool is_for(const struct spec *spec)
+{
+    (void)spec;
+    return true;
 }
 
-int decisions_replay(struct store *store, int64_t run, const struct spec *spec,
-                     struct decisions *decisions, struct err *err)
+static void *create(struct replay *replay)
 {
-    const struct experiment *experiment = spec->experiment;
-    struct deciding deciding = {
-        .experiment = experiment,
-        .workflow = spec->workflow,
-        .decisions = decisions,
-        .budget = {.trials = (int64_t)experiment->search.budget_trials,
-                   .time_ms = experiment->budget.file_time_ms}};
-    int result;
+    const struct experiment *experiment = replay->spec->experiment;
+    struct deciding *deciding = mem_zero(sizeof(*deciding));
 
-    *decisions = (struct decisions){0};
-    if (spec->workflow == NULL)
-        deciding.convergence = search_create_convergence(experiment);
-    tally_init(&deciding.tally, experiment->budget.improvement);
-    result = store_each_event(store, run, on_session_event, &deciding, err);
-    if (result == 0)
-        result = store_each_event(store, run, on_event, &deciding, err);
-    for (size_t i = 0; i < deciding.job_count; i++)
-        free(deciding.jobs[i].retries_used);
-    convergence_destroy(deciding.convergence);
-    free(deciding.jobs);
-    free(deciding.sessions);
-    return result < 0 ? -1 : 0;
+    deciding->experiment = experiment;
+    deciding->workflow = replay->spec->workflow;
+    deciding->replay = replay;
+    deciding->proof = &replay->proofs[PROOF_DECISIONS];
+    deciding->budget = (struct budget_change){
+        .trials = (int64_t)experiment->search.budget_trials,
+        .time_ms = experiment->budget.file_time_ms};
+    if (deciding->workflow == NULL)
+        deciding->convergence = search_create_convergence(experiment);
+    tally_init(&deciding->tally, experiment->budget.improvement);
+    return deciding;
 }
+
+static void destroy(void *self)
+{
+    struct deciding *deciding = self;
+
+    if (deciding == NULL)
+        return;
+    for (size_t i = 0; i < deciding->job_count; i++)
+        free(deciding->jobs[i].retries_used);
+    convergence_destroy(deciding->convergence);
+    free(deciding->jobs);
+    free(deciding);
+}
+
+static int on_event(void *self)
+{
+    struct deciding *deciding = self;
+    const json_t *detail = replay_detail(deciding->replay);
+
+    return deciding->replay->event->job == 0 ? on_run_event(deciding, detail)
+                                             : on_job_event(deciding, detail);
+}
+
+const struct judge judge_of_decisions = {
+    .kind = PROOF_DECISIONS,
+    .is_for = is_for,
+    .create = create,
+    .destroy = destroy,
+    .judge = on_event,
+};

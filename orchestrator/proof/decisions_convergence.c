@@ -42,7 +42,7 @@ static double *read_reals(const json_t *detail, const char *key, size_t wanted)
     return reals;
 }
 
-void deciding_tell(struct deciding *deciding, const struct job *job,
+void deciding_tell(struct deciding *deciding, const struct judged *job,
                    const json_t *detail)
 {
     const struct experiment *experiment = deciding->experiment;

@@ -14,14 +14,14 @@
  * that a decision hangs on. */
 static const struct retry_machine any_machine = {INT_MAX, INT_MAX};
 
-static bool was_stopped(const struct session *session)
+static bool was_stopped(const struct engine_life *life)
 {
-    return session == NULL || session->state[0] == '\0' ||
-           strcmp(session->state, run_state_names[RUN_STOPPED]) == 0;
+    return life == NULL || life->state[0] == '\0' ||
+           strcmp(life->state, run_state_names[RUN_STOPPED]) == 0;
 }
 
 /* Whether a rule may have matched; one that looks at logs is believed. */
-static bool rule_follows(const struct job *job)
+static bool rule_follows(const struct judged *job)
 {
     const struct retry_rule *rules = job->task->retries;
     size_t count = job->task->retry_count;
@@ -36,7 +36,7 @@ static bool rule_follows(const struct job *job)
            (without_log < 0 || job->rule < without_log);
 }
 
-static int check_retry(struct deciding *deciding, struct job *job,
+static int check_retry(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail)
 {
     const struct task *task = job->task;
@@ -67,19 +67,19 @@ static int check_retry(struct deciding *deciding, struct job *job,
     buf_clear(&text);
     wait_ms = retry_wait_ms(rule, deciding->experiment->search.seed,
                             job->number, ++job->retries_used[job->rule]);
-    if (deciding_integer(detail, "due_ms", 0) !=
-        deciding->event->time_ms + wait_ms)
+    if (detail_integer(detail, "due_ms", 0) !=
+        deciding->replay->event->time_ms + wait_ms)
         return deciding_differ(deciding, job->number,
                                "its retry is due after %" PRId64
                                " ms, and by its rule after %" PRId64 " ms",
-                               deciding_integer(detail, "due_ms", 0) -
-                                   deciding->event->time_ms,
+                               detail_integer(detail, "due_ms", 0) -
+                                   deciding->replay->event->time_ms,
                                wait_ms);
     return 0;
 }
 
 /* What comes of an end that has failed the job, in itself. */
-static int check_failure(struct deciding *deciding, struct job *job,
+static int check_failure(struct deciding *deciding, struct judged *job,
                          enum job_event event, const json_t *detail)
 {
     enum job_event follows = EVENT_FAILED;
@@ -104,30 +104,31 @@ static int check_failure(struct deciding *deciding, struct job *job,
 }
 
 bool deciding_may_stop(const struct deciding *deciding,
-                       const struct session *session)
+                       const struct engine_life *life)
 {
     bool has_time = deciding->budget.time_ms > 0;
 
     return deciding->verdicts != 0 || deciding->is_hopeless ||
-           (has_time && session != NULL &&
-            (session->state[0] == '\0' ||
-             budget_verdict_find(session->reason) == BUDGET_TIME));
+           (has_time && life != NULL &&
+            (life->state[0] == '\0' ||
+             budget_verdict_find(life->reason) == BUDGET_TIME));
 }
 
 static bool may_interrupt(const struct deciding *deciding,
-                          const struct job *job, const struct session *session)
+                          const struct judged *job,
+                          const struct engine_life *life)
 {
     struct attempt_exit end = job->end;
 
     end.is_shortage = true;
     return !job->has_end || end.cause == CAUSE_CANCELLED ||
            trial_had_no_chance(&end) || deciding->was_paused ||
-           was_stopped(session);
+           was_stopped(life);
 }
 
 /* What the engine wanted of the attempt; that it said more than its schedule
  * had given it is believed. */
-static enum trial_wish find_wish(const struct job *job, enum job_event event)
+static enum trial_wish find_wish(const struct judged *job, enum job_event event)
 {
     if (event == EVENT_STOPPED)
         return job->decision == DECIDE_STOP ? WISH_GIVE_UP : WISH_STOP;
@@ -139,7 +140,7 @@ static enum trial_wish find_wish(const struct job *job, enum job_event event)
                : WISH_NONE;
 }
 
-static enum job_event judge(const struct job *job, enum trial_wish wish)
+static enum job_event judge(const struct judged *job, enum trial_wish wish)
 {
     enum job_event event = trial_judge_end(&job->end, wish);
 
@@ -148,18 +149,18 @@ static enum job_event judge(const struct job *job, enum trial_wish wish)
                : event;
 }
 
-int deciding_check_end(struct deciding *deciding, struct job *job,
+int deciding_check_end(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail)
 {
-    const struct session *session = deciding_session(deciding);
+    const struct engine_life *life = replay_life(deciding->replay);
     enum trial_wish wish = find_wish(job, event);
     enum job_event follows = judge(job, wish);
 
-    if (wish == WISH_STOP && !deciding_may_stop(deciding, session))
+    if (wish == WISH_STOP && !deciding_may_stop(deciding, life))
         return deciding_differ(
             deciding, job->number,
             "it was stopped, and the budget was not used up");
-    if (wish == WISH_INTERRUPT && !may_interrupt(deciding, job, session))
+    if (wish == WISH_INTERRUPT && !may_interrupt(deciding, job, life))
         return deciding_differ(
             deciding, job->number,
             "it was interrupted, and nobody stopped the run");

@@ -3,29 +3,18 @@
 #define SMTUNE_ORCHESTRATOR_PROOF_DECISIONS_IMPL_H
 
 #include "base/compiler.h"
-#include "base/json.h"
 #include "orchestrator/job/budget.h"
 #include "orchestrator/job/trial.h"
-#include "orchestrator/proof/decisions.h"
+#include "orchestrator/proof/replay_impl.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/spec/workflow.h"
 #include "strategies/schedules/scheduler.h"
 
-/* What the files of the proof of decisions share: decisions.c goes through the
+/* What the files of the proof of decisions share: decisions.c follows the
  * events, decisions_end.c knows what may become of an attempt's end, and
  * decisions_convergence.c when the search had converged. */
 
-enum { ENOUGH = 1 };
-
-/* From engine_started to the next one. */
-struct session {
-    int64_t start_ms, last_ms, jumped_ms;
-    bool has_ended; /* what follows is its user's doing, in a time of its own */
-    char state[16]; /* in which it ended, "": it was killed */
-    char reason[128];
-};
-
-struct job {
+struct judged {
     int64_t id, number;
     const struct task *task;
     const struct link_rule *link_rule; /* NULL: it is no chain */
@@ -51,32 +40,25 @@ struct job {
 struct deciding {
     const struct experiment *experiment;
     const struct workflow *workflow; /* NULL: it is an experiment */
-    struct decisions *decisions;
-    struct session *sessions; /* [session_count] */
-    size_t session_count, session_capacity;
-    size_t at;        /* 1 + the session that the second pass is in */
-    struct job *jobs; /* [job_count], by id */
+    struct replay *replay;
+    struct proof *proof;
+    struct judged *jobs; /* [job_count], by id */
     size_t job_count, job_capacity;
     struct tally tally;
     struct budget_change budget;     /* of the run by then; 0: no limit */
     struct convergence *convergence; /* NULL: the budget does not ask */
-    int64_t earlier_ms;              /* of the sessions before */
+    int64_t earlier_ms;              /* of the lives before */
     int64_t used_ms;                 /* by which its time was used up, or 0 */
     int64_t launch_errors;           /* in a row */
-    bool is_over;                    /* the budget's verdict ends the session */
-    unsigned verdicts; /* bits of those that the session came by: results
+    bool is_over;                    /* the budget's verdict ends the engine */
+    unsigned verdicts; /* bits of those that the engine came by: results
                           that come while it ends do not undo them */
     bool is_hopeless;  /* nothing could be started in it */
     bool was_paused;   /* by its user; what ran then may have been ended */
     bool is_closing;   /* paused trials were stopped, and nothing began since */
-    const struct event_row *event;
 };
 
-struct session *deciding_session(struct deciding *deciding);
-
-int64_t deciding_integer(const json_t *detail, const char *key, int64_t none);
-
-/* Says what does not follow, of a trial (0: none). Returns ENOUGH. */
+/* Says what does not follow, of a trial (0: none). Returns REPLAY_DIFFERS. */
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...) PRINTF_LIKE(3, 4);
 
@@ -85,15 +67,15 @@ int deciding_differ(struct deciding *deciding, int64_t trial,
  * budget does not ask for convergence. */
 void deciding_ask(struct deciding *deciding, int64_t trial,
                   const json_t *detail);
-void deciding_tell(struct deciding *deciding, const struct job *job,
+void deciding_tell(struct deciding *deciding, const struct judged *job,
                    const json_t *detail);
 
 /* decisions_end.c */
 /* Whether that can become of a trial whose attempt has ended. */
-int deciding_check_end(struct deciding *deciding, struct job *job,
+int deciding_check_end(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail);
-/* Whether the session could end trials for good then. */
+/* Whether the engine could end trials for good then. */
 bool deciding_may_stop(const struct deciding *deciding,
-                       const struct session *session);
+                       const struct engine_life *life);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The events go to a flow of their own in the order of the record, as the
- * engine told its own: what has ended is told, and where the record says that
- * something began, started or is over, the flow is asked what comes next. An
- * engine asks when it has room for more, so nothing is concluded from what the
- * record does not say. A run that its time ends (decisions.h has the proof of
- * that) brings its steps to their end, too: what could start is given up.
+ * The judge of the flow: events go to a flow of its own in the order of the
+ * record, as the engine told its own: what has ended is told, and where the
+ * record says that something began, started or is over, the flow is asked what
+ * comes next. An engine asks when it has room for more, so nothing is concluded
+ * from what the record does not say. A run that its time ends (decisions.c has
+ * the proof of that) brings its steps to their end, too: what could start is
+ * given up.
  */
-#include "orchestrator/proof/flow_proof.h"
+#include "orchestrator/proof/replay_impl.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,9 +24,7 @@
 #include "orchestrator/steps/rounds.h"
 #include "orchestrator/steps/steps.h"
 
-enum { ENOUGH = 1 };
-
-struct job {
+struct flow_job {
     int64_t id, number;
     size_t step;
     int64_t copy, round;
@@ -42,43 +41,34 @@ struct next_round {
     char *rounds;
 };
 
-/* From engine_started to the next one. */
-struct session {
-    bool may_close; /* the run ended in it before its steps, or it was killed */
-};
-
 struct proving {
     const struct workflow *workflow;
-    struct session *sessions; /* [session_count] */
-    size_t session_count, session_capacity;
-    size_t at; /* 1 + the session that the second pass is in */
+    char *run_name;
     struct steps *steps;
-    struct flow_replay *replay;
-    struct job *jobs; /* [job_count] by id */
+    struct replay *replay;
+    struct proof *proof;
+    struct flow_job *jobs; /* [job_count] by id */
     size_t job_count, job_capacity;
     struct next_round *rounds; /* [round_count] */
     size_t round_count, round_capacity;
     bool *cannot_begin; /* [step_count] */
-    const struct event_row *event;
 };
 
 /* ---- saying ---- */
 
-static int differ(struct proving *proving, const struct job *job,
+static int differ(struct proving *proving, const struct flow_job *job,
                   const char *format, ...) PRINTF_LIKE(3, 4);
 
-static int differ(struct proving *proving, const struct job *job,
+static int differ(struct proving *proving, const struct flow_job *job,
                   const char *format, ...)
 {
-    struct flow_replay *replay = proving->replay;
     va_list arguments;
 
-    replay->seq = proving->event->seq;
-    replay->job = job != NULL ? job->number : 0;
     va_start(arguments, format);
-    vsnprintf(replay->text, sizeof(replay->text), format, arguments);
+    replay_differ_va(proving->replay, PROOF_FLOW, job != NULL ? job->number : 0,
+                     format, arguments);
     va_end(arguments);
-    return ENOUGH;
+    return REPLAY_DIFFERS;
 }
 
 static const char *name_of(const struct proving *proving, size_t step)
@@ -87,7 +77,7 @@ static const char *name_of(const struct proving *proving, size_t step)
 }
 
 /* What comes next, in words that follow "what follows is that". */
-static int next_differs(struct proving *proving, const struct job *job,
+static int next_differs(struct proving *proving, const struct flow_job *job,
                         const char *recorded, const struct flow_next *next)
 {
     const char *name = next->kind == FLOW_NOTHING || next->kind == FLOW_OVER
@@ -112,27 +102,15 @@ static int next_differs(struct proving *proving, const struct job *job,
         return differ(proving, job, "%s, and next '%s' has %s", recorded, name,
                       step_state_names[next->state]);
     }
-    return ENOUGH;
+    return REPLAY_DIFFERS;
 }
 
 /* ---- details ---- */
 
-static const char *text_of(const json_t *detail, const char *key)
-{
-    return json_string_value(json_object_get(detail, key));
-}
-
-static int64_t integer_of(const json_t *detail, const char *key, int64_t none)
-{
-    const json_t *item = json_object_get(detail, key);
-
-    return json_is_integer(item) ? json_integer_value(item) : none;
-}
-
 static bool find_step(const struct proving *proving, const json_t *detail,
                       size_t *step)
 {
-    int64_t place = integer_of(detail, "step", -1);
+    int64_t place = detail_integer(detail, "step", -1);
 
     *step = (size_t)place;
     return place >= 0 && *step < proving->workflow->step_count;
@@ -151,38 +129,11 @@ static bool is_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* ---- sessions ---- */
-
-static int on_session_event(void *user, const struct event_row *event)
-{
-    struct proving *proving = user;
-    json_t *detail;
-    const char *state, *reason;
-
-    if (strcmp(event->event, "engine_started") == 0) {
-        proving->sessions =
-            mem_grow(proving->sessions, proving->session_count,
-                     &proving->session_capacity, sizeof(*proving->sessions));
-        proving->sessions[proving->session_count++] =
-            (struct session){.may_close = true};
-    }
-    if (proving->session_count == 0 || strcmp(event->event, "run_state") != 0)
-        return 0;
-    detail = json_loads(event->detail, 0, NULL);
-    state = text_of(detail, "state");
-    reason = text_of(detail, "reason");
-    if (!is_same(state, run_state_names[RUN_RUNNING]))
-        proving->sessions[proving->session_count - 1].may_close =
-            is_same(state, run_state_names[RUN_FAILED]) && reason != NULL &&
-            strncmp(reason, "step ", 5) != 0;
-    json_decref(detail);
-    return 0;
-}
-
 static bool may_close(const struct proving *proving)
 {
-    return proving->at > 0 && proving->at <= proving->session_count &&
-           proving->sessions[proving->at - 1].may_close;
+    const struct engine_life *life = replay_life(proving->replay);
+
+    return life != NULL && life->may_close;
 }
 
 /* What comes next, where the record says that a step ended or was skipped:
@@ -221,7 +172,7 @@ static int begin(struct proving *proving, size_t step, const json_t *detail,
                  json_t *axes)
 {
     const struct step *its = &proving->workflow->steps[step];
-    int64_t copies = integer_of(detail, "copies", -1);
+    int64_t copies = detail_integer(detail, "copies", -1);
     struct flow_counts counts;
     bool is_wanted;
 
@@ -256,7 +207,7 @@ static int step_began(struct proving *proving, size_t step,
                       const json_t *detail)
 {
     const struct flow_next next = flow_next(proving->steps->flow);
-    const char *matrix = text_of(detail, "matrix");
+    const char *matrix = detail_string(detail, "matrix");
     json_t *axes;
     int result;
 
@@ -289,7 +240,7 @@ static int step_skipped(struct proving *proving, size_t step,
 static int step_ended(struct proving *proving, size_t step,
                       const json_t *detail)
 {
-    const char *word = text_of(detail, "state");
+    const char *word = detail_string(detail, "state");
     int state = step_state_find(word != NULL ? word : "");
     struct flow_next next;
 
@@ -313,7 +264,7 @@ static int step_ended(struct proving *proving, size_t step,
 static int step_reopened(struct proving *proving, size_t step,
                          const json_t *detail)
 {
-    const char *word = text_of(detail, "state");
+    const char *word = detail_string(detail, "state");
     struct flow *flow = proving->steps->flow;
     int state = step_state_find(word != NULL ? word : "");
 
@@ -329,13 +280,13 @@ static int step_reopened(struct proving *proving, size_t step,
 
 static int by_id(const void *id, const void *job)
 {
-    int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
+    int64_t a = *(const int64_t *)id, b = ((const struct flow_job *)job)->id;
 
     return (a > b) - (a < b);
 }
 
 /* Jobs come in the order of their ids. */
-static struct job *find_job(struct proving *proving, int64_t id)
+static struct flow_job *find_job(struct proving *proving, int64_t id)
 {
     return proving->job_count > 0
                ? bsearch(&id, proving->jobs, proving->job_count,
@@ -344,7 +295,7 @@ static struct job *find_job(struct proving *proving, int64_t id)
 }
 
 /* The first round of a copy. */
-static int start(struct proving *proving, struct job *job)
+static int start(struct proving *proving, struct flow_job *job)
 {
     const struct repeat_rule *rule =
         &proving->workflow->steps[job->step].repeat;
@@ -372,7 +323,7 @@ static int start(struct proving *proving, struct job *job)
     return 0;
 }
 
-static int start_round(struct proving *proving, const struct job *job)
+static int start_round(struct proving *proving, const struct flow_job *job)
 {
     for (size_t i = 0; i < proving->round_count; i++) {
         struct next_round *next = &proving->rounds[i];
@@ -394,8 +345,8 @@ static int start_round(struct proving *proving, const struct job *job)
 
 static int job_created(struct proving *proving, const json_t *detail)
 {
-    const char *rounds = text_of(detail, "rounds");
-    struct job *job;
+    const char *rounds = detail_string(detail, "rounds");
+    struct flow_job *job;
     size_t step;
 
     if (!find_step(proving, detail, &step))
@@ -403,18 +354,18 @@ static int job_created(struct proving *proving, const json_t *detail)
     proving->jobs = mem_grow(proving->jobs, proving->job_count,
                              &proving->job_capacity, sizeof(*proving->jobs));
     job = &proving->jobs[proving->job_count++];
-    *job = (struct job){
-        .id = proving->event->job,
-        .number = integer_of(detail, "number", 0),
+    *job = (struct flow_job){
+        .id = proving->replay->event->job,
+        .number = detail_integer(detail, "number", 0),
         .step = step,
-        .copy = integer_of(detail, "copy", -1),
-        .round = integer_of(detail, "round", 0),
+        .copy = detail_integer(detail, "copy", -1),
+        .round = detail_integer(detail, "round", 0),
         .rounds = rounds != NULL ? mem_copy_string(rounds) : NULL,
     };
     return job->round > 1 ? start_round(proving, job) : start(proving, job);
 }
 
-static void expect_round(struct proving *proving, const struct job *job,
+static void expect_round(struct proving *proving, const struct flow_job *job,
                          const json_t *rounds)
 {
     proving->rounds =
@@ -433,7 +384,7 @@ static json_t *parse(const char *text)
     return text != NULL ? json_loads(text, 0, NULL) : NULL;
 }
 
-static int job_over(struct proving *proving, struct job *job,
+static int job_over(struct proving *proving, struct flow_job *job,
                     enum job_state state, const json_t *detail)
 {
     struct trial trial = {
@@ -442,7 +393,7 @@ static int job_over(struct proving *proving, struct job *job,
         .round = job->round,
         .rounds = parse(job->rounds),
         .state = state,
-        .outputs = parse(text_of(detail, "outputs")),
+        .outputs = parse(detail_string(detail, "outputs")),
     };
     bool is_skipped = state == JOB_SKIPPED;
     json_t *rounds;
@@ -469,7 +420,7 @@ static int job_over(struct proving *proving, struct job *job,
 }
 
 /* Its user puts it back: it starts again at once, or when there is room. */
-static int job_reopened(struct proving *proving, struct job *job)
+static int job_reopened(struct proving *proving, struct flow_job *job)
 {
     struct flow *flow = proving->steps->flow;
 
@@ -484,9 +435,9 @@ static int job_reopened(struct proving *proving, struct job *job)
 
 static int on_job_event(struct proving *proving, const json_t *detail)
 {
-    struct job *job = find_job(proving, proving->event->job);
-    const char *event = proving->event->event;
-    const char *word = text_of(detail, "state");
+    struct flow_job *job = find_job(proving, proving->replay->event->job);
+    const char *event = proving->replay->event->event;
+    const char *word = detail_string(detail, "state");
     int state = job_state_find(word != NULL ? word : "");
     int result;
 
@@ -499,7 +450,7 @@ static int on_job_event(struct proving *proving, const json_t *detail)
         result = job_over(proving, job, (enum job_state)state, detail);
     else
         return 0; /* on its way, or an attempt's */
-    proving->replay->proved += result == 0;
+    proving->proof->proved += result == 0;
     return result;
 }
 
@@ -522,35 +473,34 @@ static int on_step_event(struct proving *proving, enum step_event event,
         return differ(proving, NULL, "there is no such step");
     result = handlers[event](proving, step, detail);
     if (result != 0)
-        proving->replay->step = name_of(proving, step);
-    proving->replay->proved += result == 0;
+        proving->proof->step = name_of(proving, step);
+    proving->proof->proved += result == 0;
     return result;
 }
 
-/* That a budget or nobody's luck ended it is for decisions.h. */
+/* That a budget or nobody's luck ended it is for decisions.c. */
 static int run_state(struct proving *proving, const json_t *detail)
 {
-    const char *state = text_of(detail, "state");
+    const char *state = detail_string(detail, "state");
     bool is_over = flow_next(proving->steps->flow).kind == FLOW_OVER;
     bool has_failed = flow_has_failed(proving->steps->flow);
 
     if (!is_same(state, run_state_names[RUN_SUCCEEDED]))
         return 0;
-    proving->replay->proved++;
+    proving->proof->proved++;
     return is_over && !has_failed
                ? 0
                : differ(proving, NULL, "the run has succeeded, and %s",
                         is_over ? "a step has failed" : "steps are not over");
 }
 
-static int on_event(void *user, const struct event_row *event)
+static int on_event(void *self)
 {
-    struct proving *proving = user;
-    json_t *detail = json_loads(event->detail, 0, NULL);
+    struct proving *proving = self;
+    const struct event_row *event = proving->replay->event;
+    const json_t *detail = replay_detail(proving->replay);
     int result = 0;
 
-    proving->event = event;
-    proving->at += strcmp(event->event, "engine_started") == 0;
     if (event->job != 0)
         result = on_job_event(proving, detail);
     else if (strcmp(event->event, "run_state") == 0)
@@ -559,12 +509,22 @@ static int on_event(void *user, const struct event_row *event)
         if (strcmp(event->event, step_event_names[i]) == 0)
             result = on_step_event(proving, (enum step_event)i, detail);
     }
-    json_decref(detail);
     return result;
 }
 
-static void clear(struct proving *proving)
+/* ---- the judge ---- */
+
+static bool is_for(const struct spec *spec)
 {
+    return spec->workflow != NULL;
+}
+
+static void destroy(void *self)
+{
+    struct proving *proving = self;
+
+    if (proving == NULL)
+        return;
     for (size_t i = 0; i < proving->job_count; i++)
         free(proving->jobs[i].rounds);
     for (size_t i = 0; i < proving->round_count; i++)
@@ -572,27 +532,41 @@ static void clear(struct proving *proving)
     free(proving->jobs);
     free(proving->rounds);
     free(proving->cannot_begin);
-    free(proving->sessions);
     steps_destroy(proving->steps);
+    free(proving->run_name);
+    free(proving);
 }
 
-int flow_replay_run(struct store *store, int64_t run,
-                    const struct workflow *workflow, const char *run_name,
-                    struct flow_replay *replay, struct err *err)
+static int keep_name(void *user, const struct run_row *row)
 {
-    struct proving proving = {
-        .workflow = workflow,
-        .steps = steps_create(workflow, run_name, err),
-        .replay = replay,
-        .cannot_begin = mem_array(workflow->step_count, sizeof(bool)),
-    };
-    int result = -1;
+    struct proving *proving = user;
 
-    *replay = (struct flow_replay){0};
-    if (proving.steps != NULL)
-        result = store_each_event(store, run, on_session_event, &proving, err);
-    if (result == 0)
-        result = store_each_event(store, run, on_event, &proving, err);
-    clear(&proving);
-    return result < 0 ? -1 : 0;
+    proving->run_name = mem_copy_string(row->name);
+    return 0;
 }
+
+static void *create(struct replay *replay)
+{
+    const struct workflow *workflow = replay->spec->workflow;
+    struct proving *proving = mem_zero(sizeof(*proving));
+
+    proving->workflow = workflow;
+    proving->replay = replay;
+    proving->proof = &replay->proofs[PROOF_FLOW];
+    proving->cannot_begin = mem_array(workflow->step_count, sizeof(bool));
+    if (store_get_run_uncounted(replay->store, replay->run, keep_name, proving,
+                                replay->err) == 0)
+        proving->steps = steps_create(workflow, proving->run_name, replay->err);
+    if (proving->steps != NULL)
+        return proving;
+    destroy(proving);
+    return NULL;
+}
+
+const struct judge judge_of_flow = {
+    .kind = PROOF_FLOW,
+    .is_for = is_for,
+    .create = create,
+    .destroy = destroy,
+    .judge = on_event,
+};

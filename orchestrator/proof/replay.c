@@ -1,215 +1,239 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/proof/replay.h"
+/*
+ * One walk over a run's events with a table of judges, each of which proves a
+ * part. The walk reads the events twice. The first time it finds the life of
+ * each engine, and judges look at what comes later, because an engine that its
+ * user stops, or that a budget ends, interrupts or stops trials before the
+ * record has it. The second time they judge. A judge that finds a difference is
+ * asked no more; the others go on. After the last event a judge concludes that
+ * goes by rows in place of events.
+ *
+ * A judge shares with the engine the pure functions that decide, and nothing
+ * else: it knows what the events before had.
+ */
+#include "orchestrator/proof/replay_impl.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/count.h"
 #include "base/mem.h"
-#include "orchestrator/proof/schedule_proof.h"
-#include "orchestrator/run/enqueue.h"
-#include "orchestrator/search/search.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/job/states.h"
 
-struct replaying {
-    struct replay *replay;
-    struct space *space;
-    struct strategy *strategy;
-    struct store *store;
-    struct schedule_proof *proof;
-    struct told *told;
-    int64_t place;           /* the last one told */
-    struct value *recorded;  /* [space_count] */
-    struct value *suggested; /* [space_count] */
-    struct value *parent;    /* [space_count]: of a clone */
-    int64_t run;
-    int64_t *enqueued; /* [enqueued_count]: trials that tried such a setting */
-    size_t enqueued_count, enqueued_capacity, enqueued_at;
-    struct err *err;
+static const struct judge *const judges[] = {
+    &judge_of_suggestions, &judge_of_flow, &judge_of_decisions};
+
+enum { JUDGE_COUNT = ARRAY_LEN(judges) };
+
+struct walk {
+    struct replay replay;
+    void *selves[JUDGE_COUNT]; /* NULL: it is not asked, or no more */
 };
 
-enum { ENOUGH = 1 };
+/* ---- what judges ask for ---- */
 
-static int ask_again(struct replaying *replaying, int64_t number)
+const struct engine_life *replay_life(const struct replay *replay)
 {
-    struct err why = {0};
+    return replay->at > 0 ? &replay->lives[replay->at - 1] : NULL;
+}
 
-    switch (strategy_ask(replaying->strategy, (uint64_t)number,
-                         replaying->suggested, NULL, &why)) {
-    case ASK_OK:
-        return 0;
-    case ASK_EXHAUSTED:
-        return err_set(replaying->err, ERR_FAILED,
-                       "trial %" PRId64 ": the search has nothing left to try",
-                       number);
-    case ASK_ERROR:
-        break;
+const struct engine_life *replay_life_before(const struct replay *replay)
+{
+    return replay->at > 1 ? &replay->lives[replay->at - 2] : NULL;
+}
+
+const json_t *replay_detail(struct replay *replay)
+{
+    if (replay->detail == NULL)
+        replay->detail = json_loads(replay->event->detail, 0, NULL);
+    if (!json_is_object(replay->detail)) {
+        json_decref(replay->detail);
+        replay->detail = json_object();
     }
-    return err_set(replaying->err, ERR_FAILED, "trial %" PRId64 ": %s", number,
-                   why.text);
+    return replay->detail;
 }
 
-static int compare(struct replaying *replaying, int64_t number)
+int64_t detail_integer(const json_t *detail, const char *key, int64_t none)
 {
-    struct replay *replay = replaying->replay;
+    const json_t *item = json_object_get(detail, key);
 
-    for (size_t i = 0; i < space_count(replaying->space); i++) {
-        if (value_equal(&replaying->recorded[i], &replaying->suggested[i]))
-            continue;
-        replay->differs = number;
-        replay->param = space_param(replaying->space, i)->name;
-        replay->recorded = replaying->recorded[i];
-        replay->suggested = replaying->suggested[i];
-        return ENOUGH;
+    return json_is_integer(item) ? json_integer_value(item) : none;
+}
+
+const char *detail_string(const json_t *detail, const char *key)
+{
+    return json_string_value(json_object_get(detail, key));
+}
+
+int replay_differ_va(struct replay *replay, enum proof_kind kind,
+                     int64_t number, const char *format, va_list arguments)
+{
+    struct proof *proof = &replay->proofs[kind];
+
+    proof->differs = true;
+    proof->seq = replay->event != NULL ? replay->event->seq : 0;
+    proof->number = number;
+    vsnprintf(proof->text, sizeof(proof->text), format, arguments);
+    return REPLAY_DIFFERS;
+}
+
+int replay_differ(struct replay *replay, enum proof_kind kind, int64_t number,
+                  const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    replay_differ_va(replay, kind, number, format, arguments);
+    va_end(arguments);
+    return REPLAY_DIFFERS;
+}
+
+/* ---- lives of engines ---- */
+
+static bool is_word(const char *word, const char *wanted)
+{
+    return word != NULL && strcmp(word, wanted) == 0;
+}
+
+static void end_life(struct engine_life *life, const json_t *detail)
+{
+    const char *state = detail_string(detail, "state");
+    const char *reason = detail_string(detail, "reason");
+    bool is_running = is_word(state, run_state_names[RUN_RUNNING]);
+
+    snprintf(life->state, sizeof(life->state), "%s",
+             is_running || state == NULL ? "" : state);
+    snprintf(life->reason, sizeof(life->reason), "%s",
+             reason != NULL ? reason : "");
+    if (!is_running)
+        life->may_close = is_word(state, run_state_names[RUN_FAILED]) &&
+                          reason != NULL && strncmp(reason, "step ", 5) != 0;
+}
+
+static void follow_lives(struct replay *replay)
+{
+    const struct event_row *event = replay->event;
+    struct engine_life *life;
+
+    if (strcmp(event->event, "engine_started") == 0) {
+        replay->lives = mem_grow(replay->lives, replay->life_count,
+                                 &replay->life_capacity, sizeof(*life));
+        replay->lives[replay->life_count++] =
+            (struct engine_life){.start_ms = event->time_ms, .may_close = true};
     }
-    replay->proved++;
-    return 0;
+    if (replay->life_count == 0)
+        return;
+    life = &replay->lives[replay->life_count - 1];
+    if (!life->has_ended && !store_event_is_of_people(event->event))
+        life->last_ms = event->time_ms;
+    if (event->job != 0)
+        return;
+    life->has_ended |= strcmp(event->event, "engine_ended") == 0;
+    life->jumped_ms = count_add(
+        life->jumped_ms, detail_integer(replay_detail(replay), "by_ms", 0));
+    if (strcmp(event->event, "run_state") == 0)
+        end_life(life, replay_detail(replay));
 }
 
-static int step_differs(struct replaying *replaying, int64_t number)
+/* ---- the walk ---- */
+
+/* One of a judge's functions, or NULL. A judge that finds a difference is asked
+ * no more. */
+static int ask(struct walk *walk, size_t i, int (*function)(void *self))
 {
-    struct replay *replay = replaying->replay;
-
-    replay->step_place = replaying->place + 1;
-    replay->step_trial = number;
-    snprintf(replay->step_text, sizeof(replay->step_text), "%s",
-             schedule_proof_text(replaying->proof));
-    return ENOUGH;
-}
-
-/* What was told up to that place. */
-static int tell_until(struct replaying *replaying, int64_t place)
-{
-    const struct told_item *item;
-
-    while ((item = told_next(replaying->told, place)) != NULL) {
-        if (!schedule_proof_tell(replaying->proof, replaying->strategy, item))
-            return step_differs(replaying, item->number);
-        replaying->place = item->place;
-    }
-    return 0;
-}
-
-static int on_parent(void *user, const struct trial_row *row)
-{
-    struct replaying *replaying = user;
-
-    return search_point(replaying->space, row, replaying->parent,
-                        replaying->err);
-}
-
-/* A clone's setting follows from its parent's. */
-static int explore_again(struct replaying *replaying,
-                         const struct trial_row *row)
-{
-    struct trial_query query = {.run = replaying->run, .number = row->parent};
-
-    if (store_each_trial(replaying->store, &query, on_parent, replaying,
-                         replaying->err) != 0)
-        return -1;
-    schedule_proof_explore(replaying->proof, row->number, replaying->parent,
-                           replaying->suggested);
-    strategy_restore(replaying->strategy, (uint64_t)row->number,
-                     replaying->suggested, row->cursor);
-    return 0;
-}
-
-static int keep_enqueued(void *user, const struct enqueued_row *enqueued)
-{
-    struct replaying *replaying = user;
-
-    replaying->enqueued =
-        mem_grow(replaying->enqueued, replaying->enqueued_count,
-                 &replaying->enqueued_capacity, sizeof(*replaying->enqueued));
-    replaying->enqueued[replaying->enqueued_count++] = enqueued->trial;
-    return 0;
-}
-
-/* They are tried in their order. */
-static int enqueue_again(struct replaying *replaying, int64_t trial)
-{
-    if (replaying->enqueued_at == replaying->enqueued_count ||
-        replaying->enqueued[replaying->enqueued_at] != trial)
-        return 0;
-    replaying->enqueued_at++;
-    return enqueue_load(replaying->store, replaying->run, replaying->space,
-                        trial, replaying->strategy, replaying->err);
-}
-
-static int on_trial(void *user, const struct trial_row *row)
-{
-    struct replaying *replaying = user;
     int result;
 
-    if (told_add(replaying->told, row, replaying->err) != 0)
-        return -1;
-    result = tell_until(replaying, row->seen);
-    if (result != 0)
-        return result;
-    if (replaying->place != row->seen)
-        return err_set(replaying->err, ERR_FAILED,
-                       "the record lacks results that were known when trial "
-                       "%" PRId64 " was suggested",
-                       row->number);
-    replaying->replay->trials++;
-    if (search_point(replaying->space, row, replaying->recorded,
-                     replaying->err) != 0)
-        return -1;
-    if (!schedule_proof_begin(replaying->proof, row))
-        return step_differs(replaying, row->number);
-    if (enqueue_again(replaying, row->number) != 0)
-        return -1;
-    if ((row->parent > 0 ? explore_again(replaying, row)
-                         : ask_again(replaying, row->number)) != 0)
-        return -1;
-    return compare(replaying, row->number);
+    if (function == NULL || walk->selves[i] == NULL)
+        return 0;
+    result = function(walk->selves[i]);
+    if (result == REPLAY_DIFFERS) {
+        judges[i]->destroy(walk->selves[i]);
+        walk->selves[i] = NULL;
+    }
+    return result < 0 ? -1 : 0;
 }
 
-static int replay_all(struct replaying *replaying)
+static void forget_event(struct replay *replay)
 {
-    struct trial_query query = {.run = replaying->run, .order = ORDER_NUMBER};
-    int result = store_each_trial(replaying->store, &query, on_trial, replaying,
-                                  replaying->err);
+    json_decref(replay->detail);
+    replay->detail = NULL;
+    replay->event = NULL;
+}
 
-    if (result == 0)
-        result = tell_until(replaying, INT64_MAX);
-    replaying->replay->steps = schedule_proof_count(replaying->proof);
+static int on_first(void *user, const struct event_row *event)
+{
+    struct walk *walk = user;
+    int result = 0;
+
+    walk->replay.event = event;
+    follow_lives(&walk->replay);
+    for (size_t i = 0; i < JUDGE_COUNT && result == 0; i++)
+        result = ask(walk, i, judges[i]->look);
+    forget_event(&walk->replay);
     return result;
 }
 
-int replay_run(struct store *store, int64_t run,
-               const struct experiment *experiment, struct replay *replay,
-               struct err *err)
+static int on_second(void *user, const struct event_row *event)
 {
-    size_t count = space_count(experiment->space);
-    struct replaying replaying = {
-        .replay = replay,
-        .space = experiment->space,
-        .store = store,
-        .run = run,
-        .proof = schedule_proof_create(experiment, store, run, err),
-        .strategy = search_create_of_run(experiment, store, run, err),
-        .err = err,
-    };
-    int result = -1;
+    struct walk *walk = user;
+    int result = 0;
 
-    *replay = (struct replay){0};
-    if (replaying.proof != NULL && replaying.strategy != NULL) {
-        replaying.told = told_create(experiment, store, run, err);
-        replaying.recorded = mem_array(count, sizeof(struct value));
-        replaying.suggested = mem_array(count, sizeof(struct value));
-        replaying.parent = mem_array(count, sizeof(struct value));
-        if (replaying.told != NULL &&
-            store_each_enqueued(store, run, keep_enqueued, &replaying, err) ==
-                0)
-            result = replay_all(&replaying);
+    walk->replay.event = event;
+    walk->replay.at += strcmp(event->event, "engine_started") == 0;
+    for (size_t i = 0; i < JUDGE_COUNT && result == 0; i++)
+        result = ask(walk, i, judges[i]->judge);
+    forget_event(&walk->replay);
+    return result;
+}
+
+static int create_judges(struct walk *walk)
+{
+    for (size_t i = 0; i < JUDGE_COUNT; i++) {
+        if (!judges[i]->is_for(walk->replay.spec))
+            continue;
+        walk->replay.proofs[judges[i]->kind].has_any = true;
+        walk->selves[i] = judges[i]->create(&walk->replay);
+        if (walk->selves[i] == NULL)
+            return -1;
     }
-    free(replaying.recorded);
-    free(replaying.suggested);
-    free(replaying.parent);
-    free(replaying.enqueued);
-    schedule_proof_destroy(replaying.proof);
-    told_destroy(replaying.told);
-    strategy_destroy(replaying.strategy);
-    return result < 0 ? -1 : 0;
+    return 0;
+}
+
+static int judge_all(struct walk *walk)
+{
+    struct replay *replay = &walk->replay;
+    int result = store_each_event(replay->store, replay->run, on_first, walk,
+                                  replay->err);
+
+    if (result == 0)
+        result = store_each_event(replay->store, replay->run, on_second, walk,
+                                  replay->err);
+    for (size_t i = 0; i < JUDGE_COUNT && result == 0; i++)
+        result = ask(walk, i, judges[i]->conclude);
+    for (size_t i = 0; i < JUDGE_COUNT && result == 0; i++)
+        replay->proofs[judges[i]->kind].is_whole |= walk->selves[i] != NULL;
+    return result;
+}
+
+int replay_run(struct store *store, int64_t run, const struct spec *spec,
+               struct proof proofs[PROOF_COUNT], struct err *err)
+{
+    struct walk walk = {.replay = {.store = store,
+                                   .run = run,
+                                   .spec = spec,
+                                   .proofs = proofs,
+                                   .err = err}};
+    int result;
+
+    for (int i = 0; i < PROOF_COUNT; i++)
+        proofs[i] = (struct proof){.has_any = false};
+    result = create_judges(&walk);
+    if (result == 0)
+        result = judge_all(&walk);
+    for (size_t i = 0; i < JUDGE_COUNT; i++)
+        judges[i]->destroy(walk.selves[i]);
+    free(walk.replay.lives);
+    return result;
 }

@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
+#include "orchestrator/proof/replay_impl.h"
 #include "strategies/schedules/scheduler.h"
 
 /* A promotion, or a stop. */
@@ -43,15 +43,6 @@ struct schedule_proof {
 
 /* ---- moments ---- */
 
-static int64_t place_of(const struct event_row *event)
-{
-    json_t *detail = json_loads(event->detail, 0, NULL);
-    int64_t place = json_integer_value(json_object_get(detail, "told"));
-
-    json_decref(detail);
-    return place;
-}
-
 static void add_moment(struct schedule_proof *proof, int64_t place)
 {
     if (place == 0)
@@ -61,13 +52,15 @@ static void add_moment(struct schedule_proof *proof, int64_t place)
     proof->moments[proof->moment_count++] = (struct moment){.place = place};
 }
 
-static int on_event(void *user, const struct event_row *event)
+void schedule_proof_look(struct schedule_proof *proof, struct replay *replay)
 {
-    struct schedule_proof *proof = user;
+    const struct event_row *event = replay->event;
     bool is_new = strcmp(event->event, job_event_names[EVENT_SUGGESTED]) == 0;
     bool is_promotion =
         strcmp(event->event, job_event_names[EVENT_PROMOTED]) == 0;
 
+    if (proof->scheduler == NULL)
+        return;
     for (; (is_new || is_promotion) && proof->before_step < proof->moment_count;
          proof->before_step++)
         proof->moments[proof->before_step].is_before_step = true;
@@ -76,13 +69,12 @@ static int on_event(void *user, const struct event_row *event)
         proof->moments[proof->before_new].is_before_new = true;
     if (is_promotion ||
         strcmp(event->event, job_event_names[EVENT_STOPPED]) == 0)
-        add_moment(proof, place_of(event));
+        add_moment(proof, detail_integer(replay_detail(replay), "told", 0));
     if (strcmp(event->event, "engine_started") == 0)
         proof->before_new = proof->before_step = proof->moment_count;
     if (strcmp(event->event, "budget_changed") == 0 ||
         strcmp(event->event, "enqueued") == 0)
         proof->before_new = proof->moment_count;
-    return 0;
 }
 
 static int compare_moments(const void *key, const void *member)
@@ -109,8 +101,7 @@ static struct moment find_moment(const struct schedule_proof *proof,
 /* ---- proof ---- */
 
 struct schedule_proof *schedule_proof_create(
-    const struct experiment *experiment, struct store *store, int64_t run,
-    struct err *err)
+    const struct experiment *experiment, struct err *err)
 {
     struct schedule_proof *proof = mem_zero(sizeof(*proof));
 
@@ -119,8 +110,7 @@ struct schedule_proof *schedule_proof_create(
         return proof;
     proof->scheduler =
         scheduler_create(&experiment->schedule.options, experiment->space, err);
-    if (proof->scheduler != NULL &&
-        store_each_event(store, run, on_event, proof, err) == 0)
+    if (proof->scheduler != NULL)
         return proof;
     schedule_proof_destroy(proof);
     return NULL;

@@ -9,6 +9,8 @@
 #include "orchestrator/spec/experiment.h"
 #include "store/store.h"
 
+struct replay;
+
 /*
  * Proof of what a run's schedule decided: a fresh one is told what it was told
  * then, and must say the same of every observation, and want the same steps:
@@ -20,9 +22,11 @@ struct schedule_proof;
 /* Where there is no schedule it proves nothing. Borrows the experiment. NULL on
  * error. */
 struct schedule_proof *schedule_proof_create(
-    const struct experiment *experiment, struct store *store, int64_t run,
-    struct err *err);
+    const struct experiment *experiment, struct err *err);
 void schedule_proof_destroy(struct schedule_proof *proof); /* NULL is none */
+
+/* The event that is read, before all that follows. */
+void schedule_proof_look(struct schedule_proof *proof, struct replay *replay);
 
 /* A trial of the record begins. Whether it may, and as the schedule wants. */
 bool schedule_proof_begin(struct schedule_proof *proof,

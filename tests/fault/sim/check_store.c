@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "orchestrator/proof/decisions.h"
-#include "orchestrator/proof/flow_proof.h"
 #include "orchestrator/proof/fsck.h"
 #include "orchestrator/proof/replay.h"
 #include "orchestrator/search/search.h"
@@ -61,49 +59,29 @@ static void check_reference(const struct history *history, struct store *store,
 }
 
 static void check_replay(const struct history *history, struct store *store,
-                         const struct experiment *experiment)
+                         const struct spec *spec)
 {
-    struct replay replay;
+    static const char *const parts[PROOF_COUNT] = {
+        [PROOF_SUGGESTIONS] = "suggestions",
+        [PROOF_SCHEDULE] = "schedule",
+        [PROOF_FLOW] = "flow",
+        [PROOF_DECISIONS] = "decisions",
+    };
+    struct proof proofs[PROOF_COUNT];
     struct err err;
 
-    if (replay_run(store, history->run, experiment, &replay, &err) != 0)
-        world_fail("the record does not prove the settings: %s", err.text);
-    if (replay.step_place != 0)
-        world_fail("the record does not prove place %" PRId64
-                   ", of trial %" PRId64 ": %s",
-                   replay.step_place, replay.step_trial, replay.step_text);
-    if (replay.differs != 0 || replay.proved != replay.trials)
-        world_fail("the record does not prove trial %" PRId64, replay.differs);
-}
+    if (replay_run(store, history->run, spec, proofs, &err) != 0)
+        world_fail("the record proves nothing: %s", err.text);
+    for (int i = 0; i < PROOF_COUNT; i++) {
+        const struct proof *proof = &proofs[i];
 
-static void check_decisions(const struct history *history, struct store *store,
-                            const struct spec *spec)
-{
-    struct decisions decisions;
-    struct err err;
-
-    if (decisions_replay(store, history->run, spec, &decisions, &err) != 0)
-        world_fail("the decisions cannot be looked at: %s", err.text);
-    if (decisions.seq != 0)
-        world_fail("the events do not prove event %" PRId64
-                   ", of trial %" PRId64 ": %s",
-                   decisions.seq, decisions.trial, decisions.text);
-}
-
-static void check_steps(const struct history *history, struct store *store,
-                        const struct workflow *workflow)
-{
-    struct flow_replay replay;
-    struct err err;
-
-    if (flow_replay_run(store, history->run, workflow, "sim", &replay, &err) !=
-        0)
-        world_fail("the steps cannot be looked at: %s", err.text);
-    if (replay.seq != 0)
-        world_fail("the events do not prove event %" PRId64 ", of step '%s', "
-                   "job %" PRId64 ": %s",
-                   replay.seq, replay.step != NULL ? replay.step : "",
-                   replay.job, replay.text);
+        if (proof->has_any && !proof->is_whole)
+            world_fail("%s: the record does not prove event %" PRId64
+                       ", place %" PRId64 ", trial or job %" PRId64
+                       ", step '%s': %s",
+                       parts[i], proof->seq, proof->place, proof->number,
+                       proof->step != NULL ? proof->step : "", proof->text);
+    }
 }
 
 static void on_finding(void *user, const struct finding *finding)
@@ -143,11 +121,7 @@ void check_store(const struct history *history)
         world_fail("the run cannot be read: %s", err.text);
     if (history->scenario.is_thorough)
         check_tables(history, store);
-    check_decisions(history, store, &spec);
-    if (spec.workflow != NULL)
-        check_steps(history, store, spec.workflow);
-    else
-        check_replay(history, store, spec.experiment);
+    check_replay(history, store, &spec);
     if (spec.workflow == NULL && !history->scenario.learns &&
         !has_clones(&history->scenario) && !history->enqueueing.was_asked)
         check_reference(history, store, spec.experiment);
