@@ -9,7 +9,8 @@
 #include "base/json.h"
 #include "orchestrator/proof/replay.h"
 
-/* What the walk over the events (replay.c) and its judges share. */
+/* What the walk over the events (replay.c, replay_event.c) and its judges
+ * share. */
 
 /* From engine_started to the next one. */
 struct engine_life {
