@@ -35,7 +35,7 @@ def pytest_addoption(parser):
 
 def read_sample(folder):
     """{"test_file.py::test": patterns} of a suite's sample.txt: which cases of
-    the test run. A test that is not in it runs whole."""
+    the test run, none without a pattern. A test that is not in it runs whole."""
     path = folder / "sample.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     rows = [line.split() for line in lines if line and line[0] != "#"]
@@ -43,12 +43,13 @@ def read_sample(folder):
 
 
 def choose_sample(items):
-    """The items that run, and a complaint of each pattern that no case fits."""
+    """The items that run, and a complaint of each test that is not there and
+    each pattern that no case fits."""
     tables = {folder: read_sample(folder)
               for folder in {item.path.parent for item in items}}
     files = {item.path for item in items}
     unused = {(folder, name, pattern) for folder, table in tables.items()
-              for name, patterns in table.items() for pattern in patterns
+              for name, patterns in table.items() for pattern in ["", *patterns]
               if folder / name.split("::")[0] in files}
     chosen = []
     for item in items:
@@ -57,7 +58,7 @@ def choose_sample(items):
         case = item.callspec.id if hasattr(item, "callspec") else ""
         hits = [pattern for pattern in tables[folder].get(name, [])
                 if fnmatch.fnmatchcase(case, pattern)]
-        unused -= {(folder, name, pattern) for pattern in hits}
+        unused -= {(folder, name, pattern) for pattern in ["", *hits]}
         if hits or name not in tables[folder]:
             chosen.append(item)
     return chosen, [f"{folder.name}/sample.txt: {name} has no case {pattern}"

@@ -60,8 +60,13 @@ def test_the_listed_cases_run(collect):
     assert len(collect(sample)[0]) == 5
 
 
+def test_no_case_runs_of_a_test_without_patterns(collect):
+    assert collect("test_it.py::test_many\n", "--sample")[0] == ["test_one"]
+
+
 @pytest.mark.parametrize("sample", [
     "test_it.py::test_many job-* pilot-*\n",
+    "test_it.py::test_removed\n",
     "test_it.py::test_renamed *\n"])
 def test_a_pattern_that_fits_no_case_is_an_error(collect, sample):
     cases, said = collect(sample, "--sample")
