@@ -80,7 +80,7 @@ int fs_read_regular(const char *path, size_t max_bytes, struct buf *out,
     if (fstat(fd, &status) != 0)
         rc = err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'", path);
     else if (!S_ISREG(status.st_mode))
-        rc = err_set(err, ERR_FILE, "'%s' is no file", path);
+        rc = err_set(err, ERR_FILE, "'%s' is not a file", path);
     else
         rc = read_all(fd, path, max_bytes, out, err);
     close(fd);

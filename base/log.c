@@ -190,7 +190,7 @@ static bool write_lost(struct log_sink *sink)
     if (sink->lost == 0)
         return true;
     begin_line(sink, LOG_ENGINE, LOG_WARNING, 0, &line);
-    buf_printf(&line, "lost lines, which could not be written: %" PRId64 "\n",
+    buf_printf(&line, "lost lines that could not be written: %" PRId64 "\n",
                sink->lost);
     is_written = write_line(sink, &line);
     if (is_written)

@@ -9,7 +9,7 @@
 
 NORETURN static void out_of_memory(size_t bytes)
 {
-    fprintf(stderr, "smtune: out of memory (%zu bytes wanted)\n", bytes);
+    fprintf(stderr, "smtune: out of memory (%zu bytes requested)\n", bytes);
     abort();
 }
 

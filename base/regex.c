@@ -58,8 +58,7 @@ static int compile(struct regex *regex, const char *pattern,
 
     if (strlen(pattern) > PATTERN_MAX_BYTES)
         return err_set(err, ERR_FILE,
-                       "a regular expression of more than %d "
-                       "bytes",
+                       "the regular expression is longer than %d bytes",
                        PATTERN_MAX_BYTES);
     regex->code =
         scope == REGEX_TEXT

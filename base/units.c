@@ -159,6 +159,11 @@ void units_add_bytes(int64_t bytes, struct buf *out)
     buf_add_string(out, text);
 }
 
+const char *units_plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 int units_length(const char *plural, int64_t amount)
 {
     /* The first that fits; as it stands where the singular is not known. */

@@ -30,4 +30,7 @@ void units_add_bytes(int64_t bytes, struct buf *out);
  * 1 without the ending ("epoch"). */
 int units_length(const char *plural, int64_t amount);
 
+/* What makes a noun agree with a number: "" behind 1, else "s". */
+const char *units_plural(int64_t count);
+
 #endif

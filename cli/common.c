@@ -30,7 +30,7 @@ const struct opt common_opts[] = {
      .type = OPT_TEXT,
      .offset = FIELD(store),
      .argument = "DIR",
-     .doc = "where runs are kept (SMTUNE_STORE; ./.smtune)"},
+     .doc = "folder of the store (SMTUNE_STORE; ./.smtune)"},
     {.name = "color",
      .type = OPT_CHOICE,
      .offset = FIELD(colour),
@@ -46,11 +46,11 @@ const struct opt common_opts[] = {
      .letter = 'h',
      .type = OPT_FLAG,
      .offset = FIELD(help),
-     .doc = "say how to use it"},
+     .doc = "show this help"},
     {.name = "version",
      .type = OPT_FLAG,
      .offset = FIELD(version),
-     .doc = "say which version this is"},
+     .doc = "print the version"},
     {.name = NULL},
 };
 
@@ -98,8 +98,8 @@ int common_resolve(const struct common_options *options, struct cli *cli,
     }
     nearest = text_nearest(format, formats, FORMATS);
     return err_set(err, ERR_USAGE,
-                   "SMTUNE_OUTPUT is one of table, json, jsonl, csv, not "
-                   "'%s'%s%s%s",
+                   "SMTUNE_OUTPUT: unknown value '%s': expected table, json, "
+                   "jsonl or csv%s%s%s",
                    format, nearest != NULL ? " (did you mean '" : "",
                    nearest != NULL ? nearest : "",
                    nearest != NULL ? "'?)" : "");

@@ -176,9 +176,9 @@ void help_overview(bool colour, struct buf *out)
 
     buf_printf(out, "%susage:%s smtune [OPTION...] COMMAND [OPTION...]\n\n",
                term_style(STYLE_BOLD, colour), term_style(STYLE_PLAIN, colour));
-    buf_add_string(out, "smtune tries settings of a training command's "
-                        "hyperparameters, many at once,\nand keeps all that "
-                        "it found in one file.\n");
+    buf_add_string(out, "smtune evaluates settings of a training command's "
+                        "hyperparameters, several at\n"
+                        "once, and keeps all results in one file.\n");
     for (const struct cmd *const *cmd = commands; *cmd != NULL; cmd++) {
         if ((*cmd)->hidden)
             continue;
@@ -188,6 +188,8 @@ void help_overview(bool colour, struct buf *out)
     }
     add_heading("Options of every command", colour, out);
     add_options(common_opts, NULL, out);
-    buf_add_string(out, "\n'smtune help COMMAND' says more of one, and 'man "
-                        "smtune' of all.\n");
+    buf_add_string(out,
+                   "\n"
+                   "'smtune help COMMAND' shows the help of a command, 'man "
+                   "smtune' the manual.\n");
 }

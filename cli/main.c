@@ -121,7 +121,7 @@ static void print_missing(const struct cmd *cmd, int count, struct buf *out)
         word += 3;
     buf_add(out, word, strcspn(word, " ."));
     if (strcmp(buf_text(out), "RUN") == 0)
-        buf_add_string(out, ", a name, a number or 'last',");
+        buf_add_string(out, ", a name, a number or 'last'");
 }
 
 static int check_operands(const struct cmd *cmd, char **operands, int count,
@@ -135,11 +135,11 @@ static int check_operands(const struct cmd *cmd, char **operands, int count,
     help_usage(cmd, &usage);
     if (count < cmd->min_operands) {
         print_missing(cmd, count, &missing);
-        err_set(err, ERR_USAGE, "%s: %s is missing (usage: %s)", cmd->name,
-                buf_text(&missing), buf_text(&usage));
+        err_set(err, ERR_USAGE, "%s: missing argument %s (usage: %s)",
+                cmd->name, buf_text(&missing), buf_text(&usage));
     } else {
-        err_set(err, ERR_USAGE, "%s: unexpected '%s' (usage: %s)", cmd->name,
-                operands[cmd->max_operands], buf_text(&usage));
+        err_set(err, ERR_USAGE, "%s: unexpected argument '%s' (usage: %s)",
+                cmd->name, operands[cmd->max_operands], buf_text(&usage));
     }
     buf_clear(&missing);
     buf_clear(&usage);

@@ -70,7 +70,7 @@ static int unknown_name(const struct parser *parser, const char *name,
                 "unknown option '--%s' (did you mean '--%s'?)", word, nearest);
     else
         err_set(parser->err, ERR_USAGE,
-                "unknown option '--%s' (--help lists them)", word);
+                "unknown option '--%s' (--help lists all options)", word);
     free(names);
     free(word);
     return -1;
@@ -87,8 +87,10 @@ static int bad_choice(const struct opt *opt, const char *value, struct err *err)
         count++;
     }
     nearest = text_nearest(value, opt->choices, count);
-    err_set(err, ERR_USAGE, "option '--%s' is one of %s, not '%s'%s%s%s",
-            opt->name, buf_text(&list), value,
+    err_set(err, ERR_USAGE,
+            "option '--%s': unknown value '%s': expected one of "
+            "%s%s%s%s",
+            opt->name, value, buf_text(&list),
             nearest != NULL ? " (did you mean '" : "",
             nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
     buf_clear(&list);
@@ -115,15 +117,17 @@ static int set_int(const struct opt *opt, int64_t *field, const char *value,
 
     number = strtoll(value, &end, 10);
     if (end == value || *end != '\0' || number < opt->min)
-        return err_set(err, ERR_USAGE,
-                       "option '--%s' wants a whole number of at least %lld, "
-                       "not '%s'",
-                       opt->name, (long long)opt->min, value);
+        return err_set(
+            err, ERR_USAGE,
+            "option '--%s': expected a whole number of at least %lld, "
+            "got '%s'",
+            opt->name, (long long)opt->min, value);
     if (!count_is_sound(number))
-        return err_set(err, ERR_USAGE,
-                       "option '--%s' wants a whole number of at most %" PRId64
-                       ", not '%s'",
-                       opt->name, COUNT_MAX, value);
+        return err_set(
+            err, ERR_USAGE,
+            "option '--%s': out of range: expected a whole number of "
+            "at most %" PRId64 ", got '%s'",
+            opt->name, COUNT_MAX, value);
     *field = number;
     return 0;
 }
@@ -138,8 +142,8 @@ static int set_duration(const struct opt *opt, struct opt_duration *field,
         return 0;
     units_format_duration(opt->min, least, sizeof(least));
     return err_set(err, ERR_USAGE,
-                   "option '--%s' wants a duration%s%s such as 90s, 10m or 2h, "
-                   "not '%s'",
+                   "option '--%s': expected a duration%s%s such as 90s, 10m "
+                   "or 2h, got '%s'",
                    opt->name, opt->min > 0 ? " of at least " : "",
                    opt->min > 0 ? least : "", value);
 }
@@ -180,7 +184,7 @@ static int take(struct parser *parser, struct found found, const char *attached)
     if (opt->type != OPT_FLAG && attached == NULL) {
         if (parser->next >= parser->argc)
             return err_set(parser->err, ERR_USAGE,
-                           "option '--%s' needs a value (%s)", opt->name,
+                           "option '--%s': missing value (%s)", opt->name,
                            opt->argument);
         attached = parser->argv[parser->next++];
     }
@@ -197,7 +201,7 @@ static int parse_long(struct parser *parser, const char *word)
         return unknown_name(parser, word, length);
     if (found.opt->type == OPT_FLAG && attached != NULL)
         return err_set(parser->err, ERR_USAGE,
-                       "option '--%s' takes no value, not '%s'",
+                       "option '--%s' takes no value, got '%s'",
                        found.opt->name, attached);
     return take(parser, found, attached);
 }

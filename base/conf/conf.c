@@ -211,11 +211,12 @@ static int set_path(struct conf_doc *doc, const char *path,
             map = NULL;
         if (map != NULL && map->type != CONF_MAP)
             return err_set(err, ERR_USAGE,
-                           "cannot set '%s': before '%s' stands %s, not a map",
+                           "type mismatch: cannot set '%s': the value before "
+                           "'%s' is %s, not a map",
                            path, rest, conf_type_name(map->type));
         length = path_part(map, rest);
         if (length == 0 || ++depth > CONF_MAX_DEPTH / 2)
-            return err_set(err, ERR_USAGE, "'%s' is no path of keys", path);
+            return err_set(err, ERR_USAGE, "'%s' is not a path of keys", path);
         *slot = copy_map(doc, map);
         slot = find_slot(doc, *slot, rest, length);
         rest += length;
@@ -235,8 +236,7 @@ int conf_set(struct conf_doc *doc, const char *assignment, struct err *err)
     int rc;
 
     if (equals == NULL || equals == assignment)
-        return err_set(err, ERR_USAGE, "'%s' is not of the form KEY=VALUE",
-                       assignment);
+        return err_set(err, ERR_USAGE, "'%s': expected KEY=VALUE", assignment);
     path = mem_copy_bytes(assignment, (size_t)(equals - assignment));
     value = read_value(doc, equals + 1, err);
     if (value == NULL)

@@ -47,7 +47,7 @@ static const struct diag_place whole_file = {0, 0, 1};
 static int no_memory(struct diags *diags)
 {
     return diags_add(diags, whole_file, NULL,
-                     "there is no memory to read this");
+                     "out of memory while reading this");
 }
 
 static int next_event(struct reader *r, yaml_event_t *event)
@@ -118,7 +118,7 @@ static struct conf_cell *read_alias(struct reader *r, const yaml_event_t *event,
             continue;
         if (!cell->complete) {
             diags_add(r->diags, place, NULL,
-                      "alias '*%s' stands inside of what it stands for", name);
+                      "alias '*%s' is inside its own anchor", name);
             return NULL;
         }
         if (check_depth(r, depth + cell->height, place) != 0 ||
@@ -127,7 +127,8 @@ static struct conf_cell *read_alias(struct reader *r, const yaml_event_t *event,
         return cell;
     }
     diags_add_unknown(r->diags, place, name, names, r->anchor_count,
-                      "no anchor '&%s' before this alias", name);
+                      "unknown anchor '&%s': define it before this alias",
+                      name);
     return NULL;
 }
 
@@ -151,7 +152,7 @@ static int check_tag(struct reader *r, const yaml_event_t *event,
     if (tag == NULL || strcmp(text, "!") == 0 || strcmp(text, allowed) == 0)
         return 0;
     return diags_add(r->diags, place_of(event), NULL,
-                     "tags such as '%s' are not read here", text);
+                     "tags such as '%s' are not supported", text);
 }
 
 static struct conf_cell *read_scalar(struct reader *r,
@@ -165,7 +166,8 @@ static struct conf_cell *read_scalar(struct reader *r,
     if (check_tag(r, event, event->data.scalar.tag, YAML_STR_TAG) != 0)
         return NULL;
     if (memchr(text, '\0', length) != NULL) {
-        diags_add(r->diags, place_of(event), NULL, "text with a NUL in it");
+        diags_add(r->diags, place_of(event), NULL,
+                  "text contains a NUL character");
         return NULL;
     }
     cell = begin_cell(r, CONF_TEXT, event, event->data.scalar.anchor);
@@ -234,12 +236,12 @@ static int check_key(struct reader *r, const struct conf_node *key)
 {
     if (key->type == CONF_LIST || key->type == CONF_MAP)
         return diags_add(r->diags, key->place, NULL,
-                         "a key cannot be %s; it must be a word",
+                         "type mismatch: a key must be a word, not %s",
                          conf_type_name(key->type));
     if (strcmp(key->text, "<<") == 0 && !key->quoted)
         return diags_add(r->diags, key->place,
                          "write the keys out, or use an alias for a whole map",
-                         "merge keys ('<<') are not read here");
+                         "merge keys ('<<') are not supported");
     return 0;
 }
 
@@ -270,8 +272,7 @@ static void find_duplicates(struct reader *r, const struct conf_node *map)
             continue;
         r->failed = true;
         diags_add(r->diags, sorted[i]->place, NULL,
-                  "key '%s' stands here again; it is in line %d, column %d "
-                  "already",
+                  "duplicate key '%s' (first defined at line %d, column %d)",
                   sorted[i]->text, first.line, first.column);
     }
     free(sorted);
@@ -337,8 +338,9 @@ static int read_top_event(struct reader *r, const yaml_event_t *event)
     case YAML_DOCUMENT_START_EVENT:
         if (r->doc->root == NULL)
             return 0;
-        return diags_add(r->diags, place_of(event), NULL,
-                         "a second document starts here; a file holds one");
+        return diags_add(
+            r->diags, place_of(event), NULL,
+            "a second document starts here, but a file has only one");
     case YAML_STREAM_END_EVENT:
         if (r->doc->root != NULL)
             return 0;

@@ -12,22 +12,21 @@ struct problem {
 };
 
 static const struct problem problems[] = {
-    {"mapping values are not allowed in this context",
-     "a ':' cannot stand here",
-     "text that holds ': ' needs quotes; else look at the indentation"},
+    {"mapping values are not allowed in this context", "unexpected ':'",
+     "put text with ': ' in quotes; else check the indentation"},
     {"did not find expected key", "expected a key here",
      "keys of one map start in the same column"},
     {"could not find expected ':'", "expected ':' behind the key", NULL},
     {"did not find expected '-' indicator", "expected '- ' here",
      "items of one list start in the same column"},
     {"block sequence entries are not allowed in this context",
-     "a '- ' cannot stand here", "a list starts on a line of its own"},
+     "unexpected '- '", "a list starts on a line of its own"},
     {"found character that cannot start any token",
      "text cannot start with this character", "put the text in quotes"},
     {"found unexpected end of stream", "the file ends inside quotes", NULL},
     {"did not find expected ',' or ']'", "expected ',' or ']'", NULL},
     {"did not find expected ',' or '}'", "expected ',' or '}'", NULL},
-    {"found undefined tag handle", "custom tags are not read here", NULL},
+    {"found undefined tag handle", "custom tags are not supported", NULL},
 };
 
 /* Whether only white space with a tab in it stands before the place. */
@@ -60,17 +59,17 @@ int conf_add_problem(const struct conf_doc *doc, const char *problem, int begun,
 
     if (tab_indents(doc, &place))
         return diags_add(diags, place, "indent with spaces",
-                         "a tab cannot indent in YAML");
+                         "a tab is not valid as indentation in YAML");
     if (is_template(doc, place))
         return diags_add(diags, place, "put the text in quotes: \"... ${{ }}\"",
-                         "a template inside of { } or [ ] needs quotes");
+                         "a template inside { } or [ ] needs quotes");
     for (size_t i = 0; i < ARRAY_LEN(problems); i++)
         if (strcmp(problems[i].theirs, problem) == 0)
             known = &problems[i];
     if (known != NULL && known->help != NULL)
         help = mem_copy_string(known->help);
     else if (begun > 0 && begun < place.line)
-        help = mem_printf("of what starts in line %d", begun);
+        help = mem_printf("of the text that starts in line %d", begun);
     if (known != NULL)
         problem = known->ours;
     rc = diags_add(diags, place, help, "%s", problem);

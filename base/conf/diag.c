@@ -316,7 +316,7 @@ int diags_to_err(struct diags *diags, struct err *err)
     const struct diag *first = &diags->kept[0];
 
     if (diags->count == 0)
-        return err_set(err, ERR_FILE, "'%s' is wrong", diags->path);
+        return err_set(err, ERR_FILE, "'%s' is not valid", diags->path);
     err_set(
         err, ERR_FILE, "%s%s%s%s", first->text, first->help != NULL ? " (" : "",
         first->help != NULL ? first->help : "", first->help != NULL ? ")" : "");

@@ -349,7 +349,7 @@ static int check_present(const struct schema_key *keys,
         if (keys->example != NULL)
             help =
                 mem_printf("add for example %s: %s", keys->name, keys->example);
-        rc = diags_add(diags, map->place, help, "'%s' is missing%s%s",
+        rc = diags_add(diags, map->place, help, "missing key '%s'%s%s",
                        keys->name, what != NULL ? " in " : "",
                        what != NULL ? what : "");
         free(help);

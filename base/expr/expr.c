@@ -200,7 +200,8 @@ struct expr *expr_compile(struct expr_env *env, const char *text,
     bool bare, sound;
 
     if (strlen(text) > TEXT_MAX_BYTES) {
-        err_set(err, ERR_FILE, "an expression of %zu bytes, more than %d",
+        err_set(err, ERR_FILE,
+                "the expression is too long: %zu bytes, more than %d",
                 strlen(text), TEXT_MAX_BYTES);
         if (err != NULL)
             err->column = 1;
@@ -287,10 +288,10 @@ static int take_result(struct expr *expr, struct value *result, struct err *err)
     length = (size_t)sqlite3_column_bytes(statement, 0);
     if (text == NULL)
         return err_set(err, ERR_FAILED,
-                       "no memory for what an expression gives");
+                       "out of memory for the result of an expression");
     if (strlen(text) != length)
         return err_set(err, ERR_FAILED,
-                       "the expression gives a text with a NUL in it");
+                       "the result of the expression contains a NUL character");
     *result = keep_text(expr, text);
     return 0;
 }

@@ -161,7 +161,7 @@ static int call(struct translation *t)
     nearest = expr_function_nearest(word);
     if (sqlite3_keyword_check(word, (int)t->token.length))
         expr_token_error(t->text, paren.at, t->err,
-                         "'%s' has no place in an expression", word);
+                         "'%s' is not allowed in an expression", word);
     else if (nearest != NULL)
         expr_token_error(t->text, paren.at, t->err,
                          "unknown function '%s' (did you mean '%s'?)", word,
@@ -202,7 +202,7 @@ static int unknown_name(struct translation *t, const struct expr_token *first,
     if (first->type == EXPR_WORD &&
         sqlite3_keyword_check(name, (int)strlen(name)))
         return expr_token_error(t->text, at, t->err,
-                                "'%s' has no place in an expression", name);
+                                "'%s' is not allowed in an expression", name);
     if (nearest != NULL)
         return expr_token_error(t->text, at, t->err,
                                 "unknown name '%s' (did you mean '%s'?)", name,
@@ -233,7 +233,7 @@ static int read_name(struct translation *t, struct buf *name)
             return -1;
         if (t->token.type != EXPR_WORD && t->token.type != EXPR_NAME)
             return expr_token_error(t->text, t->token.start, t->err,
-                                    "no name behind '%s.'", buf_text(name));
+                                    "missing name after '%s.'", buf_text(name));
         buf_add_char(name, '.');
         add_name_part(name, &t->token);
     }
@@ -341,7 +341,7 @@ static int translate_all(struct translation *t)
         return 0;
     open = &t->parens[t->depth - 1];
     return expr_token_error(t->text, open->at, t->err,
-                            "no ')' for the '(' of this one");
+                            "missing ')' of this '('");
 }
 
 static void collect_names(struct expr_sql *out, const struct expr_table *tables,

@@ -17,7 +17,7 @@ static const struct {
     const char *hint;
 } refused[] = {
     {"--", "a comment in SQL: put a blank between two minus signs"},
-    {"/*", "comments have no place in an expression"},
+    {"/*", "comments are not allowed in an expression"},
     {"&&", "write AND"},
     {"**", "write pow(x, y)"},
     {"^", "write pow(x, y)"},
@@ -26,7 +26,7 @@ static const struct {
     {"$", "parameters are used by their names"},
     {":", "parameters are used by their names"},
     {"@", "parameters are used by their names"},
-    {"#", "comments have no place in an expression"},
+    {"#", "comments are not allowed in an expression"},
     {";", "there is one expression, without a semicolon"},
     {"`", "a name is quoted with \""},
     {"[", "a name is quoted with \""},
@@ -138,8 +138,8 @@ static int quoted(const char *text, struct expr_token *token, struct err *err)
     while (end != NULL && quote == '\'' && end[1] == quote)
         end = strchr(end + 2, quote);
     if (end == NULL)
-        return expr_token_error(text, token->start, err,
-                                "no closing %c for the one here", quote);
+        return expr_token_error(text, token->start, err, "missing closing %c",
+                                quote);
     token->length = (size_t)(end + 1 - token->start);
     return 0;
 }

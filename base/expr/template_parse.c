@@ -131,7 +131,7 @@ static int expression(struct parser *p)
     char *text;
 
     if (end == NULL) {
-        err_set(p->err, ERR_FILE, "no }} for the ${{ here");
+        err_set(p->err, ERR_FILE, "missing }} of this ${{");
         return place(p, p->at);
     }
     if (p->template->expr_count == EXPRESSIONS_MAX) {
@@ -194,7 +194,7 @@ static int parse_shell(struct parser *p)
             buf_add(&p->literal, p->at, length);
             p->at += length;
         } else if (refusal != NULL) {
-            err_set(p->err, ERR_FILE, "a ${{ }} cannot stand %s", refusal);
+            err_set(p->err, ERR_FILE, "a ${{ }} is not allowed %s", refusal);
             return place(p, p->at);
         } else if (expression(p) < 0) {
             return -1;
@@ -232,7 +232,7 @@ static int parse_quoted(struct parser *p)
         if (rc > 0)
             continue;
         if (*p->at == '\0') {
-            err_set(p->err, ERR_FILE, "no closing %c for the one here", *open);
+            err_set(p->err, ERR_FILE, "missing closing %c", *open);
             return place(p, open);
         }
         if (*p->at == '\\' && *open == '"')

@@ -10,8 +10,10 @@ static const struct {
     char inside;
     const char *refusal;
 } refusals[] = {
-    {'\'', "inside single quotes (a value comes quoted: write it without)"},
-    {'"', "inside double quotes (a value comes quoted: write it without)"},
+    {'\'', "inside single quotes (smtune adds the quotes: remove "
+           "yours)"},
+    {'"', "inside double quotes (smtune adds the quotes: remove "
+          "yours)"},
     {'`', "inside backquotes (use $(...))"},
     {'#', "inside a comment"},
     {'{', "inside ${...}"},
@@ -20,7 +22,8 @@ static const struct {
 };
 
 static const char *const too_nested =
-    "behind quotes within $ and braces (put the value in a variable before)";
+    "behind quotes within $ and braces (put the value in a "
+    "variable first)";
 
 static void set_trouble(struct shell_scan *scan, const char *trouble)
 {
@@ -115,7 +118,7 @@ static size_t step_plain(struct shell_scan *scan, const char *at)
     case '(':
         /* on a mistake within, bash goes on with the next line of a value */
         if (scan->before == '=')
-            set_trouble(scan, "behind an array, which is not known to sh");
+            set_trouble(scan, "behind an array, which sh does not support");
         if (at[1] == '(') {
             scan->inside = '(';
             scan->parens = 1;
@@ -129,8 +132,9 @@ static size_t step_plain(struct shell_scan *scan, const char *at)
         break;
     case '<':
         if (at[1] == '<')
-            set_trouble(scan, "behind a here-document (put the value in a "
-                              "variable before)");
+            set_trouble(
+                scan,
+                "behind a here-document (put the value in a variable first)");
         break;
     case 'c':
         /* its patterns end in a ')' of their own */

@@ -22,8 +22,8 @@ static int find_groups(struct metric_regex *regex, struct err *err)
     if (regex->value_group <= regex_group_count(regex->regex))
         return 0;
     err_set(err, ERR_FILE,
-            "no group in the regular expression: put ( ) "
-            "around the number");
+            "the regular expression has no group: put ( ) around the "
+            "number");
     if (err != NULL)
         err->column = 1;
     return -1;

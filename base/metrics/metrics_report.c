@@ -32,13 +32,14 @@ static int add_word(json_t *line, const char *word, struct err *err)
     double value;
 
     if (equals == NULL)
-        return err_set(err, ERR_USAGE, "'%s' is not NAME=NUMBER", word);
+        return err_set(err, ERR_USAGE, "'%s': expected NAME=NUMBER", word);
     length = (size_t)(equals - word);
     if (!metric_is_name(word, length))
-        return err_set(err, ERR_USAGE,
-                       "'%.*s' is no name of a metric (letters, digits and "
-                       "_ . / -, a letter or _ first)",
-                       (int)length, word);
+        return err_set(
+            err, ERR_USAGE,
+            "'%.*s' is not a valid name for a metric (letters, digits "
+            "and _ . / -, a letter or _ first)",
+            (int)length, word);
     digits = metric_scan_number(equals + 1, end, &value);
     if (digits == 0 || equals + 1 + digits != end)
         return err_set(err, ERR_USAGE, "'%s' is not a number, in '%s'",
@@ -46,11 +47,13 @@ static int add_word(json_t *line, const char *word, struct err *err)
     memcpy(name, word, length);
     name[length] = '\0';
     if (json_object_get(line, name) != NULL)
-        return err_set(err, ERR_USAGE, "'%s' is given twice", name);
+        return err_set(err, ERR_USAGE, "duplicate metric '%s'", name);
     if (strcmp(name, "step") == 0 &&
         !(value >= 0 && value <= exact_max && value == floor(value)))
-        return err_set(err, ERR_USAGE,
-                       "a step is a whole number from 0, not '%s'", equals + 1);
+        return err_set(
+            err, ERR_USAGE,
+            "type mismatch: a step is a whole number from 0, not '%s'",
+            equals + 1);
     json_object_set_new(line, name, number(value));
     return 0;
 }
@@ -65,7 +68,7 @@ int metric_report_line(char *const *words, size_t count, struct buf *out,
         rc = add_word(line, words[i], err);
     if (rc == 0 && json_object_size(line) ==
                        (json_object_get(line, "step") != NULL ? 1 : 0))
-        rc = err_set(err, ERR_USAGE, "no metric to report: give NAME=NUMBER");
+        rc = err_set(err, ERR_USAGE, "missing metric: write NAME=NUMBER");
     if (rc == 0) {
         json_print(line, out);
         buf_add_char(out, '\n');

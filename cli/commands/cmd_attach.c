@@ -106,8 +106,8 @@ static int say_detached(const struct cli *cli, const char *name,
 {
     if (!cli->quiet)
         fprintf(stderr,
-                "smtune: detached; run '%s' goes on (smtune attach %s shows "
-                "it, smtune stop %s ends it)\n",
+                "smtune: detached; run '%s' is still running (show it: "
+                "smtune attach %s, stop it: smtune stop %s)\n",
                 name, name, name);
     return 128 + signal_number;
 }
@@ -115,8 +115,7 @@ static int say_detached(const struct cli *cli, const char *name,
 static int engine_is_gone(const char *name, struct err *err)
 {
     return err_set(err, ERR_FAILED,
-                   "run '%s' has no engine any more (smtune resume %s goes on "
-                   "with it)",
+                   "run '%s' lost its engine (resume it: smtune resume %s)",
                    name, name);
 }
 
@@ -219,12 +218,12 @@ static int exec(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_attach = {
     .name = "attach",
     .operands = "RUN",
-    .summary = "show the progress of a run that goes on elsewhere",
-    .details =
-        "Shows what smtune run shows, of a run in the background or in "
-        "another terminal, until it ends; then its results, with its exit "
-        "status. Ctrl-C ends the showing alone (130): the run goes on.\n\n"
-        "Of a run that has ended, it shows the results at once.",
+    .summary = "show the progress of a run in the background",
+    .details = "Shows the progress of a run that runs in the background "
+               "or in another terminal, until it ends. It then prints the "
+               "results and exits with the status of the run. Ctrl-C ends "
+               "only the display (130): the run continues.\n\n"
+               "If the run has ended, its results are printed at once.",
     .examples = "smtune attach last\n",
     .completes = "run",
     .min_operands = 1,

@@ -20,7 +20,7 @@ static const struct opt opts[] = {
      .letter = 'f',
      .type = OPT_FLAG,
      .offset = offsetof(struct options, force),
-     .doc = "replace the file if it is there"},
+     .doc = "overwrite an existing file"},
     {.name = NULL},
 };
 
@@ -60,8 +60,9 @@ static int tell(const struct cli *cli, struct store *store, const char *path,
     printf("%s\n", path);
     if (!cli->quiet)
         fprintf(stderr,
-                "%" PRId64 " run%s, %.1f MiB; to go on with it: cp it to "
-                "DIR/smtune.db and say --store DIR\n",
+                "%" PRId64
+                " run%s, %.1f MiB; to restore: copy it to DIR/smtune.db "
+                "and use --store DIR\n",
                 runs, runs == 1 ? "" : "s", (double)status.st_size / (1 << 20));
     return 0;
 }
@@ -79,7 +80,7 @@ static int exec_backup(const struct cli *cli, const void *options,
     if (store != NULL && store_backup(store, &backup, err) == 0)
         status = tell(cli, store, path, err);
     else if (store != NULL && err->kind == ERR_BUSY && !wanted->force)
-        err_prefix(err, "no backup without --force");
+        err_prefix(err, "no backup was made: --force overwrites the file");
     store_close(store);
     free(path);
     return status;
@@ -89,21 +90,20 @@ const struct cmd cmd_backup = {
     .name = "backup",
     .operands = "[FILE|DIR]",
     .summary = "copy the record of all runs to one file",
-    .details =
-        "The copy is the whole database as it was at one moment, checked, with "
-        "no log beside it; runs that go on go on meanwhile. In a folder, here "
-        "if none is named, it is called by its time. The files of the trials "
-        "(logs, checkpoints) are in the store's folder runs and not part of "
-        "it.\n\n"
-        "Back to a store: copy the file to DIR/smtune.db, where DIR is the "
-        "store's folder or a new one, while nothing uses it; then --store DIR. "
-        "A store's old smtune.db-wal and smtune.db-shm have to go first. A run "
-        "that is then resumed does again what it did after the backup; what "
-        "those attempts wrote is kept, in folders called "
-        "TRIAL-ATTEMPT.unrecorded-1.",
-    .examples =
-        "smtune backup                    # to a file here\n"
-        "smtune backup ~/record.db -f    # there, in place of the last\n",
+    .details = "The copy is the whole database at one moment, checked, in "
+               "one file. Runs may continue meanwhile. If the target is a "
+               "folder (default: the current one), the file name contains "
+               "the time. The files of the trials (logs, checkpoints) are "
+               "in the folder runs of the store and are not copied.\n\n"
+               "To restore, copy the file to DIR/smtune.db while no "
+               "program uses DIR, then use --store DIR. DIR is the folder "
+               "of the store or a new one. Remove smtune.db-wal and "
+               "smtune.db-shm of an old store first. A resumed run "
+               "repeats its work since the backup. The files of the "
+               "repeated attempts are kept in folders called "
+               "TRIAL-ATTEMPT.unrecorded-1.",
+    .examples = "smtune backup                    # to a file here\n"
+                "smtune backup ~/record.db -f    # overwrite the last one\n",
     .completes = "file",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -22,7 +22,7 @@ struct options {
 
 static const struct opt opts[] = {
     {"count", 'n', OPT_INT, offsetof(struct options, count), "N",
-     "the N best; in JSON as a list", 1, NULL},
+     "show the N best trials; in JSON as a list", 1, NULL},
     {"checkpoints", 0, OPT_FLAG, offsetof(struct options, checkpoints), NULL,
      "print only the folder of its checkpoints", 0, NULL},
     {"command", 0, OPT_FLAG, offsetof(struct options, command), NULL,
@@ -48,9 +48,9 @@ static int no_feasible(const struct run_view *view, struct err *err)
     if (store_each_trial(view->store, &query, keep_number, &closest, err) != 0)
         return -1;
     return err_set(err, ERR_NOT_FOUND,
-                   "no trial of run '%s' satisfies its constraints on outcomes "
-                   "yet (trial %" PRId64 " comes closest: smtune show %s "
-                   "%" PRId64 ")",
+                   "no trial of run '%s' satisfies its constraints on metrics "
+                   "yet (trial %" PRId64 " is closest: smtune show %s %" PRId64
+                   ")",
                    view->row.name, closest, view->row.name, closest);
 }
 
@@ -73,11 +73,12 @@ static int not_of_workflow(const struct run_view *view, struct err *err)
     if (store_each_run_below(view->store, view->row.id, keep_name, &below,
                              err) == 0)
         err_set(err, ERR_USAGE,
-                "run '%s' is a workflow's, and has no best trial (its steps: "
-                "smtune status %s%s%s)",
+                "run '%s' is a workflow and has no best trial (show its "
+                "steps: smtune status %s%s%s)",
                 view->row.name, view->row.name,
-                below != NULL ? "; of an experiment below it: smtune best "
-                              : "",
+                below != NULL
+                    ? "; show the best trial of a child run: smtune best "
+                    : "",
                 below != NULL ? below : "");
     free(below);
     return -1;
@@ -90,7 +91,8 @@ static int no_best(const struct run_view *view, struct err *err)
     if (view->row.infeasible > 0)
         return no_feasible(view, err);
     return err_set(err, ERR_NOT_FOUND,
-                   "no trial of run '%s' has succeeded with a finite '%s' yet",
+                   "no trial of run '%s' has succeeded with a finite value of "
+                   "'%s' yet",
                    view->row.name, view->metrics[0]);
 }
 
@@ -169,7 +171,7 @@ static int print_checkpoints(const struct run_view *view, struct err *err)
         puts(path);
     else
         status = err_set(err, ERR_NOT_FOUND,
-                         "trial %" PRId64 " of run '%s' left no checkpoints",
+                         "trial %" PRId64 " of run '%s' saved no checkpoints",
                          view->row.best_trial, view->row.name);
     free(path);
     free(run);
@@ -212,25 +214,24 @@ const struct cmd cmd_best = {
     .name = "best",
     .operands = "RUN",
     .summary = "show the best trial of a run and its setting",
-    .details =
-        "The best is among the trials that succeeded and satisfy the "
-        "constraints on outcomes; a value that is not finite never is. With "
-        "several objectives it is a list: the Pareto front, all trials that no "
-        "other trial beats in one objective without being worse in another, "
-        "with a picture of two objectives. Where every setting is tried "
-        "several times (search.duplicates), the best setting is the one with "
-        "the best mean, shown with the deviation of a single trial; those that "
-        "lack some of their trials come last.\n\n"
-        "--command prints the trial's command with its values, as a shell "
-        "takes "
-        "it, up to the end of the resource where the run has a schedule. It "
-        "starts in the folder that `smtune show` says the run is in; folders "
-        "in it are the trial's own.",
-    .examples = "smtune best last                        # the setting to use\n"
+    .details = "The best trial is a successful, feasible trial with a "
+               "finite value. With several objectives the result is the "
+               "Pareto front: all trials that no other trial beats in one "
+               "objective without being worse in another. A plot shows "
+               "two objectives. With search.duplicates, settings are "
+               "compared by the mean of their trials, and the deviation "
+               "of a single trial is shown. Settings with missing trials "
+               "come last.\n\n"
+               "--command prints the command of the trial with its "
+               "values, ready for a shell. With a schedule it runs to the "
+               "last resource. It expects to start in the folder that "
+               "`smtune show` prints, and uses the folders of the trial.",
+    .examples = "smtune best last                        # the best "
+                "setting\n"
                 "smtune best mlp -n 5                    # the five best\n"
                 "smtune best mlp -o json | jq .params.lr # for programs\n"
                 "smtune best mlp --checkpoints           # its model\n"
-                "smtune best mlp --command | sh          # it once more\n",
+                "smtune best mlp --command | sh          # run it again\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -46,7 +46,7 @@ static int exec_completion(const struct cli *cli, const void *options,
     if (given->runs)
         return print_runs(cli, err);
     if (count == 0)
-        return err_set(err, ERR_USAGE, "for which shell? bash, zsh or fish");
+        return err_set(err, ERR_USAGE, "missing SHELL: bash, zsh or fish");
     for (size_t i = 0; i < ARRAY_LEN(shell_names); i++) {
         if (strcmp(operands[0], shell_names[i]) == 0) {
             struct buf out = BUF_INIT;
@@ -58,11 +58,10 @@ static int exec_completion(const struct cli *cli, const void *options,
         }
     }
     nearest = text_nearest(operands[0], shell_names, ARRAY_LEN(shell_names));
-    return err_set(err, ERR_USAGE,
-                   "no completion for '%s': it is one of bash, zsh, fish%s%s%s",
-                   operands[0], nearest != NULL ? " (did you mean '" : "",
-                   nearest != NULL ? nearest : "",
-                   nearest != NULL ? "'?)" : "");
+    return err_set(
+        err, ERR_USAGE, "unknown shell '%s': expected bash, zsh or fish%s%s%s",
+        operands[0], nearest != NULL ? " (did you mean '" : "",
+        nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "");
 }
 
 static const struct opt completion_opts[] = {
@@ -75,15 +74,14 @@ static const struct opt completion_opts[] = {
 const struct cmd cmd_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
-    .summary = "print a script that completes commands for a shell",
-    .details =
-        "The script completes commands, options, their values, files and the "
-        "names of runs. `make install` puts it where each shell looks; without "
-        "that, load it from your shell's start file:\n"
-        "\n"
-        "  bash   source <(smtune completion bash)\n"
-        "  zsh    source <(smtune completion zsh)\n"
-        "  fish   smtune completion fish | source\n",
+    .summary = "print a script that completes commands in a shell",
+    .details = "The script completes commands, options, their values, "
+               "files and the names of runs. `make install` installs it "
+               "where each shell looks. Otherwise, load it from the start "
+               "file of your shell:\n\n"
+               "  bash   source <(smtune completion bash)\n"
+               "  zsh    source <(smtune completion zsh)\n"
+               "  fish   smtune completion fish | source\n",
     .examples = "smtune completion bash    # to standard output\n",
     .completes = "bash zsh fish",
     .opts = completion_opts,

@@ -21,14 +21,15 @@ struct options {
 
 static const struct opt opts[] = {
     {"port", 'p', OPT_TEXT, offsetof(struct options, port), "N",
-     "listen on this port, 0: any (default: 8420, or the next that is free)", 0,
-     NULL},
+     "listen on this port, 0: any free port (default: 8420, or "
+     "the next free one)",
+     0, NULL},
     {"socket", 0, OPT_TEXT, offsetof(struct options, socket_path), "PATH",
      "listen on a unix socket at this path instead", 0, NULL},
     {"open", 0, OPT_FLAG, offsetof(struct options, open), NULL,
-     "show it in the browser", 0, NULL},
+     "open it in the browser", 0, NULL},
     {"read-only", 0, OPT_FLAG, offsetof(struct options, read_only), NULL,
-     "let nobody do anything, only look", 0, NULL},
+     "allow no actions, only viewing", 0, NULL},
     {0},
 };
 
@@ -71,8 +72,9 @@ static int on_ready(void *user, const struct dashboard *dashboard,
                     trouble.text);
     }
     if (!serving->cli->quiet && serving->cli->err_is_terminal)
-        fprintf(stderr, "smtune: the first address lets a browser in; Ctrl-C "
-                        "ends the dashboard, not the runs\n");
+        fprintf(stderr,
+                "smtune: open the first address in a browser; Ctrl-C stops "
+                "the dashboard, not the runs\n");
     return 0;
 }
 
@@ -82,8 +84,9 @@ static int read_port(const char *text, int *port, struct err *err)
     long number = strtol(text, &end, 10);
 
     if (end == text || *end != '\0' || number < 0 || number > PORT_MAX)
-        return err_set(err, ERR_USAGE, "--port is a number up to %d, not '%s'",
-                       PORT_MAX, text);
+        return err_set(err, ERR_USAGE,
+                       "--port: expected a number up to %d, got '%s'", PORT_MAX,
+                       text);
     *port = (int)number;
     return 0;
 }
@@ -93,7 +96,7 @@ static int check_options(const struct options *options,
 {
     if (options->port != NULL && options->socket_path != NULL)
         return err_set(err, ERR_USAGE,
-                       "--port and --socket do not go together");
+                       "--port and --socket exclude each other");
     return options->port != NULL ? read_port(options->port, &wanted->port, err)
                                  : 0;
 }
@@ -144,22 +147,23 @@ static int exec(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_dashboard = {
     .name = "dashboard",
     .operands = "",
-    .summary = "show all runs in a browser, live",
-    .details =
-        "It serves a page to browsers on this machine and prints the addresses "
-        "that let one in: as an operator, who may also stop, pause, resume, "
-        "retry, enqueue, note and tag, or as a viewer, who may only look. An "
-        "address holds for as long as the program runs; give it to nobody who "
-        "is not meant to. The page reads the record and holds no run up. "
-        "Ctrl-C ends it.\n\n"
-        "From another machine, forward the port through ssh under the same "
-        "number: ssh -L 8420:127.0.0.1:8420 HOST. With --socket only its owner "
-        "can connect: ssh -L 8420:/path/to/socket HOST.\n\n"
-        "There is an API behind the page, for programs too: "
-        "docs/dashboard-api.md.",
+    .summary = "show all runs live in a browser",
+    .details = "Serves a page to browsers on this machine and prints two "
+               "addresses. The address of the operator allows actions: "
+               "stop, pause, resume, retry, enqueue, note and tag. The "
+               "address of the viewer is read-only. Both are valid until "
+               "the program ends. Keep them secret: anyone who has an "
+               "address can use it. The page reads the record and does "
+               "not slow down runs. Ctrl-C stops it.\n\n"
+               "From another machine, forward the port through ssh under "
+               "the same number: ssh -L 8420:127.0.0.1:8420 HOST. With "
+               "--socket only the owner of the socket can connect: ssh -L "
+               "8420:/path/to/socket HOST.\n\n"
+               "Programs can use the API behind the page: "
+               "docs/dashboard-api.md.",
     .examples = "smtune dashboard                # on port 8420\n"
                 "smtune dashboard --open         # and in the browser\n"
-                "smtune dashboard --read-only    # for a screen on the wall\n",
+                "smtune dashboard --read-only    # for a shared screen\n",
     .opts = opts,
     .options_size = sizeof(struct options),
     .has_loop = true,

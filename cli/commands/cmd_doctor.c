@@ -36,17 +36,18 @@ static const struct opt opts[] = {
     {.name = "probe",
      .type = OPT_FLAG,
      .offset = offsetof(struct options, probe),
-     .doc = "try the Slurm cluster with one job, which takes seconds"},
+     .doc = "test the Slurm cluster with one job; takes seconds"},
     {.name = "partition",
      .type = OPT_TEXT,
      .offset = offsetof(struct options, partition),
      .argument = "NAME",
-     .doc = "of that job"},
+     .doc = "partition of that job"},
     {.name = "url",
      .type = OPT_TEXT,
      .offset = offsetof(struct options, url),
      .argument = "URL",
-     .doc = "ask slurmrestd: unix:/PATH or http://HOST:PORT"},
+     .doc = "use slurmrestd at this address: unix:/PATH or "
+            "http://HOST:PORT"},
     {.name = NULL},
 };
 
@@ -100,7 +101,7 @@ static int exec_doctor(const struct cli *cli, const void *options,
 
     (void)operands, (void)count;
     if (given->partition != NULL && !given->probe)
-        return err_set(err, ERR_USAGE, "--partition is for --probe");
+        return err_set(err, ERR_USAGE, "--partition requires --probe");
     if (cli->output != OUTPUT_TABLE)
         report.output = output_create(cli, columns, 4);
     for (; check->name != NULL && report.result == 0; check++) {
@@ -121,21 +122,21 @@ static int exec_doctor(const struct cli *cli, const void *options,
 
 const struct cmd cmd_doctor = {
     .name = "doctor",
-    .summary = "check this machine, and say what to mend",
-    .details =
-        "Each line is ok, warn (it works, but not well) or fail (it "
-        "will not work), and says what to do. Exit status: 1 when "
-        "anything is fail.\n"
-        "\n"
-        "Where Slurm's commands are found, or --url says where slurmrestd is, "
-        "it tells of the cluster: its version, its partitions and limits. With "
-        "--probe one job is run as a trial would be. It tells how long the "
-        "queue takes, and whether nodes see the store's folder, start "
-        "smtune-shim, have the same time, and keep locks.\n",
+    .summary = "check this machine, and show what to fix",
+    .details = "Each line is ok, warn (it works, but not well) or fail "
+               "(it will not work), with advice. Exit status: 1 if a line "
+               "is fail.\n\n"
+               "If the commands of Slurm are installed, or --url names a "
+               "slurmrestd, the cluster is checked too: version, "
+               "partitions and limits. --probe runs one job like a trial. "
+               "It measures the time in the queue. It checks that nodes "
+               "can read the folder of the store, start smtune-shim, have "
+               "the same time, and support locks.\n",
     .examples = "smtune doctor\n"
-                "smtune doctor --store /scratch/tuning   # of another store\n"
-                "smtune doctor --probe --partition gpu   # and of a node\n"
-                "smtune doctor -o json                   # for a bug report\n",
+                "smtune doctor --store /scratch/tuning   # another store\n"
+                "smtune doctor --probe --partition gpu   # and a node\n"
+                "smtune doctor -o json                   # for a bug "
+                "report\n",
     .opts = opts,
     .options_size = sizeof(struct options),
     .has_loop = true,

@@ -44,7 +44,7 @@ static int list(const struct cli *cli, const struct run_view *view,
     struct listing listing = {output_create(cli, columns, ARRAY_LEN(columns)),
                               err};
 
-    output_when_empty(listing.output, "nothing is enqueued");
+    output_when_empty(listing.output, "no setting was enqueued");
     if (store_each_enqueued(view->store, view->row.id, on_enqueued, &listing,
                             err) == 0)
         return output_finish(listing.output, err);
@@ -60,7 +60,8 @@ static int read_params(char **words, int count, json_t *params, struct err *err)
         char *name;
 
         if (sign == NULL || sign == words[i])
-            return err_set(err, ERR_USAGE, "'%s' is not NAME=VALUE", words[i]);
+            return err_set(err, ERR_USAGE, "'%s': expected NAME=VALUE",
+                           words[i]);
         name = mem_copy_bytes(words[i], (size_t)(sign - words[i]));
         json_object_set_new(params, name, json_from_text(sign + 1));
         free(name);
@@ -83,13 +84,13 @@ static int enqueue(const struct cli *cli, const struct run_view *view,
         return -1;
     if (!cli->quiet && reply.is_waited)
         fprintf(stderr,
-                "smtune: run '%s' tries it once it goes on (smtune resume "
-                "%s)\n",
+                "smtune: run '%s' evaluates the setting after you resume "
+                "it (smtune resume %s)\n",
                 view->row.name, view->row.name);
     else if (!cli->quiet)
         fprintf(stderr,
-                "smtune: run '%s' tries it next (smtune enqueue %s shows by "
-                "which trial)\n",
+                "smtune: run '%s' evaluates the setting next (smtune "
+                "enqueue %s shows the trial)\n",
                 view->row.name, view->row.name);
     return 0;
 }
@@ -115,20 +116,21 @@ static int exec_enqueue(const struct cli *cli, const void *options,
 const struct cmd cmd_enqueue = {
     .name = "enqueue",
     .operands = "RUN [NAME=VALUE...]",
-    .summary = "have a run try a setting next",
-    .details =
-        "The setting is tried by the next trial that the search is asked for, "
-        "behind those that were enqueued before, and the search learns from it "
-        "as from its own. Parameters that are left out are drawn at random. It "
-        "takes one of the budget's trials. Where the run has no engine, it is "
-        "tried once the run goes on. Without a setting, those that were "
-        "enqueued are shown, with the trials that tried them.\n\n"
-        "Settings that are known before a run begins stand in its file: "
-        "'enqueue' in smtune-experiment(5).",
-    .examples =
-        "smtune enqueue mnist lr=0.003 width=128\n"
-        "smtune enqueue mnist optimizer=adam    # the rest at random\n"
-        "smtune enqueue mnist                   # what became of them\n",
+    .summary = "evaluate a setting of your own in a run",
+    .details = "The next new trial evaluates the setting, after the "
+               "settings enqueued before. The search learns from it like "
+               "from its own, and it uses one trial of the budget. "
+               "Missing parameters are drawn at random. If the run has no "
+               "engine, the setting waits until you resume the run. "
+               "Without a setting, the enqueued settings and their trials "
+               "are listed.\n\n"
+               "To enqueue settings before a run starts, write them into "
+               "its file: 'enqueue' in smtune-experiment(5).",
+    .examples = "smtune enqueue mnist lr=0.003 width=128\n"
+                "smtune enqueue mnist optimizer=adam    # the rest at "
+                "random\n"
+                "smtune enqueue mnist                   # list their "
+                "trials\n",
     .completes = "run",
     .min_operands = 1,
     .max_operands = -1,

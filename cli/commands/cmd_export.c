@@ -36,10 +36,11 @@ static const char *const format_names[] = {"csv", "jsonl", "html", NULL};
 
 static const struct opt opts[] = {
     {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
-     "csv (the default), jsonl, or html: the dashboard's page as one file", 0,
-     format_names},
+     "csv (default), jsonl, or html: the dashboard page as one "
+     "file",
+     0, format_names},
     {"output", 'o', OPT_TEXT, offsetof(struct options, file), "FILE",
-     "write to FILE, not to standard output", 0, NULL},
+     "write to FILE instead of standard output", 0, NULL},
     {0},
 };
 
@@ -138,8 +139,7 @@ static int exec_export(const struct cli *cli, const void *options,
     (void)count;
     if (format->write == write_page && !is_file && cli->out_is_terminal)
         return err_set(err, ERR_USAGE,
-                       "--format html makes a file for a browser: say which "
-                       "with -o FILE");
+                       "--format html requires a file: -o FILE");
     as_file.output = format->output;
     status = run_view_open(&view, cli, operands[0], err);
     if (status == 0)
@@ -153,16 +153,17 @@ static int exec_export(const struct cli *cli, const void *options,
 const struct cmd cmd_export = {
     .name = "export",
     .operands = "RUN",
-    .summary = "write a run as a file: its trials or jobs, or a page",
-    .details = "One row a trial, with its state, values, parameters, times and "
-               "cause. Of a workflow one row a job, with its step, copy, round "
-               "and outputs. Numbers are exact, times are ISO 8601 in UTC. "
-               "FILE appears only when it is whole.\n\n"
-               "--format html writes the dashboard's page with all of the run, "
-               "and of those below it, as one file that any browser shows "
-               "without a server or a network: to be sent to others, or kept. "
-               "Logs are in it of the 200 best, of 100 that failed, and of the "
-               "last 100, each with its last 16 KiB.",
+    .summary = "write a run to a file: its trials or jobs, or a page",
+    .details = "Writes one row per trial, with its state, values, "
+               "parameters, times and cause. For a workflow it writes one "
+               "row per job, with its step, copy, round and outputs. "
+               "Numbers are exact, times are ISO 8601 in UTC. FILE "
+               "appears only when it is complete.\n\n"
+               "--format html writes the dashboard page with the run and "
+               "its child runs as one file. Any browser shows it without "
+               "a server or a network, so you can send or archive it. It "
+               "contains the last 16 KiB of the logs of the 200 best, 100 "
+               "failed and 100 latest trials.",
     .examples = "smtune export mlp -o mlp.csv             # for a spreadsheet\n"
                 "smtune export mlp --format jsonl | jq .  # for programs\n"
                 "smtune export mlp --format html -o mlp.html  # for people\n",

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/term/output.h"
 #include "orchestrator/proof/fsck.h"
@@ -27,7 +28,7 @@ static const struct opt opts[] = {
     {.name = "repair",
      .type = OPT_FLAG,
      .offset = offsetof(struct options, repair),
-     .doc = "mend what can be mended, after a backup beside the database"},
+     .doc = "repair errors, after a backup beside the database"},
     {.name = NULL},
 };
 
@@ -132,10 +133,12 @@ static void print_counts(const struct session *session)
     const struct fsck_counts *counts = &session->counts;
 
     fprintf(stderr,
-            "%" PRId64 " run%s, %" PRId64 " trials, %" PRId64
-            " attempts, %" PRId64 " events: ",
-            counts->runs, counts->runs == 1 ? "" : "s", counts->trials,
-            counts->attempts, counts->events);
+            "%" PRId64 " run%s, %" PRId64 " trial%s, %" PRId64
+            " attempt%s, %" PRId64 " event%s: ",
+            counts->runs, units_plural(counts->runs), counts->trials,
+            units_plural(counts->trials), counts->attempts,
+            units_plural(counts->attempts), counts->events,
+            units_plural(counts->events));
 }
 
 static void print_summary(const struct session *session, const char *hint)
@@ -146,10 +149,10 @@ static void print_summary(const struct session *session, const char *hint)
         return;
     print_counts(session);
     if (findings == 0)
-        fprintf(stderr, "the record is sound\n");
+        fprintf(stderr, "no inconsistencies\n");
     else
         fprintf(stderr, "%" PRId64 " error%s%s\n", findings,
-                findings == 1 ? "" : "s", hint);
+                units_plural(findings), hint);
 }
 
 static int check(struct session *session)
@@ -241,10 +244,11 @@ static int save_what_is_readable(struct session *session)
         session->is_patchy = salvage.events_have_gaps;
         if (!session->cli->quiet)
             fprintf(stderr,
-                    "the database was damaged: %" PRId64 " rows are saved, in "
-                    "%" PRId64 " place%s some are lost; as it was: %s\n",
-                    salvage.rows, salvage.gaps, salvage.gaps == 1 ? "" : "s",
-                    kept);
+                    "the database was damaged: %" PRId64
+                    " row%s saved, rows lost in %" PRId64
+                    " place%s; the damaged file: %s\n",
+                    salvage.rows, units_plural(salvage.rows), salvage.gaps,
+                    units_plural(salvage.gaps), kept);
     }
     free(kept);
     return result;
@@ -276,8 +280,8 @@ static int mend_in_transaction(struct session *session)
     if (result == 0)
         result = store_remove_orphans(store, &orphans, err);
     if (result == 0 && orphans > 0 && !session->cli->quiet)
-        fprintf(stderr, "%" PRId64 " rows that belonged to nothing removed\n",
-                orphans);
+        fprintf(stderr, "%" PRId64 " orphaned row%s removed\n", orphans,
+                units_plural(orphans));
     return result;
 }
 
@@ -304,10 +308,10 @@ static int repair(struct session *session)
         result = check(session);
     if (result == 0 && !session->cli->quiet) {
         fprintf(stderr,
-                "%" PRId64 " of %" PRId64 " errors mended; as it was: "
-                "%s\n",
-                before - session->counts.findings, before, session->backup);
-        print_summary(session, " cannot be mended");
+                "%" PRId64 " of %" PRId64 " error%s fixed; backup: %s\n",
+                before - session->counts.findings, before, units_plural(before),
+                session->backup);
+        print_summary(session, " cannot be fixed");
     }
     return result;
 }
@@ -319,8 +323,7 @@ static int check_and_repair(struct session *session, bool repairs)
     if (result == 0 && repairs && session->counts.findings > 0)
         result = repair(session);
     else if (result == 0)
-        print_summary(session,
-                      " ('smtune fsck --repair' mends what can be mended)");
+        print_summary(session, " (fix: smtune fsck --repair)");
     if (result != 0)
         return result;
     return session->counts.findings > 0 ? err_exit_status(ERR_FAILED) : 0;
@@ -353,26 +356,27 @@ static int exec_fsck(const struct cli *cli, const void *options,
 const struct cmd cmd_fsck = {
     .name = "fsck",
     .operands = "[RUN...]",
-    .summary = "check that the record of runs holds together",
-    .details =
-        "Goes through the events of each run once more and compares what they "
-        "come to with the tables, column by column; looks whether the database "
-        "itself is sound, and whether the files of the attempts agree. A run "
-        "that is going on can be checked, too.\n\n"
-        "Each line is a finding: where it is, what the tables hold, and what "
-        "they should hold by the events. A note is no error: a folder that an "
-        "engine made before it was killed.\n\n"
-        "With --repair, and no engine on any run: first a backup, "
-        "smtune.db.before-repair-TIME beside the database; then tables are "
-        "written as the events tell, and rows removed that belong to nothing. "
-        "Files are left as they are, and so is a run whose events themselves "
-        "cannot be. Where the database's pages are damaged, all that can be "
-        "read goes into a new file before, and the old one stays as "
-        "smtune.db.damaged-TIME.\n\n"
-        "Exit status: 0 the record is sound (or is now); 1 there are errors.",
+    .summary = "check the store for inconsistencies",
+    .details = "Computes the tables of each run from its events, and "
+               "compares them with the store column by column. It also "
+               "checks the database file and the files of the attempts. "
+               "You can check a running run.\n\n"
+               "Each line is a finding: the place, the value in the "
+               "table, and the value from the events. A note is not an "
+               "error, for example a folder that an engine made before it "
+               "was killed.\n\n"
+               "--repair needs a store without running engines. It first "
+               "writes a backup, smtune.db.before-repair-TIME, beside the "
+               "database. Then it writes the tables from the events, and "
+               "removes orphaned rows. It does not change files, or runs "
+               "with inconsistent events. If pages of the database are "
+               "damaged, all readable rows are copied into a new file "
+               "first. The old file is kept as smtune.db.damaged-TIME.\n\n"
+               "Exit status: 0 no inconsistencies (or all fixed); 1 there "
+               "are errors.",
     .examples = "smtune fsck                # all runs\n"
                 "smtune fsck mlp -o json    # one, for programs\n"
-                "smtune fsck --repair       # mend what can be mended\n",
+                "smtune fsck --repair       # fix errors\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -44,9 +44,9 @@ static const struct opt help_opts[] = {
 const struct cmd cmd_help = {
     .name = "help",
     .operands = "[COMMAND]",
-    .summary = "say what the commands are, or how to use one",
+    .summary = "list all commands, or show the help of one",
     .examples = "smtune help        # all commands\n"
-                "smtune help run    # one of them\n",
+                "smtune help run    # one command\n",
     .completes = "command",
     .opts = help_opts,
     .options_size = sizeof(struct help_options),

@@ -66,9 +66,8 @@ static int refuse_to_overwrite(const struct init_template *chosen,
             continue;
         path = fs_join(directory, chosen->files[i].name);
         if (fs_exists(path))
-            result =
-                err_set(err, ERR_BUSY,
-                        "%s is there already, and is not overwritten", path);
+            result = err_set(err, ERR_BUSY,
+                             "file exists: %s (it was not overwritten)", path);
         free(path);
     }
     return result;
@@ -174,7 +173,7 @@ static const struct opt init_opts[] = {
      .type = OPT_CHOICE,
      .offset = offsetof(struct init_options, template),
      .argument = "NAME",
-     .doc = "what to start from (minimal)",
+     .doc = "the template (minimal)",
      .choices = template_names},
     {.name = NULL},
 };
@@ -182,20 +181,21 @@ static const struct opt init_opts[] = {
 const struct cmd cmd_init = {
     .name = "init",
     .operands = "[DIR]",
-    .summary = "write an experiment file to start from",
-    .details =
-        "Writes experiment.yaml into the directory (this one, if none is "
-        "given), and what it needs to run as it stands; a file that is there "
-        "already is never overwritten. The templates:\n"
-        "\n"
-        "  minimal     two numbers and a formula: the shortest file that runs\n"
-        "  python      a training script with options, in Python\n"
-        "  sagemaker   a script written for Amazon SageMaker, unchanged\n"
-        "  grid        every combination of a few values\n"
-        "  quickstart  the bundled trainer on Fashion-MNIST\n"
-        "\n"
-        "Editors with a YAML language server complete and check the file by "
-        "the schema in .smtune/, which its first line names.\n",
+    .summary = "create an experiment file from a template",
+    .details = "Writes experiment.yaml and the files that it needs into "
+               "the directory (default: the current one). The experiment "
+               "runs without changes. Existing files are never "
+               "overwritten. The templates:\n\n"
+               "  minimal     two numbers and a formula: the shortest "
+               "file that runs\n"
+               "  python      a training script with options, in Python\n"
+               "  sagemaker   a script written for Amazon SageMaker, "
+               "unchanged\n"
+               "  grid        every combination of a few values\n"
+               "  quickstart  the bundled trainer on Fashion-MNIST\n\n"
+               "Editors with a YAML language server complete and check "
+               "the file with the schema in .smtune/, which its first "
+               "line names.",
     .examples = "smtune init                          # here\n"
                 "smtune init digits --template python # in a new directory\n",
     .completes = "dir",

@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "orchestrator/ranks/rank_group.h"
 #include "orchestrator/ranks/rank_seat.h"
@@ -28,21 +29,21 @@ struct options {
 
 static const struct opt opts[] = {
     {"tasks", 'n', OPT_INT, offsetof(struct options, tasks), "N",
-     "how many ranks to start", 1, NULL},
+     "number of ranks", 1, NULL},
     {"nodes", 'N', OPT_INT, offsetof(struct options, nodes), "N",
-     "on how many nodes of a Slurm allocation (all of them)", 1, NULL},
+     "number of nodes of a Slurm allocation (all of them)", 1, NULL},
     {"logs", 0, OPT_TEXT, offsetof(struct options, logs), "DIR",
-     "write each rank's output to DIR/rank-N.log, and show that of rank 0", 0,
-     NULL},
-    {"tag", 0, OPT_FLAG, offsetof(struct options, tag), NULL,
-     "put [rank 0] in front of rank 0's lines, too", 0, NULL},
-    {"split-gpus", 0, OPT_FLAG, offsetof(struct options, split_gpus), NULL,
-     "let each rank see its share of the GPUs alone", 0, NULL},
-    {"grace", 0, OPT_DURATION, offsetof(struct options, grace), "TIME",
-     "from SIGTERM to SIGKILL when ranks are ended (30s)", 0, NULL},
-    {"in-step", 0, OPT_TEXT, offsetof(struct options, in_step), "[HOST]:PORT",
-     "be one rank, as which srun has started this: how launch itself uses srun",
+     "write the output of each rank to DIR/rank-N.log; show "
+     "that of rank 0",
      0, NULL},
+    {"tag", 0, OPT_FLAG, offsetof(struct options, tag), NULL,
+     "prefix the lines of rank 0 with [rank 0], too", 0, NULL},
+    {"split-gpus", 0, OPT_FLAG, offsetof(struct options, split_gpus), NULL,
+     "show each rank only its share of the GPUs", 0, NULL},
+    {"grace", 0, OPT_DURATION, offsetof(struct options, grace), "TIME",
+     "time from SIGTERM to SIGKILL (30s)", 0, NULL},
+    {"in-step", 0, OPT_TEXT, offsetof(struct options, in_step), "[HOST]:PORT",
+     "run one rank in a step of srun; launch itself uses this", 0, NULL},
     {0},
 };
 
@@ -82,10 +83,10 @@ static void describe(const struct rank_failure *failure, struct buf *out)
     else if (failure->signal == 0)
         buf_printf(out, "exited with status %d", failure->exit_code);
     else
-        buf_printf(out, "was ended by signal %d%s%s", failure->signal,
+        buf_printf(out, "was killed by signal %d%s%s", failure->signal,
                    name != NULL ? ", SIG" : "", name != NULL ? name : "");
     if (failure->others > 0)
-        buf_printf(out, "; the other%s ended because of it",
+        buf_printf(out, "; the other%s stopped because of it",
                    failure->others > 1 ? "s were" : " was");
     buf_add_char(out, '\n');
 }
@@ -99,7 +100,7 @@ static void on_failed(void *user, const struct rank_failure *failure)
         return;
     describe(failure, &text);
     if (failure->tail[0] != '\0') {
-        buf_printf(&text, "smtune: the last that rank %d wrote:\n",
+        buf_printf(&text, "smtune: the last output of rank %d:\n",
                    failure->rank);
         add_tail(failure->rank, failure->tail, &text);
     }
@@ -119,9 +120,10 @@ static int check(const struct options *given, struct err *err)
 {
     if (given->tasks == 0 && given->in_step == NULL)
         return err_set(err, ERR_USAGE,
-                       "launch: --tasks says how many ranks to start");
+                       "missing option --tasks: the number of ranks");
     if (given->tasks > RANK_GROUP_MAX)
-        return err_set(err, ERR_USAGE, "--tasks: %" PRId64 " is more than %d",
+        return err_set(err, ERR_USAGE,
+                       "--tasks: %" PRId64 " is out of range: at most %d",
                        given->tasks, RANK_GROUP_MAX);
     return 0;
 }
@@ -135,14 +137,16 @@ static int find_nodes(const struct options *given, struct err *err)
     if (nodes == 0)
         nodes = given->tasks < there ? given->tasks : there;
     if (nodes > there)
-        return err_set(err, ERR_FAILED,
-                       "launch: %" PRId64 " nodes are asked for, and %s", nodes,
-                       there > 1 ? "the Slurm allocation has fewer"
-                                 : "this is no Slurm allocation of several");
+        return err_set(
+            err, ERR_FAILED, "launch: %" PRId64 " nodes requested, but %s",
+            nodes,
+            there > 1 ? "the Slurm allocation has fewer"
+                      : "this is not in a Slurm allocation of several nodes");
     if (nodes > given->tasks)
         return err_set(err, ERR_USAGE,
-                       "launch: %" PRId64 " nodes need as many ranks, at least",
-                       nodes);
+                       "launch: %" PRId64
+                       " node%s need%s at least as many ranks",
+                       nodes, units_plural(nodes), nodes == 1 ? "s" : "");
     return (int)nodes;
 }
 
@@ -172,8 +176,7 @@ static int run_in_step(const struct cli *cli, const struct options *given,
 
     if (colon == NULL || length >= sizeof(meeting.address) ||
         (meeting.port = (int)strtol(colon + 1, NULL, 10)) <= 0)
-        return err_set(err, ERR_USAGE,
-                       "--in-step: '%s' is not of the form [HOST]:PORT",
+        return err_set(err, ERR_USAGE, "--in-step: '%s': expected [HOST]:PORT",
                        given->in_step);
     memcpy(meeting.address, given->in_step, length);
     if (rank_seat_take(&meeting, err) != 0)
@@ -272,27 +275,29 @@ const struct cmd cmd_launch = {
     .name = "launch",
     .operands = "-- COMMAND [ARGUMENT]...",
     .summary = "start the ranks of a distributed program",
-    .details =
-        "Starts the command N times. Each finds RANK, WORLD_SIZE, LOCAL_RANK, "
-        "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment, as "
-        "torchrun sets them, and, unless it is set, OMP_NUM_THREADS with its "
-        "share of the CPUs. All ranks see the same GPUs, of which LOCAL_RANK "
-        "picks one; with --split-gpus each sees only its own, as the first.\n"
-        "\n"
-        "Rank 0 has standard input, and writes where smtune does; the lines of "
-        "the others come with [rank N] in front. The first rank that fails "
-        "ends the others: smtune says which it was and what it wrote last, and "
-        "exits with its status, or with 128 + N after signal N. SIGINT, "
-        "SIGTERM and SIGHUP are passed on, and the third kills all ranks; so "
-        "does the end of the grace period. Nothing that a rank started "
-        "outlives them.\n"
-        "\n"
-        "Within a Slurm allocation of several nodes the ranks are spread over "
-        "them by srun. LOCAL_RANK and LOCAL_WORLD_SIZE are then those on the "
-        "node, MASTER_ADDR is the first node, and no rank has standard input. "
-        "Each writes its log itself, so DIR is one that all nodes share.\n"
-        "\n"
-        "In an experiment file, `resources: {tasks: N}` starts each trial so.",
+    .details = "Starts the command N times. Each rank gets RANK, "
+               "WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and "
+               "MASTER_PORT in its environment, like with torchrun. "
+               "OMP_NUM_THREADS is its share of the CPUs, unless you set "
+               "it. All ranks see the same GPUs, and LOCAL_RANK selects "
+               "one. With --split-gpus each rank sees only its own, as "
+               "the first.\n\n"
+               "Rank 0 has standard input, and writes to the output of "
+               "smtune. The lines of the other ranks begin with [rank N]. "
+               "If a rank fails, smtune stops the others, reports the "
+               "rank and its last output, and exits with its status, or "
+               "with 128 + N after signal N. SIGINT, SIGTERM and SIGHUP "
+               "are passed to the ranks. The third signal, or the end of "
+               "the grace period, kills all ranks with all their "
+               "processes.\n\n"
+               "In a Slurm allocation of several nodes, srun distributes "
+               "the ranks over the nodes. LOCAL_RANK and LOCAL_WORLD_SIZE "
+               "count the ranks of the node, MASTER_ADDR is the first "
+               "node, and no rank has standard input. Each rank writes "
+               "its own log, so DIR must be on a file system that all "
+               "nodes share.\n\n"
+               "In an experiment file, `resources: {tasks: N}` starts "
+               "each trial this way.",
     .examples =
         "smtune launch --tasks 4 -- python train.py --lr 0.1\n"
         "smtune launch -n 2 --logs logs -- ./train   # logs/rank-0.log ...\n",

@@ -32,11 +32,11 @@ struct options {
 
 static const struct opt opts[] = {
     {"follow", 'f', OPT_FLAG, offsetof(struct options, follow), NULL,
-     "go on as the log grows, until the attempt ends", 0, NULL},
+     "follow the log until the attempt ends", 0, NULL},
     {"attempt", 0, OPT_INT, offsetof(struct options, attempt), "N",
      "only the log of attempt N", 1, NULL},
     {"rank", 0, OPT_INT, offsetof(struct options, rank), "N",
-     "the log of rank N, where a trial has ranks (0)", 0, NULL},
+     "the log of rank N of a trial with ranks (0)", 0, NULL},
     {0},
 };
 
@@ -233,7 +233,7 @@ static int no_attempt(const struct run_job *job, int64_t attempt,
                        job->label, attempt);
     if (job->is_cached)
         return err_set(err, ERR_NOT_FOUND,
-                       "%s was not run: its result is that of a run before",
+                       "%s was a cache hit: its log is that of an earlier run",
                        job->label);
     if (job->is_over)
         return err_set(err, ERR_NOT_FOUND, "%s was not run", job->label);
@@ -287,17 +287,19 @@ static int exec_logs(const struct cli *cli, const void *options,
 const struct cmd cmd_logs = {
     .name = "logs",
     .operands = "RUN JOB",
-    .summary = "print what a trial, or a job of a workflow, wrote",
-    .details = "Standard output and standard error of the trial's command, in "
-               "the order in which they came; of all its attempts, unless one "
-               "is chosen. With -f it goes on until the last attempt ends. "
-               "Of a trial with ranks (resources.tasks), that of rank 0.\n\n"
-               "JOB is a trial's number. Of a workflow it is a step, and "
-               "STEP[3] its copy 3 (from 0), STEP#2 its second round, "
-               "STEP[3]#2 the second round of a copy; without a round, the "
-               "last one.",
-    .examples = "smtune logs last 3               # trial 3 of the newest run\n"
-                "smtune logs mlp 17 -f            # as it grows\n"
+    .summary = "print the output of a trial, or of a job of a workflow",
+    .details = "Prints standard output and standard error of the command, "
+               "in their order, of all attempts or of the one you select. "
+               "-f follows the log until the last attempt ends. Of a "
+               "trial with ranks (resources.tasks), it prints the log of "
+               "rank 0.\n\n"
+               "JOB is the number of a trial. In a workflow it is a step, "
+               "and STEP[3] its copy 3 (from 0), STEP#2 its second round, "
+               "STEP[3]#2 the second round of a copy. Without a round it "
+               "is the last one.",
+    .examples = "smtune logs last 3               # trial 3 of the newest "
+                "run\n"
+                "smtune logs mlp 17 -f            # follow it\n"
                 "smtune logs mlp 17 --attempt 1   # before its retry\n"
                 "smtune logs mlp 17 --rank 3      # of its fourth rank\n"
                 "smtune logs nightly train[3]     # of a workflow\n",

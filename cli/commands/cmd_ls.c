@@ -121,12 +121,12 @@ static int exec_ls(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_ls = {
     .name = "ls",
     .summary = "list the runs in the store",
-    .details = "A run is 'interrupted' when its engine ended without a word, "
-               "and 'paused' after 'smtune pause': 'smtune resume' goes on "
-               "with it. Of the trials that a run has "
-               "so far, 'done' is how many have come to an end. With several "
-               "objectives no trial is the best: see 'smtune best'. A run that "
-               "a workflow has started comes right behind the workflow's.",
+    .details = "A run is 'interrupted' if its engine crashed, and "
+               "'paused' after 'smtune pause'. Continue both with 'smtune "
+               "resume'. 'done' is the number of trials that have ended. "
+               "With several objectives there is no best trial: see "
+               "'smtune best'. A child run follows the run of its "
+               "workflow.",
     .examples = "smtune ls                # the newest is the last\n"
                 "smtune ls --tag baseline # see smtune tag\n"
                 "smtune ls -o json        # for programs\n",

@@ -17,13 +17,15 @@ struct options {
 
 static const struct opt opts[] = {
     {"avoid", 0, OPT_TEXT, offsetof(struct options, avoid), "NAME",
-     "let nothing more start on a node", 0, NULL},
+     "exclude a node: start nothing on it", 0, NULL},
     {"reason", 0, OPT_TEXT, offsetof(struct options, reason), "TEXT",
-     "with --avoid: why, for people", 0, NULL},
+     "with --avoid: the reason, for people", 0, NULL},
     {"for", 0, OPT_DURATION, offsetof(struct options, duration), "TIME",
-     "with --avoid: for how long (2h, 7d), not until --clear", 1000, NULL},
+     "with --avoid: the duration (2h, 7d); default: until "
+     "--clear",
+     1000, NULL},
     {"clear", 0, OPT_TEXT, offsetof(struct options, clear), "NAME",
-     "let things start on a node again", 0, NULL},
+     "re-admit a node", 0, NULL},
     {0},
 };
 
@@ -50,9 +52,9 @@ static int check_name(const char *name, struct err *err)
         strspn(name, allowed) == length)
         return 0;
     return err_set(err, ERR_USAGE,
-                   "a node's name is up to %d letters, digits, '.', '_' and "
-                   "'-', not '%s'",
-                   NAME_LENGTH_MAX, name);
+                   "invalid name of a node: '%s' (up to %d letters, digits, "
+                   "'.', '_' and '-')",
+                   name, NAME_LENGTH_MAX);
 }
 
 static int check(const struct options *options, int64_t *until_ms,
@@ -64,7 +66,7 @@ static int check(const struct options *options, int64_t *until_ms,
                        "--avoid and --clear exclude each other");
     if (options->avoid == NULL &&
         (options->reason != NULL || options->duration.is_given))
-        return err_set(err, ERR_USAGE, "%s goes with --avoid",
+        return err_set(err, ERR_USAGE, "%s requires --avoid",
                        options->reason != NULL ? "--reason" : "--for");
     if (options->duration.is_given)
         *until_ms = clock_wall_ms() + options->duration.ms;
@@ -122,7 +124,7 @@ static int list(const struct cli *cli, struct store *store, struct err *err)
     };
     int status;
 
-    output_when_empty(listing.output, "no node was trouble");
+    output_when_empty(listing.output, "no excluded nodes");
     status = store_each_node(store, 0, list_node, &listing, err);
     if (status == 0)
         return output_finish(listing.output, err);
@@ -156,14 +158,13 @@ static int exec_nodes(const struct cli *cli, const void *options,
 
 const struct cmd cmd_nodes = {
     .name = "nodes",
-    .summary = "list nodes of a cluster that were trouble, avoid or clear one",
-    .details =
-        "A node is avoided for an hour after it died, or after a job could "
-        "not be started there, and for a day after it failed the health check: "
-        "by all runs of the store. What a person says with --avoid holds until "
-        "--clear, or for as long as --for says. Engines that are at work heed "
-        "them within seconds; what "
-        "runs on a node goes on.",
+    .summary = "list, exclude or re-admit nodes",
+    .details = "All runs of the store exclude a node for an hour after it "
+               "crashed, or after a job failed to start on it. After a "
+               "failed health check they exclude it for a day. --avoid "
+               "excludes a node until --clear, or for the time of --for. "
+               "Running engines apply a change within seconds. Jobs on an "
+               "excluded node continue.",
     .examples = "smtune nodes\n"
                 "smtune nodes --avoid n17 --for 2h --reason 'its fan hums'\n"
                 "smtune nodes --clear n17\n",

@@ -18,9 +18,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"message", 'm', OPT_TEXT, offsetof(struct options, text), "TEXT",
-     "what to note; - reads it from standard input", 0, NULL},
+     "text of the note; - reads it from standard input", 0, NULL},
     {"clear", 0, OPT_FLAG, offsetof(struct options, clear), NULL,
-     "take the note away", 0, NULL},
+     "remove the note", 0, NULL},
     {0},
 };
 
@@ -143,18 +143,16 @@ static int exec_note(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_note = {
     .name = "note",
     .operands = "RUN [JOB]",
-    .summary = "write down what you think of a run, or of one of its trials",
-    .details =
-        "A run has one note, and so has each of its trials, or jobs of a "
-        "workflow: a new one takes the old one's place, and "
-        "with nothing to write, the notes that there are are shown. A note has "
-        "up to 16 KiB.\n\n"
-        "Notes are a part of the record: they are seen in the dashboard, stay "
-        "when the run goes on, and go with it. What was noted before can be "
-        "read in the run's events.",
+    .summary = "write a note on a run, or on one of its trials or jobs",
+    .details = "A run has one note, and each of its trials or jobs has "
+               "one. A new note replaces the old one. Without a text, the "
+               "notes are listed. A note has up to 16 KiB.\n\n"
+               "Notes are part of the record: the dashboard shows them, a "
+               "resumed run keeps them, and they are removed with the "
+               "run. The events of the run keep earlier notes.",
     .examples = "smtune note mnist -m 'the old data, do not trust'\n"
                 "smtune note mnist 7 -m 'explodes at step 300'\n"
-                "smtune note mnist              # all that was noted\n"
+                "smtune note mnist              # list all notes\n"
                 "smtune note mnist 7 --clear\n"
                 "git log -1 | smtune note mnist -m -\n",
     .completes = "run",

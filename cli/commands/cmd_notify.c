@@ -122,9 +122,9 @@ static int notify(const struct cli *cli, const struct run_view *view,
     int result = run_read_spec(view->store, view->row.id, &spec, err);
 
     if (result == 0 && spec.experiment->receiver_count == 0)
-        result =
-            err_set(err, ERR_USAGE, "run '%s' has no receivers under 'notify'",
-                    view->row.name);
+        result = err_set(err, ERR_USAGE,
+                         "run '%s' has no receivers: missing key 'notify'",
+                         view->row.name);
     if (result == 0)
         result = send_waiting(cli, view->row.id, options->test, err);
     if (result == 0)
@@ -149,13 +149,13 @@ static int exec_notify(const struct cli *cli, const void *options,
 const struct cmd cmd_notify = {
     .name = "notify",
     .operands = "RUN",
-    .summary = "send what a run has to tell, and list it",
-    .details =
-        "A run tells the receivers under 'notify' in its file of its course, "
-        "again and again until each has taken the message. What is left when "
-        "its engine ends is sent by the next one, or by this command. The list "
-        "shows what became of every message.\n\n"
-        "Exit status: 0 all are delivered; 6 some are not.",
+    .summary = "send the notifications of a run, and list them",
+    .details = "A run sends notifications to the receivers under 'notify' "
+               "in its file, and repeats each until the receiver accepts "
+               "it. If the engine ends first, the next engine or this "
+               "command sends the rest. The list shows the state of every "
+               "notification.\n\n"
+               "Exit status: 0 all are delivered; 6 some are not.",
     .examples = "smtune notify last\n"
                 "smtune notify last --test   # does the address work?\n",
     .completes = "run",

@@ -14,8 +14,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"now", 0, OPT_FLAG, offsetof(struct options, now), NULL,
-     "end running trials too; they start again with their checkpoints", 0,
-     NULL},
+     "stop running trials too; they restart from their "
+     "checkpoints",
+     0, NULL},
     {0},
 };
 
@@ -24,14 +25,14 @@ static void say(const struct cli *cli, const struct run_outcome *run,
 {
     if (is_paused && !cli->quiet)
         fprintf(stderr,
-                "smtune: run '%s' is paused%s (go on with it: smtune resume "
+                "smtune: run '%s' is paused%s (resume it: smtune resume "
                 "%s)\n",
                 run->name,
-                options->now ? "" : "; running trials go on to their end",
+                options->now ? ""
+                             : "; running trials continue until they finish",
                 run->name);
     else if (!is_paused)
-        fprintf(stderr,
-                "smtune: run '%s' has no engine: nothing is started anyway\n",
+        fprintf(stderr, "smtune: run '%s' has no engine and starts no trials\n",
                 run->name);
 }
 
@@ -82,11 +83,10 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_pause = {
     .name = "pause",
     .operands = "RUN...",
-    .summary = "start no more trials until smtune resume",
-    .details =
-        "Running trials go on to their end, and their results count. The "
-        "run's engine stays, for days if need be; the time budget does not "
-        "count the time in which the run is paused.",
+    .summary = "start no new trials until smtune resume",
+    .details = "Running trials finish, and their results count. The "
+               "engine of the run keeps running, for days if necessary. "
+               "The time budget does not count the pause.",
     .examples = "smtune pause mnist          # the machine is needed later\n"
                 "smtune pause mnist --now    # the machine is needed now\n"
                 "smtune resume mnist\n",

@@ -48,15 +48,14 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_plan = {
     .name = "plan",
     .operands = "FILE",
-    .summary = "show what a run would do, and start nothing",
-    .details =
-        "Of an experiment: the search, the budget, and the first trials. Of a "
-        "workflow: its graph, what its steps take, and their commands, in the "
-        "order in which they could start.\n\n"
-        "In the graph each step stands below those that it needs, and is "
-        "joined to them by the lines at its left. --format draws nothing but "
-        "the graph: as that text, for Mermaid or Graphviz (dot), or as a "
-        "picture (svg).",
+    .summary = "show the plan of a run without starting it",
+    .details = "For an experiment: the search, the budget, and the first "
+               "trials. For a workflow: its graph, the resources of its "
+               "steps, and their commands in a possible order.\n\n"
+               "In the graph, lines at the left connect each step with "
+               "the steps above that it needs. --format prints only the "
+               "graph: as text, for Mermaid or Graphviz (dot), or as a "
+               "picture (svg).",
     .examples = "smtune plan experiment.yaml\n"
                 "smtune plan experiment.yaml --trials 20\n"
                 "smtune plan experiment.yaml -o json\n"

@@ -23,9 +23,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"keep", 0, OPT_INT, offsetof(struct options, keep), "N",
-     "how many of the best trials keep theirs (1)", 1, NULL},
+     "number of best trials that keep their checkpoints (1)", 1, NULL},
     {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
-     "remove nothing, only say what would be", 0, NULL},
+     "remove nothing, only list the checkpoints to remove", 0, NULL},
     {0},
 };
 
@@ -247,18 +247,19 @@ static int exec_prune(const struct cli *cli, const void *options,
 const struct cmd cmd_prune = {
     .name = "prune",
     .operands = "RUN...",
-    .summary = "remove checkpoints of all but the best trials",
-    .details =
-        "All else of a run stays: its record, its logs, its models. Kept are "
-        "the checkpoints of the best trial, or of the N best; with several "
-        "objectives those of the Pareto front too; of trials that may go on, "
-        "and of failed ones, as 'smtune retry' goes on from there. A run that "
-        "has an engine is not pruned: stop it, prune it and resume it. Of a "
-        "workflow's run it is done for the experiments below it.",
-    .examples =
-        "smtune prune last               # the best trial keeps its own\n"
-        "smtune prune mlp cnn --keep 5   # the five best of each\n"
-        "smtune prune mlp --dry-run      # what it would free\n",
+    .summary = "remove the checkpoints of all but the best trials",
+    .details = "Removes only checkpoints: records, logs and models stay. "
+               "It keeps the checkpoints of the N best trials and, with "
+               "several objectives, of the Pareto front. It also keeps "
+               "those of trials that can still continue, and of failed "
+               "ones, because 'smtune retry' continues from them. A run "
+               "with an engine is not pruned: stop it, prune it and "
+               "resume it. For the run of a workflow it prunes the child "
+               "runs of experiments.",
+    .examples = "smtune prune last               # keep only the best "
+                "trial's\n"
+                "smtune prune mlp cnn --keep 5   # keep five of each\n"
+                "smtune prune mlp --dry-run      # how much it would free\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

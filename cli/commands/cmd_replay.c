@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/proof/replay.h"
@@ -15,10 +16,10 @@ static const struct part {
     const char *noun;
     bool hides_none; /* a line of text without any is left out */
 } parts[PROOF_COUNT] = {
-    [PROOF_SUGGESTIONS] = {"proved", "difference", "suggestions", false},
-    [PROOF_SCHEDULE] = {"steps", "step", "steps of its schedule", true},
-    [PROOF_FLOW] = {"steps", "step", "beginnings and ends", false},
-    [PROOF_DECISIONS] = {"decisions", "decision", "decisions", false},
+    [PROOF_SUGGESTIONS] = {"proved", "difference", "suggestion", false},
+    [PROOF_SCHEDULE] = {"steps", "step", "schedule step", true},
+    [PROOF_FLOW] = {"steps", "step", "step decision", false},
+    [PROOF_DECISIONS] = {"decisions", "decision", "decision", false},
 };
 
 static json_t *difference_json(const struct proof *proof)
@@ -66,7 +67,7 @@ static void print_json(const struct run_view *view, const struct proof *proofs)
     buf_clear(&text);
 }
 
-/* ", event 7 of trial 3 does not follow: ..." */
+/* ", event 7 of trial 3 differs: ..." */
 static void add_difference(const struct proof *proof, const char *job,
                            struct buf *line)
 {
@@ -82,7 +83,7 @@ static void add_difference(const struct proof *proof, const char *job,
         buf_printf(line, "%sstep '%s'", before, proof->step);
     else if (proof->number > 0)
         buf_printf(line, "%s%s %" PRId64, before, job, proof->number);
-    buf_printf(line, " does not follow: %s", proof->text);
+    buf_printf(line, " differs: %s", proof->text);
 }
 
 static void print_text(const struct run_view *view, const struct proof *proofs)
@@ -97,9 +98,9 @@ static void print_text(const struct run_view *view, const struct proof *proofs)
             (parts[i].hides_none && proof->proved == 0 && !proof->differs))
             continue;
         buf_truncate(&line, 0);
-        buf_printf(&line, "run '%s': %s%" PRId64 " %s are proved",
+        buf_printf(&line, "run '%s': %s%" PRId64 " %s%s verified",
                    view->row.name, proof->is_whole ? "all " : "", proof->proved,
-                   parts[i].noun);
+                   parts[i].noun, units_plural(proof->proved));
         if (proof->differs)
             add_difference(proof, job, &line);
         puts(buf_text(&line));
@@ -154,19 +155,19 @@ static int exec_replay(const struct cli *cli, const void *options,
 const struct cmd cmd_replay = {
     .name = "replay",
     .operands = "RUN",
-    .summary = "prove that all that a run chose follows from its record",
-    .details =
-        "Asks the search once more for every trial of the run, with the "
-        "results that were known when it was suggested, and compares each "
-        "setting with the record, bit for bit. Of a run with a schedule, so "
-        "are its steps: which trial began, went on or was stopped, and what "
-        "was decided of each on its way. Then decides from the events "
-        "once more what became of each attempt's end (success, failure, a "
-        "retry and its time), when the budget was used up, and in what the run "
-        "ended. Of a workflow it is the steps that are asked for again: which "
-        "began, with which copies, were skipped, and how they ended. Nothing "
-        "is run or written.\n\n"
-        "Exit status: 0 all is the same; 1 something differs, and is shown.",
+    .summary = "verify every decision of a run against its record",
+    .details = "Asks the search again for every trial of the run, with "
+               "the results of that time, and compares each setting with "
+               "the record, bit for bit. With a schedule, it also repeats "
+               "each decision to start, continue, pause or stop a trial. "
+               "Then it derives from the events how each attempt ended "
+               "(success, failure, a retry and its time), when the budget "
+               "was used up, and the final state of the run. For a "
+               "workflow it repeats the decisions on steps: which "
+               "started, with which copies, which were skipped, and how "
+               "they ended. It starts and writes nothing.\n\n"
+               "Exit status: 0 all is the same; 1 a difference, which is "
+               "shown.",
     .examples = "smtune replay last\n"
                 "smtune replay mlp -o json  # for programs\n",
     .completes = "run",

@@ -36,8 +36,8 @@ static int exec_report(const struct cli *cli, const void *options,
     (void)cli, (void)options;
     if (path == NULL || path[0] == '\0')
         return err_set(err, ERR_USAGE,
-                       "SMTUNE_METRICS is not set: a report comes from inside "
-                       "a trial, from a command that smtune runs");
+                       "SMTUNE_METRICS is not set: 'smtune report' works only "
+                       "inside a trial");
     rc = metric_report_line(operands, (size_t)count, &line, err);
     if (rc == 0)
         rc = append(path, &line, err);
@@ -49,12 +49,15 @@ const struct cmd cmd_report = {
     .name = "report",
     .operands = "NAME=NUMBER...",
     .summary = "report metrics from inside a trial",
-    .details =
-        "Appends one line to the file named in SMTUNE_METRICS, which smtune\n"
-        "sets for every trial. A NUMBER is a decimal, nan, inf or -inf. A\n"
-        "word `step=N` tells the step of the others; without one, each report\n"
-        "of a metric is one step more than its last. Any process of the trial\n"
-        "may report, several at once too.\n",
+    .details = "Appends one line to the file of SMTUNE_METRICS, which "
+               "smtune sets\n"
+               "for every trial. A NUMBER is a decimal, nan, inf or -inf. "
+               "A word\n"
+               "`step=N` sets the step of the others; without one, each "
+               "report of a\n"
+               "metric is one step after its last. Several processes of "
+               "the trial\n"
+               "may report at the same time.\n",
     .examples = "smtune report loss=0.2              # one metric\n"
                 "smtune report step=3 loss=0.2 acc=0.93\n",
     .min_operands = 1,

@@ -25,11 +25,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"trials", 0, OPT_INT, offsetof(struct options, trials), "N",
-     "give the run's budget so many trials in all, more or fewer than it has",
-     1, NULL},
+     "set the trial budget to N in total, more or fewer", 1, NULL},
     {"time", 0, OPT_DURATION, offsetof(struct options, time), "TIME",
-     "give the run's budget so much time in all, more or less than it has",
-     1000, NULL},
+     "set the time budget in total, more or less", 1000, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
     LOG_OPTIONS(struct options, log),
     {0},
@@ -88,7 +86,7 @@ static void say_budget(const struct cli *cli, const char *run,
     if (change->time_ms > 0)
         units_add_duration(change->time_ms, &text);
     if (budget_change_is_any(change) && !cli->quiet)
-        fprintf(stderr, "smtune: run '%s': its budget is %s now\n", run,
+        fprintf(stderr, "smtune: run '%s': its budget is now %s\n", run,
                 buf_text(&text));
     buf_clear(&text);
 }
@@ -112,15 +110,16 @@ static int resume_live(const struct cli *cli, const struct found *found,
     if (result != 0)
         return result < 0 ? err_prefix(err, "run '%s'", found->name) : 1;
     if (!was_paused && !budget_change_is_any(change))
-        return err_set(err, ERR_BUSY,
-                       "run '%s' runs already (smtune attach %s shows it)",
-                       found->name, found->name);
+        return err_set(
+            err, ERR_BUSY,
+            "run '%s' is already running (show it: smtune attach %s)",
+            found->name, found->name);
     say_budget(cli, found->name, change);
     if (was_paused)
         resume_below(cli, found->id);
     if (!cli->quiet)
         fprintf(stderr,
-                "smtune: run '%s' goes on (smtune attach %s shows it)\n",
+                "smtune: run '%s' continues (show it: smtune attach %s)\n",
                 found->name, found->name);
     return 0;
 }
@@ -157,7 +156,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
         result = resume_live(cli, &found, &changing.change, err);
     if (result == 1 && found.is_over && !changes) {
         fprintf(stderr,
-                "smtune: run '%s' has ended; there is nothing left to do\n",
+                "smtune: run '%s' has ended; there is nothing to resume\n",
                 found.name);
         result = 0;
     } else if (result == 1) {
@@ -172,23 +171,24 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_resume = {
     .name = "resume",
     .operands = "RUN",
-    .summary = "go on with a run that is paused, stopped or lost its engine",
-    .details =
-        "Trials that still run are taken over, those that ended meanwhile are "
-        "counted, those that were interrupted start again with their "
-        "checkpoints, and the rest follows as if nothing had happened.\n\n"
-        "A paused run goes on where its engine is.\n\n"
-        "With --trials a run tries more settings than its file says, or fewer, "
-        "and with --time it has more time, or less, be it stopped, still under "
-        "way, or over because that was used up. The search goes on as it was "
-        "planned by the file's numbers, and trials that were stopped as the "
-        "time was over stay so until `smtune retry` goes on with them. A run "
-        "that has ended for another reason, because its target was reached, "
-        "say, stays as it is.",
+    .summary = "continue a run that is paused, stopped or lost its engine",
+    .details = "The new engine adopts trials that are still running, and "
+               "counts trials that ended meanwhile. Interrupted trials "
+               "restart from their checkpoints. The search continues as "
+               "without the interruption.\n\n"
+               "A paused run continues in the engine that it has.\n\n"
+               "--trials changes the number of trials of the run, and "
+               "--time its time. Both work on a stopped run, a running "
+               "run, and a run that ended because that budget was used "
+               "up. The search continues with the plan of the file. "
+               "Trials that were stopped when the time was over stay "
+               "stopped until `smtune retry`. A run that ended for "
+               "another reason, for example because it reached its "
+               "target, does not change.",
     .examples = "smtune resume mnist\n"
                 "smtune resume mnist --detach    # in the background\n"
-                "smtune resume mnist --trials 200    # in all\n"
-                "smtune resume mnist --time 8h       # in all\n"
+                "smtune resume mnist --trials 200    # in total\n"
+                "smtune resume mnist --time 8h       # in total\n"
                 "smtune resume last\n",
     .completes = "run",
     .opts = opts,

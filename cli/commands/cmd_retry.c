@@ -22,9 +22,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"failed", 0, OPT_FLAG, offsetof(struct options, failed), NULL,
-     "all trials or jobs that failed", 0, NULL},
+     "all failed trials or jobs", 0, NULL},
     {"force", 0, OPT_FLAG, offsetof(struct options, force), NULL,
-     "also those that succeeded", 0, NULL},
+     "also successful ones", 0, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
     LOG_OPTIONS(struct options, log),
     {0},
@@ -126,8 +126,8 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 
     if (count == 1 && !options->failed)
         return err_set(err, ERR_USAGE,
-                       "which trials or jobs? (their numbers or names, or "
-                       "--failed for all that failed)");
+                       "missing JOB: numbers or names of trials or jobs, or "
+                       "--failed");
     result = run_view_open(&view, cli, operands[0], err);
     if (result == 0)
         result = find_numbers(&view, operands + 1, count - 1, options, &numbers,
@@ -151,20 +151,21 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_retry = {
     .name = "retry",
     .operands = "RUN [JOB...]",
-    .summary = "run trials or jobs again that are over",
-    .details =
-        "A trial that failed, was stopped or was cancelled starts again, with "
-        "the same setting, its checkpoints, and all its retries anew. Its new "
-        "result takes the old one's place, for the search too.\n\n"
-        "Where the run still goes on, its engine takes them up at once; else "
-        "the run goes on as by smtune resume. Where its budget is used up, "
-        "these trials alone run.\n\n"
-        "Of a workflow a JOB is a step, its copy STEP[3], its second round "
-        "STEP#2, or a number; a step with several copies stands for those "
-        "that failed. What needs its step, near or far, runs again after it. "
-        "--failed takes what the end of its time stopped, too.",
+    .summary = "run finished trials or jobs again",
+    .details = "A trial that failed, was stopped or was cancelled starts "
+               "again, with the same setting, its checkpoints, and all "
+               "its retries. Its new result replaces the old one, in the "
+               "search too.\n\n"
+               "If the run has an engine, the engine starts the trials at "
+               "once. Otherwise the run is resumed. If the budget is used "
+               "up, only these trials run.\n\n"
+               "In a workflow a JOB is a step, its copy STEP[3], its "
+               "second round STEP#2, or a number. A step with several "
+               "copies means its failed copies. All steps that depend on "
+               "the step run again after it. --failed includes jobs that "
+               "the end of the time budget stopped.",
     .examples = "smtune retry mnist 7 12\n"
-                "smtune retry mnist --failed    # the cause is mended\n"
+                "smtune retry mnist --failed    # after you fix the cause\n"
                 "smtune retry mnist 3 --force   # although it succeeded\n"
                 "smtune retry nightly train[3]  # of a workflow\n",
     .completes = "run",

@@ -74,7 +74,7 @@ static int prepare(struct store *store, struct removal *removal,
                    struct err *err)
 {
     if (!text_is_name(removal->name))
-        return err_set(err, ERR_FAILED, "run '%s' has an impossible name",
+        return err_set(err, ERR_FAILED, "run '%s' has an invalid name",
                        removal->name);
     removal->directory = store_run_directory(store, removal->name);
     if (!fs_exists(removal->directory))
@@ -83,10 +83,11 @@ static int prepare(struct store *store, struct removal *removal,
     if (removal->lock < 0)
         return err_prefix(err, "cannot remove run '%s'", removal->name);
     if (removal->was_cut_short)
-        return err_set(err, ERR_BUSY,
-                       "the engine of run '%s' ended without a word, and its "
-                       "trials may still run: 'smtune stop %s' ends them",
-                       removal->name, removal->name);
+        return err_set(
+            err, ERR_BUSY,
+            "the engine of run '%s' crashed, and its trials may still "
+            "run (stop them: smtune stop %s)",
+            removal->name, removal->name);
     return 0;
 }
 
@@ -150,9 +151,10 @@ const struct cmd cmd_rm = {
     .name = "rm",
     .operands = "RUN...",
     .summary = "remove runs: their record and all their files",
-    .details = "Nothing is removed if one of the runs does not exist, has an "
-               "engine, or was left by it: 'smtune stop' it first. With a "
-               "workflow's run go those that it has started.",
+    .details = "Removes all runs or none: it fails if one of them does "
+               "not exist, has an engine, or lost its engine. Use 'smtune "
+               "stop' on that run first. With the run of a workflow its "
+               "child runs are removed.",
     .examples = "smtune rm first-try          # one run\n"
                 "smtune rm mlp mlp-2 mlp-3    # or several\n",
     .completes = "run",

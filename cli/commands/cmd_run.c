@@ -44,25 +44,26 @@ struct request {
 static const struct opt opts[] = {
     DRIVE_OPT_SET(struct options, set),
     {"name", 'n', OPT_TEXT, offsetof(struct options, name), "NAME",
-     "the run's name (default: the file's, numbered)", 0, NULL},
+     "name of the run (default: that of the file, numbered)", 0, NULL},
     {"dry-run", 0, OPT_FLAG, offsetof(struct options, dry_run), NULL,
      "check the file and show the plan; start nothing", 0, NULL},
     BACKGROUND_OPT_DETACH(struct options, detach),
     {"resume", 'r', OPT_FLAG, offsetof(struct options, resume), NULL,
-     "go on with the run of that name, if there is one, without asking", 0,
-     NULL},
+     "resume the run of that name, if it exists, without asking", 0, NULL},
     {"failed", 0, OPT_FLAG, offsetof(struct options, failed), NULL,
-     "go on with the last run of the file, and run again what failed in it", 0,
-     NULL},
+     "continue the last run of the file, and retry its failed "
+     "jobs",
+     0, NULL},
     {"from", 0, OPT_TEXT, offsetof(struct options, from), "STEP",
-     "run that step of a workflow and what needs it, with the last run's "
-     "results of the others",
+     "run this step of a workflow and the steps that need it, "
+     "with the results of the last run for the others",
      0, NULL},
     {"only", 0, OPT_TEXT, offsetof(struct options, only), "STEP",
-     "run that step alone, with the last run's results of the others", 0, NULL},
+     "run only this step, with the results of the last run for "
+     "the others",
+     0, NULL},
     {"force", 0, OPT_TEXTS, offsetof(struct options, force), "STEP",
-     "run that step even where its cache has a result; may be repeated", 0,
-     NULL},
+     "run this step even on a cache hit; may be repeated", 0, NULL},
     LOG_OPTIONS(struct options, log),
     {"below", 0, OPT_TEXT, offsetof(struct options, below), "RUN:JOB", NULL, 0,
      NULL},
@@ -257,28 +258,33 @@ const struct cmd cmd_run = {
     .name = "run",
     .operands = "FILE",
     .summary = "run an experiment or a workflow",
-    .details =
-        "Tries settings of the file's parameters until its budget is used. "
-        "Progress goes to stderr; in the end the best trials are shown. Of a "
-        "workflow, runs its steps, each when what it needs has ended, and "
-        "shows in the end what each gave, or why it failed.\n\n"
-        "A part of a workflow runs again with --from, --only and --failed. "
-        "Results of the last run are taken over for the rest, but not where a "
-        "step, or what it needs, is no longer as it was.\n\n"
-        "Ctrl-C once starts no more trials and lets the running ones end, "
-        "twice ends them, three times kills them; smtune resume goes on with "
-        "the run after any of these, and after a crash. So does another "
-        "smtune run of the same file: on a terminal it asks, and with --resume "
-        "it goes on without asking.\n\n"
-        "Exit status: 0 done; 1 the run failed; 3 the file is wrong; 6 the "
-        "target was not reached, or no trial succeeded; 130 or 143 stopped.",
-    .examples =
-        "smtune run experiment.yaml\n"
-        "smtune run experiment.yaml --set budget.trials=100 --name long\n"
-        "smtune run experiment.yaml --detach    # and smtune status later\n"
-        "smtune run experiment.yaml --resume    # start it, or go on with it\n"
-        "smtune run experiment.yaml --dry-run   # only show the plan\n"
-        "smtune run pipeline.yaml --from train  # that, and what needs it\n",
+    .details = "An experiment evaluates settings of its parameters until "
+               "its budget is used up. Progress goes to stderr, and the "
+               "best trials are shown at the end. A workflow runs each "
+               "step when the steps that it needs have ended. At the end "
+               "it shows the outputs of each step, or why it failed.\n\n"
+               "--from, --only and --failed run a part of a workflow "
+               "again. The other steps keep the results of the last run, "
+               "unless they or steps that they need have changed.\n\n"
+               "Ctrl-C once starts no new trials and lets running ones "
+               "finish, twice stops them, three times kills them. `smtune "
+               "resume` continues the run afterwards, and after a crash. "
+               "`smtune run` of the same file asks on a terminal whether "
+               "to resume, and with --resume does so without asking.\n\n"
+               "Exit status: 0 done; 1 the run failed; 3 the file has "
+               "errors; 6 the target was not reached, or no trial "
+               "succeeded; 130 or 143 stopped.",
+    .examples = "smtune run experiment.yaml\n"
+                "smtune run experiment.yaml --set budget.trials=100 --name "
+                "long\n"
+                "smtune run experiment.yaml --detach    # then smtune "
+                "status\n"
+                "smtune run experiment.yaml --resume    # start or resume "
+                "it\n"
+                "smtune run experiment.yaml --dry-run   # only show the "
+                "plan\n"
+                "smtune run pipeline.yaml --from train  # and steps that "
+                "need it\n",
     .completes = "file",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -67,10 +67,9 @@ const struct cmd cmd_schema = {
     .name = "schema",
     .operands = "[KIND]",
     .summary = "print the JSON Schema of experiment or workflow files",
-    .details = "KIND is experiment, which is meant where none is said, or "
-               "workflow. An editor that knows the schema completes keys and "
-               "marks mistakes. With the YAML language server, put this line "
-               "on top of a file:\n\n"
+    .details = "KIND is experiment (default) or workflow. With the "
+               "schema, an editor completes keys and marks mistakes. With "
+               "the YAML language server, begin a file with this line:\n\n"
                "# yaml-language-server: $schema=smtune.schema.json",
     .examples = "smtune schema >smtune.schema.json\n"
                 "smtune schema workflow >workflow.schema.json\n",

@@ -48,22 +48,21 @@ static int exec_show(const struct cli *cli, const void *options,
 const struct cmd cmd_show = {
     .name = "show",
     .operands = "RUN [JOB]",
-    .summary = "show all about a run, or about one of its trials or jobs",
-    .details = "Of a run: where it came from, its objectives, how far it is, "
-               "its best trial, and how much each parameter matters: its "
-               "share of what an objective varies by over the whole space. "
-               "Where it has a schedule also how much of the resource was "
-               "used, and of each rung how many trials are planned, came "
-               "there, went on, were stopped, are paused or on the way there, "
-               "and the worst value that went on. Of "
-               "a trial: its parameters, its attempts and why each ended, what "
-               "its schedule decided, and the last value of each metric.\n\n"
-               "Of a workflow: its steps, and of a job (STEP, its copy "
-               "STEP[3], its second round STEP#2) its command as it was "
-               "run, its values of the matrix and of the round, its outputs, "
-               "its attempts, the runs below "
-               "it, and whose result it took from the cache. Of a step with "
-               "several copies, the list of them.",
+    .summary = "show details of a run, or of one of its trials or jobs",
+    .details = "For a run: its origin, objectives, progress and best "
+               "trial, and the importance of each parameter, the share of "
+               "an objective's variance over the space. With a schedule "
+               "it shows the resource used and, for each rung, the number "
+               "of trials planned, arrived, promoted, stopped, paused and "
+               "on the way, and the worst promoted value. For a trial: "
+               "its parameters, its attempts and why each ended, the "
+               "decisions of the schedule, and the last value of each "
+               "metric.\n\n"
+               "For a workflow: its steps. For a job (STEP, its copy "
+               "STEP[3], its second round STEP#2): its command, its "
+               "values of the matrix and the round, its outputs, its "
+               "attempts, its child runs, and the origin of a cache hit. "
+               "For a step with several copies it lists them.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"

@@ -24,10 +24,10 @@ struct options {
 
 static const struct opt opts[] = {
     {"all", 'a', OPT_FLAG, offsetof(struct options, all), NULL,
-     "every step of a workflow, where they are many", 0, NULL},
+     "show every step of a long workflow", 0, NULL},
     {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
-     "only a workflow's graph, with the states of its steps: text, mermaid, "
-     "dot or svg",
+     "only the graph of a workflow, with the states of its "
+     "steps: text, mermaid, dot or svg",
      0, draw_format_names},
     {0},
 };
@@ -182,16 +182,17 @@ static int exec_status(const struct cli *cli, const void *options,
 const struct cmd cmd_status = {
     .name = "status",
     .operands = "RUN",
-    .summary = "say how far a run is and what it does now",
-    .details = "The state is 'interrupted' when its engine ended without a "
-               "word, so that nobody looks after its trials, and 'paused' "
-               "after 'smtune pause': 'smtune resume' goes on with it.\n\n"
-               "Of a workflow it shows a line for each step, in the order of "
-               "its graph: its state, how many of its copies succeeded, "
-               "failed and run, the time that it took, and what it waits for, "
-               "why it failed or was skipped, or how the run below it stands. "
-               "Of many steps those are shown that matter now. --format draws "
-               "the graph with these states.",
+    .summary = "show the progress and the state of a run",
+    .details = "The state is 'interrupted' if the engine crashed, and "
+               "'paused' after 'smtune pause'. Continue both with 'smtune "
+               "resume'.\n\n"
+               "For a workflow it shows a line per step, in the order of "
+               "the graph: its state, the number of its copies that "
+               "succeeded, failed and run, and its time. The line also "
+               "shows why the step waits, failed or was skipped, or the "
+               "progress of its child run. Long workflows show only "
+               "active and failed steps; --all shows every step. --format "
+               "draws the graph with these states.",
     .examples = "smtune status last                      # the newest run\n"
                 "smtune status mlp -o json | jq .state   # for programs\n"
                 "smtune status nightly --format svg >nightly.svg\n",

@@ -23,9 +23,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"drain", 'd', OPT_FLAG, offsetof(struct options, drain), NULL,
-     "let running trials end; only start no more", 0, NULL},
+     "let running trials finish; only start no new ones", 0, NULL},
     {"no-wait", 0, OPT_FLAG, offsetof(struct options, no_wait), NULL,
-     "do not wait until the engine is gone", 0, NULL},
+     "do not wait until the engine ends", 0, NULL},
     {0},
 };
 
@@ -77,9 +77,7 @@ static void say(const struct cli *cli, const struct run_outcome *run,
         fprintf(stderr, "smtune: run '%s' ended by itself meanwhile: it %s\n",
                 run->name, run->state);
     else if (!cli->quiet)
-        fprintf(stderr,
-                "smtune: run '%s' %s (go on with it: smtune resume "
-                "%s)\n",
+        fprintf(stderr, "smtune: run '%s' %s (resume it: smtune resume %s)\n",
                 run->name, is_waited ? "stopped" : "is being stopped",
                 run->name);
 }
@@ -130,12 +128,13 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_stop = {
     .name = "stop",
     .operands = "RUN...",
-    .summary = "stop runs; smtune resume goes on with them",
-    .details = "Running trials are ended (SIGTERM, and SIGKILL after their "
-               "grace period), and start again when the run is resumed. Where "
-               "a run's engine has died, what it left running is ended.",
-    .examples = "smtune stop mnist            # end its trials now\n"
-                "smtune stop mnist --drain    # let running trials end\n"
+    .summary = "stop runs; smtune resume continues them",
+    .details = "Stops running trials (SIGTERM, and SIGKILL after their "
+               "grace period). They start again when you resume the run. "
+               "If the engine of a run crashed, its remaining trials are "
+               "stopped.",
+    .examples = "smtune stop mnist            # stop its trials now\n"
+                "smtune stop mnist --drain    # let running trials finish\n"
                 "smtune stop last             # the newest run\n",
     .completes = "run",
     .opts = opts,

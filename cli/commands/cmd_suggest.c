@@ -21,7 +21,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"stdio", 0, OPT_FLAG, offsetof(struct options, stdio), NULL,
-     "take requests from standard input, answer on standard output", 0, NULL},
+     "read requests from standard input, answer on standard "
+     "output",
+     0, NULL},
     DRIVE_OPT_SET(struct options, set),
     {0},
 };
@@ -54,7 +56,7 @@ static void skip_long_line(struct lines *lines)
 {
     if (!lines->is_skipped)
         buf_printf(&lines->out,
-                   "{\"error\":\"a line of more than %d bytes\"}\n",
+                   "{\"error\":\"line too long: more than %d bytes\"}\n",
                    SESSION_MAX_LINE);
     lines->is_skipped = true;
     buf_truncate(&lines->in, 0);
@@ -130,11 +132,11 @@ static int check_usage(const struct options *options, const char *file,
 {
     if (!options->stdio)
         return err_set(err, ERR_USAGE,
-                       "suggest: --stdio is missing (usage: smtune suggest "
-                       "--stdio FILE)");
+                       "missing option --stdio (usage: smtune suggest --stdio "
+                       "FILE)");
     if (strcmp(file, "-") == 0)
         return err_set(err, ERR_USAGE,
-                       "suggest: FILE cannot be -, as requests come from "
+                       "suggest: FILE cannot be -, because requests come from "
                        "standard input");
     return 0;
 }
@@ -173,36 +175,40 @@ static int exec_suggest(const struct cli *cli, const void *given,
 const struct cmd cmd_suggest = {
     .name = "suggest",
     .operands = "FILE",
-    .summary = "lend the search of an experiment to another program",
-    .details =
-        "The other program runs the trials, and asks for settings and tells "
-        "results in lines of JSON; each is answered with one:\n\n"
-        " {\"op\":\"ask\",\"n\":1}\n"
-        "   {\"trials\":[{\"id\":1,\"params\":{\"lr\":0.01}}]}\n"
-        " {\"op\":\"tell\",\"id\":1,\"value\":0.3}\n"
-        "   {\"ok\":true}\n"
-        " {\"op\":\"tell\",\"id\":1,\"state\":\"failed\"}\n"
-        "   {\"ok\":true}\n"
-        " {\"op\":\"observe\",\"id\":1,\"step\":3,\"value\":0.4}\n"
-        "   {\"decision\":\"continue\"}\n"
-        " {\"op\":\"best\"}\n"
-        "   {\"id\":1,\"value\":0.3,\"params\":{\"lr\":0.01}}\n"
-        " {\"op\":\"why\",\"id\":1}\n"
-        "   {\"id\":1,\"method\":\"sobol\", ...}\n"
-        " what is wrong\n"
-        "   {\"error\":\"...\"}\n\n"
-        "Values are in the objective's own direction; one that is null or not "
-        "finite is a failure. With several objectives there are \"values\" in "
-        "place of \"value\", and \"best\" gives the \"front\"; with "
-        "constraints on metrics, \"constraints\" are the numbers that must not "
-        "be above 0. Any number of trials may be under way. When nothing is "
-        "left to try, \"exhausted\" says so. The session ends with the input; "
-        "nothing is recorded. FILE needs no `trial`; its budget plans the "
-        "search and does not end it.\n\n"
-        "With a schedule, a trial has the \"budget\" up to which it may run, "
-        "and one that goes on comes again, \"resumed\"; observe and tell are "
-        "answered with the decision \"pause\", \"stop\" or \"continue\"; and "
-        "ask says when it is \"waiting\" for results or \"done\".",
+    .summary = "use the search from your own program (ask and tell)",
+    .details = "Your program runs the trials. It asks for settings and "
+               "reports results in lines of JSON, and gets a line of JSON "
+               "for each:\n\n"
+               " {\"op\":\"ask\",\"n\":1}\n"
+               "   {\"trials\":[{\"id\":1,\"params\":{\"lr\":0.01}}]}\n"
+               " {\"op\":\"tell\",\"id\":1,\"value\":0.3}\n"
+               "   {\"ok\":true}\n"
+               " {\"op\":\"tell\",\"id\":1,\"state\":\"failed\"}\n"
+               "   {\"ok\":true}\n"
+               " {\"op\":\"observe\",\"id\":1,\"step\":3,\"value\":0.4}\n"
+               "   {\"decision\":\"continue\"}\n"
+               " {\"op\":\"best\"}\n"
+               "   {\"id\":1,\"value\":0.3,\"params\":{\"lr\":0.01}}\n"
+               " {\"op\":\"why\",\"id\":1}\n"
+               "   {\"id\":1,\"method\":\"sobol\", ...}\n"
+               " an invalid request\n"
+               "   {\"error\":\"...\"}\n\n"
+               "Values are in the direction of the objective. A null or "
+               "non-finite value means that the trial failed. With "
+               "several objectives use \"values\" in place of \"value\", "
+               "and \"best\" returns the \"front\". With constraints on "
+               "metrics, \"constraints\" is a list of numbers, feasible "
+               "at 0 or below. Any number of trials may be open. If no "
+               "setting is left, the answer contains \"exhausted\". The "
+               "session ends with the input and records nothing. FILE "
+               "needs no `trial`. Its budget is used to plan the search, "
+               "and does not end it.\n\n"
+               "With a schedule, a trial has a \"budget\", the resource "
+               "up to which to run it. A promoted trial is returned "
+               "again, as \"resumed\". The answers to \"observe\" and \"tell\" "
+               "contain the decision \"pause\", \"stop\" or \"continue\". "
+               "The answer to \"ask\" contains \"waiting\" if the search "
+               "needs results first, or \"done\".",
     .examples =
         "smtune suggest --stdio experiment.yaml\n"
         "echo '{\"op\":\"ask\",\"n\":3}' | smtune suggest --stdio e.yaml\n",

@@ -17,9 +17,9 @@ struct options {
 
 static const struct opt opts[] = {
     {"add", 'a', OPT_TEXTS, offsetof(struct options, add), "TAG",
-     "give it a tag; more than one --add may be given", 0, NULL},
+     "add a tag; may be repeated", 0, NULL},
     {"remove", 'r', OPT_TEXTS, offsetof(struct options, remove), "TAG",
-     "take a tag away; more than one --remove may be given", 0, NULL},
+     "remove a tag; may be repeated", 0, NULL},
     {0},
 };
 
@@ -133,16 +133,14 @@ static int exec_tag(const struct cli *cli, const void *given, char **operands,
 const struct cmd cmd_tag = {
     .name = "tag",
     .operands = "RUN [JOB...]",
-    .summary = "give tags to a run, or to its trials, and take them away",
-    .details =
-        "A tag is a short text (up to 64 bytes) by which to find things "
-        "again: smtune ls --tag, smtune trials --tag, and the dashboard show "
-        "what has it. Without a JOB the run itself gets it. With nothing to "
-        "add "
-        "or remove, the tags that there are are shown.",
+    .summary = "add tags to a run or its trials, or remove them",
+    .details = "A tag is a short text (up to 64 bytes). `smtune ls "
+               "--tag`, `smtune trials --tag` and the dashboard filter by "
+               "it. Without a JOB the run itself gets the tag. Without "
+               "--add and --remove, all tags are listed.",
     .examples = "smtune tag mnist --add baseline\n"
                 "smtune tag mnist 7 12 --add good --remove doubtful\n"
-                "smtune tag mnist                # who has which\n"
+                "smtune tag mnist                # list all tags\n"
                 "smtune trials mnist --tag good\n",
     .completes = "run",
     .opts = opts,

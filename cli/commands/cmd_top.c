@@ -141,7 +141,7 @@ static int run_top(struct watching *watching, struct err *err)
         status = -1;
     if (status == 0 && watching->only == 0 && watching->top.count == 0 &&
         !cli->quiet)
-        fprintf(stderr, "smtune: no run goes on now (smtune ls lists all)\n");
+        fprintf(stderr, "smtune: no run is active (smtune ls lists all)\n");
     return status;
 }
 
@@ -153,9 +153,10 @@ static int exec(const struct cli *cli, const void *options, char **operands,
 
     (void)options;
     if (cli->output != OUTPUT_TABLE)
-        return err_set(err, ERR_USAGE,
-                       "top shows runs to people; for programs there is "
-                       "'smtune status RUN -o json'");
+        return err_set(
+            err, ERR_USAGE,
+            "top has no JSON output; programs use 'smtune status RUN "
+            "-o json'");
     watching.store = store_open(cli->store, STORE_READ, err);
     if (watching.store == NULL)
         return -1;
@@ -170,18 +171,17 @@ static int exec(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_top = {
     .name = "top",
     .operands = "[RUN]",
-    .summary = "show live how runs go on, step by step",
-    .details =
-        "All runs that go on, or the one named: of a workflow its steps, the "
-        "copies of a step folded into counts, those that are active first "
-        "where the terminal has no room for all; of an experiment how its "
-        "trials stand, those that run, with what each said last, and the "
-        "best. It reads the record, and holds nobody up. It ends when nothing "
-        "goes on any more; Ctrl-C ends the showing "
-        "alone (130).\n\n"
-        "Elsewhere than on a terminal it prints a line whenever a run or a "
-        "step comes into another state.",
-    .examples = "smtune top              # all that goes on\n"
+    .summary = "show the progress of active runs live",
+    .details = "Shows all active runs, or one run. For a workflow it "
+               "shows the steps, with copies as counts, and active steps "
+               "first if the terminal is small. For an experiment it "
+               "shows the states of the trials, the running ones with "
+               "their last value, and the best one. It reads the record "
+               "and does not slow down runs. It ends when no run is "
+               "active; Ctrl-C ends only the display (130).\n\n"
+               "If standard output is not a terminal, it prints a line "
+               "whenever the state of a run or a step changes.",
+    .examples = "smtune top              # all active runs\n"
                 "smtune top nightly      # one run\n"
                 "smtune top last | cat   # as lines\n",
     .completes = "run",

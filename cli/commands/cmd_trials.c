@@ -18,13 +18,13 @@ static const struct opt opts[] = {
     {"state", 's', OPT_CHOICE, offsetof(struct options, state), "STATE",
      "only trials in this state", 0, job_state_names},
     {"sort", 0, OPT_CHOICE, offsetof(struct options, sort), "ORDER",
-     "number (the default), or best first", 0, orders},
+     "number (default), or best first", 0, orders},
     {"step", 0, OPT_TEXT, offsetof(struct options, step), "STEP",
      "only jobs of this step of a workflow", 0, NULL},
     {"tag", 0, OPT_TEXT, offsetof(struct options, tag), "TAG",
-     "only those with this tag", 0, NULL},
+     "only trials with this tag", 0, NULL},
     {"limit", 'n', OPT_INT, offsetof(struct options, limit), "N",
-     "at most so many", 1, NULL},
+     "at most N rows", 1, NULL},
     {0},
 };
 
@@ -43,7 +43,7 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
 
     if (chosen->step != NULL)
         return err_set(err, ERR_USAGE,
-                       "run '%s' is an experiment's: its trials have no steps",
+                       "run '%s' is an experiment and has no steps",
                        view->row.name);
     return trial_table_print(cli, view, &query, err);
 }
@@ -56,7 +56,7 @@ static int print_jobs(const struct cli *cli, const struct run_view *view,
 
     if (chosen->sort != NULL && strcmp(chosen->sort, "best") == 0)
         return err_set(err, ERR_USAGE,
-                       "run '%s' is a workflow's: none of its jobs is the best",
+                       "run '%s' is a workflow and has no best job",
                        view->row.name);
     return job_table_print(cli, view, &filter, err);
 }
@@ -79,17 +79,17 @@ const struct cmd cmd_trials = {
     .name = "trials",
     .operands = "RUN",
     .summary = "list the trials of a run, or the jobs of a workflow",
-    .details =
-        "RUN is a run's name, its id, or 'last'.\n\n"
-        "With --sort best, feasible trials come first, then those that broke "
-        "a constraint on an outcome, by how much; trials without a finite "
-        "value come last. With several objectives the first one decides.\n\n"
-        "Of a workflow it lists the jobs: a step's copies, in each of its "
-        "rounds, by the names that other commands take, too.",
+    .details = "RUN is the name of a run, its id, or 'last'.\n\n"
+               "With --sort best, feasible trials come first, then "
+               "infeasible ones, the least violation first. Trials "
+               "without a finite value come last. With several objectives "
+               "the first one decides.\n\n"
+               "For a workflow it lists the jobs, the copies and rounds "
+               "of its steps, under the names that other commands accept.",
     .examples = "smtune trials last --sort best -n 5      # the five best\n"
-                "smtune trials mlp --state failed         # what went wrong\n"
+                "smtune trials mlp --state failed         # failed trials\n"
                 "smtune trials nightly --step train       # its copies\n"
-                "smtune trials mlp --tag good             # by what you said\n"
+                "smtune trials mlp --tag good             # by your tag\n"
                 "smtune trials mlp -o jsonl | jq .params  # for programs\n",
     .completes = "run",
     .opts = opts,

@@ -68,10 +68,10 @@ static void print_text(const struct report *report,
     if (volume->exact)
         printf("%" PRIu64 " settings\n", volume->points);
     else if (finding->settings > 0)
-        printf("%" PRIu64 " settings, about %.3g%% of them feasible\n",
+        printf("%" PRIu64 " settings, about %.3g%% feasible\n",
                finding->settings, 100 * volume->fraction);
     else
-        printf("a continuum of settings, about %.3g%% of it feasible\n",
+        printf("continuous search space, about %.3g%% feasible\n",
                100 * volume->fraction);
 }
 
@@ -250,17 +250,16 @@ static int exec_validate(const struct cli *cli, const void *options,
 const struct cmd cmd_validate = {
     .name = "validate",
     .operands = "FILE...",
-    .summary = "check experiments and workflows, without running anything",
-    .details = "Says of each file that it is right: of an experiment how many "
-               "settings it allows and what share of them satisfies its "
-               "constraints, of a workflow how many steps it has; or "
-               "what is wrong, up to 20 mistakes at once, each with its line. "
-               "Warns of settings that have no effect, of values that do not "
-               "get to the command, and of schedules that cannot do their "
-               "work; so do plan and run. A file called - is standard "
-               "input.\n\n"
-               "Exit status: 0 all are right; 3 one is wrong; 4 there is no "
-               "such file.",
+    .summary = "check experiments and workflows without running them",
+    .details = "For a valid experiment it prints the number of settings "
+               "and the feasible share, and for a valid workflow the "
+               "number of steps. Otherwise it reports up to 20 errors at "
+               "once, each with its line. It warns of settings without "
+               "effect, of values that do not reach the command, and of "
+               "schedules that cannot work. `plan` and `run` print the "
+               "same warnings. A file called - is standard input.\n\n"
+               "Exit status: 0 all files are valid; 3 a file has errors; "
+               "4 no such file.",
     .examples = "smtune validate experiment.yaml\n"
                 "smtune validate *.yaml -o json    # for programs\n",
     .completes = "file",

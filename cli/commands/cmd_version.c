@@ -18,7 +18,7 @@ static int exec_version(const struct cli *cli, const void *options,
 
 const struct cmd cmd_version = {
     .name = "version",
-    .summary = "say which version this is",
+    .summary = "print the version",
     .examples = "smtune version            # for people\n"
                 "smtune version -o json    # for programs\n",
     .exec = exec_version,

@@ -66,10 +66,10 @@ static int wait_for(struct store *store, int64_t run, const char *directory,
         if (sight == SIGHT_ENGINE)
             seen = now;
         if (now - seen >= NO_ENGINE_MS)
-            return err_set(err, ERR_FAILED,
-                           "run '%s' has no engine any more (smtune resume %s "
-                           "goes on with it)",
-                           ending->name, ending->name);
+            return err_set(
+                err, ERR_FAILED,
+                "run '%s' lost its engine (resume it: smtune resume %s)",
+                ending->name, ending->name);
         if (timeout_ms >= 0 && now - start >= timeout_ms)
             return STATUS_TIMEOUT;
         pause_ms(POLL_MS);
@@ -107,7 +107,7 @@ static int wait_run(const struct cli *cli, struct store *store,
     directory = store_run_directory(store, ending.name);
     status = wait_for(store, run, directory, timeout_ms, &ending, err);
     if (status == STATUS_TIMEOUT && !cli->quiet)
-        fprintf(stderr, "smtune: run '%s' still goes on\n", selector);
+        fprintf(stderr, "smtune: run '%s' is still running\n", selector);
     if (status == 0)
         status = print_ending(cli, &ending, err) == 0
                      ? run_outcome_status(&ending)
@@ -141,7 +141,7 @@ static const struct opt wait_opts[] = {
      .type = OPT_DURATION,
      .offset = offsetof(struct wait_options, timeout),
      .argument = "DURATION",
-     .doc = "give up after 90s, 10m, 2h; with 0, only look"},
+     .doc = "give up after 90s, 10m, 2h; with 0, do not wait"},
     {.name = NULL},
 };
 
@@ -149,11 +149,12 @@ const struct cmd cmd_wait = {
     .name = "wait",
     .operands = "RUN",
     .summary = "wait until a run has ended",
-    .details = "Exit status: 0 the run is done; 1 it failed or was stopped, or "
-               "its engine is gone; 6 it ended without what was asked (its "
-               "target, or any trial that succeeded); 124 it still goes on "
-               "after --timeout.\n",
-    .examples = "smtune wait last                         # however long\n"
+    .details = "Exit status: 0 the run is done; 1 it failed, was stopped "
+               "or lost its engine; 6 it ended without the target, or "
+               "without a successful trial; 124 it is still running after "
+               "--timeout.\n",
+    .examples = "smtune wait last                         # without a "
+                "limit\n"
                 "smtune wait digits --timeout 2h && echo done\n",
     .completes = "run",
     .opts = wait_opts,

@@ -23,31 +23,31 @@ static const char *const types[] = {"promotion", "stopping", NULL};
 
 static const struct opt opts[] = {
     {"schedule", 's', OPT_TEXTS, offsetof(struct options, schedules), "METHOD",
-     "asha, hyperband, median, patient or threshold; may be repeated, or be a "
-     "list with commas",
+     "asha, hyperband, median, patient or threshold; repeat it, "
+     "or separate several by commas",
      0, NULL},
     {"eta", 0, OPT_INT, offsetof(struct options, eta), "N",
-     "one trial in N goes on", 2, NULL},
+     "one trial in N is promoted", 2, NULL},
     {"min", 0, OPT_INT, offsetof(struct options, min), "N",
-     "the resource at which a trial is first judged", 1, NULL},
+     "resource of the first rung", 1, NULL},
     {"max", 0, OPT_INT, offsetof(struct options, max), "N",
-     "the resource of a whole trial", 1, NULL},
+     "resource of a complete trial", 1, NULL},
     {"brackets", 0, OPT_INT, offsetof(struct options, brackets), "N",
-     "how many brackets there are", 1, NULL},
+     "number of brackets", 1, NULL},
     {"type", 0, OPT_CHOICE, offsetof(struct options, type), "TYPE",
-     "of asha: promotion (trials pause) or stopping", 0, types},
+     "asha: promotion (trials pause) or stopping", 0, types},
     {"rule", 0, OPT_CHOICE, offsetof(struct options, rule), "RULE",
-     "of median: sagemaker or vizier", 0, rules},
+     "median: sagemaker or vizier", 0, rules},
     {"min-trials", 0, OPT_INT, offsetof(struct options, min_trials), "N",
-     "of median: so many curves before any trial is stopped", 1, NULL},
+     "median: number of curves before any trial is stopped", 1, NULL},
     {"patience", 0, OPT_INT, offsetof(struct options, patience), "N",
-     "of patient: so much resource without improvement", 1, NULL},
+     "patient: resource without improvement", 1, NULL},
     {"min-delta", 0, OPT_TEXT, offsetof(struct options, min_delta), "X",
-     "of patient: what is less is no improvement", 0, NULL},
+     "patient: smallest improvement that counts", 0, NULL},
     {"lower", 0, OPT_TEXT, offsetof(struct options, lower), "X",
-     "of threshold: a value below it stops the trial", 0, NULL},
+     "threshold: a value below it stops the trial", 0, NULL},
     {"upper", 0, OPT_TEXT, offsetof(struct options, upper), "X",
-     "of threshold: a value above it stops the trial", 0, NULL},
+     "threshold: a value above it stops the trial", 0, NULL},
     {0},
 };
 
@@ -68,8 +68,10 @@ static int set_real(double *field, const char *name, const char *given,
         return 0;
     *field = strtod(given, &end);
     if (end == given || *end != '\0' || !isfinite(*field))
-        return err_set(err, ERR_USAGE, "option '--%s' wants a number, not '%s'",
-                       name, given);
+        return err_set(
+            err, ERR_USAGE,
+            "option '--%s': type mismatch: expected a number, got '%s'", name,
+            given);
     return 0;
 }
 
@@ -236,23 +238,24 @@ static int exec_whatif(const struct cli *cli, const void *options,
 const struct cmd cmd_whatif = {
     .name = "whatif",
     .operands = "RUN",
-    .summary = "say what another schedule would have saved",
-    .details =
-        "Takes the learning curves of a run's trials from the record, and runs "
-        "them once more under other schedules: the same trials in the same "
-        "order, as many at a time, each as quick as it was. Says of each "
-        "schedule what it would have used of the resource and of time, "
-        "whether the run's best trial would have come to its end, and which "
-        "trial would have been the best. Nothing is run or written.\n\n"
-        "Without --schedule, it compares asha with eta 2, 3 and 4, hyperband, "
-        "and both rules of median. What is not given is as in the run's own "
-        "schedule; where it has none, trials are first judged at the first "
-        "step that any of them said, and the longest curve is a whole "
-        "trial.\n\n"
-        "Where a trial was ended early, nobody knows how its curve would have "
-        "gone on. It ends there in each schedule, and is counted as unknown: "
-        "then the schedule would have used at least what is said, and "
-        "one of these trials may have won.",
+    .summary = "estimate how much another schedule would have saved",
+    .details = "Repeats the run under other schedules with the recorded "
+               "learning curves: the same trials in the same order, with "
+               "the same parallelism and speed. For each schedule it "
+               "shows the resource and the time that it would have used, "
+               "whether the best trial of the run would have completed, "
+               "and the trial that would have been the best. It starts "
+               "and writes nothing.\n\n"
+               "Without --schedule it compares asha with eta 2, 3 and 4, "
+               "hyperband, and both rules of median. Missing options have "
+               "the value of the schedule of the run. If it has none, the "
+               "first step of any trial is the first rung, and the "
+               "longest curve is a complete trial.\n\n"
+               "If a trial was stopped early, the rest of its curve is "
+               "unknown. It ends there in each schedule, and counts as "
+               "unknown. The schedule would then have used at least the "
+               "resource shown, and one of these trials may have been the "
+               "best.",
     .examples = "smtune whatif last\n"
                 "smtune whatif mlp --schedule asha --eta 4\n"
                 "smtune whatif mlp --schedule asha,median --type stopping\n"

@@ -24,22 +24,23 @@ static int exec_why(const struct cli *cli, const void *options, char **operands,
 const struct cmd cmd_why = {
     .name = "why",
     .operands = "RUN JOB",
-    .summary =
-        "say why a trial was chosen, or a job waits, failed or did not run",
-    .details =
-        "Which method chose it, and why that method; the step of it that did; "
-        "what the method expected of the trial, and what it came to; the best "
-        "trial at that time; how many results were known, and how many "
-        "other trials had none yet. A method says what it has: random and "
-        "sobol know nothing of results, and expect nothing.\n\n"
-        "Of a run with a schedule also each time that the schedule looked at "
-        "the trial: what it had reached, what was decided, and why. A trial "
-        "that began at another one's checkpoint has that as its parent.\n\n"
-        "Of a step of a workflow, or of one of its jobs (STEP[3], STEP#2): "
-        "what it waits for, why it was skipped or failed, or whose result it "
-        "took; the rules of its file that have a say, with their lines; the "
-        "steps that it needs; and of a job how each attempt ended, and which "
-        "retry rule or link that led to.",
+    .summary = "explain why a trial was chosen, or why a job waits or failed",
+    .details = "Shows the method that chose the trial, and why this "
+               "method; its step; the expected value and the result; the "
+               "best trial at that time; and the number of known results "
+               "and of pending trials. Each method shows the data that it "
+               "has: random and sobol do not use results, and expect no "
+               "value.\n\n"
+               "For a run with a schedule it also shows each decision on "
+               "the trial: the value reached, the decision, and its "
+               "reason. A trial that started from the checkpoint of "
+               "another one has that as its parent.\n\n"
+               "For a step of a workflow, or one of its jobs (STEP[3], "
+               "STEP#2), it shows why it waits, was skipped or failed, or "
+               "the origin of a cache hit. It lists the rules of the file "
+               "that apply, with their lines, and the steps that it "
+               "needs. For a job it shows how each attempt ended, and the "
+               "retry rule or link that followed.",
     .examples = "smtune why last 17\n"
                 "smtune why mlp 17 -o json     # for programs\n"
                 "smtune why nightly train[3]   # a job of a workflow\n",

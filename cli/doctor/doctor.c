@@ -65,10 +65,10 @@ static void look_at_kernel(const struct cli *cli, struct finding *finding)
     (void)cli;
     if (machine_check_kernel(&err) < 0) {
         buf_add_string(&finding->found, err.text);
-        advise(finding, HEALTH_FAIL, "a kernel of 5.3 or later is needed");
+        advise(finding, HEALTH_FAIL, "kernel 5.3 or later is required");
         return;
     }
-    buf_add_string(&finding->found, "processes can be watched by descriptor");
+    buf_add_string(&finding->found, "processes are watched by descriptor");
 }
 
 /* ---- the store ---- */
@@ -106,9 +106,9 @@ static void look_into_store(const char *path, struct finding *finding)
 
     if (store == NULL || store_each_run(store, count_run, &runs, &err) != 0) {
         buf_add_string(&finding->found, err.text);
-        advise(
-            finding, HEALTH_FAIL,
-            "'smtune fsck --repair' saves what can be read of a damaged file");
+        advise(finding, HEALTH_FAIL,
+               "'smtune fsck --repair' saves all readable rows of a "
+               "damaged file");
     } else {
         buf_printf(&finding->found, "%s: %" PRId64 " run%s, write-ahead log",
                    store_directory(store), runs, runs == 1 ? "" : "s");
@@ -124,12 +124,12 @@ static void look_at_store(const struct cli *cli, struct finding *finding)
     if (fs_exists(database))
         look_into_store(cli->store, finding);
     else
-        buf_printf(&finding->found, "none in %s yet: the first run makes it",
+        buf_printf(&finding->found, "none in %s yet: the first run creates it",
                    cli->store);
     if (finding->health == HEALTH_OK && access(nearest, W_OK | X_OK) != 0) {
         buf_printf(&finding->found, "; no permission to write in %s", nearest);
         advise(finding, HEALTH_FAIL,
-               "choose another place with --store or SMTUNE_STORE");
+               "select another place with --store or SMTUNE_STORE");
     }
     free(nearest);
     free(database);
@@ -141,15 +141,14 @@ static void look_at_file_system(const struct cli *cli, struct finding *finding)
     struct file_system found;
 
     if (file_system_find(nearest, &found) < 0) {
-        buf_printf(&finding->found, "that of %s is not known", nearest);
+        buf_printf(&finding->found, "the type of %s is unknown", nearest);
         finding->health = HEALTH_WARN;
     } else {
         buf_add_string(&finding->found, found.name);
         if (found.is_network)
             advise(finding, HEALTH_WARN,
-                   "a store there is made without a log, and slower; where no "
-                   "other machine has to see it, a disk of this one (--store) "
-                   "is better");
+                   "a store on it has no write-ahead log and is slower; if no "
+                   "other machine needs it, use a local disk (--store)");
     }
     free(nearest);
 }
@@ -168,7 +167,7 @@ static void look_at_space(const struct cli *cli, struct finding *finding)
         if (free_bytes < space_wanted_bytes)
             advise(finding,
                    free_bytes < space_needed_bytes ? HEALTH_FAIL : HEALTH_WARN,
-                   "remove old runs (smtune rm), or choose another place with "
+                   "remove old runs (smtune rm), or select another place with "
                    "--store");
     }
     free(nearest);
@@ -185,7 +184,7 @@ static void look_at_cpus(const struct cli *cli, struct finding *finding)
     buf_printf(&finding->found, "%d", machine.cpus);
     if (machine.cpus < machine.cpus_online)
         buf_printf(&finding->found,
-                   " of %d (an affinity mask holds the others back)",
+                   " of %d (the affinity mask excludes the others)",
                    machine.cpus_online);
 }
 
@@ -200,7 +199,7 @@ static void look_at_memory(const struct cli *cli, struct finding *finding)
     units_add_bytes(machine.memory_bytes, &finding->found);
     if (machine.memory_available_bytes < memory_wanted_bytes)
         advise(finding, HEALTH_WARN,
-               "few trials will fit: lower budget.parallel, or set "
+               "few trials will fit: reduce budget.parallel, or set "
                "trial.resources.memory");
 }
 
@@ -244,7 +243,7 @@ static void look_at_limit(int resource, const char *what, rlim_t wanted,
     if (getrlimit(resource, &limit) != 0)
         return;
     if (limit.rlim_cur == RLIM_INFINITY) {
-        buf_printf(&finding->found, "any number of %s", what);
+        buf_printf(&finding->found, "no limit of %s", what);
         return;
     }
     buf_printf(&finding->found, "%ju %s", (uintmax_t)limit.rlim_cur, what);
@@ -274,9 +273,9 @@ static void look_at_cgroups(const struct cli *cli, struct finding *finding)
     (void)cli;
     if (machine_describe_cgroups(&finding->found))
         return;
-    buf_add_string(&finding->found, "; limits by smtune itself");
+    buf_add_string(&finding->found, "; smtune applies the limits itself");
     buf_add_string(&finding->fix,
-                   "for limits that the kernel keeps, start smtune by "
+                   "to let the kernel apply limits, start smtune with "
                    "`systemd-run --user --scope -p Delegate=yes`");
 }
 
@@ -285,7 +284,7 @@ static void look_at_terminal(const struct cli *cli, struct finding *finding)
     int columns = term_columns(STDERR_FILENO);
 
     if (!cli->err_is_terminal)
-        buf_add_string(&finding->found, "none: plain lines are shown");
+        buf_add_string(&finding->found, "none: output is plain lines");
     else
         buf_printf(&finding->found, "%d columns, %s, %s", columns,
                    term_is_utf8() ? "UTF-8" : "ASCII",

@@ -45,10 +45,10 @@ static void tell_silence(const struct telling *telling,
     advise(&finding,
            ask->url != NULL || ask->is_tried ? HEALTH_FAIL : HEALTH_WARN,
            ask->url != NULL
-               ? "see that slurmrestd runs there and lets you in (SLURM_JWT, "
-                 "SLURM_USER_NAME)"
-               : "`scontrol ping` says whether the controller is up; "
-                 "SLURM_CONF names the cluster's file where it lies elsewhere");
+               ? "check that slurmrestd runs there and accepts you "
+                 "(SLURM_JWT, SLURM_USER_NAME)"
+               : "run `scontrol ping` to check the controller; set "
+                 "SLURM_CONF if the configuration file is in another place");
     tell(telling, "Slurm", &finding);
 }
 
@@ -75,14 +75,15 @@ static void tell_limits(const struct telling *telling,
     if (site->array_max == 0 && site->jobs_max == 0)
         return;
     buf_printf(&finding.found,
-               "arrays of %d tasks at most, %d jobs of all users together; "
-               "what has ended is known for ",
+               "arrays of at most %d tasks, at most %d jobs of all users; "
+               "finished jobs are listed for ",
                site->array_max > 0 ? site->array_max - 1 : 0, site->jobs_max);
     units_add_duration(site->job_age_ms, &finding.found);
     if (!site->has_accounting && site->job_age_ms < AGE_WANTED_MS)
         advise(&finding, HEALTH_WARN,
-               "where an attempt leaves no word, nobody can tell how it ended: "
-               "ask for a MinJobAge of 60 or more, or for an accounting");
+               "the end of an attempt without an exit file cannot be "
+               "found out: ask your administrator for a MinJobAge of 60 "
+               "or more, or for accounting");
     tell(telling, "job limits", &finding);
 }
 
@@ -107,7 +108,7 @@ static void tell_partition(const struct telling *telling,
     if (partition->default_time_ms > 0) {
         buf_add_string(found, ", of ");
         units_add_duration(partition->default_time_ms, found);
-        buf_add_string(found, " if not said");
+        buf_add_string(found, " by default");
     }
     if (!partition->is_up) {
         buf_add_string(found, "; it is not up");
@@ -125,18 +126,19 @@ static void tell_failure(const struct telling *telling,
     static const struct {
         const char *what, *fix;
     } stages[] = {
-        [CLUSTER_REFUSED] = {"the job was not taken",
-                             "--partition names another partition"},
-        [CLUSTER_WAITING] = {"the job was still waiting after two minutes",
-                             "--partition names another partition, or try "
-                             "again later"},
-        [CLUSTER_UNSEEN] = {"the job started, but nothing of it is seen here",
-                            "the store's folder, and that of smtune itself, "
-                            "have to be on a file system that all nodes "
-                            "share (--store)"},
-        [CLUSTER_MUTE] = {"smtune-shim started, but its command gave no answer",
-                          "the store's folder has to be on a file system that "
-                          "all nodes share (--store)"},
+        [CLUSTER_REFUSED] = {"Slurm rejected the job",
+                             "--partition selects another partition"},
+        [CLUSTER_WAITING] =
+            {"the job was still waiting after two minutes",
+             "--partition selects another partition, or try again later"},
+        [CLUSTER_UNSEEN] =
+            {"the job started, but none of its files is visible here",
+             "the folders of the store and of smtune must be on a file "
+             "system that all nodes share (--store)"},
+        [CLUSTER_MUTE] =
+            {"smtune-shim started, but its command returned no answer",
+             "the folder of the store must be on a file system that all "
+             "nodes share (--store)"},
         [CLUSTER_ENDED] = {"", ""},
     };
     struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
@@ -165,8 +167,8 @@ static void tell_clocks(const struct telling *telling,
     }
     if (apart_ms > trial->clock_error_ms + CLOCKS_APART_MS)
         advise(&finding, HEALTH_WARN,
-               "smtune goes by no clock but its own, yet times in its tables "
-               "will not fit: have it set (NTP)");
+               "smtune uses only its own clock, but the times in its "
+               "tables will differ: synchronize the clocks (NTP)");
     tell(telling, "probe clock", &finding);
 }
 
@@ -182,12 +184,12 @@ static void tell_locks(const struct telling *telling,
                locks ? "too" : "does not");
     if (trial->exclusive != CLUSTER_HOLDS)
         advise(&finding, HEALTH_FAIL,
-               "a trial could run twice: keep the store on another file "
+               "a trial could run twice: move the store to another file "
                "system (--store)");
     else if (!locks)
         advise(&finding, HEALTH_WARN,
-               "smtune goes by signs of life instead: what dies on a node is "
-               "noticed later");
+               "smtune uses pulse files instead, so it notices later that "
+               "a node crashed");
     tell(telling, "probe locks", &finding);
 }
 
@@ -203,7 +205,7 @@ static void tell_trial(const struct telling *telling,
 
     buf_printf(&finding.found, "%s: a file was answered in ", folder);
     units_add_duration(trial->round_ms, &finding.found);
-    buf_add_string(&finding.found, ", the end of the command seen after ");
+    buf_add_string(&finding.found, ", the end of the command was seen after ");
     units_add_duration(trial->exit_ms, &finding.found);
     tell(telling, "probe files", &finding);
     tell_clocks(telling, trial);

@@ -25,8 +25,8 @@ static void add_hint(const struct cli *cli, const char *verb, const char *run,
 static void add_hints(const struct cli *cli, const char *run, struct buf *out)
 {
     add_hint(cli, "attach", run, "  watch it", out);
-    add_hint(cli, "status", run, "  how it stands", out);
-    add_hint(cli, "wait", run, "    wait for its end", out);
+    add_hint(cli, "status", run, "  show its state", out);
+    add_hint(cli, "wait", run, "    wait until it ends", out);
     add_hint(cli, "stop", run, "    stop it", out);
 }
 
@@ -36,7 +36,7 @@ static char *describe_detached(const struct cli *cli, const struct run *run)
     struct buf text = BUF_INIT;
 
     if (cli->output == OUTPUT_TABLE) {
-        buf_printf(&text, "run '%s' goes on in the background (pid %d)\n",
+        buf_printf(&text, "run '%s' continues in the background (pid %d)\n",
                    run->name, (int)getpid());
         if (!cli->quiet)
             add_hints(cli, run->name, &text);

@@ -82,10 +82,11 @@ static void note_revision(const struct cli *cli, struct run *run)
         strcmp(before, now) != 0) {
         if (before[0] != '\0' && !cli->quiet)
             fprintf(stderr,
-                    "smtune: the code is at %s now; before, the run had %s\n",
+                    "smtune: the code is now at %s; the run started with %s\n",
                     now, before);
         if (revision_record(run, now, &err) != 0)
-            fprintf(stderr, "smtune: cannot write down the code's commit: %s\n",
+            fprintf(stderr,
+                    "smtune: cannot record the commit of the code: %s\n",
                     err.text);
     }
     free(before);
@@ -103,10 +104,9 @@ int drive_run(const struct cli *cli, struct run *run, struct err *err)
     signal(SIGHUP, SIG_IGN);
     note_revision(cli, run);
     if (drive(cli, run, false, &result, err) != 0)
-        return err_prefix(err,
-                          "run '%s' could not go on (smtune resume %s "
-                          "tries again)",
-                          run->name, run->name);
+        return err_prefix(
+            err, "run '%s' could not continue (try again: smtune resume %s)",
+            run->name, run->name);
     return run_end_print(cli,
                          &(struct run_end){.store = run->store,
                                            .run = run->id,
@@ -195,8 +195,8 @@ int drive_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
         status = drive(cli, run, true, &result, err);
         if (status == 0)
             fprintf(stderr,
-                    "smtune: run '%s' had no engine any more; it is "
-                    "stopped (go on with it: smtune resume %s)\n",
+                    "smtune: run '%s' had lost its engine; it is stopped "
+                    "(resume it: smtune resume %s)\n",
                     run->name, run->name);
         run_close(run);
     }

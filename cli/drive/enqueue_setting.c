@@ -60,7 +60,7 @@ int enqueue_setting(struct store *store, const struct enqueue_order *order,
     reply->is_waited = outcome != CONTROL_DONE;
     if (outcome == CONTROL_NO_ENGINE && order->has_succeeded)
         result = err_set(err, ERR_BUSY,
-                         "it is over (another run can begin with it: --set "
+                         "it has ended (start another run with it: --set "
                          "enqueue=[{...}])");
     else if (outcome == CONTROL_NO_ENGINE)
         result = put(store_directory(store), order->run, order->params,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/hint.h"
 #include "cli/show/run/run_outcome.h"
@@ -20,10 +21,10 @@ static bool ask(const struct run_earlier *earlier)
     char line[64];
 
     fprintf(stderr,
-            "smtune: run '%s' of this file is not over (%" PRId64
-            " trials so far)\n"
-            "go on with it? [Y/n] ",
-            earlier->name, earlier->trials);
+            "smtune: run '%s' of this file has not ended (%" PRId64
+            " trial%s so far)\n"
+            "resume it? [Y/n] ",
+            earlier->name, earlier->trials, units_plural(earlier->trials));
     fflush(stderr);
     if (fgets(line, sizeof(line), stdin) == NULL) {
         fputc('\n', stderr);
@@ -40,8 +41,8 @@ static void mention(const struct cli *cli, const struct run_earlier *earlier)
         return;
     hint_add_command(cli, "resume", &command);
     fprintf(stderr,
-            "smtune: run '%s' of this file is not over (%s %s goes on with "
-            "it); this is another\n",
+            "smtune: run '%s' of this file has not ended (resume it: "
+            "%s %s); this is a new run\n",
             earlier->name, buf_text(&command), earlier->name);
     buf_clear(&command);
 }
@@ -50,20 +51,19 @@ static enum offer_answer retry(const struct run_earlier *earlier,
                                struct err *err)
 {
     if (earlier->id == 0)
-        return (enum offer_answer)err_set(
-            err, ERR_NOT_FOUND, "there is no run of this file to go on with");
+        return (enum offer_answer)err_set(err, ERR_NOT_FOUND,
+                                          "this file has no run to continue");
     if (!earlier->is_same)
         return (enum offer_answer)err_set(
             err, ERR_BUSY,
-            "the file or the --set values are no longer those of run '%s', so "
-            "its results cannot be taken over (smtune retry %s --failed goes "
-            "on with it as it was)",
+            "the file or the --set values have changed since run '%s', "
+            "so its results cannot be reused (continue it unchanged: "
+            "smtune retry %s --failed)",
             earlier->name, earlier->name);
     if (earlier->has_engine)
         return (enum offer_answer)err_set(
             err, ERR_BUSY,
-            "run '%s' is still running (smtune retry %s --failed does it "
-            "there)",
+            "run '%s' is still running (use smtune retry %s --failed)",
             earlier->name, earlier->name);
     return OFFER_RETRY;
 }
@@ -74,13 +74,13 @@ static enum offer_answer resume(const struct run_earlier *earlier,
     if (!earlier->is_same)
         return (enum offer_answer)err_set(
             err, ERR_BUSY,
-            "run '%s' is of another file or of other --set values, so it "
-            "cannot go on as this one (smtune resume %s goes on with it as it "
-            "was; or choose another --name)",
+            "run '%s' is of another file or of other --set values, so "
+            "it cannot be resumed here (continue it unchanged: smtune "
+            "resume %s; or use another --name)",
             earlier->name, earlier->name);
     if (!earlier->is_over || earlier->has_failed)
         return OFFER_RESUME;
-    fprintf(stderr, "smtune: run '%s' is over; there is nothing left to do\n",
+    fprintf(stderr, "smtune: run '%s' has ended; there is nothing to resume\n",
             earlier->name);
     return OFFER_NOTHING;
 }
@@ -101,9 +101,9 @@ static enum offer_answer decide(const struct cli *cli,
     if (is_open && !earlier->is_same && offer->order->name != NULL)
         return (enum offer_answer)err_set(
             err, ERR_BUSY,
-            "there is a run named '%s' already, of another file or of other "
-            "--set values (smtune resume %s goes on with it as it was; or "
-            "choose another --name)",
+            "duplicate name '%s': a run of another file or of other "
+            "--set values has it (continue that run unchanged: smtune "
+            "resume %s; or use another --name)",
             earlier->name, earlier->name);
     if (!is_open || !earlier->is_same)
         return OFFER_NEW;

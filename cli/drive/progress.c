@@ -110,7 +110,7 @@ static void add_state(const struct progress *progress,
         add_styled(progress, STYLE_NOTE, "ended", out);
     else
         add_styled(progress, term_state_style(trial->state),
-                   goes_on ? "goes on" : trial->state, out);
+                   goes_on ? "continues" : trial->state, out);
     if (trial->resource > 0 && unit != NULL && !succeeded)
         buf_printf(out, " %s %" PRId64 " %.*s", goes_on ? "to" : "at",
                    trial->resource, units_length(unit, trial->resource), unit);
@@ -146,7 +146,7 @@ static void add_outcome(const struct progress *progress,
     if (succeeded && trial->is_infeasible)
         add_styled(progress, STYLE_NOTE, " (infeasible)", out);
     if (trial->will_retry)
-        buf_add_string(out, ", will be tried again");
+        buf_add_string(out, ", will be retried");
 }
 
 static void add_standing(const struct progress_trial *trial,

@@ -95,16 +95,17 @@ static int check_before(const struct planning *planning, const char *asked)
         const char *name = workflow->steps[i].name;
 
         if (planning->before[i] && planning->changed[i])
-            return err_set(planning->err, ERR_BUSY,
-                           "step '%s' before '%s' is no longer as it was in "
-                           "run '%s', so its results cannot be taken over "
-                           "(--from %s runs it, too)",
-                           name, asked, planning->run_name, name);
+            return err_set(
+                planning->err, ERR_BUSY,
+                "step '%s' before '%s' has changed since run '%s', so its "
+                "results cannot be reused (--from %s runs it too)",
+                name, asked, planning->run_name, name);
         if (planning->before[i] && !planning->has_results[i])
-            return err_set(planning->err, ERR_BUSY,
-                           "step '%s' before '%s' has no results in run '%s' "
-                           "(--from %s runs it, too)",
-                           name, asked, planning->run_name, name);
+            return err_set(
+                planning->err, ERR_BUSY,
+                "step '%s' before '%s' has no results in run '%s' (--from "
+                "%s runs it too)",
+                name, asked, planning->run_name, name);
     }
     return 0;
 }
@@ -165,8 +166,7 @@ static char *find_and_plan(struct planning *planning, const struct cli *cli,
             word = plan(planning, store, &earlier, step, is_only);
         else
             err_set(planning->err, ERR_NOT_FOUND,
-                    "there is no run of workflow '%s' whose results could be "
-                    "taken over",
+                    "workflow '%s' has no run with results to reuse",
                     spec->workflow->name);
     }
     free(earlier.name);
@@ -188,14 +188,13 @@ char *run_again_plan(const struct cli *cli, const struct spec *spec,
 
     if (workflow == NULL) {
         err_set(err, ERR_USAGE,
-                "an experiment has no steps: --%s is for "
-                "workflows",
+                "--%s is only for workflows: an experiment has no steps",
                 again->only != NULL ? "only" : "from");
         return NULL;
     }
     step = workflow_find(workflow, name);
     if (step < 0) {
-        err_set(err, ERR_NOT_FOUND, "there is no step '%s'", name);
+        err_set(err, ERR_NOT_FOUND, "unknown step '%s'", name);
         return NULL;
     }
     count = workflow->step_count;

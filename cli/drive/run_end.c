@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/failed_jobs.h"
 #include "cli/drive/run_result.h"
@@ -66,15 +67,16 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
         print_reason(end);
     if (result->tally.best_trial == 0 && result->tally.infeasible > 0)
         fprintf(stderr,
-                "smtune: run '%s': no trial satisfies the constraints "
-                "on outcomes\n",
+                "smtune: run '%s': no trial satisfies the constraints on "
+                "metrics\n",
                 end->name);
     if (result->undelivered > 0)
         fprintf(stderr,
-                "smtune: %" PRId64 " messages to receivers wait to be "
-                "delivered: smtune notify %s\n",
-                result->undelivered, end->name);
+                "smtune: %" PRId64
+                " notification%s not delivered yet: smtune notify %s\n",
+                result->undelivered, units_plural(result->undelivered),
+                end->name);
     if (result->state == RUN_STOPPED)
-        fprintf(stderr, "smtune: go on with it: smtune resume %s\n", end->name);
+        fprintf(stderr, "smtune: resume it: smtune resume %s\n", end->name);
     return print_outcome(cli, end, err) == 0 ? status : -1;
 }

@@ -240,10 +240,11 @@ static int print_best(const struct summary *summary, struct err *err)
     columns = best_columns(summary, &table, count);
     table.cells = mem_array(count, sizeof(*table.cells));
     cli.output = OUTPUT_TABLE;
-    puts(
-        table.only_feasible || summary->infeasible == 0
-            ? "\nbest trials:"
-            : "\nno trial satisfies the constraints on outcomes; the closest:");
+    puts(table.only_feasible || summary->infeasible == 0
+             ? "\nbest trials:"
+             : "\n"
+               "no trial satisfies the constraints on metrics; the "
+               "closest:");
     result = store_each_trial(summary->store, &query, choose_type,
                               columns + count - table.params, err);
     table.output = output_create(&cli, columns, count);
@@ -370,19 +371,20 @@ static void print_next(const struct summary *summary)
             term_style(STYLE_BOLD, summary->cli->colour_err),
             term_style(STYLE_PLAIN, summary->cli->colour_err));
     if (strcmp(summary->state, "stopped") == 0)
-        print_hint(summary, "resume", "", "go on where it stopped");
+        print_hint(summary, "resume", "", "continue the run");
     if (summary->first_failed > 0) {
         snprintf(trial, sizeof(trial), " %" PRId64, summary->first_failed);
-        print_hint(summary, "logs", trial, "what a failed trial said");
+        print_hint(summary, "logs", trial, "output of a failed trial");
     }
     if (summary->first_failed > 0 && summary->succeeded == 0)
-        print_hint(summary, "retry", " --failed", "once the cause is mended");
+        print_hint(summary, "retry", " --failed", "after you fix the cause");
     if (summary->succeeded > 0)
-        print_hint(summary, "best", "", "the best setting (-o json as data)");
+        print_hint(summary, "best", "",
+                   "the best setting (-o json for programs)");
     print_hint(summary, "trials", "", "every trial");
-    print_hint(summary, "show", "", "all about the run");
+    print_hint(summary, "show", "", "details of the run");
     if (summary->succeeded > 0)
-        print_hint(summary, "export", " --format csv", "all of it as a table");
+        print_hint(summary, "export", " --format csv", "all trials as a table");
 }
 
 static int print_results(const struct summary *summary, struct err *err)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/units.h"
 #include "store/store.h"
 
 int warm_read(const struct cli *cli, const struct experiment *experiment,
@@ -29,12 +30,12 @@ void warm_print(FILE *file, const char *label,
     for (size_t i = 0; i < count; i++) {
         const struct warm_source *source = warm_start_source(warm, i);
 
-        fprintf(file, "%s%" PRId64 " trials of run '%s' %s", label,
-                source->taken, source->run,
-                experiment->earlier_guide ? "guide the search"
-                                          : "count as seen");
+        fprintf(file, "%s%" PRId64 " trial%s of run '%s' %s", label,
+                source->taken, units_plural(source->taken), source->run,
+                experiment->earlier_guide ? "used to guide the search"
+                                          : "counted as evaluated");
         if (source->left_out > 0)
-            fprintf(file, ", %" PRId64 " are left out: not of this space",
+            fprintf(file, ", %" PRId64 " outside this search space ignored",
                     source->left_out);
         fprintf(file, "\n");
     }

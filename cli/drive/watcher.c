@@ -176,7 +176,7 @@ static void tell_why(struct watcher *watcher, const struct engine_trial *trial)
         job_name_print(trial->step, trial->copy, trial->round, &text);
     else
         buf_printf(&text, "trial %" PRId64, trial->number);
-    buf_printf(&text, " wrote last: %s", words);
+    buf_printf(&text, ": its last output: %s", words);
     progress_message(watcher->progress, buf_text(&text));
     buf_clear(&text);
     free(words);

@@ -240,13 +240,13 @@ static void print_next(const struct ending *ending)
     fprintf(stderr, "\n%snext:%s\n", term_style(STYLE_BOLD, colour),
             term_style(STYLE_PLAIN, colour));
     if (strcmp(state, run_state_names[RUN_STOPPED]) == 0)
-        print_hint(ending, "resume", "", "go on where it stopped");
+        print_hint(ending, "resume", "", "continue the run");
     if (ending->first_failed != NULL) {
-        print_hint(ending, "logs", job, "all that it said");
-        print_hint(ending, "retry", " --failed", "the cause is mended");
+        print_hint(ending, "logs", job, "its full output");
+        print_hint(ending, "retry", " --failed", "after you fix the cause");
     }
     print_hint(ending, "trials", "", "every job");
-    print_hint(ending, "show", "", "all about the run");
+    print_hint(ending, "show", "", "details of the run");
     free(job);
 }
 

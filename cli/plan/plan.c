@@ -29,13 +29,14 @@ static void print_space(const struct experiment *experiment,
 {
     uint64_t points = search_space_settings(experiment);
 
-    printf("space     %zu parameters", search_space_count(experiment));
+    printf("space     %zu parameter%s", search_space_count(experiment),
+           units_plural((int64_t)search_space_count(experiment)));
     if (volume->exact)
-        printf(", %" PRIu64 " settings in all", volume->points);
+        printf(", %" PRIu64 " settings in total", volume->points);
     else if (points > 0)
         printf(", at most %" PRIu64 " settings", points);
     if (volume->fraction < 1.0)
-        printf(", %s%.3g %% of them feasible", volume->exact ? "" : "about ",
+        printf(", %s%.3g %% feasible", volume->exact ? "" : "about ",
                100.0 * volume->fraction);
     printf("\n");
 }
@@ -59,7 +60,8 @@ static void print_budget(const struct experiment *experiment)
 
     printf("budget    ");
     if (budget->trials > 0)
-        printf("%" PRId64 " trials", budget->trials);
+        printf("%" PRId64 " trial%s", budget->trials,
+               units_plural(budget->trials));
     else
         printf("any number of trials");
     if (experiment_parallel(experiment) > 0)
@@ -76,12 +78,13 @@ static void print_budget(const struct experiment *experiment)
         printf(", until %s is %g", experiment->objectives[0].metric,
                budget->target);
     if (budget->no_improvement > 0)
-        printf(", until %" PRId64 " trials in a row are no better",
+        printf(", until %" PRId64 " trials in a row bring no improvement",
                budget->no_improvement);
     if (budget->failures > 0)
-        printf(", until %" PRId64 " trials failed", budget->failures);
+        printf(", until %" PRId64 " trial%s failed", budget->failures,
+               units_plural(budget->failures));
     if (budget->convergence)
-        printf(", until nothing better is to be expected");
+        printf(", until no improvement is expected");
     printf("\n");
 }
 

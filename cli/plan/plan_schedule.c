@@ -47,7 +47,7 @@ static void print_rungs(const struct experiment *experiment,
                    rung->bracket, rung->rung, width, rung->resource,
                    rung->trials);
     }
-    printf("in all    %s %" PRIu64 " %s for %" PRIu64 " trials",
+    printf("in total  %s %" PRIu64 " %s for %" PRIu64 " trials",
            rungs->is_bound ? "at most" : "about", plan_resource(plan), resource,
            rungs->trials);
     if (unscheduled(experiment, rungs) > 0)
@@ -55,10 +55,10 @@ static void print_rungs(const struct experiment *experiment,
                unscheduled(experiment, rungs));
     printf("\n");
     if (rungs->total_restarted > plan_resource(plan))
-        printf("          (%" PRIu64 " if they kept no checkpoints)\n",
+        printf("          (%" PRIu64 " without checkpoints)\n",
                rungs->total_restarted);
     else if (rungs->total_resource < plan_resource(plan))
-        printf("          (%" PRIu64 " if they kept checkpoints)\n",
+        printf("          (%" PRIu64 " with checkpoints)\n",
                rungs->total_resource);
 }
 

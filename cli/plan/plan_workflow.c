@@ -50,7 +50,7 @@ static void print_steps(const struct workflow *workflow)
     printf("\njobs      %s%" PRId64, totals.unknown > 0 ? "at least " : "",
            totals.jobs);
     if (totals.unknown > 0)
-        printf(" (the copies of %" PRId64 " step%s are not known yet)",
+        printf(" (the number of copies of %" PRId64 " step%s is not known yet)",
                totals.unknown, totals.unknown > 1 ? "s" : "");
     printf("\n");
 }
@@ -154,7 +154,7 @@ static void print_actions(const struct workflow *workflow, const size_t *order,
         buf_clear(&action);
     }
     if (left > 0)
-        printf("        and %zu more (--trials N shows N of them)\n", left);
+        printf("        and %zu more (--trials N shows N steps)\n", left);
 }
 
 void plan_workflow_draw(const struct cli *cli, const struct workflow *workflow,

@@ -112,7 +112,7 @@ static int check_body(const json_t *body, const struct field *fields,
         while (i < count && strcmp(names[i], key) != 0)
             i++;
         if (i == count && count == 0)
-            return err_set(err, ERR_USAGE, "there is no field '%.100s'", key);
+            return err_set(err, ERR_USAGE, "unknown field '%.100s'", key);
         if (i == count)
             return text_unknown("field", key, names, count, ERR_USAGE, err);
         if (check_field(&fields[i], json, err) != 0)
@@ -134,7 +134,8 @@ static void refuse(const struct acting *acting, const char *without_engine,
                    struct err *err)
 {
     if (acting->is_over)
-        err_set(err, ERR_BUSY, "run '%s' is over: nothing runs", acting->name);
+        err_set(err, ERR_BUSY, "run '%s' has ended: nothing is running",
+                acting->name);
     else
         err_set(err, ERR_BUSY, "run '%s' has no engine: %s %s", acting->name,
                 without_engine, acting->name);
@@ -187,16 +188,16 @@ static json_t *act_stop(struct acting *acting, struct err *err)
     return ask_engine(acting,
                       json_pack("{s:s, s:b}", "op", "stop", "drain",
                                 (int)flag(acting, "drain")),
-                      "what it left running is ended by: smtune stop", err);
+                      "stop its remaining trials in a terminal: smtune stop",
+                      err);
 }
 
 static json_t *act_pause(struct acting *acting, struct err *err)
 {
     json_t *request =
         json_pack("{s:s, s:b}", "op", "pause", "now", (int)flag(acting, "now"));
-    json_t *reply = ask_engine(
-        acting, json_incref(request),
-        "nothing is started until somebody types: smtune resume", err);
+    json_t *reply = ask_engine(acting, json_incref(request),
+                               "start it in a terminal: smtune resume", err);
 
     tell_below(acting, reply, request);
     return reply;
@@ -209,7 +210,7 @@ static json_t *act_resume(struct acting *acting, struct err *err)
 
     acting->is_over = acting->has_succeeded;
     reply = ask_engine(acting, json_incref(request),
-                       "in a terminal, type: smtune resume", err);
+                       "in a terminal: smtune resume", err);
     tell_below(acting, reply, request);
     return reply;
 }
@@ -256,9 +257,8 @@ static json_t *act_retry(struct acting *acting, struct err *err)
             json_pack("{s:s, s:o, s:b, s:b}", "op", "retry", "trials", list,
                       "failed", (int)flag(acting, "failed"), "force",
                       (int)flag(acting, "force")),
-            flag(acting, "failed")
-                ? "in a terminal, type: smtune retry --failed"
-                : "in a terminal, type: smtune retry",
+            flag(acting, "failed") ? "in a terminal: smtune retry --failed"
+                                   : "in a terminal: smtune retry",
             err);
     }
     job_numbers_clear(&numbers);
@@ -277,7 +277,7 @@ static json_t *act_enqueue(struct acting *acting, struct err *err)
     struct enqueue_reply reply;
 
     if (order.params == NULL) {
-        err_set(err, ERR_USAGE, "'params' is missing");
+        err_set(err, ERR_USAGE, "missing field 'params'");
         return NULL;
     }
     if (enqueue_setting(acting->store, &order, &reply, err) != 0)
@@ -309,7 +309,7 @@ static json_t *act_note(struct acting *acting, struct err *err)
     int64_t job = 0;
 
     if (text == NULL) {
-        err_set(err, ERR_USAGE, "'text' is missing");
+        err_set(err, ERR_USAGE, "missing field 'text'");
         return NULL;
     }
     if ((number != NULL && find_job(acting, number, &job, err) != 0) ||

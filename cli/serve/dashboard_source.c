@@ -263,7 +263,7 @@ static json_t *importance_of_view(struct source_user *user,
     json_t *json;
 
     if (run_is_workflow(&view->row)) {
-        err_set(err, ERR_USAGE, "run '%s' is a workflow's, and has no trials",
+        err_set(err, ERR_USAGE, "run '%s' is a workflow and has no trials",
                 view->row.name);
         return NULL;
     }

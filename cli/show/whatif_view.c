@@ -60,7 +60,7 @@ static const struct column run_columns[] = {
     {"unit", NULL, COLUMN_TEXT, NULL},
     {"trials", NULL, COLUMN_NUMBER, NULL},
     {"curves", "with a curve", COLUMN_NUMBER, NULL},
-    {"parallel", "at a time", COLUMN_NUMBER, NULL},
+    {"parallel", "parallel", COLUMN_NUMBER, NULL},
     {"resource", "used", COLUMN_NUMBER, NULL},
     {"machine_ms", "time of trials", COLUMN_DURATION, NULL},
     {"elapsed_ms", "elapsed", COLUMN_DURATION, NULL},
@@ -174,9 +174,10 @@ static void print_notes(const struct whatif_run *run,
         unknown += rows[i].result.counts[FATE_CUT];
     }
     if (unknown > 0)
-        puts("unknown: trials that were ended before the schedule would have "
-             "ended them. It would have used\nmore than is said, and one of "
-             "them may have won.");
+        puts("unknown: trials that were stopped earlier than this "
+             "schedule would have stopped them.\n"
+             "It would have used more than shown, and one of them may "
+             "have been the best.");
 }
 
 /* ---- for programs ---- */

@@ -20,7 +20,7 @@ static const struct column columns[] = {
     {"acquisition", NULL, COLUMN_NUMBER, NULL},
     {"mean", "expected", COLUMN_NUMBER, NULL},
     {"deviation", NULL, COLUMN_NUMBER, NULL},
-    {"value", "came to", COLUMN_NUMBER, NULL},
+    {"value", "result", COLUMN_NUMBER, NULL},
     {"incumbent", "best then", COLUMN_NUMBER, NULL},
     {"incumbent_value", "its value", COLUMN_NUMBER, NULL},
     {"known", "results known", COLUMN_NUMBER, NULL},

@@ -36,6 +36,6 @@ int descriptors_check(struct err *err)
         return 0;
     return err_set(err, ERR_FAILED,
                    "cannot open %d files at once: the limit of this process "
-                   "is %llu ('ulimit -n' raises it)",
+                   "is %llu (raise it with 'ulimit -n')",
                    NEEDED, (unsigned long long)before);
 }

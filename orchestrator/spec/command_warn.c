@@ -38,7 +38,7 @@ static struct diag_place place_of(const struct walk *walk)
 static void warn(const struct walk *walk, const char *help, const char *why)
 {
     diags_add(walk->warnings, place_of(walk), help,
-              "the program gets '%.*s' as it stands%s", (int)walk->length,
+              "the program receives '%.*s' literally%s", (int)walk->length,
               walk->at, why);
 }
 
@@ -101,7 +101,7 @@ static bool check_variable(struct walk *walk)
            walk->at[walk->length] == '_')
         walk->length++;
     walk->length += walk->at[walk->length] == '}';
-    warn(walk, no_shell, ": no shell sees a command");
+    warn(walk, no_shell, ": no shell runs a command");
     return true;
 }
 
@@ -118,7 +118,7 @@ static bool check_operator(struct walk *walk)
     for (size_t i = 0; i < ARRAY_LEN(operators); i++)
         if (strlen(operators[i]) == walk->length &&
             strncmp(operators[i], walk->at, walk->length) == 0) {
-            warn(walk, no_shell, ": no shell sees a command");
+            warn(walk, no_shell, ": no shell runs a command");
             return true;
         }
     return false;
@@ -187,11 +187,11 @@ static void check_path(const struct walk *walk, const char *folder)
     char *here = fs_absolute(".");
     char *file = mem_copy_bytes(walk->at, walk->length);
     char *help =
-        mem_printf("start it in '%s', or write the whole path", folder);
+        mem_printf("start it from '%s', or write the whole path", folder);
 
     if (here != NULL && is_elsewhere(folder, file))
         diags_add(walk->warnings, place_of(walk), help,
-                  "commands start in '%s', where there is no '%s'", here, file);
+                  "commands start in '%s', which contains no '%s'", here, file);
     free(help);
     free(file);
     free(here);

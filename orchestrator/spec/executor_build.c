@@ -45,11 +45,11 @@ static bool has_control(const char *text)
 static const char *find_fault(const char *text, const char *refused)
 {
     if (*text == '\0')
-        return "must be a word";
+        return "type mismatch: expected a word";
     if (strlen(text) > WORD_MAX)
-        return "must be shorter";
+        return "too long";
     if (has_control(text))
-        return "must be one line, without control characters";
+        return "must be one line without control characters";
     if (strpbrk(text, refused) == NULL)
         return NULL;
     return strchr(refused, ',') != NULL && strchr(text, ',') != NULL
@@ -142,7 +142,7 @@ static int check_option(struct build *build, const struct conf_node *node,
         return -1;
     if (node->text[0] != '-' || node->text[1] == '\0')
         return diags_add(build->diags, node->place,
-                         "an option and its value are one word, such as "
+                         "write an option and its value as one word, such as "
                          "--mail-type=FAIL",
                          "an item of %s must begin with '-': '%s'", label,
                          node->text);
@@ -152,8 +152,8 @@ static int check_option(struct build *build, const struct conf_node *node,
         if (own_options[i].use != NULL)
             help = mem_printf("use %s", own_options[i].use);
         rc = diags_add(build->diags, node->place, help,
-                       "%s cannot have '%s': smtune sets %s itself", label,
-                       node->text, own_options[i].name);
+                       "%s: option '%s' is not allowed: smtune sets %s itself",
+                       label, node->text, own_options[i].name);
         free(help);
         return rc;
     }
@@ -179,7 +179,8 @@ static void build_extra(struct build *build, const struct conf_node *map,
     }
     if (list->count > EXTRA_MAX)
         diags_add(build->diags, list->place, NULL,
-                  "%s has more than %d options", label, EXTRA_MAX);
+                  "out of range: %s has more than %d options", label,
+                  EXTRA_MAX);
     ask->extra = words;
     free(label);
 }
@@ -229,8 +230,9 @@ static void build_transport(struct build *build, const struct conf_node *map,
     slurm->url = build_word(build, map, "'executor'", "url", " ");
     if (url == NULL && strcmp(slurm->transport, "rest") == 0)
         diags_add(build->diags, transport->place,
-                  "add for example url: \"unix:/run/slurmrestd.sock\"",
-                  "transport 'rest' needs 'executor.url'");
+                  "for example url: \"unix:/run/slurmrestd.sock\"",
+                  "missing key 'executor.url', which transport 'rest' "
+                  "requires");
     for (size_t i = 0; url != NULL && i < ARRAY_LEN(beginnings); i++)
         is_sound |=
             strncmp(url->text, beginnings[i], strlen(beginnings[i])) == 0;
@@ -263,8 +265,9 @@ static void build_signs(struct build *build, const struct conf_node *map,
     map = conf_get(map,
                    conf_get(map, "silence") != NULL ? "silence" : "heartbeat");
     diags_add(build->diags, map->place, NULL,
-              "'executor.silence' must be at least twice 'executor.heartbeat', "
-              "or one late sign of life is a dead node");
+              "out of range: 'executor.silence' must be at least twice "
+              "'executor.heartbeat', or one late pulse counts as a lost "
+              "node");
 }
 
 static const struct slurm_options *build_slurm(struct build *build,
@@ -300,7 +303,7 @@ static void build_script(struct build *build, const struct conf_node *node,
     options->script = build_resolve_path(build->file, script);
     if (strcmp(options->name, "fake") != 0)
         diags_add(build->diags, conf_get_key(node, "script")->place, NULL,
-                  "'executor.script' is for the fake executor alone");
+                  "'executor.script' is only for the fake executor");
 }
 
 void executor_build(struct build *build, const struct conf_node *node,

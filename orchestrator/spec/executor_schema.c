@@ -41,10 +41,10 @@ static const struct schema_key line_element = {
 #define MODE_KEY(otherwise)                                                    \
     {                                                                          \
         .name = "mode", .type = SCHEMA_TEXT, .choices = modes,                 \
-        .doc = "For slurm: job submits each by itself, array many at once; "   \
-               "pilot starts allocations that run many, one after the "        \
-               "other. auto chooses by how much one takes, how long it takes " \
-               "and how long the queue is, and says why.",                     \
+        .doc = "For slurm: job submits each trial by itself, array many at "   \
+               "once; pilot starts allocations that run many trials, one "     \
+               "after the other. auto selects by the resources and time of "   \
+               "a trial and the length of the queue, and logs why.",           \
         .fallback = (otherwise), .example = "pilot",                           \
     }
 
@@ -70,7 +70,7 @@ static const struct schema_key pilot_keys[] = {
         .min = 1,
         .max = CPUS_MAX,
         .doc = "CPUs of one pilot.",
-        .fallback = "as many as the smallest node of the partition has",
+        .fallback = "all CPUs of the smallest node in the partition",
         .example = "16",
     },
     {
@@ -79,7 +79,7 @@ static const struct schema_key pilot_keys[] = {
         .min = 0,
         .max = GPUS_MAX_EACH,
         .doc = "GPUs of one pilot.",
-        .fallback = "those of a node, where one that is to be run takes any",
+        .fallback = "those of a node, if a trial in the queue uses any",
         .example = "4",
     },
     {
@@ -88,7 +88,7 @@ static const struct schema_key pilot_keys[] = {
         .min = 1,
         .max = BYTES_MAX,
         .doc = "Memory of one pilot.",
-        .fallback = "what Slurm gives for the CPUs",
+        .fallback = "the memory that Slurm assigns to the CPUs",
         .example = "64G",
     },
     {
@@ -96,9 +96,9 @@ static const struct schema_key pilot_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 60,
         .max = TIME_MAX,
-        .doc = "How long one pilot may last. It starts nothing that would "
-               "outlast it.",
-        .fallback = "the partition's time limit",
+        .doc = "The time limit of a pilot. It starts no trial that would "
+               "run longer than the pilot.",
+        .fallback = "the time limit of the partition",
         .example = "4h",
     },
     {
@@ -106,8 +106,8 @@ static const struct schema_key pilot_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1000,
-        .doc = "How many pilots at once, at most.",
-        .fallback = "as many as `parallel` needs",
+        .doc = "The largest number of pilots at the same time.",
+        .fallback = "enough for `parallel`",
         .example = "4",
     },
     {
@@ -127,10 +127,10 @@ const struct schema_key experiment_executor_keys[] = {
         .name = "name",
         .type = SCHEMA_TEXT,
         .names = executor_names,
-        .doc = "Where trials run: local is this machine; slurm is the cluster "
-               "that sbatch submits to; fake runs nothing, for tests. Keys "
-               "that are for another executor mean nothing, so that this word "
-               "alone moves a file from one to the other.",
+        .doc = "Where trials run: local is this machine; slurm is the "
+               "cluster that sbatch submits to; fake runs nothing, for "
+               "tests. Keys of other executors are ignored, so this one "
+               "word moves a file between executors.",
         .fallback = "local",
         .example = "slurm",
     },
@@ -139,7 +139,7 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_INT | SCHEMA_AUTO,
         .min = 1,
         .max = CPUS_MAX,
-        .doc = "For local: CPUs that trials may take together.",
+        .doc = "For local: CPUs that all trials together may use.",
         .fallback = "auto: all that smtune may use",
         .example = "8",
     },
@@ -148,8 +148,8 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_INT | SCHEMA_AUTO,
         .min = 0,
         .max = GPUS_MAX_EACH,
-        .doc = "GPUs that trials may take together; for slurm, GPUs of each "
-               "trial that does not say it itself.",
+        .doc = "GPUs that all trials together may use; for slurm, the "
+               "default GPUs of a trial.",
         .fallback = "auto: all of the machine; for slurm none",
         .example = "2",
     },
@@ -157,31 +157,31 @@ const struct schema_key experiment_executor_keys[] = {
         .name = "cgroup",
         .type = SCHEMA_TEXT,
         .choices = cgroup_uses,
-        .doc = "Whether local trials get control groups where smtune may make "
-               "them (`smtune doctor` says so). With auto, the kernel keeps a "
-               "trial within `memory`, and within `cpus` where these are asked "
-               "for, and ends all that a trial leaves behind. With off, or "
-               "where no group can be made, smtune adds up the memory of a "
-               "trial's processes every 100 ms, CPUs are not limited, and "
-               "what is left behind is found among all processes.",
+        .doc = "Whether local trials get control groups if smtune may "
+               "create them (`smtune doctor` shows this). With auto, the "
+               "kernel limits a trial to its `memory`, and to its `cpus` "
+               "if set, and kills all remaining processes of a trial. "
+               "With off, or without a group, smtune adds up the memory "
+               "of the processes every 100 ms and does not limit CPUs. It "
+               "then searches all processes for those that a trial left.",
         .fallback = "auto",
         .example = "off",
     },
     {
         .name = "script",
         .type = SCHEMA_TEXT,
-        .doc = "For the fake executor: a file of JSON lines that say how "
-               "attempts end.",
-        .fallback = "all end well",
+        .doc = "For the fake executor: a file of JSON lines with the ends "
+               "of attempts.",
+        .fallback = "all succeed",
         .example = "outcomes.jsonl",
     },
-    SLURM_ASK_KEYS("as the cluster has it", "auto"),
+    SLURM_ASK_KEYS("the default of the cluster", "auto"),
     {
         .name = "nodes",
         .type = SCHEMA_INT,
         .min = 1,
         .max = NODES_MAX,
-        .doc = "For slurm: nodes of each trial that does not say it itself.",
+        .doc = "For slurm: the default number of nodes of a trial.",
         .fallback = "1",
         .example = "2",
     },
@@ -190,7 +190,7 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = RANK_GROUP_MAX,
-        .doc = "For slurm: ranks of each trial that does not say it itself.",
+        .doc = "For slurm: the default number of ranks of a trial.",
         .fallback = "1 a node",
         .example = "8",
     },
@@ -199,16 +199,15 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.001,
         .max = TIME_MAX,
-        .doc = "For slurm: time for an attempt of each trial that does not "
-               "say it itself.",
-        .fallback = "the partition's time limit",
+        .doc = "For slurm: the default time of an attempt.",
+        .fallback = "the time limit of the partition",
         .example = "2h",
     },
     {
         .name = "setup",
         .type = SCHEMA_LIST | SCHEMA_TEXT,
         .element = &line_element,
-        .doc = "For slurm: lines of shell that a job begins with, such as "
+        .doc = "For slurm: lines of shell at the start of a job, such as "
                "`module load`.",
         .fallback = "none",
         .example = "[module load cuda, source ~/venv/bin/activate]",
@@ -216,21 +215,21 @@ const struct schema_key experiment_executor_keys[] = {
     {
         .name = "health",
         .type = SCHEMA_TEXT,
-        .doc = "For slurm: a shell command that must end with status 0 on a "
-               "node before the first trial starts there, and again after one "
-               "has failed there. Where it does not, the trial starts "
-               "elsewhere and the node is kept away from.",
-        .fallback = "smtune's own check of the disk, the memory and the GPUs "
-                    "alone",
+        .doc = "For slurm: a shell command that checks a node, before its "
+               "first trial and again after a failed trial. If the status "
+               "is not 0, the trial starts on another node, and the node "
+               "is excluded.",
+        .fallback = "only the built-in check of the disk, the memory and the "
+                    "GPUs",
         .example = "nvidia-smi",
     },
     {
         .name = "environment",
         .type = SCHEMA_TEXT,
         .choices = environments,
-        .doc = "For slurm: whether trials inherit the environment in which "
-               "smtune runs. With none they have what Slurm and `setup` give "
-               "them, besides their own.",
+        .doc = "For slurm: whether trials inherit the environment of "
+               "smtune. With none they get that of Slurm and `setup`, and "
+               "their own variables.",
         .fallback = "inherit",
         .example = "none",
     },
@@ -239,8 +238,8 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.1,
         .max = 3600,
-        .doc = "For slurm: how often what runs on a node gives a sign of "
-               "life, in a file.",
+        .doc = "For slurm: the interval between two updates of the pulse "
+               "file of an attempt.",
         .fallback = "10s",
         .example = "30s",
     },
@@ -249,8 +248,8 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.2,
         .max = DAY_S,
-        .doc = "For slurm: without a sign of life for so long a node counts "
-               "as dead, and what ran there starts elsewhere.",
+        .doc = "For slurm: the time without a pulse after which a node "
+               "counts as lost. Its attempts are retried on other nodes.",
         .fallback = "60s",
         .example = "5m",
     },
@@ -259,8 +258,8 @@ const struct schema_key experiment_executor_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.1,
         .max = 3600,
-        .doc = "For slurm: the least time between two looks at the queue. "
-               "While nothing changes they become rarer, up to a minute.",
+        .doc = "For slurm: the least time between two queries of the "
+               "queue. Without changes the interval grows up to a minute.",
         .fallback = "5s",
         .example = "15s",
     },
@@ -268,23 +267,23 @@ const struct schema_key experiment_executor_keys[] = {
         .name = "transport",
         .type = SCHEMA_TEXT,
         .choices = transports,
-        .doc = "For slurm: commands uses sbatch, squeue, sacct and scancel; "
-               "rest asks slurmrestd at `url`, with the token in SLURM_JWT "
-               "where that is set.",
+        .doc = "For slurm: commands uses sbatch, squeue, sacct and "
+               "scancel; rest uses slurmrestd at `url`, with the token in "
+               "SLURM_JWT if it is set.",
         .fallback = "commands",
         .example = "rest",
     },
     {
         .name = "url",
         .type = SCHEMA_TEXT,
-        .doc = "For slurm with transport rest: where slurmrestd listens.",
+        .doc = "For slurm with transport rest: the address of slurmrestd.",
         .example = "\"unix:/run/slurmrestd.sock\"",
     },
     {
         .name = "pilot",
         .type = SCHEMA_MAP,
         .keys = pilot_keys,
-        .doc = "For slurm: how large pilots are, and how many.",
+        .doc = "For slurm: the size and number of pilots.",
         .example = "{cpus: 16, time: 4h, max: 4}",
     },
     {.name = NULL},
@@ -297,14 +296,15 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 0,
         .max = CPUS_MAX,
-        .doc = "CPU slots that a trial holds, out of those of the machine "
-               "that all your runs share; with 0, `budget.parallel` alone "
-               "limits how many run. With a control group "
-               "(`executor.cgroup`) a trial gets no more CPU time than that, "
-               "so tell a program that starts a thread for each CPU of the "
-               "machine how many it has, by OMP_NUM_THREADS for example. With "
-               "slurm, the CPUs of its job, all nodes and tasks together.",
-        .fallback = "0; with slurm what the cluster gives",
+        .doc = "CPU slots that a trial uses, out of those of the machine "
+               "that all your runs share. With 0, only `budget.parallel` "
+               "limits the number of trials. A control group "
+               "(`executor.cgroup`) limits the CPU time of a trial to "
+               "this number. If a program starts one thread per CPU of "
+               "the machine, set its number of threads, for example with "
+               "OMP_NUM_THREADS. With slurm, the CPUs of the job, of all "
+               "nodes and tasks together.",
+        .fallback = "0; with slurm the default of the cluster",
         .example = "2",
     },
     {
@@ -313,8 +313,8 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 0,
         .max = GPUS_MAX_EACH,
-        .doc = "GPUs that a trial takes; CUDA_VISIBLE_DEVICES says which. With "
-               "slurm, those of all its nodes together.",
+        .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
+               "With slurm, those of all its nodes together.",
         .fallback = "0",
         .example = "1",
     },
@@ -323,8 +323,8 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = NODES_MAX,
-        .doc = "For slurm: nodes that a trial takes. The ranks are spread over "
-               "them.",
+        .doc = "For slurm: nodes that a trial uses. The ranks are "
+               "distributed over them.",
         .fallback = "1",
         .example = "2",
     },
@@ -333,11 +333,12 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = RANK_GROUP_MAX,
-        .doc = "Ranks that a trial's command is started as, all at once, with "
-               "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT in "
-               "their environment, as by smtune launch. They share what the "
-               "trial takes. Metrics are those of rank 0; what the others "
-               "write is in rank-N.log beside the log.",
+        .doc = "Ranks of a trial. Its command starts once per rank, with "
+               "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT "
+               "in the environment, like with smtune launch. The ranks "
+               "share the resources of the trial. Only rank 0 reports "
+               "metrics; the output of the others is in rank-N.log beside "
+               "the log.",
         .fallback = "1 a node",
         .example = "4",
     },
@@ -348,8 +349,9 @@ const struct schema_key experiment_resource_keys[] = {
         .min = 1,
         .max = BYTES_MAX,
         .doc = "Memory of a trial with all its processes, on each of its "
-               "nodes. One that takes more is ended, with the cause oom.",
-        .fallback = "no limit; with slurm what the cluster gives",
+               "nodes. A trial that uses more is killed, with the cause "
+               "oom.",
+        .fallback = "no limit; with slurm the default of the cluster",
         .example = "1G",
     },
     {
@@ -358,8 +360,8 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.001,
         .max = TIME_MAX,
-        .doc = "Time for one attempt of a trial. One that takes longer is "
-               "ended, with the cause timeout.",
+        .doc = "Time for one attempt of a trial. An attempt that takes "
+               "longer is killed, with the cause timeout.",
         .fallback = "no limit; with slurm `executor.time`",
         .example = "10m",
     },
@@ -368,7 +370,7 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0,
         .max = DAY_S,
-        .doc = "Time between SIGTERM and SIGKILL when a trial is ended.",
+        .doc = "Time between SIGTERM and SIGKILL when a trial is stopped.",
         .fallback = "30s",
         .example = "2m",
     },

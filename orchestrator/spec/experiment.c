@@ -47,9 +47,9 @@ void experiment_build_name(struct build *build, const struct conf_node *root,
 
     if (name != NULL && !text_is_name(name))
         diags_add(build->diags, node->place,
-                  "letters, digits and _ first; then . and - too; at most "
-                  "128",
-                  "'%s' is no name for %s %s", name,
+                  "expected letters, digits and _ first, then . and - too; "
+                  "at most 128",
+                  "'%s' is not a valid name for %s %s", name,
                   strchr("aeiou", *kind) != NULL ? "an" : "a", kind);
     build->experiment->name =
         name != NULL ? name : default_name(build->file, kind);
@@ -66,11 +66,12 @@ static void add_objective(struct build *build, const struct conf_node *node)
     if (metric == NULL || metric->type != CONF_TEXT)
         return;
     if (*metric->text == '\0')
-        diags_add(build->diags, metric->place, NULL, "a metric needs a name");
+        diags_add(build->diags, metric->place, NULL,
+                  "missing name of a metric");
     for (size_t i = 0; i < experiment->objective_count; i++)
         if (strcmp(experiment->objectives[i].metric, metric->text) == 0)
             diags_add(build->diags, metric->place, NULL,
-                      "metric '%s' is an objective already", metric->text);
+                      "duplicate objective: metric '%s'", metric->text);
     objective->metric = metric->text;
     objective->maximize =
         strcmp(conf_read_text(node, "goal", ""), "maximize") == 0;
@@ -89,7 +90,7 @@ static void build_objectives(struct build *build, const struct conf_node *node)
         return;
     experiment->objectives = mem_array(count, sizeof(*experiment->objectives));
     if (count == 0)
-        diags_add(build->diags, node->place, NULL, "there is no objective");
+        diags_add(build->diags, node->place, NULL, "missing objective");
     if (!is_list)
         add_objective(build, node);
     for (size_t i = 0; is_list && i < count; i++)
@@ -118,8 +119,8 @@ static void build_learning_rates(struct build *build,
     search->adapts_rates = conf_read_bool(node, "lr_adapt", false);
     if (search->adapts_rates && strcmp(search->method, "cmaes") != 0)
         diags_add(build->diags, conf_get_key(node, "lr_adapt")->place,
-                  "say 'method: cmaes', or leave it out",
-                  "'search.lr_adapt' is for cmaes, not for '%s'",
+                  "write 'method: cmaes', or remove it",
+                  "'search.lr_adapt' is only for cmaes, not for '%s'",
                   search->method);
 }
 
@@ -145,7 +146,7 @@ static void refuse_with_many(struct build *build,
 
     if (node != NULL && build->experiment->objective_count > 1)
         diags_add(build->diags, node->place, NULL,
-                  "'budget.%s' has no meaning with several objectives", key);
+                  "'budget.%s' is not allowed with several objectives", key);
 }
 
 /* Nobody can say beforehand what an attempt will take, without a max. */
@@ -160,12 +161,12 @@ static void build_budget_resource(struct build *build,
         return;
     if (!schedule->is_on)
         diags_add(build->diags, resource->place, NULL,
-                  "'budget.resource' needs a schedule, which says what a trial "
-                  "takes");
+                  "'budget.resource' requires a schedule, which sets the "
+                  "resource of a trial");
     else if (schedule->options.max == SCHEDULE_NO_MAX)
         diags_add(build->diags, resource->place, NULL,
-                  "'budget.resource' needs 'schedule.max', the most that a "
-                  "trial takes");
+                  "'budget.resource' requires 'schedule.max', the largest "
+                  "resource of a trial");
 }
 
 int64_t experiment_parallel(const struct experiment *experiment)

@@ -61,7 +61,7 @@ static int refuse_name(struct build *build, const struct conf_node *key)
 
     return diags_add_unknown(build->diags, key->place, key->text,
                              build->columns, space_count(space),
-                             "there is no parameter '%s'", key->text);
+                             "unknown parameter '%s'", key->text);
 }
 
 /* What is left out stays null. */
@@ -83,7 +83,7 @@ static int read_setting(struct build *build, const struct conf_node *map,
     }
     if (rc == 0 && !space_feasible(space, values))
         rc = diags_add(build->diags, map->place, NULL,
-                       "this setting breaks a constraint");
+                       "this setting violates a constraint");
     return rc;
 }
 
@@ -112,8 +112,8 @@ static void add_run(struct build *build, const struct conf_node *node)
         return;
     for (size_t i = 0; i < experiment->earlier_run_count; i++) {
         if (strcmp(experiment->earlier_runs[i], node->text) == 0) {
-            diags_add(build->diags, node->place, NULL,
-                      "run '%s' is named already", node->text);
+            diags_add(build->diags, node->place, NULL, "duplicate run '%s'",
+                      node->text);
             return;
         }
     }
@@ -135,8 +135,8 @@ void experiment_build_warm_start(struct build *build,
         strcmp(conf_read_text(node, "mode", ""), "transfer") == 0;
     if (count > WARM_MAX_RUNS) {
         diags_add(build->diags, from->place, NULL,
-                  "'warm_start.from' names %zu runs, more than %d", count,
-                  WARM_MAX_RUNS);
+                  "out of range: 'warm_start.from' has %zu runs, more than %d",
+                  count, WARM_MAX_RUNS);
         return;
     }
     experiment->earlier_runs =

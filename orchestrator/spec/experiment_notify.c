@@ -26,29 +26,29 @@ const struct schema_key experiment_receiver_keys[] = {
         .name = "url",
         .type = SCHEMA_TEXT,
         .required = true,
-        .doc = "Where the message is posted: http:// or https://. Redirects "
-               "are not followed.",
+        .doc = "The address for the POST request: http:// or https://. "
+               "Redirects are not followed.",
         .example = "https://hooks.example.org/T024/B0",
     },
     {
         .name = "events",
         .type = SCHEMA_LIST,
         .element = &event_element,
-        .doc = "What is told. started: an engine has taken the run; finished: "
-               "its budget is used or its target reached; failed: it could not "
-               "go on, or no trial succeeded; stopped: by its user; best: a "
-               "new best trial; "
-               "trial_failed: a trial failed for good; test: by smtune notify "
-               "--test, and always told.",
+        .doc = "The events to send. started: an engine has started the "
+               "run; finished: its budget is used up or its target "
+               "reached; failed: it could not continue, or no trial "
+               "succeeded; stopped: by its user; best: a new best trial; "
+               "trial_failed: a trial failed with all its retries; test: "
+               "from smtune notify --test, always sent.",
         .fallback = "[finished, failed]",
         .example = "[finished, failed, best]",
     },
     {
         .name = "secret_env",
         .type = SCHEMA_TEXT,
-        .doc = "The environment variable that holds a secret. The header "
-               "X-Smtune-Signature is then sha256= and the HMAC-SHA-256 of the "
-               "body under it.",
+        .doc = "The environment variable with a secret. The header "
+               "X-Smtune-Signature is then sha256= and the HMAC-SHA-256 "
+               "of the body with this key.",
         .fallback = "messages are not signed",
         .example = "HOOK_SECRET",
     },
@@ -57,7 +57,7 @@ const struct schema_key experiment_receiver_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 300,
-        .doc = "How long one try may take.",
+        .doc = "The time limit of one request.",
         .fallback = "10s",
         .example = "30s",
     },
@@ -115,7 +115,7 @@ static void add_receiver(struct build *build, const struct conf_node *node)
         return;
     if (!is_url(url->text))
         diags_add(build->diags, url->place, NULL,
-                  "'%s' is no http:// or https:// address", url->text);
+                  "'%s' is not an http:// or https:// address", url->text);
     receiver->url = url->text;
     receiver->events =
         read_events(conf_get(node, "events")) | 1u << NOTIFY_TEST;

@@ -16,14 +16,15 @@ static bool is_free(struct build *build, const struct conf_node *metric)
     const struct experiment *experiment = build->experiment;
 
     if (*metric->text == '\0') {
-        diags_add(build->diags, metric->place, NULL, "a metric needs a name");
+        diags_add(build->diags, metric->place, NULL,
+                  "missing name of a metric");
         return false;
     }
     for (size_t i = 0; i < experiment->outcome_count; i++) {
         if (strcmp(experiment->outcomes[i].metric, metric->text) == 0) {
             diags_add(build->diags, metric->place,
                       "one entry may have both min and max",
-                      "metric '%s' has bounds already", metric->text);
+                      "duplicate constraint on metric '%s'", metric->text);
             return false;
         }
     }
@@ -31,9 +32,9 @@ static bool is_free(struct build *build, const struct conf_node *metric)
     if (experiment->objective_count == 1 &&
         strcmp(experiment->objectives[0].metric, metric->text) == 0) {
         diags_add(build->diags, metric->place,
-                  "'budget.target' ends the run at a value",
-                  "metric '%s' is the objective: bounds on it would not change "
-                  "which trial is best",
+                  "'budget.target' stops the run at a value",
+                  "metric '%s' is the objective: a constraint on it would "
+                  "not change the best trial",
                   metric->text);
         return false;
     }
@@ -56,8 +57,8 @@ static void add_outcome(struct build *build, const struct conf_node *node)
         return;
     if (outcome.min > outcome.max)
         diags_add(build->diags, conf_get(node, "max")->place, NULL,
-                  "metric '%s': min %g is above max %g", metric->text,
-                  outcome.min, outcome.max);
+                  "out of range: metric '%s': min %g is above max %g",
+                  metric->text, outcome.min, outcome.max);
     outcome.metric = metric->text;
     experiment->outcomes[experiment->outcome_count++] = outcome;
 }
@@ -97,9 +98,9 @@ static void check_found(struct build *build, const struct metric_names *names,
         if (strcmp(names->items[i], metric->text) == 0)
             return;
     }
-    diags_add_unknown(build->diags, metric->place, metric->text, names->items,
-                      names->count, "metric '%s' is not among 'trial.metrics'",
-                      metric->text);
+    diags_add_unknown(
+        build->diags, metric->place, metric->text, names->items, names->count,
+        "unknown metric '%s': it is not in 'trial.metrics'", metric->text);
 }
 
 static void check_all_found(struct build *build,

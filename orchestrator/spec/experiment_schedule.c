@@ -99,7 +99,7 @@ static const char *expand_search(struct build *build,
     search->random_fraction = shorthand->random_fraction;
     if (given != NULL && strcmp(given, "hyperband") != 0)
         diags_add(build->diags, place,
-                  "leave the schedule's method out, or choose another search",
+                  "remove the method of the schedule, or use another search",
                   "search '%s' has the schedule hyperband, not '%s'",
                   shorthand->name, given);
     return "hyperband";
@@ -134,7 +134,7 @@ static const char *find_method(struct build *build,
         conf_get(node, "method") != NULL)
         return given;
     diags_add(build->diags, node->place, NULL,
-              "'method' is missing in 'schedule'");
+              "missing key 'method' in 'schedule'");
     return "";
 }
 
@@ -172,12 +172,12 @@ static void check_keys(struct build *build, const struct method_rule *rule,
 
         if (!has_key(rule, key))
             diags_add(build->diags, node->keys[i]->place, help,
-                      "'%s' has no meaning in schedule '%s'", key,
+                      "key '%s' is not allowed in schedule '%s'", key,
                       rule->method);
     }
     if (rule->needs != NULL && conf_get(node, rule->needs) == NULL)
         diags_add(build->diags, node->place, NULL,
-                  "'%s' is missing in schedule '%s'", rule->needs,
+                  "missing key '%s' in schedule '%s'", rule->needs,
                   rule->method);
     free(help);
 }
@@ -209,13 +209,13 @@ static const char *name_resource(struct build *build,
         return DEFAULT_RESOURCE;
     if (experiment_is_own_column(given->text))
         diags_add(build->diags, given->place, NULL,
-                  "a resource cannot be called '%s': in a command that is "
-                  "smtune's own",
+                  "'%s' is not a valid name for a resource: in a command it "
+                  "is reserved",
                   given->text);
     else if (!text_is_name(given->text))
         diags_add(build->diags, given->place,
-                  "letters, digits and _ first; then . and - too",
-                  "'%s' is no name for a resource", given->text);
+                  "expected letters, digits and _ first, then . and - too",
+                  "'%s' is not a valid name for a resource", given->text);
     return given->text;
 }
 
@@ -226,8 +226,8 @@ static uint64_t read_constant(struct build *build, const char *name,
         constant->integer <= MAX_MAX)
         return (uint64_t)constant->integer;
     diags_add(build->diags, constant->place, NULL,
-              "constant '%s' is the most that the schedule gives to a trial: "
-              "it must be a whole number from %d to %d, not '%s'",
+              "constant '%s' is the largest resource of a trial: "
+              "expected a whole number from %d to %d, got '%s'",
               name, MAX_MIN, MAX_MAX,
               constant->text != NULL ? constant->text : "");
     return MAX_MAX;
@@ -244,10 +244,10 @@ static bool refuse_searched(struct build *build, const struct conf_node *root)
     if (param == NULL)
         return false;
     diags_add(build->diags, param->place,
-              "leave the parameter out and give 'schedule.max', or call the "
-              "schedule's resource something else",
-              "parameter '%s' is what the schedule gives to trials, and cannot "
-              "be searched",
+              "remove the parameter and set 'schedule.max', or rename "
+              "the resource of the schedule",
+              "parameter '%s' is the resource of the schedule, and "
+              "cannot be searched",
               name);
     return true;
 }
@@ -268,18 +268,19 @@ static void read_max(struct build *build, const struct method_rule *rule,
     else if (!refuse_searched(build, root) && given == 0 &&
              !rule->lives_without_max)
         diags_add(build->diags, schedule_place(root), NULL,
-                  "schedule '%s' needs 'schedule.max', the most %s that a "
-                  "trial gets",
+                  "schedule '%s' requires 'schedule.max', the largest number "
+                  "of %s of a trial",
                   rule->method, name);
     if (given > 0 && given != options->max)
         diags_add(build->diags, conf_get(node, "max")->place,
-                  "leave one of them out",
+                  "remove one of them",
                   "'schedule.max' and the constant '%s' differ", name);
     options->min = (uint64_t)conf_read_int(node, "min", 1);
     if (least != NULL && options->min >= options->max)
-        diags_add(build->diags, least->place, NULL,
-                  "'schedule.min' must be below the max, %" PRIu64,
-                  options->max);
+        diags_add(
+            build->diags, least->place, NULL,
+            "out of range: 'schedule.min' must be below the max, %" PRIu64,
+            options->max);
 }
 
 /* Without a schedule, trials get the max that it would have given them. */
@@ -315,7 +316,7 @@ static void read_metric(struct build *build, const struct conf_node *node)
         }
     }
     diags_add_unknown(build->diags, conf_get(node, "metric")->place, metric,
-                      names, count, "metric '%s' is no objective", metric);
+                      names, count, "metric '%s' is not an objective", metric);
 }
 
 /* Schedulers are told values of which lower is better. */
@@ -332,11 +333,12 @@ static void read_bounds(struct build *build, const struct method_rule *rule,
 
     if (strcmp(rule->method, "threshold") == 0 && isnan(lower) && isnan(upper))
         diags_add(build->diags, schedule_place(root), NULL,
-                  "schedule 'threshold' needs 'lower' or 'upper'");
+                  "schedule 'threshold' requires 'lower' or 'upper'");
     if (lower >= upper)
         diags_add(build->diags, conf_get(node, "upper")->place, NULL,
-                  "'schedule.upper' %g is not above 'schedule.lower' %g", upper,
-                  lower);
+                  "out of range: 'schedule.upper' %g is not above "
+                  "'schedule.lower' %g",
+                  upper, lower);
     schedule->options.maximize = maximize;
     schedule->options.lower = maximize ? -upper : lower;
     schedule->options.upper = maximize ? -lower : upper;
@@ -434,8 +436,9 @@ void experiment_finish_schedule(struct build *build,
     if (strcmp(options->method, "pbt") == 0 &&
         !experiment->task.has_checkpoints)
         diags_add(build->diags, schedule_place(root),
-                  "say 'checkpoints: true' in 'trial' where it keeps them in "
+                  "write 'checkpoints: true' in 'trial' if it saves them in "
                   "SMTUNE_CHECKPOINT_DIR",
-                  "schedule 'pbt' needs trials that go on from checkpoints");
+                  "schedule 'pbt' requires trials that resume from "
+                  "checkpoints");
     check_schedule(build, root);
 }

@@ -20,7 +20,7 @@ static const struct schema_key objective_keys[] = {
         .known_as = "name",
         .type = SCHEMA_TEXT,
         .required = true,
-        .doc = "The metric that says how good a trial is.",
+        .doc = "The metric to optimize.",
         .example = "val_error",
     },
     {
@@ -28,7 +28,7 @@ static const struct schema_key objective_keys[] = {
         .known_as = "direction mode",
         .type = SCHEMA_TEXT,
         .choices = goals,
-        .doc = "Whether small or large values are good.",
+        .doc = "Whether small or large values are better.",
         .fallback = "minimize",
         .example = "maximize",
     },
@@ -36,8 +36,8 @@ static const struct schema_key objective_keys[] = {
         .name = "value",
         .type = SCHEMA_TEXT,
         .choices = objective_values,
-        .doc = "Which of the values that a trial reports counts: the last one, "
-               "or the best one.",
+        .doc = "The value of a trial: the last one that it reports, or "
+               "the best one.",
         .fallback = "last",
         .example = "best",
     },
@@ -56,21 +56,21 @@ static const struct schema_key outcome_keys[] = {
         .name = "metric",
         .type = SCHEMA_TEXT,
         .required = true,
-        .doc = "A metric that a trial says; its last value counts.",
+        .doc = "A metric that a trial reports; its last value counts.",
         .example = "latency_ms",
     },
     {
         .name = "min",
         .type = SCHEMA_NUMBER,
-        .doc = "The smallest value with which a trial is feasible.",
+        .doc = "The smallest value of a feasible trial.",
         .fallback = "none",
         .example = "0.9",
     },
     {
         .name = "max",
         .type = SCHEMA_NUMBER,
-        .doc = "The largest value with which a trial is feasible.",
-        .fallback = "none; 0 where there is no min either",
+        .doc = "The largest value of a feasible trial.",
+        .fallback = "none; 0 without a min",
         .example = "20",
     },
     {.name = NULL},
@@ -94,9 +94,9 @@ static const struct schema_key param_keys[] = {
         .known_as = "distribution",
         .type = SCHEMA_TEXT,
         .choices = param_types,
-        .doc = "float and int have min and max; categorical values have no "
-               "order, ordinal ones stand in theirs; bool is false or true. A "
-               "constant has none.",
+        .doc = "float and int have min and max; categorical values have "
+               "no order, ordinal values are in order; bool is false or "
+               "true. A constant has no type.",
         .example = "float",
     },
     {
@@ -118,10 +118,10 @@ static const struct schema_key param_keys[] = {
         .known_as = "log scaling",
         .type = SCHEMA_TEXT,
         .choices = param_scale_names,
-        .doc = "On what scale a float or int is searched evenly: log where "
-               "its order of magnitude matters (min > 0), reverse_log close "
-               "below 1 (such as a momentum; max < 1), logit near both 0 and "
-               "1.",
+        .doc = "The scale on which a float or int is searched evenly: log "
+               "for orders of magnitude (min > 0), reverse_log close "
+               "below 1 (such as a momentum; max < 1), logit near both 0 "
+               "and 1.",
         .fallback = "linear",
         .example = "log",
     },
@@ -153,9 +153,9 @@ static const struct schema_key param_keys[] = {
         .name = "when",
         .known_as = "if condition",
         .type = SCHEMA_TEXT,
-        .doc = "An expression over the other parameters. Where it is not "
-               "true, this one is inactive: it has no value, and the option "
-               "that would pass it is left out of the command.",
+        .doc = "An expression over the other parameters. If it is not "
+               "true, this parameter is inactive: it has no value, and "
+               "its option is omitted from the command.",
         .fallback = "always active",
         .example = "\"optimizer = 'sgd'\"",
     },
@@ -187,7 +187,7 @@ static const struct schema_key replicate_keys[] = {
         .required = true,
         .min = 2,
         .max = 1000,
-        .doc = "How often every setting is tried.",
+        .doc = "The number of trials of every setting.",
         .example = "3",
     },
     {.name = NULL},
@@ -200,16 +200,17 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_TEXT,
         .names = strategy_method_names,
         .choices = experiment_search_shorthands,
-        .doc = "auto: grid where the budget covers every setting, else what "
-               "is best for the space and the results so far. random: "
-               "independent points. grid: every combination, each once. "
+        .doc = "auto: grid if the budget covers every setting, else the "
+               "best method for the space and the results so far. random: "
+               "independent settings. grid: every combination, each once. "
                "sobol: a scrambled Sobol sequence, more even than chance. "
-               "bayesian: the point that promises most by a Gaussian process. "
-               "tpe: the point where good trials are densest. cmaes: a normal "
-               "distribution that moves towards what was good. nsga2: "
-               "children of good trials, for several objectives. hyperband: "
-               "random, with the schedule hyperband. bohb: tpe with a third "
-               "of its settings drawn at random, with the same schedule.",
+               "bayesian: the most promising setting of a Gaussian "
+               "process. tpe: the setting where good trials are densest. "
+               "cmaes: a normal distribution that moves towards good "
+               "trials. nsga2: children of good trials, for several "
+               "objectives. hyperband: random, with the schedule "
+               "hyperband. bohb: tpe with a third of its settings drawn "
+               "at random, with the same schedule.",
         .fallback = "auto",
         .example = "sobol",
     },
@@ -219,8 +220,8 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_INT,
         .min = 0,
         .max = 0x1p53,
-        .doc = "What is drawn at random follows from it: the same file, seed "
-               "and results so far give the same next setting.",
+        .doc = "The seed of all random numbers: the same file, seed and "
+               "results so far give the same next setting.",
         .fallback = "0",
         .example = "1",
     },
@@ -229,17 +230,17 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1e6,
-        .doc = "How many values of a continuous parameter a grid has.",
+        .doc = "The number of values of a continuous parameter in a grid.",
         .fallback = "5",
         .example = "9",
     },
     {
         .name = "lr_adapt",
         .type = SCHEMA_BOOL,
-        .doc = "Whether cmaes adapts its learning rates: where results are so "
-               "noisy that good and bad settings are hard to tell apart, it "
-               "then goes smaller steps in place of starting anew. It takes a "
-               "thousand trials or more; without such noise it is slower.",
+        .doc = "Whether cmaes adapts its learning rates: if results are "
+               "very noisy, it takes smaller steps and does not restart. "
+               "It needs a thousand trials or more; without such noise it "
+               "is slower.",
         .fallback = "false",
         .example = "true",
     },
@@ -248,11 +249,11 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_TEXT | SCHEMA_MAP,
         .choices = duplicates,
         .keys = replicate_keys,
-        .doc = "What is done about a setting that was tried before: skip "
-               "tries no setting twice as long as there are others; reuse "
-               "lets the method suggest it, and takes over its result; "
-               "{replicate: k} tries every setting k times in a row, and "
-               "judges it by the mean.",
+        .doc = "The treatment of a setting that was evaluated before: "
+               "skip evaluates no setting twice if others are left; reuse "
+               "lets the method suggest it, and uses its result; "
+               "{replicate: k} evaluates every setting k times in a row, "
+               "and compares the means.",
         .fallback = "skip",
         .example = "{replicate: 3}",
     },
@@ -272,10 +273,11 @@ static const struct schema_key warm_start_keys[] = {
         .name = "mode",
         .type = SCHEMA_TEXT,
         .choices = warm_start_modes,
-        .doc = "same: the earlier trials count as seen, where this file's "
-               "ranges allow them; the parameters must be the same. transfer: "
-               "ranges, parameters or data have changed, and the earlier "
-               "results guide the search without binding it.",
+        .doc = "same: the earlier trials count as evaluated, if they are "
+               "in the ranges of this file; the parameters must be the "
+               "same. transfer: ranges, parameters or data have changed, "
+               "and the earlier results guide the search without "
+               "constraining it.",
         .fallback = "same",
         .example = "transfer",
     },
@@ -297,9 +299,9 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = BUDGET_COUNT_MAX,
-        .doc = "How many trials at most.",
-        .fallback = "50; without limit where `time` or `resource` is given or "
-                    "the search is a grid",
+        .doc = "The largest number of trials.",
+        .fallback = "50; no limit if `time` or `resource` is set or the search "
+                    "is a grid",
         .example = "60",
     },
     {
@@ -308,8 +310,8 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 10000,
-        .doc = "How many trials at once.",
-        .fallback = "as many as the CPUs suffice for",
+        .doc = "The number of trials at the same time.",
+        .fallback = "as many as the CPUs allow",
         .example = "4",
     },
     {
@@ -318,7 +320,8 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 3650 * DAY_S,
-        .doc = "After this time the run ends, and what still runs is stopped.",
+        .doc = "After this time the run ends, and running trials are "
+               "stopped.",
         .fallback = "no limit",
         .example = "2h",
     },
@@ -334,8 +337,8 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = BUDGET_COUNT_MAX,
-        .doc = "The run ends after so many trials in a row without a better "
-               "one.",
+        .doc = "The run ends after this number of trials in a row without "
+               "a better one.",
         .fallback = "no limit",
         .example = "30",
     },
@@ -344,17 +347,16 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 0,
         .max = 1,
-        .doc = "How much better a trial must be to count as better for "
-               "`no_improvement` and `convergence`, as a share of the best "
-               "value.",
+        .doc = "The least improvement that counts for `no_improvement` "
+               "and `convergence`, as a share of the best value.",
         .fallback = "0.01",
         .example = "0.001",
     },
     {
         .name = "convergence",
         .type = SCHEMA_BOOL,
-        .doc = "The run ends when a model of its results holds it for very "
-               "unlikely that a trial could still be better.",
+        .doc = "The run ends when a model of its results considers an "
+               "improvement very unlikely.",
         .fallback = "false",
         .example = "true",
     },
@@ -363,8 +365,8 @@ static const struct schema_key budget_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = BUDGET_COUNT_MAX,
-        .doc = "How much of the schedule's resource all trials get together, "
-               "in all their attempts.",
+        .doc = "The resource of the schedule that all trials may use "
+               "together, in all their attempts.",
         .fallback = "no limit",
         .example = "2000",
     },
@@ -375,11 +377,11 @@ static const struct schema_key budget_keys[] = {
         .choices = no_limit,
         .min = 1,
         .max = BUDGET_COUNT_MAX,
-        .doc = "The run ends, and has failed, when so many trials have failed, "
-               "each after all its retries. With none it goes on whatever "
-               "fails.",
-        .fallback = "it ends when the first 10 trials have all failed, and no "
-                    "other has succeeded",
+        .doc = "The run ends and fails after this number of failed "
+               "trials, each with all its retries. With none it continues "
+               "after any failure.",
+        .fallback = "it ends if the first 10 trials all fail, and no other has "
+                    "succeeded",
         .example = "3",
     },
     {.name = NULL},
@@ -399,7 +401,7 @@ const struct schema_key experiment_schema[] = {
         .name = "name",
         .type = SCHEMA_TEXT,
         .doc = "The name of runs of this experiment.",
-        .fallback = "the file's name without .yaml",
+        .fallback = "the name of the file without .yaml",
         .example = "fashion-mlp",
     },
     {
@@ -410,8 +412,8 @@ const struct schema_key experiment_schema[] = {
         .keys = objective_keys,
         .element = &objective_element,
         .shorthand = "metric",
-        .doc = "What a good trial is. A list of them seeks the best "
-               "compromises between several.",
+        .doc = "The metric to optimize. A list of objectives searches for "
+               "the best compromises.",
         .example = "{metric: val_error, goal: minimize}",
     },
     {
@@ -427,9 +429,9 @@ const struct schema_key experiment_schema[] = {
         .name = "constraints",
         .type = SCHEMA_LIST | SCHEMA_TEXT,
         .element = &text_element,
-        .doc = "Expressions over the parameters, each of which every trial "
-               "satisfies. One whose result is null, because a parameter in "
-               "it is inactive, is no objection.",
+        .doc = "Expressions over the parameters that every trial "
+               "satisfies. An expression that is null, because a "
+               "parameter in it is inactive, counts as satisfied.",
         .fallback = "none",
         .example = "[\"width * batch <= 32768\"]",
     },
@@ -439,8 +441,8 @@ const struct schema_key experiment_schema[] = {
         .keys = outcome_keys,
         .element = &outcome_element,
         .shorthand = "metric",
-        .doc = "Bounds on what trials come to. One that ends outside of them "
-               "is infeasible: it is never the best. A bare metric must not "
+        .doc = "Constraints on metrics. A trial that violates one is "
+               "infeasible: it is never the best. A bare metric must not "
                "be above 0.",
         .fallback = "none",
         .example = "[{metric: latency_ms, max: 20}]",
@@ -451,7 +453,7 @@ const struct schema_key experiment_schema[] = {
         .type = SCHEMA_MAP,
         .keys = search_keys,
         .shorthand = "method",
-        .doc = "How settings are chosen.",
+        .doc = "The search method.",
         .fallback = "auto",
         .example = "{method: sobol, seed: 1}",
     },
@@ -461,7 +463,7 @@ const struct schema_key experiment_schema[] = {
         .keys = warm_start_keys,
         .shorthand = "from",
         .doc = "Earlier runs in the same store whose results the search "
-               "begins with.",
+               "starts with.",
         .fallback = "none",
         .example = "{from: [earlier-run], mode: same}",
     },
@@ -469,8 +471,8 @@ const struct schema_key experiment_schema[] = {
         .name = "enqueue",
         .type = SCHEMA_LIST,
         .element = &setting_element,
-        .doc = "Settings to be tried first, in this order. What one leaves "
-               "out is drawn at random.",
+        .doc = "Settings to evaluate first, in this order. Missing "
+               "parameters are drawn at random.",
         .fallback = "none",
         .example = "[{lr: 0.01, optimizer: sgd}]",
     },
@@ -480,7 +482,7 @@ const struct schema_key experiment_schema[] = {
         .type = SCHEMA_MAP,
         .keys = experiment_schedule_keys,
         .shorthand = "method",
-        .doc = "How much of a resource, such as epochs, each trial gets.",
+        .doc = "The amount of a resource, such as epochs, of each trial.",
         .fallback = "none",
         .example = "{method: asha, max: 27}",
     },
@@ -488,8 +490,8 @@ const struct schema_key experiment_schema[] = {
         .name = "early_stopping",
         .type = SCHEMA_TEXT,
         .choices = early_stops,
-        .doc = "auto is short for `schedule: median`: trials that do worse "
-               "than the others did are stopped.",
+        .doc = "auto is short for `schedule: median`: trials that are "
+               "worse than the others were are stopped.",
         .fallback = "off",
         .example = "auto",
     },
@@ -497,7 +499,8 @@ const struct schema_key experiment_schema[] = {
         .name = "budget",
         .type = SCHEMA_MAP,
         .keys = budget_keys,
-        .doc = "When the run ends. The first limit that is reached ends it.",
+        .doc = "The limits of the run. It ends at the first limit that it "
+               "reaches.",
         .fallback = "50 trials",
         .example = "{trials: 60, parallel: 4, time: 2h}",
     },
@@ -506,8 +509,8 @@ const struct schema_key experiment_schema[] = {
         .type = SCHEMA_MAP,
         .required = true,
         .keys = experiment_trial_keys,
-        .doc = "What a trial does: exactly one of `command` and `shell`, and "
-               "what belongs to it.",
+        .doc = "The command of a trial: exactly one of `command` and "
+               "`shell`, and their options.",
         .example = "{command: \"./train --lr ${{ lr }}\"}",
     },
     {
@@ -525,8 +528,8 @@ const struct schema_key experiment_schema[] = {
         .keys = experiment_receiver_keys,
         .element = &experiment_receiver,
         .shorthand = "url",
-        .doc = "Addresses to which a JSON object is posted when something "
-               "happens. It is sent again until it is taken.",
+        .doc = "Addresses that get a POST request with a JSON object for "
+               "each event. It is repeated until the receiver accepts it.",
         .fallback = "nobody",
         .example = "[{url: \"https://hooks.example.org/T0/B0\", events: "
                    "[finished, failed]}]",

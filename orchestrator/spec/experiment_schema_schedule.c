@@ -23,31 +23,32 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_TEXT,
         .names = scheduler_method_names,
         .choices = no_method,
-        .doc = "asha: one in `eta` of the trials that reach a rung goes on to "
-               "the next, `eta` times as far. hyperband: the same in waves, "
-               "with several smallest rungs. median: stops a trial that is "
-               "worse than the median of those before it. patient: stops one "
-               "that no longer improves. threshold: stops one outside of "
-               "bounds. pbt: bad trials go on from the checkpoints of good "
-               "ones, with changed settings.",
-        .fallback = "none; hyperband where the search is hyperband or bohb",
+        .doc = "asha: one in `eta` of the trials at a rung is promoted to "
+               "the next, with `eta` times the resource. hyperband: the "
+               "same in brackets with different first rungs. median: "
+               "stops a trial that is worse than the median of those "
+               "before it. patient: stops one that no longer improves. "
+               "threshold: stops one outside the limits. pbt: bad trials "
+               "continue from the checkpoints of good ones, with changed "
+               "settings.",
+        .fallback = "none; hyperband if the search is hyperband or bohb",
         .example = "asha",
     },
     {
         .name = "resource",
         .type = SCHEMA_TEXT,
-        .doc = "What a trial gets more or less of, in whole units. In "
-               "templates its name stands for up to how much the trial may "
-               "use now, as SMTUNE_RESOURCE does in its environment. What it "
-               "has used is the step of its metrics.",
-        .fallback = "the constant parameter that is called epochs, num_epochs, "
+        .doc = "The resource of the schedule, in whole units. In "
+               "templates its name is the amount that the trial may use "
+               "now, like SMTUNE_RESOURCE in its environment. The step of "
+               "its metrics is the amount used.",
+        .fallback = "the constant parameter with the name epochs, num_epochs, "
                     "n_epochs, numepochs or n-epochs, else epochs",
         .example = "epochs",
     },
     {
         .name = "metric",
         .type = SCHEMA_TEXT,
-        .doc = "The objective whose value decides.",
+        .doc = "The objective that the schedule compares.",
         .fallback = "the first objective",
         .example = "val_error",
     },
@@ -57,8 +58,8 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = RESOURCE_MAX,
-        .doc = "The least that a trial gets. pbt: how much it gets from one "
-               "comparison to the next.",
+        .doc = "The smallest resource of a trial. pbt: the resource "
+               "between two comparisons.",
         .fallback = "1",
         .example = "1",
     },
@@ -68,9 +69,9 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 2,
         .max = RESOURCE_MAX,
-        .doc = "The most that a trial gets.",
-        .fallback = "the constant parameter that `resource` names; median, "
-                    "patient and threshold can do without",
+        .doc = "The largest resource of a trial.",
+        .fallback = "the constant parameter that `resource` names; optional "
+                    "for median, patient and threshold",
         .example = "27",
     },
     {
@@ -79,8 +80,8 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 2,
         .max = 100,
-        .doc = "asha, hyperband: one trial in so many goes on to the next "
-               "rung.",
+        .doc = "asha, hyperband: one in `eta` trials is promoted to the "
+               "next rung.",
         .fallback = "3",
         .example = "4",
     },
@@ -89,29 +90,29 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 100,
-        .doc = "asha, hyperband: in how many brackets trials are, of which "
-               "each begins at a higher rung than the one before.",
-        .fallback = "asha: 1; hyperband: as many as there can be",
+        .doc = "asha, hyperband: the number of brackets. The first rung "
+               "of each is one above that of the bracket before.",
+        .fallback = "asha: 1; hyperband: all possible ones",
         .example = "2",
     },
     {
         .name = "type",
         .type = SCHEMA_TEXT,
         .choices = types,
-        .doc = "asha: promotion pauses each trial at a rung, and lets the best "
-               "go on from their checkpoints. stopping starts each with all "
-               "it can get and stops those that are not among the best.",
-        .fallback = "auto: promotion where trials keep checkpoints, else "
-                    "stopping",
+        .doc = "asha: promotion pauses each trial at a rung, and promotes "
+               "the best from their checkpoints. stopping starts each "
+               "with the full resource and stops those that are not among "
+               "the best.",
+        .fallback = "auto: promotion if trials keep checkpoints, else stopping",
         .example = "stopping",
     },
     {
         .name = "rule",
         .type = SCHEMA_TEXT,
         .choices = rules,
-        .doc = "median: sagemaker compares a trial's value with the median of "
-               "the running averages that completed trials had by then, vizier "
-               "its best value.",
+        .doc = "median: sagemaker compares the value of a trial with the "
+               "median of the running averages that completed trials had "
+               "at that step, vizier its best value.",
         .fallback = "sagemaker",
         .example = "vizier",
     },
@@ -120,8 +121,8 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1e6,
-        .doc = "median: no trial is stopped before so many that have completed "
-               "had come as far.",
+        .doc = "median: the number of completed trials with a value at "
+               "that step before a trial can be stopped.",
         .fallback = "sagemaker: 1; vizier: 5",
         .example = "10",
     },
@@ -130,8 +131,8 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = RESOURCE_MAX,
-        .doc = "patient: a trial is stopped when it has used so much without "
-               "improving. Required there.",
+        .doc = "patient: the resource without improvement after which a "
+               "trial is stopped. Required for patient.",
         .example = "5",
     },
     {
@@ -139,22 +140,22 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 0,
         .max = 1e300,
-        .doc = "patient: what is less is no improvement.",
+        .doc = "patient: the smallest improvement that counts.",
         .fallback = "0",
         .example = "0.001",
     },
     {
         .name = "lower",
         .type = SCHEMA_NUMBER,
-        .doc = "threshold: a trial whose value is below is stopped.",
-        .fallback = "no bound",
+        .doc = "threshold: a trial with a value below it is stopped.",
+        .fallback = "no limit",
         .example = "0.5",
     },
     {
         .name = "upper",
         .type = SCHEMA_NUMBER,
-        .doc = "threshold: a trial whose value is above is stopped.",
-        .fallback = "no bound",
+        .doc = "threshold: a trial with a value above it is stopped.",
+        .fallback = "no limit",
         .example = "10",
     },
     {
@@ -162,7 +163,7 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_INT,
         .min = 2,
         .max = 10000,
-        .doc = "pbt: how many trials live at once.",
+        .doc = "pbt: the number of trials in the population.",
         .fallback = "4",
         .example = "16",
     },
@@ -171,8 +172,7 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 0.001,
         .max = 0.5,
-        .doc = "pbt: the share of trials that give way, to as many of the "
-               "best.",
+        .doc = "pbt: the share of trials that copies of the best replace.",
         .fallback = "0.25",
         .example = "0.2",
     },
@@ -181,9 +181,9 @@ const struct schema_key experiment_schedule_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 0,
         .max = 1,
-        .doc = "pbt: the chance that a parameter of a trial that goes on from "
-               "another one's checkpoint gets a fresh value; else it is moved "
-               "a step.",
+        .doc = "pbt: the probability that a parameter of a trial that "
+               "continues from the checkpoint of another gets a new "
+               "value; else it is moved a step.",
         .fallback = "0.25",
         .example = "0.1",
     },

@@ -37,8 +37,8 @@ static const struct schema_key scale_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 1,
         .max = 1000,
-        .doc = "For `resources.cpus`, rounded up, and never more than there "
-               "are.",
+        .doc = "For `resources.cpus`, rounded up, and never more than the "
+               "machine has.",
         .example = "2",
     },
     {
@@ -46,8 +46,8 @@ static const struct schema_key scale_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 1,
         .max = 1000,
-        .doc = "For `resources.gpus`, rounded up, and never more than there "
-               "are.",
+        .doc = "For `resources.gpus`, rounded up, and never more than the "
+               "machine has.",
         .example = "2",
     },
     {
@@ -75,8 +75,8 @@ static const struct schema_key cap_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 4096,
-        .doc = "No attempt gets more CPU slots.",
-        .fallback = "all there are",
+        .doc = "The largest number of CPU slots of an attempt.",
+        .fallback = "all of the machine",
         .example = "8",
     },
     {
@@ -84,8 +84,8 @@ static const struct schema_key cap_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1024,
-        .doc = "No attempt gets more GPUs.",
-        .fallback = "all there are",
+        .doc = "The largest number of GPUs of an attempt.",
+        .fallback = "all of the machine",
         .example = "4",
     },
     {
@@ -93,7 +93,7 @@ static const struct schema_key cap_keys[] = {
         .type = SCHEMA_BYTES,
         .min = 1,
         .max = BYTES_MAX,
-        .doc = "No attempt gets more memory.",
+        .doc = "The largest memory of an attempt.",
         .fallback = "no limit",
         .example = "256G",
     },
@@ -102,7 +102,7 @@ static const struct schema_key cap_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.001,
         .max = 3650 * DAY_S,
-        .doc = "No attempt gets more time.",
+        .doc = "The longest time of an attempt.",
         .fallback = "no limit",
         .example = "24h",
     },
@@ -116,14 +116,14 @@ static const struct schema_key retry_keys[] = {
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .required = true,
         .element = &text_element,
-        .doc = "What the rule is for, one or many: causes (exit, signal, "
-               "timeout, oom, node_fail, preempted, launch_error, lost, "
-               "no_metric, no_output), exit statuses (exit:75, exit:1-10), "
-               "signals that "
-               "nobody here sent (signal:SEGV, signal:11; a shell makes exit "
-               "status 128 + N of its command's signal N), and PCRE2 regexes "
-               "for what a trial that failed said in the last 256 KiB of its "
-               "log (log:NCCL.*timeout).",
+        .doc = "The failures that the rule matches, one or many: causes "
+               "(exit, signal, timeout, oom, node_fail, preempted, "
+               "launch_error, lost, no_metric, no_output), exit statuses "
+               "(exit:75, exit:1-10), signals that smtune did not send "
+               "(signal:SEGV, signal:11; a shell makes exit status 128 + "
+               "N of its command's signal N), and PCRE2 regexes for the "
+               "last 256 KiB of the log of a failed trial "
+               "(log:NCCL.*timeout).",
         .example = "[oom, \"exit:75\", \"log:NCCL.*timeout\"]",
     },
     {
@@ -132,7 +132,7 @@ static const struct schema_key retry_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1000,
-        .doc = "How many retries the rule gives to one trial.",
+        .doc = "The number of retries of a trial by this rule.",
         .fallback = "1",
         .example = "3",
     },
@@ -150,7 +150,7 @@ static const struct schema_key retry_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 1,
         .max = 1000,
-        .doc = "Each further wait is so many times the one before.",
+        .doc = "The factor between two waits.",
         .fallback = "1",
         .example = "2",
     },
@@ -159,7 +159,7 @@ static const struct schema_key retry_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 0.001,
         .max = 30 * DAY_S,
-        .doc = "No wait is longer.",
+        .doc = "The longest wait.",
         .fallback = "no limit",
         .example = "5m",
     },
@@ -167,17 +167,17 @@ static const struct schema_key retry_keys[] = {
         .name = "jitter",
         .type = SCHEMA_TEXT,
         .choices = jitters,
-        .doc = "full: each wait is a random share of what it would be, so "
-               "that trials that failed together do not return together.",
+        .doc = "full: each wait is a random share of its length, so "
+               "trials that failed together do not restart together.",
         .fallback = "none",
         .example = "full",
     },
     {
         .name = "exclude_node",
         .type = SCHEMA_BOOL,
-        .doc = "On a cluster: what follows keeps away from the node on which "
-               "the trial failed so. From a node that dies, all keep away for "
-               "an hour.",
+        .doc = "On a cluster: the retry excludes the node on which the "
+               "trial failed. All trials exclude a crashed node for an "
+               "hour.",
         .fallback = "false",
         .example = "true",
     },
@@ -185,18 +185,18 @@ static const struct schema_key retry_keys[] = {
         .name = "scale",
         .type = SCHEMA_MAP,
         .keys = scale_keys,
-        .doc = "What each retry of the rule multiplies the trial's "
-               "`resources` by. A trial sees what it has in SMTUNE_CPUS, "
+        .doc = "Factors for the `resources` of the trial at each retry of "
+               "the rule. A trial reads its resources from SMTUNE_CPUS, "
                "SMTUNE_GPUS, SMTUNE_MEMORY_BYTES and SMTUNE_TIME_MS.",
-        .fallback = "they stay as they are",
+        .fallback = "no change",
         .example = "{memory: 1.5, time: 2}",
     },
     {
         .name = "cap",
         .type = SCHEMA_MAP,
         .keys = cap_keys,
-        .doc = "The most that `scale` makes of each.",
-        .fallback = "no limit but the machine",
+        .doc = "The upper limits of `scale`.",
+        .fallback = "only the limits of the machine",
         .example = "{memory: 256G}",
     },
     {.name = NULL},
@@ -221,10 +221,10 @@ const struct schema_key experiment_trial_keys[] = {
         .known_as = "run cmd program script",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .element = &value_element,
-        .doc = "The command of a trial, with ${{ }} templates. It is split "
-               "into words before they are filled in, and no shell sees it: "
-               "a value is never more than one word. A list holds words that "
-               "are split already.",
+        .doc = "The command of a trial, with ${{ }} templates. It is "
+               "split into words before the templates are replaced, and "
+               "no shell runs it: a value is never more than one word. A "
+               "list contains words that are split already.",
         .example = "smtrain mlp --lr ${{ lr }}",
     },
     {
@@ -238,12 +238,12 @@ const struct schema_key experiment_trial_keys[] = {
         .name = "metrics",
         .type = SCHEMA_MAP | SCHEMA_LIST,
         .element = &regex_element,
-        .doc = "Where metrics are found in what a trial writes: names, or "
-               "names with a PCRE2 regex each, whose first group (or the one "
+        .doc = "The metrics in the output of a trial: names, or names "
+               "with a PCRE2 regex each, whose first group (or the one "
                "named `value`) is the number and a group named `step` the "
-               "step. A name without a regex is found as NAME=NUMBER, NAME: "
-               "NUMBER and in JSON lines. A line with [rank N] in front, as "
-               "of smtune launch, is passed over unless N is 0.",
+               "step. A name without a regex is found as NAME=NUMBER, "
+               "NAME: NUMBER and in JSON lines. A line that begins with "
+               "[rank N], as from smtune launch, is ignored unless N is 0.",
         .fallback = "every NAME=NUMBER and NAME: NUMBER, and the numbers of "
                     "JSON lines",
         .example = "{val_error: 'val_error=([0-9.]+)'}",
@@ -262,15 +262,15 @@ const struct schema_key experiment_trial_keys[] = {
         .name = "resources",
         .type = SCHEMA_MAP,
         .keys = experiment_resource_keys,
-        .doc = "What a trial takes, and its limits.",
+        .doc = "The resources of a trial, and its limits.",
         .example = "{cpus: 1, memory: 1G, time: 10m}",
     },
     {
         .name = "pool",
         .type = SCHEMA_TEXT,
         .doc = "A trial takes 1 from this pool of the workflow that the "
-               "experiment is a step of. Where there is none of that name it "
-               "means nothing.",
+               "experiment is a step of. Without a pool of that name the "
+               "key is ignored.",
         .fallback = "none",
         .example = "gpu",
     },
@@ -278,7 +278,7 @@ const struct schema_key experiment_trial_keys[] = {
         .name = "pools",
         .type = SCHEMA_MAP,
         .element = &experiment_claim_element,
-        .doc = "In place of `pool`: how many it takes from which.",
+        .doc = "In place of `pool`: the amount for each pool.",
         .fallback = "none",
         .example = "{gpu: 2}",
     },
@@ -287,8 +287,9 @@ const struct schema_key experiment_trial_keys[] = {
         .known_as = "retries max_retries",
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
-        .doc = "When a trial that failed is started again. The first rule "
-               "that matches holds, and each counts for itself. [] is never.",
+        .doc = "The retries of a failed trial. The first rule that "
+               "matches applies, and each counts by itself. [] disables "
+               "retries.",
         .fallback = "after all rules: node_fail, preempted, lost and "
                     "exit:75 are retried 3 times, a second later",
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
@@ -296,10 +297,10 @@ const struct schema_key experiment_trial_keys[] = {
     {
         .name = "checkpoints",
         .type = SCHEMA_BOOL,
-        .doc = "Whether a trial that is started again goes on where it was, "
-               "from a checkpoint in its checkpoint directory.",
-        .fallback = "whether `command`, `shell` or `env` use "
-                    "checkpoint_dir or SMTUNE_CHECKPOINT_DIR, or smtrain runs",
+        .doc = "Whether a retried trial resumes from a checkpoint in its "
+               "checkpoint directory.",
+        .fallback = "true if `command`, `shell` or `env` use checkpoint_dir or "
+                    "SMTUNE_CHECKPOINT_DIR, or smtrain runs",
         .example = "true",
     },
     {
@@ -307,8 +308,8 @@ const struct schema_key experiment_trial_keys[] = {
         .type = SCHEMA_MAP,
         .element = &channel_element,
         .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
-               "environment. Their paths may hold templates; relative ones "
-               "start at the file's own folder.",
+               "environment. Their paths may hold templates; relative "
+               "ones start at the folder of the file.",
         .fallback = "none",
         .example = "{train: data/train}",
     },

@@ -57,7 +57,7 @@ static int check_keys(struct build *build, const struct type_rule *rule,
     for (size_t i = 0; rule->needs[i] != NULL; i++)
         if (conf_get(node, rule->needs[i]) == NULL)
             rc = diags_add(build->diags, node->place, NULL,
-                           "'%s' is missing in %s", rule->needs[i], what);
+                           "missing key '%s' in %s", rule->needs[i], what);
     for (size_t i = 0; i < node->count; i++) {
         const struct conf_node *key = node->keys[i];
 
@@ -67,7 +67,7 @@ static int check_keys(struct build *build, const struct type_rule *rule,
             (!is_constant && strcmp(key->text, "type") == 0))
             continue;
         rc = diags_add(build->diags, key->place, NULL,
-                       "'%s' has no meaning in %s", key->text, what);
+                       "key '%s' is not allowed in %s", key->text, what);
     }
     free(what);
     return rc;
@@ -88,7 +88,8 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
         if (isfinite(node->real))
             return 0;
         return diags_add(build->diags, node->place, NULL,
-                         "value %s is not a finite number", node->text);
+                         "out of range: value %s is not a finite number",
+                         node->text);
     case CONF_TEXT:
         *value = value_text(node->text);
         return 0;
@@ -141,9 +142,15 @@ static const struct conf_node *find_culprit(const struct conf_node *node,
                                             const char *text)
 {
     static const char *const words[][2] = {
-        {"values", "values"}, {"value ", "values"}, {"scale", "scale"},
-        {"the range", "max"}, {"max ", "max"},      {"min ", "min"},
-        {"needs max", "max"}, {"needs min", "min"}, {": step", "step"},
+        {"values", "values"},
+        {"value ", "values"},
+        {"scale", "scale"},
+        {"the range", "max"},
+        {"max ", "max"},
+        {"min ", "min"},
+        {"missing key 'max'", "max"},
+        {"missing key 'min'", "min"},
+        {": step", "step"},
     };
     const struct conf_node *culprit = node;
 
@@ -169,7 +176,7 @@ static int read_param(struct build *build, const struct conf_node *node,
             return diags_add(build->diags, node->place,
                              "float, int, categorical, ordinal or bool; or "
                              "`value` for a constant",
-                             "'type' is missing in parameter '%s'",
+                             "missing key 'type' in parameter '%s'",
                              param->name);
         if (check_keys(build, rule, param->name, node) != 0)
             return -1;
@@ -185,7 +192,8 @@ static int read_param(struct build *build, const struct conf_node *node,
     param->scale = read_scale(node);
     if (param->step == 0 && conf_get(node, "step") != NULL)
         return diags_add(build->diags, conf_get(node, "step")->place, NULL,
-                         "parameter '%s': step 0 is not positive", param->name);
+                         "out of range: parameter '%s': step 0 is not positive",
+                         param->name);
     return 0;
 }
 
@@ -204,15 +212,16 @@ bool experiment_is_own_column(const char *name)
 static int check_name(struct build *build, const struct conf_node *key)
 {
     if (experiment_is_own_column(key->text))
-        return diags_add(build->diags, key->place, NULL,
-                         "a parameter cannot be called '%s': in a command "
-                         "that is smtune's own",
-                         key->text);
+        return diags_add(
+            build->diags, key->place, NULL,
+            "'%s' is not a valid name for a parameter: in a command it "
+            "is reserved",
+            key->text);
     if (text_is_name(key->text))
         return 0;
     return diags_add(build->diags, key->place,
-                     "letters, digits and _ first; then . and - too",
-                     "'%s' is no name for a parameter", key->text);
+                     "expected letters, digits and _ first, then . and - too",
+                     "'%s' is not a valid name for a parameter", key->text);
 }
 
 static void add_param(struct build *build, const struct conf_node *key,
@@ -314,8 +323,7 @@ void experiment_build_space(struct build *build, const struct conf_node *root)
     build->experiment->space = space_create(build->experiment->env);
     if (params != NULL && params->type == CONF_MAP) {
         if (params->count == 0)
-            diags_add(build->diags, params->place, NULL,
-                      "there are no parameters");
+            diags_add(build->diags, params->place, NULL, "missing parameters");
         for (size_t i = 0; i < params->count; i++)
             add_param(build, params->keys[i], params->items[i]);
         for (size_t i = 0; i < params->count; i++)

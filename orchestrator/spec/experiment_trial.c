@@ -12,10 +12,10 @@ static void build_command(struct task_build *t, const struct conf_node *trial)
 
     if (command == NULL && shell == NULL)
         diags_add(diags, trial->place, NULL,
-                  "'trial' needs 'command' or 'shell'");
+                  "missing key: 'trial' requires 'command' or 'shell'");
     if (command != NULL && shell != NULL)
         diags_add(diags, conf_get_key(trial, "shell")->place, NULL,
-                  "'trial' has both 'command' and 'shell'; it needs one");
+                  "'trial' has both 'command' and 'shell': use one");
     if (command != NULL)
         task_build_command(t, command, false);
     else if (shell != NULL)

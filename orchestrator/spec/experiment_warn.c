@@ -54,8 +54,8 @@ static void check_criteria(const struct check *check)
         budget->trials < CONVERGENCE_RESULTS_MIN)
         diags_add(check->warnings, place_of(check, "budget", "convergence"),
                   NULL,
-                  "convergence is not found before %d results, and the budget "
-                  "is %" PRId64 " trials",
+                  "convergence needs %d results, and the budget is %" PRId64
+                  " trials",
                   CONVERGENCE_RESULTS_MIN, budget->trials);
 }
 
@@ -111,7 +111,7 @@ static void check_unread(const struct check *check, const char *key)
         if (param->kind != PARAM_CONST && is_unread(experiment, i))
             diags_add(check->warnings,
                       place_of(check, "parameters", param->name),
-                      "the program has to read it from SMTUNE_PARAMS",
+                      "the program must read it from SMTUNE_PARAMS",
                       "the %s does not use parameter '%s'", key, param->name);
     }
 }
@@ -182,7 +182,7 @@ static void warn_inactive(const struct check *check, size_t index)
 
     diags_add(check->warnings,
               when != NULL ? when->place : place_of(check, "parameters", name),
-              help, "parameter '%s' is active in none of %d settings drawn",
+              help, "parameter '%s' is active in none of %d random settings",
               name, SETTINGS_DRAWN);
     free(help);
 }
@@ -227,10 +227,10 @@ static void check_resource(const struct check *check,
 
     if (scheduler_pauses(scheduler) && !schedule->is_read)
         diags_add(check->warnings, place_of(check, "trial", key),
-                  "it must end by itself there, unless it reads "
-                  "SMTUNE_RESOURCE on its own",
-                  "the %s uses neither ${{ %s }} nor SMTUNE_RESOURCE: it "
-                  "cannot know how far to run",
+                  "the program must stop there by itself, unless it reads "
+                  "SMTUNE_RESOURCE",
+                  "the %s uses neither ${{ %s }} nor SMTUNE_RESOURCE, so it "
+                  "cannot read its resource",
                   key, schedule->resource);
 }
 
@@ -247,16 +247,17 @@ static void check_size(const struct check *check)
     if (budget->resource > 0 && (uint64_t)budget->resource < options->max)
         diags_add(check->warnings, place_of(check, "budget", "resource"), NULL,
                   "'budget.resource' %" PRId64
-                  " is less than one trial's max, %" PRIu64,
+                  " is less than the max of one trial, %" PRIu64,
                   budget->resource, options->max);
     if (budget->trials == 0 ||
         schedule_plan_init(&round, options, 0, NULL) != 0)
         return;
     if ((uint64_t)budget->trials < round.trials)
-        diags_add(check->warnings, place_of(check, "budget", "trials"), NULL,
-                  "%" PRId64 " trials are too few for schedule '%s', whose "
-                  "brackets take %" PRIu64,
-                  budget->trials, options->method, round.trials);
+        diags_add(
+            check->warnings, place_of(check, "budget", "trials"), NULL,
+            "%" PRId64
+            " trials are too few for schedule '%s': its brackets need %" PRIu64,
+            budget->trials, options->method, round.trials);
     schedule_plan_clear(&round);
 }
 
@@ -271,7 +272,8 @@ static void check_median(const struct check *check)
         return;
     diags_add(check->warnings, place_of(check, "schedule", "min_trials"), NULL,
               "no trial is stopped before %" PRIu64
-              " others have come as far, and the budget is %" PRId64 " trials",
+              " others have reached the same step, and the budget is %" PRId64
+              " trials",
               options->min_trials, budget->trials);
 }
 

@@ -174,12 +174,13 @@ static int refuse(const struct scope_reader *r, const char *at,
     if (named < 0)
         return workflow_refuse_step(w, place, name);
     if (r->step == (size_t)named)
-        return diags_add(w->build.diags, place, NULL,
-                         "'%s' is the step itself: what it gives is not there "
-                         "before it is over",
-                         name);
+        return diags_add(
+            w->build.diags, place, NULL,
+            "'%s' is the step itself: its results do not exist before "
+            "it ends",
+            name);
     return diags_add(w->build.diags, place, "add it to 'needs'",
-                     "'%s' is no step that '%s' needs", name,
+                     "'%s' is not a step that '%s' needs", name,
                      w->workflow->steps[r->step].name);
 }
 
@@ -216,7 +217,7 @@ static int check_column(const struct scope_reader *r, const char *at,
         rc = diags_add_unknown(
             r->w->build.diags,
             place_of(r, at, reference->end - reference->offset), column, names,
-            step->result_count, "%s has no output or metric '%s'",
+            step->result_count, "unknown output or metric: %s has no '%s'",
             r->w->sources[named].what, column);
     free(column);
     return rc;

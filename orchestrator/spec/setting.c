@@ -136,7 +136,7 @@ int setting_read(const struct space *space, const json_t *params,
         values[i] = value_null();
     if (json_object_size(params) == 0)
         return err_set(err, ERR_USAGE,
-                       "a setting names one of the parameters at least");
+                       "missing parameters: a setting has at least one");
     /* jansson walks over what it may change */
     json_object_foreach((json_t *)(uintptr_t)params, name, json)
     {

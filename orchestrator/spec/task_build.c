@@ -103,10 +103,12 @@ void task_build_environment(struct task_build *t, const struct conf_node *map)
 
         if (!task_is_variable(key->text))
             diags_add(diags, key->place, NULL,
-                      "'%s' is no name for an environment variable", key->text);
+                      "'%s' is not a valid name for an environment variable",
+                      key->text);
         else if (strncmp(key->text, "SMTUNE_", 7) == 0)
             diags_add(diags, key->place, NULL,
-                      "environment variable '%s' is smtune's own", key->text);
+                      "environment variable '%s' is reserved: smtune sets it",
+                      key->text);
         if (map->items[i]->text == NULL || map->items[i]->type == CONF_NULL)
             continue;
         entry->name = key->text;
@@ -133,7 +135,8 @@ void task_build_channels(struct task_build *t, const struct conf_node *map)
 
         if (!task_is_variable(key->text))
             diags_add(t->build->diags, key->place, NULL,
-                      "'%s' is no name for a channel: it becomes SM_CHANNEL_*",
+                      "'%s' is not a valid name for a channel: it becomes "
+                      "SM_CHANNEL_*",
                       key->text);
         if (path == NULL || path->type != CONF_TEXT)
             continue;
@@ -186,7 +189,7 @@ static int name_metric(struct build *build, const struct conf_node *name,
         return -1; /* as the schema has said */
     if (name->type == CONF_NULL || is_blank(name->text))
         return diags_add(build->diags, name->place, NULL,
-                         "a metric needs a name");
+                         "missing name of a metric");
     rule->name = name->text;
     return 0;
 }
@@ -197,8 +200,8 @@ static int refuse_no_metric(const struct task_build *t,
     char *label = schema_label(t->what, "metrics");
 
     diags_add(t->build->diags, metrics->place,
-              "leave the key out to find every NAME=NUMBER",
-              "%s names no metric", label);
+              "remove the key to find every NAME=NUMBER", "%s names no metric",
+              label);
     free(label);
     return -1;
 }
@@ -262,7 +265,7 @@ static void add_share(struct task_build *t, const struct conf_node *name,
             (struct pool_share){name->text, amount};
     else
         diags_add(t->build->diags, name->place, NULL,
-                  "%s takes from more than %d pools", t->what,
+                  "out of range: %s takes from more than %d pools", t->what,
                   ATTEMPT_POOLS_MAX);
 }
 
@@ -273,7 +276,7 @@ void task_build_pools(struct task_build *t, const struct conf_node *map)
 
     if (one != NULL && many != NULL)
         diags_add(t->build->diags, conf_get_key(map, "pool")->place, NULL,
-                  "%s has both 'pool' and 'pools'; it needs one", t->what);
+                  "%s has both 'pool' and 'pools': use one", t->what);
     if (many == NULL)
         many = one;
     if (many == NULL)
@@ -306,8 +309,8 @@ static void check_slots(const struct task_build *t,
         if (node != NULL && slots[i].there >= 0 &&
             slots[i].wanted > slots[i].there)
             diags_add(t->build->diags, node->place, NULL,
-                      "%s takes %d %s, and the executor has %d", t->who,
-                      slots[i].wanted, slots[i].words, slots[i].there);
+                      "out of range: %s takes %d %s, and the executor has %d",
+                      t->who, slots[i].wanted, slots[i].words, slots[i].there);
     }
 }
 
@@ -344,17 +347,20 @@ static char *find_node_fault(const struct task_build *t,
     const struct resources *resources = &t->task->resources;
 
     if (strcmp(executor->name, "local") == 0 && resources->nodes > 1)
-        return mem_printf("%s takes %d nodes, and the executor local has one: "
-                          "'executor: slurm' has more",
-                          t->who, resources->nodes);
+        return mem_printf(
+            "out of range: %s takes %d nodes, and the executor local "
+            "has one ('executor: slurm' has more)",
+            t->who, resources->nodes);
     if (resources->tasks < resources->nodes)
-        return mem_printf("%s takes %d nodes, and has ranks for %d: each node "
-                          "needs one",
-                          t->who, resources->nodes, resources->tasks);
+        return mem_printf(
+            "out of range: %s takes %d nodes, and has ranks for %d: "
+            "each node needs one",
+            t->who, resources->nodes, resources->tasks);
     if (is_by_pilot(resources, executor->slurm) && resources->tasks > 1)
-        return mem_printf("%s has %d ranks, and a pilot runs what has one: "
-                          "use mode job",
-                          t->who, resources->tasks);
+        return mem_printf(
+            "%s has %d ranks, and a pilot runs trials with one: use "
+            "mode job",
+            t->who, resources->tasks);
     return NULL;
 }
 

@@ -56,8 +56,8 @@ static void add_exits(struct match *match, const struct conf_node *node,
         match->exits[match->rule->exit_count++] = range;
     else
         diags_add(match->build->diags, node->place,
-                  text[length] == '-' ? "a range is written exit:1-10" : NULL,
-                  "'%s' must be exit:1 to exit:%d", node->text,
+                  text[length] == '-' ? "write a range as exit:1-10" : NULL,
+                  "out of range: '%s' must be exit:1 to exit:%d", node->text,
                   EXIT_STATUS_MAX);
 }
 
@@ -83,7 +83,7 @@ int task_find_signal(const struct build *build, const struct conf_node *node,
     for (int i = 0; i < SIGNAL_NAMES; i++)
         names[i] = sigabbrev_np(i + 1);
     return diags_add_unknown(build->diags, node->place, text, names,
-                             SIGNAL_NAMES, "there is no signal '%s'", text);
+                             SIGNAL_NAMES, "unknown signal '%s'", text);
 }
 
 static void add_signal(struct match *match, const struct conf_node *node,
@@ -103,7 +103,7 @@ static void add_log(struct match *match, const struct conf_node *node,
 
     if (*text == '\0') {
         diags_add(match->build->diags, node->place, NULL,
-                  "'log:' needs a regular expression");
+                  "'log:' requires a regular expression");
         regex_destroy(regex);
     } else if (regex == NULL) {
         err.line = 1;
@@ -208,7 +208,7 @@ static void read_delays(struct build *build, struct retry_rule *rule,
     if (longest != NULL && rule->max_delay_ms > 0 &&
         rule->max_delay_ms < rule->delay_ms)
         diags_add(build->diags, longest->place, NULL,
-                  "max_delay %s is below delay %s", longest->text,
+                  "out of range: max_delay %s is below delay %s", longest->text,
                   conf_get(node, "delay")->text);
 }
 
@@ -240,11 +240,12 @@ static void check_scaled(const struct task_build *t,
         return;
     if (factor == 0)
         diags_add(diags, cap->place, NULL,
-                  "'cap' bounds %s, which the rule does not scale",
+                  "'cap' limits %s, which the rule does not scale",
                   scaled->name);
     else if (scaled->cap < scaled->amount)
         diags_add(diags, conf_get(conf_get(node, "cap"), scaled->name)->place,
-                  NULL, "%s's cap %s is below what %s has at first",
+                  NULL,
+                  "out of range: %s's cap %s is below the initial value of %s",
                   scaled->name,
                   conf_get(conf_get(node, "cap"), scaled->name)->text, t->who);
 }

@@ -23,7 +23,7 @@ static void refuse_param(struct workflow_build *w, const struct conf_node *map,
         if (map->keys[i]->place.line > 0)
             names[count++] = map->keys[i]->text;
     diags_add_unknown(w->build.diags, key->place, key->text, names, count,
-                      "there is no parameter '%s'", key->text);
+                      "unknown parameter '%s'", key->text);
     free(names);
 }
 
@@ -49,14 +49,15 @@ static void build_params(struct workflow_build *w, const struct conf_node *map)
         experiment_read_value(&w->build, map->items[i], &values[i]);
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,
-                      "letters, digits and _ first; then . and - too",
-                      "'%s' is no name for a parameter", key->text);
+                      "expected letters, digits and _ first, then . and - too",
+                      "'%s' is not a valid name for a parameter", key->text);
         for (size_t j = 0; j < OWN_COLUMN_COUNT; j++)
             if (strcmp(own_column_names[j], key->text) == 0)
-                diags_add(w->build.diags, key->place, NULL,
-                          "a parameter cannot be called '%s': in expressions "
-                          "that is smtune's own",
-                          key->text);
+                diags_add(
+                    w->build.diags, key->place, NULL,
+                    "'%s' is not a valid name for a parameter: in expressions "
+                    "it is reserved",
+                    key->text);
     }
 }
 
@@ -75,8 +76,8 @@ static void build_pools(struct workflow_build *w, const struct conf_node *map)
         pools[i] = (struct pool){key->text, conf_read_int(map, key->text, 1)};
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,
-                      "letters, digits and _ first; then . and - too",
-                      "'%s' is no name for a pool", key->text);
+                      "expected letters, digits and _ first, then . and - too",
+                      "'%s' is not a valid name for a pool", key->text);
     }
 }
 
@@ -99,7 +100,7 @@ static void build_executors(struct workflow_build *w,
         for (size_t j = 0; j < i; j++)
             if (strcmp(executors[j].name, executors[i].name) == 0)
                 diags_add(w->build.diags, item->place, NULL,
-                          "executor '%s' is there already", executors[i].name);
+                          "duplicate executor '%s'", executors[i].name);
     }
     w->build.experiment->executor = executors[0];
 }
@@ -136,8 +137,8 @@ static void build_outputs(struct workflow_build *w, const struct conf_node *map)
 
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,
-                      "letters, digits and _ first; then . and - too",
-                      "'%s' is no name for an output", key->text);
+                      "expected letters, digits and _ first, then . and - too",
+                      "'%s' is not a valid name for an output", key->text);
         if (map->items[i]->text == NULL || scope_admit(&reader) != 0)
             continue;
         output->name = key->text;
@@ -171,7 +172,7 @@ static int64_t find_named(struct workflow_build *w,
     int64_t step = workflow_find(w->workflow, node->text);
 
     if (step < 0)
-        diags_add(w->build.diags, node->place, NULL, "there is no step '%s'",
+        diags_add(w->build.diags, node->place, NULL, "unknown step '%s'",
                   node->text);
     return step;
 }

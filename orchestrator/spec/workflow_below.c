@@ -131,7 +131,8 @@ static int check_param(const struct below *below, const struct conf_node *node,
     if (strncmp(key, map, strlen(map)) == 0 && strchr(name, '.') == NULL &&
         conf_get(params, name) == NULL)
         rc = diags_add_unknown(below->w->build.diags, node->place, name, names,
-                               count, "'%s' has no parameter '%s'",
+                               count,
+                               "unknown parameter: '%s' has no parameter '%s'",
                                below->node->text, name);
     free(names);
     free(key);
@@ -198,7 +199,7 @@ static int check_chain(const struct below *below)
                              below->node->text);
     if (depth > WORKFLOW_DEPTH_MAX)
         return diags_add(below->w->build.diags, below->node->place, NULL,
-                         "workflows are within each other more than %d deep",
+                         "workflows are nested more than %d deep",
                          WORKFLOW_DEPTH_MAX);
     return 0;
 }
@@ -211,7 +212,7 @@ static int check_kind(const struct below *below, const struct buf *text)
     if (is_workflow == is_wanted)
         return 0;
     return diags_add(below->w->build.diags, below->node->place, NULL,
-                     is_wanted ? "'%s' has no steps: it is no workflow"
+                     is_wanted ? "'%s' has no steps: it is not a workflow"
                                : "'%s' is a workflow, not an experiment",
                      below->node->text);
 }

@@ -24,8 +24,9 @@ struct step_set {
 
 static const struct step_set nothing = {NULL, 0, NO_STEP};
 
-static const char name_help[] = "letters, digits and _ first; then - too; no "
-                                "number";
+static const char name_help[] =
+    "expected letters, digits and _ first, then - too; not a "
+    "number";
 
 static bool is_number(const struct conf_node *key)
 {
@@ -40,18 +41,19 @@ static void check_name(struct workflow_build *w, const struct conf_node *key)
     if (!text_is_name(key->text) || strchr(key->text, '.') != NULL ||
         is_number(key)) {
         diags_add(w->build.diags, key->place, name_help,
-                  "'%s' is no name for a step", key->text);
+                  "'%s' is not a valid name for a step", key->text);
         return;
     }
     for (size_t i = 0; i < plain->column_count; i++) {
         if (strcmp(plain->columns[i], key->text) != 0)
             continue;
-        diags_add(w->build.diags, key->place, NULL,
-                  i < w->workflow->param_count
-                      ? "a step cannot be called '%s' as a parameter is"
-                      : "a step cannot be called '%s': in expressions that is "
-                        "smtune's own",
-                  key->text);
+        diags_add(
+            w->build.diags, key->place, NULL,
+            i < w->workflow->param_count
+                ? "duplicate name '%s': a parameter has it"
+                : "'%s' is not a valid name for a step: in expressions it is "
+                  "reserved",
+            key->text);
     }
 }
 
@@ -62,7 +64,8 @@ static size_t add_source(struct workflow_build *w, struct step_source source)
 
     if (index == WORKFLOW_STEPS_MAX)
         diags_add(w->build.diags, whole_file, NULL,
-                  "the file has more than %d steps", WORKFLOW_STEPS_MAX);
+                  "out of range: the file has more than %d steps",
+                  WORKFLOW_STEPS_MAX);
     if (index >= WORKFLOW_STEPS_MAX)
         return index - 1;
     w->sources =
@@ -201,7 +204,7 @@ static struct step_set add_named(struct workflow_build *w,
     if (name == NULL || name->text == NULL || name->type == CONF_NULL) {
         diags_add(w->build.diags, map->place,
                   "write `name: NAME` in it, or {NAME: {...}}",
-                  "a step in a list needs a name");
+                  "missing name of a step in a list");
         return *before;
     }
     return add_listed(w, name, map, before);
@@ -217,7 +220,7 @@ static struct step_set add_item(struct workflow_build *w,
         return add_sequence(w, item, *before);
     if (item->type != CONF_MAP) {
         diags_add(w->build.diags, item->place, NULL,
-                  "a step must be a map of keys, not %s",
+                  "type mismatch: expected a step, a map of keys, got %s",
                   conf_type_name(item->type));
         return *before;
     }
@@ -229,7 +232,7 @@ static struct step_set add_item(struct workflow_build *w,
     for (size_t i = 0; i < item->count; i++) {
         if (item->items[i] != group)
             diags_add(w->build.diags, item->keys[i]->place, NULL,
-                      "'%s' has no meaning beside a group of steps",
+                      "key '%s' is not allowed beside a group of steps",
                       item->keys[i]->text);
     }
     return add_group(w, group, before);
@@ -293,8 +296,8 @@ static void name_steps(struct workflow_build *w)
 
         if (strcmp(first->name, again->name) == 0)
             diags_add(w->build.diags, again->place, NULL,
-                      "there is a step '%s' already, in line %d", again->name,
-                      first->place.line);
+                      "duplicate step '%s' (first defined at line %d)",
+                      again->name, first->place.line);
     }
 }
 
@@ -308,7 +311,7 @@ void workflow_gather(struct workflow_build *w, const struct conf_node *root)
         add_map(w, steps, SECTION_STEPS);
     if (steps != NULL && steps->count == 0 &&
         (steps->type == CONF_LIST || steps->type == CONF_MAP))
-        diags_add(w->build.diags, steps->place, NULL, "there are no steps");
+        diags_add(w->build.diags, steps->place, NULL, "missing steps");
     add_map(w, conf_get(root, "on_failure"), SECTION_ON_FAILURE);
     add_map(w, conf_get(root, "always"), SECTION_ALWAYS);
     name_steps(w);

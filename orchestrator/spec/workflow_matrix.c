@@ -17,18 +17,19 @@ static int check_column(struct workflow_build *w, const struct conf_node *key,
     const struct expr_table *plain = &w->file->base.tables[0];
 
     if (!text_is_name(key->text))
-        return diags_add(w->build.diags, key->place,
-                         "letters, digits and _ first; then . and - too",
-                         "'%s' is no name for %s", key->text, what);
+        return diags_add(
+            w->build.diags, key->place,
+            "expected letters, digits and _ first, then . and - too",
+            "'%s' is not a valid name for %s", key->text, what);
     for (size_t i = 0; i < plain->column_count; i++) {
         if (strcmp(plain->columns[i], key->text) != 0)
             continue;
-        return diags_add(w->build.diags, key->place, NULL,
-                         i < w->workflow->param_count
-                             ? "%s cannot be called '%s' as a parameter is"
-                             : "%s cannot be called '%s': in expressions that "
-                               "is smtune's own",
-                         what, key->text);
+        return diags_add(
+            w->build.diags, key->place, NULL,
+            i < w->workflow->param_count
+                ? "duplicate name: a parameter has the name of %s '%s'"
+                : "invalid name of %s: '%s' is reserved in expressions",
+            what, key->text);
     }
     return 0;
 }
@@ -66,13 +67,13 @@ static int check_range(struct workflow_build *w, const struct conf_node *range,
     for (size_t i = 0; i < 3; i++)
         if (!isfinite(bounds[i]) || fabs(bounds[i]) > 0x1p53)
             return diags_add(w->build.diags, range->place, NULL,
-                             "a range is of numbers up to 2^53");
+                             "out of range: a range has numbers up to 2^53");
     if (bounds[2] == 0 || !(count >= 1))
         return diags_add(w->build.diags, range->place, NULL,
                          "the range has no values");
     if (count > MATRIX_COPIES_MAX)
         return diags_add(w->build.diags, range->place, NULL,
-                         "the range has more than %d values",
+                         "out of range: the range has more than %d values",
                          MATRIX_COPIES_MAX);
     return (int)count;
 }
@@ -89,7 +90,7 @@ static void read_range(struct workflow_build *w, const struct conf_node *range,
         return;
     if (range->count < 2 || range->count > 3) {
         diags_add(w->build.diags, range->place, NULL,
-                  "a range is [FROM, TO] or [FROM, TO, STEP]");
+                  "write a range as [FROM, TO] or [FROM, TO, STEP]");
         return;
     }
     for (size_t i = 0; i < range->count; i++) {
@@ -114,14 +115,15 @@ static void read_pattern(struct workflow_build *w, const struct conf_node *map,
 
     if ((glob != NULL) == (range != NULL))
         diags_add(w->build.diags, map->place, NULL,
-                  "axis '%s' needs 'glob' or 'range'", axis->name);
+                  "missing key: axis '%s' requires 'glob' or 'range'",
+                  axis->name);
     else if (range != NULL)
         read_range(w, range, axis);
     if (glob == NULL || glob->type != CONF_TEXT)
         return;
     if (strstr(glob->text, "${{") != NULL)
         diags_add(w->build.diags, glob->place, NULL,
-                  "a glob is taken as it is: '${{' in it stands for no value");
+                  "a glob has no templates: '${{' in it has no value");
     axis->kind = AXIS_GLOB;
     axis->pattern = build_resolve_path(w->build.file, glob->text);
 }
@@ -138,7 +140,8 @@ static void read_axis(struct workflow_build *w, const struct conf_node *node,
     else if (node->type == CONF_TEXT)
         diags_add(w->build.diags, node->place,
                   "write [VALUE, ...], {glob: ...}, {range: ...} or ${{ }}",
-                  "axis '%s' must be a list, not '%s'", axis->name, node->text);
+                  "type mismatch: axis '%s': expected a list, got '%s'",
+                  axis->name, node->text);
 }
 
 int64_t workflow_copies(const struct step *step)
@@ -173,7 +176,8 @@ static void build_matrix(struct workflow_build *w, size_t index,
                   "the matrix has no axes");
     if (workflow_copies(step) > MATRIX_COPIES_MAX)
         diags_add(w->build.diags, matrix->place, NULL,
-                  "the matrix has more than %d copies", MATRIX_COPIES_MAX);
+                  "out of range: the matrix has more than %d copies",
+                  MATRIX_COPIES_MAX);
 }
 
 static void name_rounds(struct workflow_build *w, size_t index,
@@ -193,7 +197,8 @@ static void name_rounds(struct workflow_build *w, size_t index,
         for (size_t j = 0; j < step->axis_count; j++)
             if (strcmp(step->axes[j].name, key->text) == 0)
                 diags_add(w->build.diags, key->place, NULL,
-                          "'%s' is an axis of the matrix already", key->text);
+                          "duplicate name '%s': an axis of the matrix has it",
+                          key->text);
     }
 }
 
@@ -208,7 +213,7 @@ void workflow_build_axes(struct workflow_build *w, size_t index)
 
     if (matrix != NULL && copies != NULL)
         diags_add(w->build.diags, copies->place, NULL,
-                  "%s has both 'matrix' and 'copies'; it needs one",
+                  "%s has both 'matrix' and 'copies': use one",
                   w->sources[index].what);
     if (hosts >= 1 && hosts <= MATRIX_COPIES_MAX)
         w->workflow->steps[index].copies = hosts;
@@ -251,7 +256,7 @@ void workflow_build_sources(struct step_build *s)
         axis->source = workflow_compile(s, matrix->items[i], "matrix");
         if (axis->source != NULL && reads_job(s->step, axis->source))
             diags_add(s->w->build.diags, matrix->items[i]->place, NULL,
-                      "axis '%s' hangs on what is known of a copy only",
+                      "axis '%s' depends on values of a single copy",
                       axis->name);
     }
 }
@@ -279,7 +284,7 @@ static void read_growth(struct step_build *s, const struct conf_node *values,
         for (size_t j = 0; j < i; j++)
             names[j] = repeat->values[j].name;
         diags_add_unknown(s->w->build.diags, other->place, other->text, names,
-                          i, "there is no value '%s' to follow", other->text);
+                          i, "unknown value '%s' to follow", other->text);
         free(names);
     } else if (conf_get(values->items[i], "next") == NULL) {
         diags_add(s->w->build.diags, other->place, NULL,
@@ -287,7 +292,8 @@ static void read_growth(struct step_build *s, const struct conf_node *values,
     }
     if (value->first.type != VALUE_INT && value->first.type != VALUE_REAL)
         diags_add(s->w->build.diags, map->place, NULL,
-                  "'%s' must be a number to follow another", value->name);
+                  "type mismatch: '%s' must be a number to follow another",
+                  value->name);
 }
 
 static void read_round_value(struct step_build *s,
@@ -304,7 +310,7 @@ static void read_round_value(struct step_build *s,
         return;
     if ((next != NULL) == (other != NULL)) {
         diags_add(s->w->build.diags, values->keys[i]->place, NULL,
-                  "'%s' needs either 'next' or 'scales_with'", value->name);
+                  "'%s' requires either 'next' or 'scales_with'", value->name);
         return;
     }
     if (next != NULL)
@@ -313,7 +319,7 @@ static void read_round_value(struct step_build *s,
         read_growth(s, values, i);
     if (next != NULL && conf_get(map, "by") != NULL)
         diags_add(s->w->build.diags, conf_get_key(map, "by")->place, NULL,
-                  "'by' has no meaning beside 'next'");
+                  "key 'by' is not allowed beside 'next'");
 }
 
 void workflow_build_rounds(struct step_build *s)

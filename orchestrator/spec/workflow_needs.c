@@ -57,7 +57,7 @@ int workflow_refuse_step(const struct workflow_build *w,
 
     /* a search among all names is slow, and later ones are not shown */
     if (diags_count(w->build.diags) >= DIAG_MAX)
-        return diags_add(w->build.diags, place, NULL, "there is no step '%s'",
+        return diags_add(w->build.diags, place, NULL, "unknown step '%s'",
                          name);
     names = mem_array(count, sizeof(*names));
     for (size_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ int workflow_refuse_step(const struct workflow_build *w,
             names[known++] = w->workflow->steps[i].name;
     }
     diags_add_unknown(w->build.diags, place, name, names, known,
-                      "there is no step '%s'", name);
+                      "unknown step '%s'", name);
     free(names);
     return -1;
 }
@@ -99,13 +99,14 @@ static void add_need(struct workflow_build *w, size_t step,
     if (need < 0 || w->sources[need].name == NULL)
         workflow_refuse_step(w, node->place, node->text);
     else if ((size_t)need == step)
-        refuse_need(w, step, node, "a step comes before itself");
+        refuse_need(w, step, node, "a step starts before itself ends");
     else if (section == SECTION_STEPS &&
              w->sources[need].section != SECTION_STEPS)
-        refuse_need(w, step, node, "that starts when all others are over");
+        refuse_need(w, step, node,
+                    "that step starts when all others have ended");
     else if (section != SECTION_STEPS &&
              w->sources[need].section == SECTION_STEPS)
-        refuse_need(w, step, node, "it starts when all of 'steps' are over");
+        refuse_need(w, step, node, "it starts when all of 'steps' have ended");
     else
         add_named(w, step, (size_t)need);
 }
@@ -159,7 +160,7 @@ static void check_circle(struct workflow_build *w)
         buf_printf(&text, "(%zu steps more) needs ", count - shown);
     buf_printf(&text, "'%s'", steps[circle[0]].name);
     diags_add(w->build.diags, need_place(w, circle[0], circle[1 % count]), NULL,
-              "steps need each other in a circle: %s", buf_text(&text));
+              "steps depend on each other in a cycle: %s", buf_text(&text));
     buf_clear(&text);
     free(circle);
 }

@@ -134,9 +134,9 @@ static void refuse(struct workflow_build *w, const struct pool_order *order)
     diags_add(w->build.diags, step->place,
               "let one of the two take nothing (`pools: {}`), or need the "
               "other",
-              "pool '%s' would be held while a run below step '%s' waits for "
-              "'%s', and elsewhere the other way round: both could wait for "
-              "ever",
+              "possible deadlock: pool '%s' would be held while the "
+              "child run of step '%s' waits for '%s', and elsewhere in "
+              "the other order",
               order->held, step->name, order->wanted);
 }
 

@@ -119,7 +119,7 @@ static void refuse_pool(struct step_build *s, const struct conf_node *place,
     for (size_t i = 0; i < workflow->pool_count; i++)
         names[i] = workflow->pools[i].name;
     diags_add_unknown(s->w->build.diags, place->place, name, names,
-                      workflow->pool_count, "there is no pool '%s'", name);
+                      workflow->pool_count, "unknown pool '%s'", name);
     free(names);
 }
 
@@ -134,14 +134,14 @@ static void add_claim(struct step_build *s, const struct conf_node *place,
         refuse_pool(s, place, share->name);
     else if (share->amount > workflow->pools[pool].size)
         diags_add(diags, place->place, NULL,
-                  "pool '%s' has %lld, and %s takes %lld", share->name,
-                  (long long)workflow->pools[pool].size, s->source->what,
-                  (long long)share->amount);
+                  "out of range: pool '%s' has %lld, and %s takes %lld",
+                  share->name, (long long)workflow->pools[pool].size,
+                  s->source->what, (long long)share->amount);
     else if (find_share(s->step, share->name) != NULL)
         diags_add(diags, place->place,
-                  "let it take nothing (`pools: {}`): the limit holds for "
-                  "what runs below",
-                  "%s would hold pool '%s' while the run below waits for it",
+                  "let it take nothing (`pools: {}`): the limit applies to "
+                  "its child run",
+                  "%s would hold pool '%s' while its child run waits for it",
                   s->source->what, share->name);
     else
         claims[s->flow->claim_count++] =
@@ -161,10 +161,12 @@ static void check_below(struct step_build *s)
 
         if (find_pool(workflow, share->name, &pool) &&
             share->amount > workflow->pools[pool].size)
-            diags_add(s->w->build.diags, node->place, NULL,
-                      "pool '%s' has %lld, and a job of '%s' takes %lld",
-                      share->name, (long long)workflow->pools[pool].size,
-                      node->text, (long long)share->amount);
+            diags_add(
+                s->w->build.diags, node->place, NULL,
+                "out of range: pool '%s' has %lld, and a job of '%s' takes "
+                "%lld",
+                share->name, (long long)workflow->pools[pool].size, node->text,
+                (long long)share->amount);
     }
 }
 

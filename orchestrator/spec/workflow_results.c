@@ -72,9 +72,10 @@ static int check_name(struct workflow_build *w, const struct conf_node *key,
                       const char *what)
 {
     if (has(basic_names, ARRAY_LEN(basic_names), key->text))
-        return diags_add(w->build.diags, key->place, NULL,
-                         "%s cannot be called '%s': every step has that", what,
-                         key->text);
+        return diags_add(
+            w->build.diags, key->place, NULL,
+            "invalid name: %s cannot be '%s', which every step has", what,
+            key->text);
     return 0;
 }
 
@@ -103,8 +104,8 @@ static void name_outputs(struct list *list, struct step *step,
             outputs[i].key = conf_read_text(item, "key", key->text);
         if (!text_is_name(key->text))
             diags_add(w->build.diags, key->place,
-                      "letters, digits and _ first; then . and - too",
-                      "'%s' is no name for an output", key->text);
+                      "expected letters, digits and _ first, then . and - too",
+                      "'%s' is not a valid name for an output", key->text);
         else
             check_name(w, key, "an output");
         add_value(list, key->text);
@@ -131,10 +132,10 @@ static void name_metrics(struct list *list, struct step *step,
             continue;
         if (has(list->values, step->output_count, name->text))
             diags_add(w->build.diags, name->place, NULL,
-                      "'%s' is an output already", name->text);
+                      "duplicate name '%s': an output has it", name->text);
         if (has(names, step->metric_count, name->text))
             diags_add(w->build.diags, name->place, NULL,
-                      "'%s' is a metric already", name->text);
+                      "duplicate name '%s': a metric has it", name->text);
         check_name(w, name, "a metric");
         names[step->metric_count++] = name->text;
         add_value(list, name->text);

@@ -29,14 +29,14 @@ static const struct schema_key take_over_keys[] = {
         .name = "steps",
         .type = SCHEMA_LIST,
         .element = &step_name_element,
-        .doc = "The steps whose results are taken over.",
+        .doc = "The steps whose results are reused.",
         .fallback = "none",
         .example = "[prepare, tune]",
     },
     {
         .name = "only",
         .type = SCHEMA_TEXT,
-        .doc = "The one step that is run besides.",
+        .doc = "The one step to run besides.",
         .fallback = "all of them",
         .example = "train",
     },
@@ -82,7 +82,7 @@ const struct schema_key workflow_schema[] = {
         .name = "name",
         .type = SCHEMA_TEXT,
         .doc = "The name of runs of this workflow.",
-        .fallback = "the file's name without .yaml",
+        .fallback = "the name of the file without .yaml",
         .example = "nightly",
     },
     {
@@ -90,8 +90,8 @@ const struct schema_key workflow_schema[] = {
         .known_as = "parameters variables",
         .type = SCHEMA_MAP,
         .element = &param_element,
-        .doc = "Values by name, which every step may use. They are changed "
-               "for one run by `--set params.NAME=VALUE`.",
+        .doc = "Values by name that every step may use. `--set "
+               "params.NAME=VALUE` changes them for one run.",
         .fallback = "none",
         .example = "{epochs: 10}",
     },
@@ -101,12 +101,12 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_MAP | SCHEMA_ANY_LIST,
         .required = true,
         .element = &workflow_step,
-        .doc = "What is done. A map of steps by name: each starts when those "
-               "that it `needs` are over. Or a list, in order: an item is a "
-               "step with a `name`, or {NAME: STEP}, or {parallel: [...]}, "
-               "whose items start together; one of those may be a list, in "
-               "order again. In a list, a step that its `if` leaves out is "
-               "passed over.",
+        .doc = "The jobs. A map of steps by name: each starts when the "
+               "steps that it `needs` have ended. Or a list, in order: an "
+               "item is a step with a `name`, or {NAME: STEP}, or "
+               "{parallel: [...]}, whose items start together; one of "
+               "those may be a list, in order again. In a list, a step "
+               "whose `if` is false is skipped, and the next one starts.",
         .example = "{build: {command: make}, test: {needs: build, command: "
                    "make check}}",
     },
@@ -115,18 +115,18 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_MAP,
         .element = &workflow_step,
         .told_in = "steps",
-        .doc = "Steps that start when all of `steps` are over, and one of "
-               "them has failed that may not.",
+        .doc = "Steps that start when all of `steps` have ended, and one "
+               "of them has failed that may not.",
         .fallback = "none",
-        .example = "{tell: {command: ./tell}}",
+        .example = "{report: {command: ./report}}",
     },
     {
         .name = "always",
         .type = SCHEMA_MAP,
         .element = &workflow_step,
         .told_in = "steps",
-        .doc = "Steps that start when all of `steps` are over, however they "
-               "ended.",
+        .doc = "Steps that start when all of `steps` have ended, with any "
+               "result.",
         .fallback = "none",
         .example = "{sweep_up: {command: rm -rf scratch}}",
     },
@@ -135,10 +135,10 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_MAP,
         .keys = WORKFLOW_DEFAULT_KEYS,
         .told_in = "steps",
-        .doc = "What holds for each step that does not say it itself: metrics, "
-               "env, channels, resources, timeout, pool, pools, executor, "
-               "retry, checkpoints, cache, parallel, may_fail, priority. Maps, "
-               "such as env and resources, are merged key by key.",
+        .doc = "Defaults for the keys of each step: metrics, env, "
+               "channels, resources, timeout, pool, pools, executor, "
+               "retry, checkpoints, cache, parallel, may_fail, priority. "
+               "Maps, such as env and resources, are merged key by key.",
         .fallback = "none",
         .example = "{resources: {cpus: 1, time: 1h}}",
     },
@@ -146,9 +146,9 @@ const struct schema_key workflow_schema[] = {
         .name = "pools",
         .type = SCHEMA_MAP,
         .element = &pool_element,
-        .doc = "Limits by name, which steps share: a step that takes from a "
-               "`pool` starts when enough is left in it. Runs below this one "
-               "take from the same pools.",
+        .doc = "Limits by name that steps share: a step that takes from a "
+               "`pool` starts when enough is left in it. Child runs take "
+               "from the same pools.",
         .fallback = "none",
         .example = "{gpu: 4, licences: 2}",
     },
@@ -157,8 +157,8 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 10000,
-        .doc = "How many jobs at once.",
-        .fallback = "as many as the CPUs suffice for",
+        .doc = "The number of jobs at the same time.",
+        .fallback = "as many as the CPUs allow",
         .example = "8",
     },
     {
@@ -166,8 +166,8 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 3650 * DAY_S,
-        .doc = "After this time the run ends, and what still runs is stopped. "
-               "`smtune retry RUN --failed` goes on with it.",
+        .doc = "After this time the run ends, and running jobs are "
+               "stopped. `smtune retry RUN --failed` continues it.",
         .fallback = "no limit",
         .example = "12h",
     },
@@ -177,8 +177,8 @@ const struct schema_key workflow_schema[] = {
         .keys = experiment_executor_keys,
         .element = &executor_element,
         .shorthand = "name",
-        .doc = "Where jobs run. Of a list, the first is for steps that name "
-               "no `executor`.",
+        .doc = "Where jobs run. In a list, the first is for steps that "
+               "name no `executor`.",
         .fallback = "local",
         .example = "{name: local, cpus: 8}",
     },
@@ -186,8 +186,8 @@ const struct schema_key workflow_schema[] = {
         .name = "outputs",
         .type = SCHEMA_MAP,
         .element = &output_element,
-        .doc = "What the workflow gives to one that has it as a step: "
-               "expressions by name, asked when all steps are over.",
+        .doc = "The outputs of the workflow as a step of another one: "
+               "expressions by name, evaluated when all steps have ended.",
         .fallback = "none",
         .example = "{model: train.model}",
     },
@@ -195,8 +195,8 @@ const struct schema_key workflow_schema[] = {
         .name = "refresh",
         .type = SCHEMA_LIST,
         .element = &step_name_element,
-        .doc = "Steps that run even where their cache has a result, as smtune "
-               "run --force sets it. What they give then is in the cache.",
+        .doc = "Steps that run even on a cache hit, set by smtune run "
+               "--force. Their new results are added to the cache.",
         .fallback = "none",
         .example = "[prepare]",
     },
@@ -204,8 +204,8 @@ const struct schema_key workflow_schema[] = {
         .name = "take_over",
         .type = SCHEMA_MAP,
         .keys = take_over_keys,
-        .doc = "Results that an earlier run of the file has, as smtune run "
-               "--from and --only set it.",
+        .doc = "Results of an earlier run of the file, set by smtune run "
+               "--from and --only.",
         .fallback = "none",
         .example = "{run: 12, steps: [prepare, tune]}",
     },
@@ -215,8 +215,8 @@ const struct schema_key workflow_schema[] = {
         .keys = experiment_receiver_keys,
         .element = &experiment_receiver,
         .shorthand = "url",
-        .doc = "Addresses to which a JSON object is posted when something "
-               "happens. It is sent again until it is taken.",
+        .doc = "Addresses that get a POST request with a JSON object for "
+               "each event. It is repeated until the receiver accepts it.",
         .fallback = "nobody",
         .example = "[{url: \"https://hooks.example.org/T0/B0\", events: "
                    "[finished, failed]}]",

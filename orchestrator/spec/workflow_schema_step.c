@@ -33,9 +33,9 @@ static const struct schema_key axis_keys[] = {
         .name = "glob",
         .type = SCHEMA_TEXT,
         .min = 1,
-        .doc = "The paths that match a pattern, when the step begins, in the "
-               "order of their bytes. A relative one starts at the file's own "
-               "folder.",
+        .doc = "The paths that match a pattern when the step starts, in "
+               "the order of their bytes. A relative one starts at the "
+               "folder of the file.",
         .example = "\"data/*.csv\"",
     },
     {
@@ -61,16 +61,16 @@ static const struct schema_key output_keys[] = {
         .type = SCHEMA_TEXT,
         .min = 1,
         .required = true,
-        .doc = "A file of key=value lines or one JSON object, which the step "
-               "writes.",
+        .doc = "A file of key=value lines or one JSON object that the "
+               "step writes.",
         .example = "out/metrics.json",
     },
     {
         .name = "key",
         .type = SCHEMA_TEXT,
         .min = 1,
-        .doc = "The key in it; a.b goes into objects.",
-        .fallback = "the output's name",
+        .doc = "The key in the file; a.b is key b of object a.",
+        .fallback = "the name of the output",
         .example = "test.accuracy",
     },
     {.name = NULL},
@@ -122,8 +122,8 @@ static const struct schema_key round_value_keys[] = {
     {
         .name = "next",
         .type = SCHEMA_SCALAR,
-        .doc = "An expression for the next round's value, over this round's "
-               "values and results.",
+        .doc = "An expression for the value of the next round, over the "
+               "values and results of this round.",
         .example = "batch * 2",
     },
     {
@@ -136,8 +136,8 @@ static const struct schema_key round_value_keys[] = {
         .name = "by",
         .type = SCHEMA_TEXT,
         .choices = growths,
-        .doc = "How it follows: with the other's growth, or with the square "
-               "root of it.",
+        .doc = "How it follows: by the factor of the other value, or by "
+               "its square root.",
         .fallback = "linear",
         .example = "sqrt",
     },
@@ -157,14 +157,14 @@ static const struct schema_key repeat_keys[] = {
         .required = true,
         .min = 1,
         .max = 1e6,
-        .doc = "The most rounds.",
+        .doc = "The largest number of rounds.",
         .example = "10",
     },
     {
         .name = "until",
         .type = SCHEMA_SCALAR,
-        .doc = "An expression, asked after each round. It may read what the "
-               "round gave behind the step's own name.",
+        .doc = "An expression, evaluated after each round. It may read "
+               "the results of the round under the name of the step.",
         .fallback = "all rounds",
         .example = "\"train.loss < 0.1\"",
     },
@@ -192,8 +192,8 @@ static const struct schema_key continue_keys[] = {
     {
         .name = "signal",
         .type = SCHEMA_TEXT,
-        .doc = "SIGNAL@TIME: a signal that a link gets so long before its "
-               "time limit, to write a checkpoint.",
+        .doc = "SIGNAL@TIME: a signal to a link this long before its time "
+               "limit, to write a checkpoint.",
         .fallback = "none",
         .example = "USR2@120",
     },
@@ -202,7 +202,7 @@ static const struct schema_key continue_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 10000,
-        .doc = "The most links behind the first.",
+        .doc = "The largest number of links after the first.",
         .fallback = "100",
         .example = "60",
     },
@@ -211,8 +211,8 @@ static const struct schema_key continue_keys[] = {
         .type = SCHEMA_INT,
         .min = 0,
         .max = LINKS_AHEAD_MAX,
-        .doc = "On Slurm: so many links are queued behind each one, so that "
-               "the chain goes on while smtune is not there.",
+        .doc = "On Slurm: the number of links queued behind each one, so "
+               "that the chain continues while smtune does not run.",
         .fallback = "1",
         .example = "2",
     },
@@ -225,7 +225,8 @@ static const struct schema_key cache_keys[] = {
         .type = SCHEMA_LIST | SCHEMA_TEXT,
         .min = 1,
         .element = &text_element,
-        .doc = "Files, folders or patterns whose content the result hangs on.",
+        .doc = "Files, folders or patterns whose content the result "
+               "depends on.",
         .fallback = "none",
         .example = "[prepare.py, \"data/*.csv\"]",
     },
@@ -233,7 +234,7 @@ static const struct schema_key cache_keys[] = {
         .name = "env",
         .type = SCHEMA_LIST | SCHEMA_TEXT,
         .element = &text_element,
-        .doc = "Environment variables that it hangs on.",
+        .doc = "Environment variables that it depends on.",
         .fallback = "none",
         .example = "[CUDA_VERSION]",
     },
@@ -242,8 +243,8 @@ static const struct schema_key cache_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = 3650 * DAY_S,
-        .doc = "How long a result is good.",
-        .fallback = "as long as it is there",
+        .doc = "How long a result is valid.",
+        .fallback = "as long as it exists",
         .example = "30d",
     },
     {.name = NULL},
@@ -253,7 +254,7 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "name",
         .type = SCHEMA_TEXT,
-        .doc = "The step's name, where `steps` is a list.",
+        .doc = "The name of the step, if `steps` is a list.",
         .example = "train",
     },
     {
@@ -261,19 +262,20 @@ const struct schema_key workflow_step_keys[] = {
         .known_as = "depends_on depends after requires",
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .element = &text_element,
-        .doc = "The steps that have to be over before this one starts, one or "
+        .doc = "The steps that must end before this one starts, one or "
                "many.",
-        .fallback = "none; in a list, what stands before",
+        .fallback = "none; in a list, the item before",
         .example = "[prepare, tune]",
     },
     {
         .name = "when",
         .type = SCHEMA_TEXT,
         .choices = flow_when_names,
-        .doc = "How those have to have ended; else the step is skipped. "
-               "all_success: all well; all_done: each well or badly, none "
-               "skipped; any_failed: one badly, or skipped because one before "
-               "it had; always: no matter how.",
+        .doc = "The required end of those steps; otherwise the step is "
+               "skipped. all_success: all succeeded; all_done: all "
+               "succeeded or failed, none was skipped; any_failed: one "
+               "failed, or was skipped because one before it had; always: "
+               "any end.",
         .fallback = "all_success",
         .example = "any_failed",
     },
@@ -281,9 +283,9 @@ const struct schema_key workflow_step_keys[] = {
         .name = "if",
         .known_as = "condition",
         .type = SCHEMA_SCALAR,
-        .doc = "An expression; where it is not true, the step is skipped, and "
+        .doc = "An expression; if it is false, the step is skipped, and "
                "those that need it by name. One that reads the matrix is "
-               "asked for each copy.",
+               "evaluated for each copy.",
         .fallback = "no condition",
         .example = "\"train.val_loss < 0.3\"",
     },
@@ -293,9 +295,9 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_TEXT | SCHEMA_LIST,
         .element = &value_element,
         .doc = "A command, with ${{ }} templates. It is split into words "
-               "before they are filled in, and no shell sees it: a value is "
-               "never more than one word. A list holds words that are split "
-               "already.",
+               "before the templates are replaced, and no shell runs it: "
+               "a value is never more than one word. A list contains "
+               "words that are split already.",
         .example = "./train --epochs ${{ epochs }}",
     },
     {
@@ -308,15 +310,15 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "experiment",
         .type = SCHEMA_TEXT,
-        .doc = "In place of `command`: an experiment's file, which is run "
-               "below this run.",
+        .doc = "In place of `command`: the file of an experiment, which "
+               "becomes a child run.",
         .example = "tune.yaml",
     },
     {
         .name = "workflow",
         .type = SCHEMA_TEXT,
-        .doc = "In place of `command`: another workflow's file, which is run "
-               "below this run.",
+        .doc = "In place of `command`: the file of another workflow, "
+               "which becomes a child run.",
         .example = "evaluate.yaml",
     },
     {
@@ -331,8 +333,8 @@ const struct schema_key workflow_step_keys[] = {
         .known_as = "params parameters",
         .type = SCHEMA_MAP,
         .element = &value_element,
-        .doc = "For `experiment` and `workflow`: what is changed in the file, "
-               "by key as for --set, such as budget.trials; a bare name is "
+        .doc = "For `experiment` and `workflow`: changes to the file, by "
+               "key as for --set, such as budget.trials; a bare name is "
                "one of its params or parameters.",
         .fallback = "nothing",
         .example = "{epochs: \"${{ epochs }}\"}",
@@ -341,10 +343,10 @@ const struct schema_key workflow_step_keys[] = {
         .name = "matrix",
         .type = SCHEMA_MAP,
         .element = &axis_element,
-        .doc = "Makes a copy of the step for each setting of its axes, the "
-               "last axis the fastest. An axis is a list of values, an "
-               "expression in ${{ }} that gives a JSON list, a glob or a "
-               "range.",
+        .doc = "Makes a copy of the step for each setting of its axes, "
+               "the last axis the fastest. An axis is a list of values, "
+               "an expression in ${{ }} with a JSON list as its value, a "
+               "glob or a range.",
         .fallback = "one copy",
         .example = "{model: [small, large], seed: {range: [1, 3]}}",
     },
@@ -353,9 +355,9 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1000,
-        .doc = "Makes so many copies, the hosts of one job: SM_HOSTS, "
-               "SM_CURRENT_HOST and resourceconfig.json name them algo-1, "
-               "algo-2 and so on.",
+        .doc = "Makes this number of copies, the hosts of one job: "
+               "SM_HOSTS, SM_CURRENT_HOST and resourceconfig.json name "
+               "them algo-1, algo-2 and so on.",
         .fallback = "1",
         .example = "4",
     },
@@ -364,8 +366,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 0,
         .max = 1e6,
-        .doc = "How many copies have to end well for the step to: a number, "
-               "or below 1 a share of all.",
+        .doc = "The number of copies that must succeed for the step to "
+               "succeed, or below 1 a share of all.",
         .fallback = "all",
         .example = "0.9",
     },
@@ -374,12 +376,12 @@ const struct schema_key workflow_step_keys[] = {
         .known_as = "output",
         .type = SCHEMA_MAP,
         .element = &output_element,
-        .doc = "What the step makes, by name; later steps read it as "
-               "STEP.NAME. A path: a file or folder that has to be there in "
-               "the end; its absolute path is the value. {value: FILE, key: "
-               "K}: what the file says. Nothing: a key of the file "
-               "$SMTUNE_OUTPUTS, in which the step writes key=value lines or "
-               "one JSON object.",
+        .doc = "The outputs of the step, by name; later steps read them "
+               "as STEP.NAME. A path: a file or folder that must exist at "
+               "the end; its absolute path is the value. {value: FILE, "
+               "key: K}: the value of the key in the file. Nothing: a key "
+               "of the file $SMTUNE_OUTPUTS, in which the step writes "
+               "key=value lines or one JSON object.",
         .fallback = "none",
         .example = "{data: out/data, rows: {value: out/stats.json}}",
     },
@@ -387,17 +389,17 @@ const struct schema_key workflow_step_keys[] = {
         .name = "continue",
         .type = SCHEMA_MAP,
         .keys = continue_keys,
-        .doc = "The step is longer than its time limit: when that is reached "
-               "it is started again at once, as long as its checkpoint has "
-               "moved on.",
-        .fallback = "it is not",
+        .doc = "For a step longer than its time limit: when it reaches "
+               "the limit it starts again at once, as long as its "
+               "checkpoint has advanced.",
+        .fallback = "no",
         .example = "{total: 28d, signal: USR2@120}",
     },
     {
         .name = "repeat",
         .type = SCHEMA_MAP,
         .keys = repeat_keys,
-        .doc = "The step is done in rounds, each with the checkpoints of the "
+        .doc = "The step runs in rounds, each with the checkpoints of the "
                "one before.",
         .fallback = "one round",
         .example = "{max: 10, until: \"train.loss < 0.1\"}",
@@ -411,7 +413,7 @@ const struct schema_key workflow_step_keys[] = {
             .doc = "The metrics that later steps may read as STEP.NAME: "
                    "names, or names with a PCRE2 regex each, as in "
                    "smtune-experiment(5).",
-            .fallback = "every NAME=NUMBER is kept, and no step reads it",
+            .fallback = "every NAME=NUMBER is recorded, and no step reads it",
             .example = "[loss, accuracy]",
         },
     {
@@ -428,8 +430,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_MAP,
         .element = &channel_element,
         .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
-               "environment. Their paths may hold templates; relative ones "
-               "start at the file's own folder.",
+               "environment. Their paths may hold templates; relative "
+               "ones start at the folder of the file.",
         .fallback = "none",
         .example = "{train: {path: data/train, distribution: sharded}}",
     },
@@ -437,7 +439,7 @@ const struct schema_key workflow_step_keys[] = {
         .name = "resources",
         .type = SCHEMA_MAP,
         .keys = experiment_resource_keys,
-        .doc = "What each copy takes, and its limits.",
+        .doc = "The resources of each copy, and its limits.",
         .example = "{cpus: 1, memory: 1G, time: 10m}",
     },
     {
@@ -458,7 +460,7 @@ const struct schema_key workflow_step_keys[] = {
         .name = "pools",
         .type = SCHEMA_MAP | SCHEMA_TEXT,
         .element = &experiment_claim_element,
-        .doc = "What each copy takes from pools.",
+        .doc = "The amount that each copy takes from pools.",
         .fallback = "nothing",
         .example = "{gpu: 2}",
     },
@@ -467,7 +469,7 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_TEXT,
         .names = executor_names,
         .doc = "Where the step runs.",
-        .fallback = "the workflow's",
+        .fallback = "that of the workflow",
         .example = "local",
     },
     {
@@ -475,9 +477,9 @@ const struct schema_key workflow_step_keys[] = {
         .known_as = "retries max_retries",
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
-        .doc = "When a copy that failed is started again. The first rule that "
-               "matches holds, and each counts for itself. [] is never, "
-               "whatever `defaults` say.",
+        .doc = "The retries of a failed copy. The first rule that matches "
+               "applies, and each counts by itself. [] disables retries, "
+               "and overrides `defaults`.",
         .fallback = "after all rules: node_fail, preempted, lost and exit:75 "
                     "are retried 3 times, a second later",
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
@@ -485,9 +487,9 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "checkpoints",
         .type = SCHEMA_BOOL,
-        .doc = "Whether a copy that is started again goes on where it was, "
-               "from a checkpoint in its checkpoint directory.",
-        .fallback = "whether it uses checkpoint_dir or SMTUNE_CHECKPOINT_DIR, "
+        .doc = "Whether a retried copy resumes from a checkpoint in its "
+               "checkpoint directory.",
+        .fallback = "true if it uses checkpoint_dir or SMTUNE_CHECKPOINT_DIR, "
                     "or smtrain runs",
         .example = "true",
     },
@@ -495,8 +497,8 @@ const struct schema_key workflow_step_keys[] = {
         .name = "cache",
         .type = SCHEMA_BOOL | SCHEMA_MAP,
         .keys = cache_keys,
-        .doc = "Whether the result of an earlier run is taken where command, "
-               "parameters and what is named here are the same.",
+        .doc = "Whether the result of an earlier run is used if command, "
+               "parameters and the items listed here are the same.",
         .fallback = "false",
         .example = "{inputs: [prepare.py]}",
     },
@@ -505,15 +507,15 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1e6,
-        .doc = "How many of its copies run at once.",
+        .doc = "The number of its copies that run at the same time.",
         .fallback = "no limit of its own",
         .example = "2",
     },
     {
         .name = "fail_fast",
         .type = SCHEMA_BOOL,
-        .doc = "Whether no further copy starts once too many have failed for "
-               "the step to succeed. Those that run go on in any case.",
+        .doc = "Whether no further copy starts after too many have failed "
+               "for the step to succeed. Running copies always finish.",
         .fallback = "true",
         .example = "false",
     },
@@ -521,7 +523,7 @@ const struct schema_key workflow_step_keys[] = {
         .name = "may_fail",
         .known_as = "allow_failure continue_on_error",
         .type = SCHEMA_BOOL,
-        .doc = "Whether the run may end well though the step failed.",
+        .doc = "Whether the run can succeed although the step failed.",
         .fallback = "false",
         .example = "true",
     },
@@ -530,8 +532,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_INT,
         .min = -1e6,
         .max = 1e6,
-        .doc = "Of all jobs that could start, those of the highest priority "
-               "do first.",
+        .doc = "Of all jobs that can start, those of the highest priority "
+               "start first.",
         .fallback = "0",
         .example = "10",
     },

@@ -62,8 +62,8 @@ static void check_uses(struct workflow_build *w,
 
         if (key != NULL && (uses[i].kinds & 1u << kind) == 0)
             diags_add(w->build.diags, key->place, NULL,
-                      "'%s' has no meaning in a step with '%s'", uses[i].key,
-                      kind_key);
+                      "key '%s' is not allowed in a step with '%s'",
+                      uses[i].key, kind_key);
     }
 }
 
@@ -81,7 +81,7 @@ static const struct conf_node *find_kind(struct workflow_build *w,
             continue;
         if (found != NULL) {
             diags_add(w->build.diags, key->place, NULL,
-                      "%s has both '%s' and '%s'; it needs one", source->what,
+                      "%s has both '%s' and '%s': use one", source->what,
                       found->text, key->text);
             return NULL;
         }
@@ -91,7 +91,7 @@ static const struct conf_node *find_kind(struct workflow_build *w,
     if (found == NULL)
         diags_add(w->build.diags, source->name->place,
                   "one of: command, shell, experiment, workflow, fail",
-                  "%s has nothing to do", source->what);
+                  "missing key: %s has no command", source->what);
     return found;
 }
 
@@ -221,7 +221,7 @@ static void build_time(struct step_build *s)
     if (own_time != NULL && conf_get(source->own, "timeout") != NULL)
         diags_add(s->w->build.diags,
                   conf_get_key(source->own, "timeout")->place, NULL,
-                  "%s has both 'timeout' and 'resources.time'; it needs one",
+                  "%s has both 'timeout' and 'resources.time': use one",
                   source->what);
     if (own_time == NULL)
         resources->time_ms =
@@ -295,8 +295,8 @@ static void build_link(struct step_build *s)
     if (s->task.task->resources.time_ms == 0)
         diags_add(
             s->w->build.diags, conf_get_key(s->source->own, "continue")->place,
-            "say resources.time, or timeout",
-            "%s continues past its time limit, and has none", s->source->what);
+            "set resources.time, or timeout",
+            "%s continues past its time limit, but has none", s->source->what);
     if (signal == NULL || signal->type != CONF_TEXT)
         return;
     at = strchr(signal->text, '@');
@@ -313,8 +313,8 @@ static void build_link(struct step_build *s)
     if (s->task.task->resources.time_ms > 0 &&
         link->before_ms >= s->task.task->resources.time_ms)
         diags_add(s->w->build.diags, signal->place, NULL,
-                  "the signal would come before the step starts: its time "
-                  "limit is no longer than that");
+                  "the signal would precede the step: its time limit is not "
+                  "longer");
 }
 
 /* Texts of `inputs` and `env`, one or many. */
@@ -361,7 +361,7 @@ static void build_cache(struct step_build *s)
             continue;
         if (!task_is_variable(item->text))
             diags_add(s->w->build.diags, item->place, NULL,
-                      "'%s' is no name for an environment variable",
+                      "'%s' is not a valid name for an environment variable",
                       item->text);
         cache->variables[cache->variable_count++] = item->text;
     }
@@ -378,8 +378,8 @@ static void check_share(struct step_build *s, const struct channel *channel,
             !template_uses(channel->path, i))
             continue;
         diags_add(s->w->build.diags, place->place, NULL,
-                  "channel '%s' is shared out, and its path hangs on what is "
-                  "known of a copy only",
+                  "channel '%s' is shared out, and its path depends on "
+                  "values of a single copy",
                   channel->name);
         return;
     }
@@ -444,8 +444,8 @@ static void build_success(struct step_build *s)
         return;
     if (wanted <= 0 || (wanted > 1 && wanted != (double)(int64_t)wanted))
         diags_add(s->w->build.diags, node->place, NULL,
-                  "'success_if' must be a number of copies, or a share of "
-                  "them between 0 and 1, not %s",
+                  "type mismatch: 'success_if': expected a number of copies, "
+                  "or a share of them between 0 and 1, got %s",
                   node->text);
     else if (wanted < 1)
         s->flow->success_fraction = wanted;
@@ -453,9 +453,9 @@ static void build_success(struct step_build *s)
         s->flow->success_count = (int64_t)wanted;
     if (copies > 0 && s->flow->success_count > copies)
         diags_add(s->w->build.diags, node->place, NULL,
-                  "%s has %lld %s, and %s have to succeed", s->source->what,
-                  (long long)copies, copies == 1 ? "copy" : "copies",
-                  node->text);
+                  "out of range: %s has %lld %s, and %s must succeed",
+                  s->source->what, (long long)copies,
+                  copies == 1 ? "copy" : "copies", node->text);
 }
 
 static enum flow_when read_when(struct step_build *s)
@@ -465,7 +465,7 @@ static enum flow_when read_when(struct step_build *s)
 
     if (s->source->section != SECTION_STEPS && node != NULL)
         diags_add(s->w->build.diags, node->place, NULL,
-                  "'when' has no meaning in a step of 'on_failure' or "
+                  "key 'when' is not allowed in a step of 'on_failure' or "
                   "'always'");
     if (s->source->section == SECTION_ON_FAILURE)
         return FLOW_ANY_FAILED;
@@ -476,8 +476,7 @@ static enum flow_when read_when(struct step_build *s)
             when = (enum flow_when)i;
     if (when == FLOW_ANY_FAILED && s->flow->need_count == 0)
         diags_add(s->w->build.diags, node->place, NULL,
-                  "%s needs no step, so that none can have failed",
-                  s->source->what);
+                  "%s needs no step, so none can fail", s->source->what);
     return when;
 }
 

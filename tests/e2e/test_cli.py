@@ -96,25 +96,25 @@ def test_the_manual_page_is_sound(smtune, tmp_path, root):
     (["wait", "x", "--timeuot", "1"],
      "unknown option '--timeuot' (did you mean '--timeout'?)"),
     (["wait"],
-     "wait: RUN, a name, a number or 'last', is missing "
+     "wait: missing argument RUN, a name, a number or 'last' "
      "(usage: smtune wait [OPTION...] RUN)"),
     (["why", "last"],
-     "why: JOB is missing (usage: smtune why [OPTION...] RUN JOB)"),
+     "why: missing argument JOB (usage: smtune why [OPTION...] RUN JOB)"),
     (["tag"],
-     "tag: RUN, a name, a number or 'last', is missing "
+     "tag: missing argument RUN, a name, a number or 'last' "
      "(usage: smtune tag [OPTION...] RUN [JOB...])"),
     (["launch"],
-     "launch: COMMAND is missing "
+     "launch: missing argument COMMAND "
      "(usage: smtune launch [OPTION...] -- COMMAND [ARGUMENT]...)"),
     (["version", "x"],
-     "version: unexpected 'x' (usage: smtune version [OPTION...])"),
+     "version: unexpected argument 'x' (usage: smtune version [OPTION...])"),
     (["version", "-o", "jsno"],
-     "option '--output' is one of table, json, jsonl, csv, not 'jsno' "
-     "(did you mean 'json'?)"),
-    (["version", "--color"], "option '--color' needs a value (WHEN)"),
+     "option '--output': unknown value 'jsno': expected one of table, json, "
+     "jsonl, csv (did you mean 'json'?)"),
+    (["version", "--color"], "option '--color': missing value (WHEN)"),
     (["wait", "x", "--timeout", "soon"],
-     "option '--timeout' wants a duration such as 90s, 10m or 2h, not 'soon'"),
-    (["completion", "bsh"], "no completion for 'bsh': it is one of bash, zsh, "
+     "option '--timeout': expected a duration such as 90s, 10m or 2h, got 'soon'"),
+    (["completion", "bsh"], "unknown shell 'bsh': expected bash, zsh or "
      "fish (did you mean 'bash'?)"),
     (["\x1b[31mred"], r"unknown command '\x1b[31mred' ('smtune help' lists "
      "them)"),
@@ -146,7 +146,7 @@ def test_the_environment_sets_the_format(smtune):
     assert smtune.ok("version", "-o", "table", env=env).startswith("smtune ")
     result = smtune("version", env={"SMTUNE_OUTPUT": "xml"})
     assert result.returncode == 2
-    assert "SMTUNE_OUTPUT is one of table, json" in result.stderr
+    assert "SMTUNE_OUTPUT: unknown value 'xml': expected table" in result.stderr
 
 
 def test_errors_are_json_where_results_are(smtune):

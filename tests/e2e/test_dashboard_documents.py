@@ -171,7 +171,7 @@ def test_a_file_that_no_longer_passes_is_said(smtune, workflow, told):
         assert "vers" in answer["problem"] and "space" not in answer
         assert answer["spec"].startswith("\nvers: 1")
     graph = told("graph", 1)
-    assert "no longer passes" in graph["problem"]
+    assert "no longer valid" in graph["problem"]
     assert [node["name"] for node in graph["nodes"]] == [
         "prepare", "shard", "tune", "bad", "end"]
     importance = told("importance", 2)

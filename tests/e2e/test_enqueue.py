@@ -88,7 +88,7 @@ def waits(smtune, write):
 def go(smtune):
     (smtune.directory / "go").touch()
     smtune("wait", "exp")
-    assert "are proved" in smtune.ok("replay", "exp")
+    assert "verified" in smtune.ok("replay", "exp")
     smtune.ok("fsck")
     return {row["id"]: row["params"] for row in smtune.json("trials", "exp")}
 
@@ -118,8 +118,8 @@ def test_a_setting_is_tried_next(smtune, waits, method):
     (["y=2.5"], "'2.5' is not a value of parameter 'y' (from 1 to 9)"),
     (["k=c"], "unknown value of parameter 'k': 'c'"),
     (["x=0.05"], "satisfies the constraints"),
-    (["x"], "'x' is not NAME=VALUE"),
-    (["=1"], "'=1' is not NAME=VALUE"),
+    (["x"], "'x': expected NAME=VALUE"),
+    (["=1"], "'=1': expected NAME=VALUE"),
 ])
 def test_what_cannot_be_tried_is_refused(smtune, waits, setting, says):
     """With an engine, and without one."""
@@ -203,7 +203,7 @@ def test_what_is_enqueued_without_an_engine_takes_no_time(smtune, waits):
                        " WHERE event = 'enqueued'")
     said = smtune("resume", "exp")
     assert "the time budget is used up" in said.stdout + said.stderr
-    assert "are proved" in smtune.ok("replay", "exp")
+    assert "verified" in smtune.ok("replay", "exp")
 
 
 def waits_for_an_answer(process):
@@ -220,7 +220,7 @@ def test_an_engine_that_dies_before_it_takes_one(smtune, waits):
     wait_until(lambda: waits_for_an_answer(asking))
     os.kill(engine, signal.SIGKILL)
     _, said = asking.communicate(timeout=30)
-    assert asking.returncode == 0 and "once it goes on" in said
+    assert asking.returncode == 0 and "after you resume it" in said
     assert len(smtune.json("enqueue", "exp")) == 1
     (smtune.directory / "go").touch()
     smtune.ok("resume", "exp")
@@ -268,7 +268,7 @@ def test_the_dashboard_enqueues(smtune, waits):
         assert post({"params": {"x": 0.75, "k": "b", "y": 3}}) == (
             200, {"ok": True, "enqueued": 1})
         assert post({"params": {"x": "0.875"}})[1]["enqueued"] == 2
-        for body, says in (({}, "'params' is missing"),
+        for body, says in (({}, "missing field 'params'"),
                            ({"params": 3}, "'params' is an object"),
                            ({"params": {}}, "names one of the parameters"),
                            ({"params": {"x": None}}, "'null' is not a value"),

@@ -55,12 +55,12 @@ def test_each_objective_has_its_own(smtune, run):
 def test_few_results_say_nothing(smtune, run):
     run("a", 9)
     assert smtune.json("show", "exp")["importance"] == []
-    assert "importance: known from 10 results on, there are 9" in \
+    assert "importance: needs at least 10 results (9 so far)" in \
         smtune.ok("show", "exp")
 
 
 def test_equal_results_say_nothing(smtune, run):
     run("c", 20)
     assert smtune.json("show", "exp")["importance"] == []
-    assert "importance for c: no parameter stands out in 20 results" in \
+    assert "importance for c: no parameter has a clear effect in 20 results" in \
         smtune.ok("show", "exp")

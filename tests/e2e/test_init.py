@@ -56,7 +56,7 @@ def test_nothing_is_overwritten(smtune, write):
     write("experiment.yaml", "mine\n")
     result = smtune("init")
     assert result.returncode == 5
-    assert "experiment.yaml is there already" in result.stderr
+    assert "file exists: ./experiment.yaml" in result.stderr
     write("half/train.py", "mine\n")
     assert smtune("init", "half", "-t", "python").returncode == 5
     assert (smtune.directory / "experiment.yaml").read_text() == "mine\n"

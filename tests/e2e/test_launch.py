@@ -66,7 +66,7 @@ def test_the_first_that_fails_ends_the_others(smtune):
     told = result.stderr[result.stderr.index("smtune: rank 1"):].splitlines()
     assert told[:2] == [
         "smtune: rank 1 exited with status 3; the others were ended because "
-        "of it", "smtune: the last that rank 1 wrote:"]
+        "of it", "smtune: the last output of rank 1:"]
     assert told[2:] == last + ["[rank 1] ", "[rank 1] no data",
                                "[rank 1] half\\x1b[1m"]
     assert "[rank 1] no data\n" in result.stdout
@@ -80,8 +80,8 @@ def test_a_rank_that_is_killed(smtune):
     os.kill(int(file.read_text()), signal.SIGKILL)
     out, err = engine.communicate(timeout=30)
     assert engine.returncode == 128 + signal.SIGKILL
-    assert err == ("smtune: rank 2 was ended by signal 9, SIGKILL; the others "
-                   "were ended because of it\n")
+    assert err == ("smtune: rank 2 was killed by signal 9, SIGKILL; the others "
+                   "were stopped because of it\n")
 
 
 STUBBORN = """
@@ -218,7 +218,7 @@ def test_logs_by_rank(smtune):
     result = smtune("launch", "-n", 3, "--logs", "a/b", *SHELL,
                     "test $RANK = 2 || exec sleep 60; echo why; exit 8")
     assert result.returncode == 8
-    assert result.stderr.endswith("rank 2 wrote:\n[rank 2] why\n")
+    assert result.stderr.endswith("output of rank 2:\n[rank 2] why\n")
 
 
 def test_tags(smtune):
@@ -327,10 +327,10 @@ def test_what_cannot_start(smtune, write):
 
 
 @pytest.mark.parametrize("words, status, told", [
-    (["--", "true"], 2, "--tasks says how many ranks"),
+    (["--", "true"], 2, "missing option --tasks"),
     (["--tasks", "0", "--", "true"], 2, "at least 1"),
-    (["--tasks", "5000", "--", "true"], 2, "5000 is more than 1024"),
-    (["--tasks", "2", "--grace", "soon", "--", "true"], 2, "not 'soon'"),
+    (["--tasks", "5000", "--", "true"], 2, "5000 is out of range: at most 1024"),
+    (["--tasks", "2", "--grace", "soon", "--", "true"], 2, "got 'soon'"),
     (["--tasks", "2"], 2, "COMMAND"),
     (["--tasks", "2", "--logs", "/dev/null/x", "--", "true"], 1, "/dev/null"),
 ])

@@ -68,7 +68,7 @@ def go(smtune):
 
 
 def proved(smtune):
-    assert "are proved" in smtune.ok("replay", "exp")
+    assert "verified" in smtune.ok("replay", "exp")
     smtune.ok("fsck")
     return smtune.states()
 
@@ -218,5 +218,5 @@ def test_a_workflow_that_is_over_is_for_retry(smtune, run):
 @pytest.mark.parametrize("time", ["0", "999ms", "-3", "soon", "", "9999999d"])
 def test_nonsense(smtune, over, time):
     over()
-    refused(smtune, 2, f"a duration of at least 1.0 s such as 90s, 10m or 2h, not '{time}'",
+    refused(smtune, 2, f"a duration of at least 1.0 s such as 90s, 10m or 2h, got '{time}'",
             "--time", time)

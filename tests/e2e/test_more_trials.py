@@ -65,7 +65,7 @@ def end(smtune):
 
 def proved(smtune):
     """The record is; how many trials it has."""
-    assert "are proved" in smtune.ok("replay", "exp")
+    assert "verified" in smtune.ok("replay", "exp")
     smtune.ok("fsck")
     return len(smtune.json("trials", "exp"))
 

@@ -219,7 +219,7 @@ def test_only_http_addresses(smtune, experiment, url):
     result = smtune("validate", experiment([{"url": url}]))
     assert result.returncode == 3
     assert "exp.yaml:9:" in result.stderr
-    assert f"'{url}' is no http:// or https:// address" in result.stderr
+    assert f"'{url}' is not an http:// or https:// address" in result.stderr
 
 
 def test_a_workflow_tells_of_its_jobs_and_steps(smtune, receiver, write):

@@ -58,7 +58,7 @@ def answer(smtune, words, reply):
 def test_on_a_terminal_it_asks_and_goes_on(smtune, stopped, reply):
     status, shown = answer(smtune, ["run", stopped], reply)
     assert status == 0
-    assert "run 'exp' of this file is not over" in shown
+    assert "run 'exp' of this file has not ended" in shown
     assert runs(smtune) == {"exp": "succeeded"}
 
 
@@ -81,7 +81,7 @@ def test_without_a_terminal_it_names_the_command(smtune, stopped):
     assert "go on with it: smtune resume exp" in result.stderr
     result = smtune("run", stopped)
     assert result.returncode == 0
-    assert "smtune resume exp goes on with it" in result.stderr
+    assert "resume it: smtune resume exp" in result.stderr
     assert runs(smtune) == {"exp": "stopped", "exp-2": "succeeded"}
 
 
@@ -90,7 +90,7 @@ def test_asked_to_resume_it_goes_on_until_nothing_is_left(smtune, stopped):
     assert runs(smtune) == {"exp": "succeeded"}
     result = smtune("run", stopped, "--resume")
     assert result.returncode == 0
-    assert "nothing left to do" in result.stderr
+    assert "nothing to resume" in result.stderr
     smtune.ok("run", stopped, "--resume", "--name", "first")
     assert runs(smtune) == {"exp": "succeeded", "first": "succeeded"}
 
@@ -150,7 +150,7 @@ def test_what_failed_is_taken_over_from_the_same_file_alone(smtune, write):
     assert "no store" in refusal(smtune, 4, path)
     write("go", "")
     smtune.ok("run", path)
-    assert "no longer those of run 'exp'" in refusal(
+    assert "have changed since run 'exp'" in refusal(
         smtune, 5, path, "--set", "budget.trials=5")
 
 

@@ -71,12 +71,12 @@ def test_a_program_is_told_of_feasible_trials_alone(fake, smtune):
 def test_nothing_feasible(smtune, fake):
     result = fake(["loss=1 lat=25", "loss=2 lat=21", "loss=3 lat=30"])
     assert result.returncode == 6
-    assert "no trial satisfies the constraints on outcomes" in result.stderr
-    assert "no trial satisfies the constraints on outcomes; the closest:" in \
+    assert "no trial satisfies the constraints on metrics" in result.stderr
+    assert "no trial satisfies the constraints on metrics; the closest:" in \
         result.stdout
     best = smtune("best", "exp")
     assert best.returncode == 4 and best.stdout == ""
-    assert "satisfies its constraints on outcomes yet (trial 2 comes closest" \
+    assert "satisfies its constraints on metrics yet (trial 2 is closest" \
         in best.stderr
     assert smtune("best", "exp", "--checkpoints").returncode == 4
     assert "best" not in smtune.json("show", "exp")

@@ -91,15 +91,15 @@ def test_a_schedule_for_people(smtune, write):
                 ["1", "0", "3", "5"], ["2", "0", "9", "3"]):
         assert row in rows
     assert "for 17 trials, 153 without a schedule" in text
-    assert "at most 80 epochs, until nothing better" in text
-    assert "in all    at most " in text
+    assert "at most 80 epochs, until no improvement" in text
+    assert "in total  at most " in text
 
 
 def test_what_asha_will_use_is_not_known_before(smtune, write):
     path = write("exp.yaml", SCHEDULED)
     asha = ("--set", "search=random",
             "--set", "schedule={method: asha, max: 9}")
-    assert "in all    about " in smtune.ok("plan", path, *asha)
+    assert "in total  about " in smtune.ok("plan", path, *asha)
     assert not smtune.json("plan", path, *asha)["schedule"]["is_bound"]
     assert smtune.json("plan", path)["schedule"]["is_bound"]
 

@@ -41,7 +41,7 @@ FILE = """\
 PLAN = """\
 plan for  pipeline
 steps     6, 1 of them at the end
-jobs      at least 10 (the copies of 1 step are not known yet)
+jobs      at least 10 (the number of copies of 1 step is not known yet)
 runs      with the local executor, 4 jobs at a time, at most 2h 00m
 pools     gpu 2, disk 1
 params    epochs=10, seed=2
@@ -206,4 +206,4 @@ def test_runs_of_experiments_have_no_graph(smtune, write):
     smtune.ok("run", path)
     result = smtune("status", "exp", "--format", "svg")
     assert result.returncode == 2
-    assert "is an experiment's" in result.stderr
+    assert "is an experiment" in result.stderr

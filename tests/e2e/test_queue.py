@@ -232,10 +232,10 @@ def test_a_person_says_which_nodes_to_avoid(smtune):
     (["--avoid", "n[1-3]"], "not 'n[1-3]'"),
     (["--avoid", ""], "not ''"),
     (["--avoid", "n" * 65], "up to 64 letters"),
-    (["--avoid", "n1", "--for", "soon"], "not 'soon'"),
+    (["--avoid", "n1", "--for", "soon"], "got 'soon'"),
     (["--avoid", "n1", "--clear", "n2"], "exclude each other"),
-    (["--reason", "so"], "--reason goes with --avoid"),
-    (["--for", "1h"], "--for goes with --avoid"),
+    (["--reason", "so"], "--reason requires --avoid"),
+    (["--for", "1h"], "--for requires --avoid"),
 ])
 def test_what_nodes_refuses(smtune, words, says):
     smtune.ok("nodes", "--avoid", "n1")

@@ -70,11 +70,11 @@ def test_tags_are_a_set(smtune, run):
 
 
 def test_a_table_without_rows_says_so(smtune, run):
-    assert smtune.ok("nodes") == "no node was trouble\n"
+    assert smtune.ok("nodes") == "no excluded nodes\n"
     assert smtune.ok("ls", "--tag", "x") == "no runs\n"
     assert smtune.ok("trials", "exp", "--tag", "x") == "no trials\n"
     assert smtune.ok("trials", "exp", "--tag", "x", "-o", "json") == "[]\n"
-    assert smtune.ok("enqueue", "exp") == "nothing is enqueued\n"
+    assert smtune.ok("enqueue", "exp") == "no setting was enqueued\n"
 
 
 def test_lists_show_what_has_a_tag(smtune, write, run):

@@ -68,8 +68,8 @@ def test_it_is_proved(smtune, run):
     # Seven began and ended, two were skipped; jobs began and ended; the run.
     assert told["steps"] == 2 * 7 + 2 + 2 * (1 + 3 + 5 + 3 + 3) + 1
     text = smtune.ok("replay", "w")
-    assert f"all {told['steps']} beginnings and ends are proved" in text
-    assert "decisions are proved" in text
+    assert f"all {told['steps']} step decisions verified" in text
+    assert "decisions verified" in text
     smtune.ok("fsck")
 
 

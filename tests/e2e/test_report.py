@@ -35,9 +35,9 @@ def test_outside_a_trial_it_says_so(smtune):
 
 @pytest.mark.parametrize("words, message", [
     ((), "report"),
-    (("loss",), "'loss' is not NAME=NUMBER"),
+    (("loss",), "'loss': expected NAME=NUMBER"),
     (("loss=high",), "'high' is not a number"),
-    (("step=1",), "no metric to report"),
+    (("step=1",), "missing metric"),
 ])
 def test_a_bad_word_is_a_usage_error(report, words, message):
     result = report(*words)

@@ -76,7 +76,7 @@ def test_other_commit_is_told_on_resume(smtune, git, clone, run):
     git("commit", "-q", "--allow-empty", "-m", "nothing")
     now = git("rev-parse", "HEAD")
     told = smtune("resume", "exp", "--trials", "3").stderr
-    assert f"the code is at {now} now; before, the run had {clone}\n" in told
+    assert f"the code is now at {now}; the run started with {clone}\n" in told
     assert revision(smtune) == now
     told = smtune("resume", "exp", "--trials", "4").stderr
     assert "the code is at" not in told

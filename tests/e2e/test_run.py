@@ -141,17 +141,17 @@ def test_the_first_failure_is_told_at_once(smtune, experiment):
 """, "{trials: 3, parallel: 1}")
     result = smtune("run", path)
     lines = result.stderr.splitlines()
-    assert [line for line in lines if "wrote last" in line] == [
-        "trial 1 wrote last: bad of 1"]
+    assert [line for line in lines if "its last output" in line] == [
+        "trial 1: its last output: bad of 1"]
     first, second = (
         next(n for n, line in enumerate(lines)
              if line.startswith(f"trial {trial} failed (exit)"))
         for trial in (1, 2))
-    assert lines[first + 1:second] == ["trial 1 wrote last: bad of 1"]
+    assert lines[first + 1:second] == ["trial 1: its last output: bad of 1"]
     assert ("smtune: run 'exp': no trial succeeded, and all trials of the "
             "budget ended; trial 1 (exit): bad of 1\n") in result.stderr
     assert result.stdout.startswith("run exp: failed after ")
-    assert "wrote last" not in smtune("-q", "run", path).stderr
+    assert "its last output" not in smtune("-q", "run", path).stderr
 
 
 def test_the_best_trials_command_runs_again(smtune, write):
@@ -536,7 +536,7 @@ def test_detach(smtune, experiment):
     assert smtune("wait", "exp").returncode == 0
     assert smtune.states() == ["succeeded"] * 6
     quiet = smtune.ok("run", path, "--detach", "--quiet", "--name", "quiet")
-    assert quiet.startswith("run 'quiet' goes on") and quiet.count("\n") == 1
+    assert quiet.startswith("run 'quiet' continues") and quiet.count("\n") == 1
     smtune.ok("wait", "quiet")
 
 

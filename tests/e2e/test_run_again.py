@@ -65,20 +65,20 @@ def test_what_changed_is_not_taken_over(smtune, again, write):
     assert again("--from", "c", "--set", "params.m=7")[1] == ["c 7 1", "d"]
     result, ran = again("--from", "c", "--set", "params.n=7")
     assert (result.returncode, ran) == (5, [])
-    assert "step 'a' before 'c' is no longer as it was" in result.stderr
+    assert "step 'a' before 'c' has changed" in result.stderr
     path = write("again.yaml", FILE.replace("echo e", "echo E"))
     same = ("--set", "params.m=7")
     assert again("--from", "d", *same, path=path)[1] == ["E", "d"]
     path = write("again.yaml", FILE.replace("echo b", "echo B"))
     result, ran = again("--only", "c", *same, path=path)
     assert (result.returncode, ran) == (5, [])
-    assert "step 'b' before 'c' is no longer as it was" in result.stderr
+    assert "step 'b' before 'c' has changed" in result.stderr
 
 
 @pytest.mark.parametrize("options, status, says", [
-    (["--from", "z"], 4, "there is no step 'z'"),
+    (["--from", "z"], 4, "unknown step 'z'"),
     (["--from", "a", "--only", "a"], 2, "exclude each other"),
-    (["--from", "b", "--set", "name=other"], 4, "there is no run of workflow"),
+    (["--from", "b", "--set", "name=other"], 4, "workflow 'other' has no run"),
 ])
 def test_what_cannot_be(smtune, again, options, status, says):
     result, ran = again(*options)
@@ -108,4 +108,4 @@ steps:
     assert ran() == [0, 0]
     result = smtune("run", path, "--force", "z")
     assert result.returncode == 3
-    assert "there is no step 'z'" in result.stderr
+    assert "unknown step 'z'" in result.stderr

@@ -88,7 +88,7 @@ def test_rungs_and_what_came_of_trials(smtune, experiment):
     assert shown["trials"]["stopped"] == 8
     assert shown["trials"]["paused"] == 0
     text = smtune.ok("show", "exp")
-    assert re.search(r"bracket  rung  resource  planned  reached  went on", text)
+    assert re.search(r"bracket  rung  resource  planned  reached  promoted", text)
 
 
 def test_trials_say_how_far_they_came(smtune, experiment):

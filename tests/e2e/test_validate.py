@@ -87,20 +87,20 @@ budget: {trials: 20, resource: 20, improvement: 0.1}
     assert result.stdout.startswith("odd.yaml: ok")
     assert (
         "odd.yaml:9:10: warning: 20 trials are too few for schedule "
-        "'hyperband', whose brackets take 49\n"
+        "'hyperband': its brackets need 49\n"
         " 9 | budget: {trials: 20, resource: 20, improvement: 0.1}\n"
         "   |          ^~~~~~\n") in result.stderr
     [found] = json.loads(smtune.ok("validate", "odd.yaml", "-o", "json"))
     assert found["ok"] and found["errors"] == []
     assert [warning["text"] for warning in found["warnings"]] == [
-        "the command uses neither ${{ epochs }} nor SMTUNE_RESOURCE: it cannot "
-        "know how far to run",
-        "20 trials are too few for schedule 'hyperband', whose brackets take "
+        "the command uses neither ${{ epochs }} nor SMTUNE_RESOURCE, so it "
+        "cannot read its resource",
+        "20 trials are too few for schedule 'hyperband': its brackets need "
         "49",
-        "'budget.resource' 20 is less than one trial's max, 27",
+        "'budget.resource' 20 is less than the max of one trial, 27",
         "'budget.improvement' has no effect"]
     write("early.yaml", GOOD + "budget: {trials: 9, convergence: true}\n")
-    assert "convergence is not found before 24 results, and the budget is 9" \
+    assert "convergence needs 24 results, and the budget is 9" \
         in smtune("validate", "early.yaml").stderr
     write("even.yaml", GOOD.replace("${{ lr }}", "${{ lr }} ${{ epochs }}") +
           "search: hyperband\nschedule: {max: 27}\n")
@@ -127,7 +127,7 @@ def test_warns_of_templates_as_others_write_them(smtune, write, written,
     text = GOOD.replace("${{ lr }}", written)
     column = 25 + (written[0] == "'")
     assert warnings_of(smtune, write, text) == [
-        (6, column, f"the program gets '{found}' as it stands",
+        (6, column, f"the program receives '{found}' literally",
          "did you mean '${{ lr }}'?")]
 
 
@@ -145,7 +145,7 @@ def test_templates_as_others_write_them_in_a_shell(smtune, write):
                                   "${HOME}"])
 def test_warns_of_what_no_shell_sees(smtune, write, word):
     assert warnings_of(smtune, write, GOOD[:-1] + f" {word} x\n") == [
-        (6, 35, f"the program gets '{word}' as it stands: no shell sees a "
+        (6, 35, f"the program receives '{word}' literally: no shell sees a "
          "command", "'shell' in place of 'command' has one")]
     assert warnings_of(smtune, write, GOOD[:-1] + f" '{word} x'\n") == []
 
@@ -155,7 +155,7 @@ def test_warns_of_parameters_that_nothing_reads(smtune, write):
                        "  epochs: 5\ntrial:")
     unread = "the command does not use parameter 'width'"
     assert warnings_of(smtune, write, two) == [
-        (5, 3, unread, "the program has to read it from SMTUNE_PARAMS")]
+        (5, 3, unread, "the program must read it from SMTUNE_PARAMS")]
     for reads in ("  env: {WIDTH: \"${{ width }}\"}\n",
                   "  env: {CONFIG: $SMTUNE_PARAMS}\n",
                   "  channels: {data: \"data/${{ width }}\"}\n"):
@@ -176,7 +176,7 @@ def test_warns_of_a_condition_that_is_never_true(smtune, write):
   momentum: {type: bool, when: opt = 'sgd'}
 trial:""") + "    ${{ opt }} ${{ beta }} ${{ nesterov }} ${{ momentum }}\n"
     assert warnings_of(smtune, write, text) == [
-        (6, 45, "parameter 'beta' is active in none of 10000 settings drawn",
+        (6, 45, "parameter 'beta' is active in none of 10000 random settings",
          "did you mean 'adam'?"),
         (7, 32, "parameter 'nesterov' is active in none of 10000 settings "
          "drawn", None)]
@@ -186,7 +186,7 @@ def test_run_and_plan_warn_too(smtune, write):
     write("meant.yaml", GOOD.replace("./train --lr ${{ lr }}",
                                      "echo loss=1 {lr}") +
           "budget: {trials: 1}\n")
-    warning = "meant.yaml:6:24: warning: the program gets '{lr}' as it stands"
+    warning = "meant.yaml:6:24: warning: the program receives '{lr}' literally"
     assert warning in smtune("plan", "meant.yaml").stderr
     assert warning in smtune("run", "meant.yaml").stderr
     assert "warning" not in smtune("run", "meant.yaml", "-q").stderr
@@ -286,8 +286,8 @@ def test_workflows_and_experiments_in_one_go(smtune, write):
     result = smtune("validate", "good.yaml", "flow.yaml", "wrong.yaml")
     assert result.returncode == 3
     assert "flow.yaml: ok: a workflow of 2 steps\n" in result.stdout
-    assert "wrong.yaml:5:49: error: step 'prepare' has no output or metric " \
-        "'row'" in result.stderr
+    assert "wrong.yaml:5:49: error: unknown output or metric: step " \
+        "'prepare' has no 'row'" in result.stderr
     found = json.loads(smtune("validate", "flow.yaml", "-o", "json").stdout)
     assert found[0]["ok"] and found[0]["steps"] == 2
 

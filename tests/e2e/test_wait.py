@@ -53,7 +53,7 @@ def test_it_gives_up_after_the_timeout(smtune, detached):
     detached()
     result = smtune("wait", "waited", "--timeout", "200ms")
     assert result.returncode == 124
-    assert result.stderr == "smtune: run 'waited' still goes on\n"
+    assert result.stderr == "smtune: run 'waited' is still running\n"
     assert smtune("wait", "waited", "-q", "--timeout", "0").stderr == ""
     go(smtune)
     smtune.ok("wait", "waited")

@@ -56,7 +56,7 @@ def test_same_counts_as_seen(smtune, experiment, method):
     assert plan["warm_start"] == [
         {"run": "old", "mode": "same", "taken": 7, "left_out": 0}]
     result = smtune("run", path)
-    assert "7 trials of run 'old' count as seen" in result.stderr
+    assert "7 trials of run 'old' counted as evaluated" in result.stderr
     both = settings(smtune, "old") + settings(smtune, "new")
     assert len(set(both)) == len(both) == 12  # the whole space, each once
     assert smtune.json("show", "new")["warm_start"] == [
@@ -77,7 +77,7 @@ def test_settings_out_of_range_are_left_out(smtune, experiment):
                       params=FINITE.replace("max: 6", "max: 4"), trials=3)
     plan = smtune.json("plan", path)["warm_start"]
     assert plan == [{"run": "old", "mode": "same", "taken": 6, "left_out": 6}]
-    assert "6 are left out" in smtune.ok("plan", path)
+    assert "6 outside this search space ignored" in smtune.ok("plan", path)
     smtune.ok("run", path)
     assert {json.loads(row["params"])["x"] for row in earlier(smtune)} == \
         {1, 2, 4}

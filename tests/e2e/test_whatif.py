@@ -145,7 +145,7 @@ def test_what_nobody_knows_is_counted(smtune, experiment):
     smtune.ok("stop", "exp")
     crashed, _ = one(smtune, "-s", "patient", "--patience", 8)
     assert crashed["unknown"] == 1 and crashed["resource"] == 13
-    assert "unknown: trials that were ended before" in smtune.ok(
+    assert "unknown: trials that were stopped earlier" in smtune.ok(
         "whatif", "exp", "-s", "patient", "--patience", 8)
 
 
@@ -163,9 +163,9 @@ def test_failed_trials_fail_again(smtune, experiment):
     (["-s", "asha", "--min", "9"], 2, "max 9 is not more than min 9"),
     (["-s", "pbt"], 2, "'pbt' makes new trials"),
     (["-s", "assha"], 2, "did you mean 'asha'?"),
-    (["--eta", "1"], 2, "at least 2, not '1'"),
+    (["--eta", "1"], 2, "at least 2, got '1'"),
     (["-s", "threshold", "--upper", "lots"], 2,
-     "'--upper' wants a number, not 'lots'"),
+     "'--upper': type mismatch: expected a number, got 'lots'"),
     (["--rule", "mean"], 2, "one of sagemaker, vizier"),
 ])
 def test_wrong_options(smtune, experiment, words, status, error):

@@ -133,7 +133,7 @@ def test_json_objects_may_be_reported(smtune, workflow):
      "output 'rows': no key 'a.b' in 'rows.json'"),
     ("{rows: {value: rows.json}}", "echo nonsense >rows.json",
      "output 'rows': 'rows.json' is not JSON"),
-    ("{rows: {value: pipe}}", "mkfifo pipe", "pipe' is no file"),
+    ("{rows: {value: pipe}}", "mkfifo pipe", "pipe' is not a file"),
     ("{rows: null}", "true",
      "output 'rows': nothing was written to $SMTUNE_OUTPUTS"),
     ("{rows: null}", "echo other=1 >>\"$SMTUNE_OUTPUTS\"",
@@ -562,7 +562,7 @@ def test_rounds_go_on_after_a_crash(smtune, workflow):
         "1 32 0.1 1", "2 32 0.1 1", "3 128 0.4 2", "4 512 1.6 4"]
     assert lines(smtune, "word") == ["7 it's  $(x)"]
     assert lines(smtune, "checkpoint") == ["x"] * 4
-    assert "proved" in smtune.ok("replay", "flow")
+    assert "verified" in smtune.ok("replay", "flow")
 
 
 def test_rounds_of_copies_are_their_own(smtune, workflow):

@@ -212,7 +212,7 @@ def test_logs_are_found_by_name(smtune, night):
 
 def test_logs_say_which_copies_there_are(smtune, night):
     assert refused(smtune, "logs", night, "shard", status=2) == (
-        "step 'shard' has 4 copies, say which: shard[0], shard[1], shard[2], "
+        "step 'shard' has 4 copies; select one: shard[0], shard[1], shard[2], "
         "shard[3]; shard[1] failed")
     assert refused(smtune, "logs", night, "shard[3]") == (
         "job shard[3] has not started yet")
@@ -226,7 +226,7 @@ def test_logs_say_which_copies_there_are(smtune, night):
 def test_best_says_where_to_look(smtune, night):
     assert refused(smtune, "best", night, status=2) == (
         "run 'night' is a workflow's, and has no best trial (its steps: smtune "
-        "status night; of an experiment below it: smtune best night.tune)")
+        "status night; show the best trial of a child run: smtune best night.tune)")
 
 
 # ---- why
@@ -237,16 +237,16 @@ def test_why_names_the_rule_that_gave_a_retry(smtune, night):
     assert (why["state"], why["reason"]) == (
         "failed", "its last attempt ended with 'exit'")
     assert [(row["then"], row["line"]) for row in why["attempts"]] == [
-        ("retry rule 2: another attempt", 13), ("no retry rule matches", None)]
+        ("retry rule 2: retried", 13), ("no retry rule matches", None)]
     rules = {row["rule"]: row for row in why["rules"]}
     assert (rules["success_if"]["line"], rules["success_if"]["text"]) == (
         10, "3")
 
 
 @pytest.mark.parametrize("name,state,reason", [
-    ("prepare", "succeeded", "its last attempt ended well"),
+    ("prepare", "succeeded", "its last attempt succeeded"),
     ("shard[2]", "running", "its attempt 1 runs"),
-    ("shard[3]", "ready", "it may start as soon as there is room"),
+    ("shard[3]", "ready", "it can start as soon as slots are free"),
     ("shard", "active", "1/4 ok, 1 failed, 1 run"),
     ("tell", "skipped", "no step that it needs has failed"),
 ])
@@ -285,7 +285,7 @@ def test_top_prints_a_line_where_a_step_changes(smtune, night):
 
 def test_top_shows_all_that_goes_on(smtune, night):
     assert smtune("top").stderr == (
-        "smtune: no run goes on now (smtune ls lists all)\n")
+        "smtune: no run is active (smtune ls lists all)\n")
     with smtune.as_engine_of(night):
         top = smtune.start("top")
         read_until(top, ["night", "running"])
@@ -359,8 +359,8 @@ def test_a_run_as_it_ended(smtune, ended):
     assert smtune.json("show", ended, "prepare")["outputs"] == {"rows": 3}
     why = smtune.json("why", ended, "train[1]")
     assert [(row["then"], row["line"]) for row in why["attempts"]] == [
-        ("retry rule 1: another attempt", 11),
-        ("retry rule 1: its retries are used up", 11)]
+        ("retry rule 1: retried", 11),
+        ("retry rule 1: no retries left", 11)]
     assert [need["name"] for need in why["needs"]] == ["prepare"]
     rules = {row["rule"]: (row["line"], row["text"])
              for row in smtune.json("why", ended, "tell")["rules"]}
@@ -446,7 +446,7 @@ def test_why_tells_of_links_and_conditions(smtune, write):
         "then"] == "no more links: two links in a row left no checkpoint"
     why = smtune.json("why", "links", "some[1]")
     assert (why["state"], why["reason"]) == (
-        "skipped", "its own condition said no")
+        "skipped", "its condition was false")
     assert {"rule": "if", "line": 16, "text": "seed = 1"} in why["rules"]
     assert smtune.json("show", "links", "some[0]")["command"] == "echo 1"
     assert smtune.json("show", "links", "some[1]")["command"] == (

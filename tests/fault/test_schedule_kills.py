@@ -77,7 +77,7 @@ class ScheduledDrill(Drill):
         self.check_record()
         self.check_store()
         assert self.start("replay", RUN).wait(60) == 0, self.last_said()
-        assert "steps of its schedule are proved" in self.last_said()
+        assert "schedule steps verified" in self.last_said()
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_a_job_that_is_not_taken(smtune, cluster, transport):
     result = smtune("doctor", "--probe", "--partition", "nowhere",
                     *url_of(cluster))
     assert result.returncode == 1
-    assert "the job was not taken" in result.stdout
+    assert "Slurm rejected the job" in result.stdout
     assert "nvalid partition name" in result.stdout
 
 

@@ -94,9 +94,9 @@ def test_says_what_it_cannot_do(in_job):
     said = in_job("smtune launch -n 4 -N 3 -- true\n"
                   "smtune launch -n 1 -N 2 -- true\n"
                   "srun -n 2 smtune launch -n 2 -- sh -c 'echo $RANK'")
-    assert ("launch: 3 nodes are asked for, and the Slurm allocation has "
+    assert ("launch: 3 nodes requested, but the Slurm allocation has "
             "fewer") in said
-    assert "launch: 2 nodes need as many ranks, at least" in said
+    assert "launch: 2 nodes need at least as many ranks" in said
     lines = sorted(said.splitlines()[-4:])
     assert lines == ["0", "0", "[rank 1] 1", "[rank 1] 1"]
 

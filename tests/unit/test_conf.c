@@ -191,52 +191,55 @@ static void test_conf__refusals_say_what_and_where(void **state)
         {"", "0:0 the file is empty"},
         {"# nothing\n", "0:0 the file is empty"},
         {"a: 1\nb: 2\na: 3\n",
-         "3:1 key 'a' stands here again; it is in line 1, column 1 already"},
+         "3:1 duplicate key 'a' (first defined at line 1, column 1)"},
         {"a: 1\n\"a\": 3\n",
-         "2:1 key 'a' stands here again; it is in line 1, column 1 already"},
+         "2:1 duplicate key 'a' (first defined at line 1, column 1)"},
         {"a: 1\n---\nb: 1\n",
-         "2:1 a second document starts here; a file holds one"},
+         "2:1 a second document starts here, but a file has only one"},
         {"a:\n\tb: 1\n",
-         "2:1 a tab cannot indent in YAML (indent with spaces)"},
+         "2:1 a tab is not valid as indentation in YAML (indent with spaces)"},
         {"a:\n  b: 1\n  \tc: 1\n",
-         "3:3 a tab cannot indent in YAML (indent with spaces)"},
-        {"a: b: c\n", "1:5 a ':' cannot stand here (text that holds ': ' needs "
-                      "quotes; else look at the indentation)"},
+         "3:3 a tab is not valid as indentation in YAML (indent with spaces)"},
+        {"a: b: c\n", "1:5 unexpected ':' (put text with ': ' in "
+                      "quotes; else check the indentation)"},
         {"a: @x\n", "1:4 text cannot start with this character (put the text "
                     "in quotes)"},
-        {"a: [1, 2\nb: 3\n", "2:2 expected ',' or ']' (of what starts in line "
-                             "1)"},
+        {"a: [1, 2\nb: 3\n",
+         "2:2 expected ',' or ']' (of the text that starts in line "
+         "1)"},
         {"a: {b: run ${{ x }}}\n",
-         "1:13 a template inside of { } or [ ] needs quotes (put the text in "
+         "1:13 a template inside { } or [ ] needs quotes (put the text in "
          "quotes: \"... ${{ }}\")"},
         {"a: [${{ x }}]\n",
-         "1:6 a template inside of { } or [ ] needs quotes (put the text in "
+         "1:6 a template inside { } or [ ] needs quotes (put the text in "
          "quotes: \"... ${{ }}\")"},
         {"\xc3\xa4: [${{ x }}]\n",
-         "1:6 a template inside of { } or [ ] needs quotes (put the text in "
+         "1:6 a template inside { } or [ ] needs quotes (put the text in "
          "quotes: \"... ${{ }}\")"},
         {"a: [1 }\n", "1:7 expected ',' or ']'"},
-        {"a: 'x\n", "2:1 the file ends inside quotes (of what starts in line "
-                    "1)"},
-        {"a: 1\n  b: 2\n",
-         "2:4 a ':' cannot stand here (text that holds ': ' needs quotes; "
-         "else look at the indentation)"},
-        {"a: *b\n", "1:4 no anchor '&b' before this alias"},
+        {"a: 'x\n",
+         "2:1 the file ends inside quotes (of the text that starts in line "
+         "1)"},
+        {"a: 1\n  b: 2\n", "2:4 unexpected ':' (put text with ': ' in quotes; "
+                           "else check the indentation)"},
+        {"a: *b\n", "1:4 unknown anchor '&b': define it before this alias"},
         {"a: &lr 1\nb: &width 2\nc: *wdith\n",
-         "3:4 no anchor '&wdith' before this alias (did you mean 'width'?)"},
-        {"a: &b [*b]\n", "1:8 alias '*b' stands inside of what it stands for"},
+         "3:4 unknown anchor '&wdith': define it before this alias (did you "
+         "mean 'width'?)"},
+        {"a: &b [*b]\n", "1:8 alias '*b' is inside its own anchor"},
         {"a: &x {b: 1}\nc:\n  <<: *x\n",
-         "3:3 merge keys ('<<') are not read here (write the keys out, or use "
+         "3:3 merge keys ('<<') are not supported (write the keys out, or use "
          "an alias for a whole map)"},
         {"a: !python/object 1\n",
-         "1:4 tags such as '!python/object' are not read here"},
-        {"a: !x [1]\n", "1:4 tags such as '!x' are not read here"},
-        {"a: !x {b: 1}\n", "1:4 tags such as '!x' are not read here"},
+         "1:4 tags such as '!python/object' are not supported"},
+        {"a: !x [1]\n", "1:4 tags such as '!x' are not supported"},
+        {"a: !x {b: 1}\n", "1:4 tags such as '!x' are not supported"},
         {"a: !!int 1\n",
-         "1:4 tags such as 'tag:yaml.org,2002:int' are not read here"},
-        {"? [1]\n: 2\n", "1:3 a key cannot be a list; it must be a word"},
-        {"? {a: 1}\n: 2\n", "1:3 a key cannot be a map; it must be a word"},
-        {"a: \"x\\0y\"\n", "1:4 text with a NUL in it"},
+         "1:4 tags such as 'tag:yaml.org,2002:int' are not supported"},
+        {"? [1]\n: 2\n", "1:3 type mismatch: a key must be a word, not a list"},
+        {"? {a: 1}\n: 2\n",
+         "1:3 type mismatch: a key must be a word, not a map"},
+        {"a: \"x\\0y\"\n", "1:4 text contains a NUL character"},
         {"a: \xff\n", "1:4 byte 0xff is not UTF-8 (save the file as UTF-8)"},
         {"\xff\xfe"
          "a",
@@ -584,13 +587,14 @@ static void test_conf__set_leaves_other_aliases_alone(void **state)
 static void test_conf__set_refuses(void **state)
 {
     static const struct refusal refusals[] = {
-        {"a", "'a' is not of the form KEY=VALUE"},
-        {"=1", "'=1' is not of the form KEY=VALUE"},
-        {"a.b=1", "cannot set 'a.b': before 'b' stands text, not a map"},
-        {"c..d=1", "'c..d' is no path of keys"},
-        {"c.=1", "'c.' is no path of keys"},
-        {"a=[1",
-         "cannot set 'a': expected ',' or ']' (of what starts in line 1)"},
+        {"a", "'a': expected KEY=VALUE"},
+        {"=1", "'=1': expected KEY=VALUE"},
+        {"a.b=1", "type mismatch: cannot set 'a.b': the value before 'b' is "
+                  "text, not a map"},
+        {"c..d=1", "'c..d' is not a path of keys"},
+        {"c.=1", "'c.' is not a path of keys"},
+        {"a=[1", "cannot set 'a': expected ',' or ']' (of the text that starts "
+                 "in line 1)"},
     };
 
     (void)state;

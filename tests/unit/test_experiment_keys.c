@@ -60,7 +60,8 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         const char *assignments[ASSIGNMENTS_MAX];
         const char *said;
     } cases[] = {
-        {{"name=as it is", "search=grid"}, "is no name for an experiment"},
+        {{"name=as it is", "search=grid"},
+         "is not a valid name for an experiment"},
         {{"version.x=1", "search=grid"}, "cannot set 'version.x'"},
         /* executors */
         {{"executor='local, cpus: 3'", "executor.gpus=1"},
@@ -72,7 +73,7 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"executor.silence=1s"}, "must be at least twice"},
         {{"executor.mode=pilot"}, ""},
         {{"executor.mode=pilot", "trial.resources.tasks=2"},
-         "a trial has 2 ranks, and a pilot runs what has one"},
+         "a trial has 2 ranks, and a pilot runs trials with one"},
         /* schedules */
         {{"search=bohb", "schedule=hyperband"}, ""},
         {{"search=bohb", "schedule=asha"}, "has the schedule hyperband"},
@@ -80,10 +81,10 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"schedule=median", "early_stopping=auto"}, "exclude each other"},
         {{"schedule=none", "early_stopping=auto"}, ""},
         {{"schedule={method: patient, patience: 3}"}, ""},
-        {{"schedule={method: patient}"}, "'patience' is missing"},
+        {{"schedule={method: patient}"}, "missing key 'patience'"},
         {{"schedule={method: none, max: 9}"}, ""},
         {{"schedule=asha", "parameters.epochs=[1, 2]"},
-         "parameter 'epochs' is what the schedule gives to trials"},
+         "parameter 'epochs' is the resource of the schedule"},
         {{"schedule=asha", "parameters.epochs={value: [3]}"}, "value"},
         {{"schedule=asha", "parameters.epochs=word"}, "from 2 to 1000000000"},
         {{"schedule=asha", "parameters.epochs=1"}, "from 2 to 1000000000"},
@@ -91,10 +92,10 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
          "from 2 to 1000000000"},
         {{"schedule={method: asha, metric: z}",
           "objective=[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]"},
-         "metric 'z' is no objective"},
-        {{"schedule={method: threshold}"}, "needs 'lower' or 'upper'"},
+         "metric 'z' is not an objective"},
+        {{"schedule={method: threshold}"}, "requires 'lower' or 'upper'"},
         {{"schedule={method: threshold, upper: 1}"}, ""},
-        {{"schedule=pbt"}, "needs trials that go on from checkpoints"},
+        {{"schedule=pbt"}, "requires trials that resume from checkpoints"},
         {{"schedule=pbt", "trial.checkpoints=true"}, ""},
         /* what methods cannot search */
         {{"search=bayesian",
@@ -105,25 +106,27 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
          ""},
         {{"search.duplicates=skip"}, ""},
         {{"search.duplicates=reuse"}, ""},
-        {{"enqueue=[{lr: .nan}]"}, "value .nan is not a finite number"},
+        {{"enqueue=[{lr: .nan}]"},
+         "out of range: value .nan is not a finite number"},
         {{"constraints=lr < 0.4", "enqueue=[{lr: 0.5}]"},
-         "breaks a constraint"},
+         "violates a constraint"},
         {{"warm_start=[a, b]"}, ""},
         {{"warm_start=a"}, ""},
         {{"warm_start=[[]]"}, "an item of 'warm_start.from' must be"},
-        {{"warm_start.from=[a, a]"}, "run 'a' is named already"},
+        {{"warm_start.from=[a, a]"}, "duplicate run 'a'"},
         {{"parameters.lr={type: float, min: 0, max: 1, step: 0.3}"},
          "step 0.3 does not fit"},
         /* who is told */
         {{"notify=https://h"}, ""},
         {{"notify={url: 'http://h', events: [finished]}"}, ""},
-        {{"notify='http://'"}, "is no http:// or https:// address"},
-        {{"notify='http://:80'"}, "is no http:// or https:// address"},
-        {{"notify='http://h h'"}, "is no http:// or https:// address"},
-        {{"notify=\"http://h\\x7f\""}, "is no http:// or https:// address"},
+        {{"notify='http://'"}, "is not an http:// or https:// address"},
+        {{"notify='http://:80'"}, "is not an http:// or https:// address"},
+        {{"notify='http://h h'"}, "is not an http:// or https:// address"},
+        {{"notify=\"http://h\\x7f\""}, "is not an http:// or https:// address"},
         /* tasks */
         {{"trial.command=[./train, '${{ lr }}', '${{']"}, "command: "},
-        {{"trial.env={1A: x}"}, "is no name for an environment variable"},
+        {{"trial.env={1A: x}"},
+         "is not a valid name for an environment variable"},
         {{"trial.channels={t: '${{ checkpoint_dir }}'}"}, ""},
         {{"trial.command=[./train, $SMTUNE_CHECKPOINT_DIR]"}, ""},
         {{"trial={shell: 'ls $SMTUNE_CHECKPOINT_DIR'}"}, ""},
@@ -131,7 +134,7 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"trial={shell: 'cd d && smtrain mlp'}"}, ""},
         {{"trial={shell: 'cd d && unsmtrain'}"}, ""},
         {{"trial.retry=[{match: 'exit:1.5'}]"}, "must be exit:1 to exit:255"},
-        {{"trial.retry=[{match: 'signal:KIL'}]"}, "there is no signal 'KIL'"},
+        {{"trial.retry=[{match: 'signal:KIL'}]"}, "unknown signal 'KIL'"},
         {{"trial.retry=[{match: 'signal:KILL'}]"}, ""},
     };
 
@@ -177,12 +180,12 @@ static void test_experiment_keys__have_bounds(void **state)
                      "has more than 64 options");
     assert_many_said("warm_start.from=[", runs, WARM_MAX_RUNS, "");
     assert_many_said("warm_start.from=[", runs, WARM_MAX_RUNS + 1,
-                     "'warm_start.from' names ");
+                     "'warm_start.from' has ");
     assert_many_said("trial.pools={", pools, 16, "");
     assert_many_said("trial.pools={", pools, 17,
                      "takes from more than 16 pools");
     assert_long_said(1024, "");
-    assert_long_said(1025, "must be shorter");
+    assert_long_said(1025, "too long");
 }
 
 static void test_experiment_keys__name_is_the_files_or_none(void **state)

@@ -265,7 +265,7 @@ static void test_log__lost_lines(void **state)
     log_destroy(log);
     drain(ends[0], &text);
     assert_int_equal(trouble.count, 1);
-    place = strstr(buf_text(&text), "lost lines, which could not be written: ");
+    place = strstr(buf_text(&text), "lost lines that could not be written: ");
     assert_non_null(place);
     assert_true(text.length > sizeof(last));
     assert_string_equal(text.data + text.length - strlen(last), last);

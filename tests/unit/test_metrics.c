@@ -463,7 +463,7 @@ static void test_metrics__a_regex_is_bounded(void **state)
     pattern[4096] = ')';
     assert_null(metric_rules_create(&rule, 1, &err));
     assert_string_equal(err.text,
-                        "a regular expression of more than 4096 bytes");
+                        "the regular expression is longer than 4096 bytes");
     memcpy(pattern + 4095, ")", 2);
     rules = metric_rules_create(&rule, 1, &err);
     assert_non_null(rules);
@@ -532,21 +532,21 @@ static void test_metrics__a_bad_report_names_the_word(void **state)
         size_t count;
         const char *part;
     } cases[] = {
-        {{"loss"}, 1, "'loss' is not NAME=NUMBER"},
-        {{"a=1", ""}, 2, "'' is not NAME=NUMBER"},
-        {{"=1"}, 1, "'' is no name"},
-        {{"9a=1"}, 1, "'9a' is no name"},
-        {{"a b=1"}, 1, "'a b' is no name"},
+        {{"loss"}, 1, "'loss': expected NAME=NUMBER"},
+        {{"a=1", ""}, 2, "'': expected NAME=NUMBER"},
+        {{"=1"}, 1, "'' is not a valid name"},
+        {{"9a=1"}, 1, "'9a' is not a valid name"},
+        {{"a b=1"}, 1, "'a b' is not a valid name"},
         {{"a=x"}, 1, "'x' is not a number, in 'a=x'"},
         {{"a="}, 1, "'' is not a number"},
         {{"a=1 "}, 1, "'1 ' is not a number"},
         {{"a=0x10"}, 1, "'0x10' is not a number"},
-        {{"a=1", "a=2"}, 2, "'a' is given twice"},
+        {{"a=1", "a=2"}, 2, "duplicate metric 'a'"},
         {{"a=1", "step=1.5"}, 2, "whole number from 0, not '1.5'"},
         {{"a=1", "step=-1"}, 2, "whole number from 0, not '-1'"},
         {{"a=1", "step=1e300"}, 2, "whole number from 0, not '1e300'"},
-        {{"step=1"}, 1, "no metric to report"},
-        {{NULL}, 0, "no metric to report"},
+        {{"step=1"}, 1, "missing metric"},
+        {{NULL}, 0, "missing metric"},
     };
 
     (void)state;

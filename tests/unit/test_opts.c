@@ -163,9 +163,12 @@ static void test_opts__names_the_nearest(void **state)
                    "unknown option '--folow' (did you mean '--follow'?)");
     assert_refused("--stroe=x",
                    "unknown option '--stroe' (did you mean '--store'?)");
-    assert_refused("--zzzzz", "unknown option '--zzzzz' (--help lists them)");
-    assert_refused("--foll", "unknown option '--foll' (--help lists them)");
-    assert_refused("--hiden", "unknown option '--hiden' (--help lists them)");
+    assert_refused("--zzzzz",
+                   "unknown option '--zzzzz' (--help lists all options)");
+    assert_refused("--foll",
+                   "unknown option '--foll' (--help lists all options)");
+    assert_refused("--hiden",
+                   "unknown option '--hiden' (--help lists all options)");
     assert_refused("-fz", "unknown option '-z'");
     assert_refused("-5", "unknown option '-5'");
 }
@@ -173,32 +176,38 @@ static void test_opts__names_the_nearest(void **state)
 static void test_opts__refuses_bad_values(void **state)
 {
     (void)state;
-    assert_refused("--name", "option '--name' needs a value (NAME)");
-    assert_refused("-n", "option '--name' needs a value (NAME)");
+    assert_refused("--name", "option '--name': missing value (NAME)");
+    assert_refused("-n", "option '--name': missing value (NAME)");
     assert_refused("--follow=yes",
-                   "option '--follow' takes no value, not 'yes'");
-    assert_refused("--limit 0", "option '--limit' wants a whole number of at "
-                                "least 1, not '0'");
-    assert_refused("--limit 3x", "option '--limit' wants a whole number of at "
-                                 "least 1, not '3x'");
-    assert_refused("--limit=", "option '--limit' wants a whole number of at "
-                               "least 1, not ''");
-    assert_refused("-l99999999999999999999",
-                   "option '--limit' wants a whole number of at most "
-                   "9007199254740992, not '99999999999999999999'");
-    assert_refused("-l9007199254740993",
-                   "option '--limit' wants a whole number of at most "
-                   "9007199254740992, not '9007199254740993'");
-    assert_refused("--wait soon", "option '--wait' wants a duration such as "
-                                  "90s, 10m or 2h, not 'soon'");
-    assert_refused("--age 0", "option '--age' wants a duration of at least "
-                              "1.0 s such as 90s, 10m or 2h, not '0'");
+                   "option '--follow' takes no value, got 'yes'");
+    assert_refused("--limit 0",
+                   "option '--limit': expected a whole number of at "
+                   "least 1, got '0'");
+    assert_refused("--limit 3x",
+                   "option '--limit': expected a whole number of at "
+                   "least 1, got '3x'");
+    assert_refused("--limit=",
+                   "option '--limit': expected a whole number of at "
+                   "least 1, got ''");
+    assert_refused(
+        "-l99999999999999999999",
+        "option '--limit': out of range: expected a whole number of at most "
+        "9007199254740992, got '99999999999999999999'");
+    assert_refused(
+        "-l9007199254740993",
+        "option '--limit': out of range: expected a whole number of at most "
+        "9007199254740992, got '9007199254740993'");
+    assert_refused("--wait soon",
+                   "option '--wait': expected a duration such as "
+                   "90s, 10m or 2h, got 'soon'");
+    assert_refused("--age 0", "option '--age': expected a duration of at least "
+                              "1.0 s such as 90s, 10m or 2h, got '0'");
     assert_refused("--state faild",
-                   "option '--state' is one of succeeded, failed, stopped, not "
-                   "'faild' (did you mean 'failed'?)");
+                   "option '--state': unknown value 'faild': expected one of "
+                   "succeeded, failed, stopped (did you mean 'failed'?)");
     assert_refused("--state x",
-                   "option '--state' is one of succeeded, failed, stopped, not "
-                   "'x'");
+                   "option '--state': unknown value 'x': expected one of "
+                   "succeeded, failed, stopped");
 }
 
 static void test_opts__leading_ones_end_at_the_first_operand(void **state)
@@ -223,7 +232,8 @@ static void test_opts__leading_ones_end_at_the_first_operand(void **state)
         opts_parse_leading(common_opts, &common, 5, argv + 2, NULL), 1);
     assert_int_equal(
         opts_parse_leading(common_opts, &common, 1, argv + 4, &err), -1);
-    assert_string_equal(err.text, "unknown option '--all' (--help lists them)");
+    assert_string_equal(err.text,
+                        "unknown option '--all' (--help lists all options)");
 }
 
 int main(void)

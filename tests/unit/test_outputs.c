@@ -268,17 +268,17 @@ static void test_outputs__what_is_no_file_is_not_waited_for(void **state)
     char *pipe = fs_join(root, "pipe"), *link = fs_join(root, "link");
     char *loop = fs_join(root, "loop");
     char *expected =
-        mem_printf("error: output 'rows': '%s/pipe' is no file", root);
+        mem_printf("error: output 'rows': '%s/pipe' is not a file", root);
 
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_int_equal(symlink("/dev/zero", link), 0);
     assert_int_equal(symlink("loop", loop), 0);
     expect(root, OUTPUT_VALUE, "pipe", "n", expected);
     free(expected);
-    expected = mem_printf("error: output 'rows': '%s/link' is no file", root);
+    expected = mem_printf("error: output 'rows': '%s/link' is not a file", root);
     expect(root, OUTPUT_VALUE, "link", "n", expected);
     free(expected);
-    expected = mem_printf("error: output 'rows': '%s/.' is no file", root);
+    expected = mem_printf("error: output 'rows': '%s/.' is not a file", root);
     expect(root, OUTPUT_VALUE, ".", "n", expected);
     expect(root, OUTPUT_FILE, "loop", NULL,
            "error: output 'rows': cannot look at 'loop': Too many levels of "

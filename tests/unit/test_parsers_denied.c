@@ -108,7 +108,7 @@ static void test_conf__says_that_there_is_no_memory(void **state)
         denied = NULL;
         assert_int_equal(diags_count(diags), 1);
         assert_string_equal(diags_get(diags, 0)->text,
-                            "there is no memory to read this");
+                            "out of memory while reading this");
         diags_destroy(diags);
     }
 }
@@ -270,7 +270,7 @@ static void test_expr__gives_no_text_without_memory(void **state)
     assert_int_equal(expr_eval(expr, NULL, &value, &err), -1);
     denied = NULL;
     assert_int_equal(err.kind, ERR_FAILED);
-    assert_string_equal(err.text, "no memory for what an expression gives");
+    assert_string_equal(err.text, "out of memory for the result of an expression");
     assert_int_equal(expr_eval(expr, NULL, &value, &err), 0);
     assert_string_equal(value.text, "ab");
     expr_destroy(expr);

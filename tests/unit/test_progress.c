@@ -122,7 +122,7 @@ static void test_progress__says_what_a_schedule_decides(void **state)
         finish(&shown, &now),
         "trial 12 paused at 3 epochs  val_error=0.1234  3.2 s  "
         "lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n"
-        "trial 12 goes on to 9 epochs  val_error=0.1234  "
+        "trial 12 continues to 9 epochs  val_error=0.1234  "
         "lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n"
         "trial 12 stopped at 9 epochs  val_error=0.1234  3.2 s  "
         "lr=0.012 width=128  0.1234 is not among the best 2 of 6 at 9  "
@@ -241,7 +241,7 @@ static void test_progress__says_why_a_trial_failed(void **state)
         finish(&shown, &now),
         "trial 3 failed (launch_error)  3.2 s  lr=0.012 width=128  no such "
         "file: \\x1b[31mtrain  (12)\n"
-        "trial 3 ended (launch_error), will be tried again  3.2 s  lr=0.012 "
+        "trial 3 ended (launch_error), will be retried  3.2 s  lr=0.012 "
         "width=128  (12)\n");
     free(shown.text);
 }

@@ -240,15 +240,15 @@ static void test_schema__asks_for_what_is_missing(void **state)
 
     (void)state;
     assert_int_equal(schema_check(table, conf_root(doc), NULL, diags), -1);
-    assert_string_equal(diags_get(diags, 0)->text, "'version' is missing");
+    assert_string_equal(diags_get(diags, 0)->text, "missing key 'version'");
     assert_string_equal(diags_get(diags, 0)->help,
                         "add for example version: 1");
     assert_int_equal(schema_check(bare, conf_root(doc), "this", diags), -1);
-    assert_string_equal(diags_get(diags, 1)->text, "'x' is missing in this");
+    assert_string_equal(diags_get(diags, 1)->text, "missing key 'x' in this");
     assert_null(diags_get(diags, 1)->help);
     conf_destroy(doc);
     diags_destroy(diags);
-    expect("parameters: {x: {}}\n", "2:17 'min' is missing in parameter 'x' "
+    expect("parameters: {x: {}}\n", "2:17 missing key 'min' in parameter 'x' "
                                     "| add for example min: 1");
 }
 

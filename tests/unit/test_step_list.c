@@ -91,7 +91,7 @@ static void test_step_list__says_what_a_step_waits_for(void **state)
     fixture.list.lines[C].state = FLOW_FAILED;
     assert_note(&fixture, D, "waits for b");
     fixture.list.lines[B].jobs.pending = 2;
-    assert_note(&fixture, B, "waits its turn");
+    assert_note(&fixture, B, "waits for a slot");
     fixture.list.lines[B].jobs.running = 1;
     assert_note(&fixture, B, "");
     fixture.list.lines[D].state = FLOW_SKIPPED;

@@ -215,12 +215,12 @@ static void test_template__errors_have_a_place(void **state)
     } cases[] = {
         {TEMPLATE_WORDS, "", 1, 1, "the command is empty"},
         {TEMPLATE_WORDS, " \n", 1, 1, "the command is empty"},
-        {TEMPLATE_WORDS, "t 'x", 1, 3, "no closing '"},
-        {TEMPLATE_WORDS, "t\n  x\"y", 2, 4, "no closing \""},
-        {TEMPLATE_WORDS, "t ${{ lr", 1, 3, "no }} for the ${{"},
-        {TEMPLATE_WORDS, "t \"${{ lr", 1, 4, "no }} for the ${{"},
-        {TEMPLATE_WORDS, "t ${{ lr }", 1, 3, "no }} for the ${{"},
-        {TEMPLATE_WORDS, "t ${{ ' }}", 1, 3, "no }} for the ${{"},
+        {TEMPLATE_WORDS, "t 'x", 1, 3, "missing closing '"},
+        {TEMPLATE_WORDS, "t\n  x\"y", 2, 4, "missing closing \""},
+        {TEMPLATE_WORDS, "t ${{ lr", 1, 3, "missing }} of this ${{"},
+        {TEMPLATE_WORDS, "t \"${{ lr", 1, 4, "missing }} of this ${{"},
+        {TEMPLATE_WORDS, "t ${{ lr }", 1, 3, "missing }} of this ${{"},
+        {TEMPLATE_WORDS, "t ${{ ' }}", 1, 3, "missing }} of this ${{"},
         {TEMPLATE_WORDS, "t ${{ }}", 1, 6, "the expression is empty"},
         {TEMPLATE_WORDS, "t ${{ ${{ lr }} }}", 1, 7, "'$'"},
         {TEMPLATE_TEXT, "a\n\xc3\xa9 ${{ 'x' ||\n widht }}", 3, 2,
@@ -432,7 +432,7 @@ static void test_template__shell_nesting_is_bounded(void **state)
         buf_add_string(&text, "$(");
     buf_add_string(&text, "${{ lr }}");
     assert_null(create(*state, buf_text(&text), TEMPLATE_SHELL, &err));
-    assert_non_null(strstr(err.text, "put the value in a variable before"));
+    assert_non_null(strstr(err.text, "put the value in a variable first"));
     buf_clear(&text);
 }
 

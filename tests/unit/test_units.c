@@ -203,6 +203,14 @@ static void test_units__of_one_is_the_singular(void **state)
     }
 }
 
+static void test_units__nouns_agree_with_numbers(void **state)
+{
+    (void)state;
+    assert_string_equal(units_plural(0), "s");
+    assert_string_equal(units_plural(1), "");
+    assert_string_equal(units_plural(2), "s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_units__format_bytes),
         cmocka_unit_test(test_units__are_appended),
         cmocka_unit_test(test_units__of_one_is_the_singular),
+        cmocka_unit_test(test_units__nouns_agree_with_numbers),
         cmocka_unit_test(test_clock__format_iso),
         cmocka_unit_test(test_clock__format_stamp),
         cmocka_unit_test(test_clock__monotonic_does_not_go_back),

@@ -334,7 +334,7 @@ static void test_workflow__has_a_bound(void **state)
     assert_null(workflow_parse(&source, diags, &err));
     assert_int_equal(diags_count(diags), 1);
     assert_string_equal(diags_get(diags, 0)->text,
-                        "the file has more than 500000 steps");
+                        "out of range: the file has more than 500000 steps");
     diags_destroy(diags);
     buf_clear(&text);
 }
@@ -364,8 +364,7 @@ static void test_workflow__circles_of_many_pools_are_found(void **state)
     assert_null(workflow_parse(&source, diags, &err));
     assert_int_equal(diags_count(diags), 1);
     assert_int_equal(diags_get(diags, 0)->place.line, 4 + STEPS);
-    assert_non_null(
-        strstr(diags_get(diags, 0)->text, "both could wait for ever"));
+    assert_non_null(strstr(diags_get(diags, 0)->text, "possible deadlock"));
     diags_destroy(diags);
     buf_clear(&text);
     free(path);

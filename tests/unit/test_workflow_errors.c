@@ -200,7 +200,7 @@ static void test_workflow_errors__names_of_many_are_counted(void **state)
     buf_add_string(&body, "]}\n");
     messages = messages_of(&body, *state, &count);
     assert_int_equal(count, 3 * DIAG_MAX);
-    assert_non_null(strstr(messages, "there is no step 'n0' [only: a]"));
+    assert_non_null(strstr(messages, "unknown step 'n0' [only: a]"));
     free(messages);
 }
 
@@ -227,7 +227,7 @@ static void test_workflow_errors__what_is_far_behind_is_behind(void **state)
                CHAIN - 1);
     messages = messages_of(&body, *state, &count);
     assert_int_equal(count, 1);
-    assert_non_null(strstr(messages, "'q' is no step that 'u' needs"));
+    assert_non_null(strstr(messages, "'q' is not a step that 'u' needs"));
     free(messages);
 }
 
@@ -249,7 +249,7 @@ static void test_workflow_errors__of_what_is_no_part_of_the_file(void **state)
     (void)state;
     assert_null(workflow_parse(&set, diags, NULL));
     assert_string_equal(diags_get(diags, 0)->text,
-                        "there is no parameter 'epoch'");
+                        "unknown parameter 'epoch'");
     assert_string_equal(diags_get(diags, 0)->help, "did you mean 'epochs'?");
     diags_destroy(diags);
     diags = diags_create("main.yaml");

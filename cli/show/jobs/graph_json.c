@@ -156,7 +156,7 @@ json_t *graph_to_json(const struct cli *cli, const struct run_view *view,
     json_t *graph = NULL;
 
     if (!run_is_workflow(&view->row)) {
-        err_set(err, ERR_USAGE, "run '%s' is an experiment's, and has no graph",
+        err_set(err, ERR_USAGE, "run '%s' is an experiment and has no graph",
                 view->row.name);
         return NULL;
     }
@@ -169,8 +169,9 @@ json_t *graph_to_json(const struct cli *cli, const struct run_view *view,
         else
             json_object_set_new(
                 graph, "problem",
-                json_string("the run's file no longer passes its checks: "
-                            "its graph is not known"));
+                json_string(
+                    "the file of the run is no longer valid: its graph is "
+                    "unknown"));
     }
     run_steps_clear(&steps);
     return graph;

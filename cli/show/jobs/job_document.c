@@ -119,8 +119,7 @@ static char *cached_source(const struct job_document *this,
         return NULL;
     store_each_cached(this->view->store, job->cache_key, 0, take_cached,
                       &search, NULL);
-    return search.text != NULL ? search.text
-                               : mem_copy_string("a run that is gone");
+    return search.text != NULL ? search.text : mem_copy_string("a removed run");
 }
 
 static const struct column job_columns[] = {

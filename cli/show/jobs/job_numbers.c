@@ -62,11 +62,10 @@ static int add_step(const struct run_view *view, const struct step_line *line,
     }
     free(copies->numbers);
     if (status == 0 && numbers->count == before)
-        return err_set(err, ERR_USAGE, "no copy of step '%s' has failed%s",
-                       line->name,
-                       copies->even_succeeded
-                           ? " or succeeded"
-                           : " (--force takes those that succeeded, too)");
+        return err_set(
+            err, ERR_USAGE, "no copy of step '%s' has failed%s", line->name,
+            copies->even_succeeded ? " or succeeded"
+                                   : " (--force includes successful copies)");
     return status;
 }
 

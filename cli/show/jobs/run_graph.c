@@ -58,16 +58,18 @@ int run_graph_draw(const struct cli *cli, const struct run_view *view,
     int status;
 
     if (!run_is_workflow(&view->row))
-        return err_set(err, ERR_USAGE,
-                       "--format draws the graph of a workflow, and run '%s' "
-                       "is an experiment's",
-                       view->row.name);
+        return err_set(
+            err, ERR_USAGE,
+            "--format draws the graph of a workflow, and run '%s' is "
+            "an experiment",
+            view->row.name);
     status = run_steps_load(&steps, view->store, view->row.id, err);
     if (status == 0 && steps.list.graph == NULL)
-        status = err_set(err, ERR_FAILED,
-                         "the file of run '%s' no longer passes: its graph is "
-                         "not known",
-                         view->row.name);
+        status =
+            err_set(err, ERR_FAILED,
+                    "the file of run '%s' is no longer valid: its graph is "
+                    "unknown",
+                    view->row.name);
     if (status == 0)
         draw(cli, view, &steps, format);
     run_steps_clear(&steps);

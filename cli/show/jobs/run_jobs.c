@@ -193,7 +193,7 @@ static int many_copies(const struct by_step *search, struct err *err)
     if (search->failed.length > 0)
         buf_printf(&text, "; %s%s failed", buf_text(&search->failed),
                    search->failed_count > COPIES_NAMED ? " ..." : "");
-    err_set(err, ERR_USAGE, "step '%s' has %" PRId64 " copies, say which: %s",
+    err_set(err, ERR_USAGE, "step '%s' has %" PRId64 " copies; select one: %s",
             line->name, line->copies, buf_text(&text));
     buf_clear(&text);
     return -1;

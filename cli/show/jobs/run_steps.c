@@ -131,8 +131,9 @@ static char *describe_below(const struct run_row *row)
     struct buf text = BUF_INIT;
     bool is_workflow = strcmp(row->kind, "workflow") == 0;
 
-    buf_printf(&text, "run %s: %" PRId64 " of %" PRId64 " %s over", row->name,
-               run_done(row), row->trials, is_workflow ? "jobs" : "trials");
+    buf_printf(&text, "run %s: %" PRId64 " of %" PRId64 " %s finished",
+               row->name, run_done(row), row->trials,
+               is_workflow ? "jobs" : "trials");
     if (row->best_trial > 0)
         buf_printf(&text, ", best %.6g (trial %" PRId64 ")", row->best,
                    row->best_trial);

@@ -213,7 +213,7 @@ void step_list_print_note(const struct step_list *list, size_t step,
     }
     if (line->state == FLOW_ACTIVE && line->jobs.running == 0 &&
         line->jobs.pending > 0)
-        buf_add_string(out, "waits its turn");
+        buf_add_string(out, "waits for a slot");
     else if (line->below != NULL)
         buf_add_string(out, line->below);
     if (line->reason != NULL)

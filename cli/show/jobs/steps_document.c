@@ -24,7 +24,7 @@ static int add_progress(struct document *document,
     struct value cell;
     int status;
 
-    buf_printf(&text, "%" PRId64 " of %" PRId64 " over", counts->ended,
+    buf_printf(&text, "%" PRId64 " of %" PRId64 " finished", counts->ended,
                counts->all);
     if (counts->all > 0)
         buf_add_string(&text, " (");

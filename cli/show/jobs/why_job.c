@@ -66,7 +66,7 @@ static void describe_room(const struct why *why, struct buf *out)
     const struct flow_step *flow = flow_of(why);
     const struct workflow *workflow = why->steps.spec.workflow;
 
-    buf_add_string(out, "it may start as soon as there is room");
+    buf_add_string(out, "it can start as soon as slots are free");
     if (flow == NULL)
         return;
     if (flow->parallel > 0)
@@ -87,20 +87,22 @@ static void describe_job(const struct why *why, const struct trial_row *job,
         describe_room(why, out);
         break;
     case JOB_WAITING:
-        buf_add_string(out, "it waits for the time of its next attempt");
+        buf_add_string(out, "it waits until the time of its next attempt");
         break;
     case JOB_RUNNING:
-        buf_printf(out, "its attempt %" PRId64 " runs", job->attempts);
+        buf_printf(out, "its attempt %" PRId64 " is running", job->attempts);
         break;
     case JOB_SUCCEEDED:
-        buf_add_string(out, job->cached_from != 0
-                                ? "nothing that its result hangs on has "
-                                  "changed since a job before, whose result "
-                                  "it took"
-                                : "its last attempt ended well");
+        buf_add_string(
+            out,
+            job->cached_from != 0
+                ? "cache hit: nothing that its result depends on has changed "
+                  "since an earlier job, and its result is that of the "
+                  "earlier job"
+                : "its last attempt succeeded");
         break;
     case JOB_SKIPPED:
-        buf_add_string(out, "its own condition said no");
+        buf_add_string(out, "its condition was false");
         break;
     default:
         buf_printf(out, "its last attempt ended with '%s'",
@@ -119,7 +121,7 @@ static void describe_step(const struct why *why, struct buf *out)
     if (line->state == FLOW_ACTIVE)
         step_line_print_jobs(line, out);
     else if (line->state == FLOW_WAITING)
-        buf_add_string(out, "it has not begun");
+        buf_add_string(out, "it has not started");
     else if (line->state == FLOW_SUCCEEDED)
         buf_add_string(out, "enough of its copies succeeded");
 }
@@ -302,19 +304,20 @@ static void follow_rule(const struct attempts *attempts,
         step == NULL || attempt->rule < (int64_t)step->task.retry_count;
 
     if (attempt->rule < 0) {
-        buf_add_string(&then->text,
-                       again ? "it was started again, and spent no retry"
-                             : "no retry rule matches");
+        buf_add_string(
+            &then->text,
+            again ? "it was retried after a failure of the infrastructure, "
+                    "which used no retry"
+                  : "no retry rule matches");
         return;
     }
     if (is_own) {
         then->line = line_in_file(attempts->why, "retry", attempt->rule);
         buf_printf(&then->text, "retry rule %" PRId64, attempt->rule + 1);
     } else {
-        buf_add_string(&then->text, "the rule that needs no file");
+        buf_add_string(&then->text, "the built-in rule");
     }
-    buf_add_string(&then->text,
-                   again ? ": another attempt" : ": its retries are used up");
+    buf_add_string(&then->text, again ? ": retried" : ": no retries left");
 }
 
 /* Whether it was a link of `continue`, or would have been. */

@@ -128,11 +128,13 @@ struct importance {
 static void explain(const struct importance *importance, const char *metric)
 {
     if (importance->results < IMPORTANCE_RESULTS_MIN)
-        printf("\nimportance: known from %d results on, there %s %zu\n",
-               IMPORTANCE_RESULTS_MIN, importance->results == 1 ? "is" : "are",
-               importance->results);
+        printf("\n"
+               "importance: needs at least %d results (%zu so far)\n",
+               IMPORTANCE_RESULTS_MIN, importance->results);
     else
-        printf("\nimportance for %s: no parameter stands out in %zu results\n",
+        printf("\n"
+               "importance for %s: no parameter has a clear effect in %zu "
+               "results\n",
                metric, importance->results);
 }
 

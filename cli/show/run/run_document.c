@@ -168,11 +168,13 @@ void run_document_hint(const struct cli *cli, const struct run_view *view)
     fflush(stdout);
     if (strcmp(view->state, "interrupted") == 0)
         fprintf(stderr,
-                "\nIts engine ended without a word. To go on with it: smtune "
-                "resume %s\n",
+                "\n"
+                "Its engine crashed. To resume it: smtune resume %s\n",
                 view->row.name);
     else if (strcmp(view->state, "paused") == 0 ||
              strcmp(view->state, "stopped") == 0)
-        fprintf(stderr, "\nTo go on with it: smtune resume %s\n",
+        fprintf(stderr,
+                "\n"
+                "To resume it: smtune resume %s\n",
                 view->row.name);
 }

@@ -167,8 +167,8 @@ int run_parse_trial(const char *operand, int64_t *number, struct err *err)
     errno = 0;
     *number = strtoll(operand, &end, 10);
     if (errno != 0 || end == operand || *end != '\0' || *number < 1)
-        return err_set(err, ERR_USAGE,
-                       "a trial's number was expected, not '%s'", operand);
+        return err_set(err, ERR_USAGE, "'%s': expected the number of a trial",
+                       operand);
     return 0;
 }
 

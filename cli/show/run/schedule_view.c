@@ -247,7 +247,7 @@ static const struct column rung_columns[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},
     {"planned", NULL, COLUMN_NUMBER, NULL},
     {"reached", NULL, COLUMN_NUMBER, NULL},
-    {"went_on", "went on", COLUMN_NUMBER, NULL},
+    {"went_on", "promoted", COLUMN_NUMBER, NULL},
     {"stopped", NULL, COLUMN_NUMBER, NULL},
     {"paused", NULL, COLUMN_NUMBER, NULL},
     {"running", "on the way", COLUMN_NUMBER, NULL},

@@ -45,7 +45,7 @@ static void on_trial_ended(void *user, const struct engine_trial *trial,
 
     (void)status;
     world_trace("trial %" PRId64 ": %s (%s)%s", trial->number, trial->state,
-                trial->cause, trial->will_retry ? ", will be tried again" : "");
+                trial->cause, trial->will_retry ? ", will be retried" : "");
     history->ends = mem_grow(history->ends, history->end_count,
                              &history->end_capacity, sizeof(*history->ends));
     end = &history->ends[history->end_count++];
