@@ -145,7 +145,7 @@ def test_the_budget_has_to_have_room(smtune, waits):
         4, 5, 6, 7, 8, None]
     assert len(tried) == 8
     result = smtune("enqueue", "exp", "x=0.9")
-    assert result.returncode == 5 and "it is over" in result.stderr
+    assert result.returncode == 5 and "it has ended" in result.stderr
 
 
 def test_the_last_trials_still_run(smtune, waits):
@@ -270,7 +270,7 @@ def test_the_dashboard_enqueues(smtune, waits):
         assert post({"params": {"x": "0.875"}})[1]["enqueued"] == 2
         for body, says in (({}, "missing field 'params'"),
                            ({"params": 3}, "'params' is an object"),
-                           ({"params": {}}, "names one of the parameters"),
+                           ({"params": {}}, "a setting has at least one"),
                            ({"params": {"x": None}}, "'null' is not a value"),
                            ({"params": {"x": [1]}}, "'[1]' is not a value"),
                            ({"params": {"w": 1}}, "unknown parameter 'w'")):
@@ -281,7 +281,7 @@ def test_the_dashboard_enqueues(smtune, waits):
         (smtune.directory / "go").touch()
         smtune.ok("resume", "exp")
         status, reply = post({"params": {"x": 0.5}})
-        assert status == 409 and "it is over" in reply["error"]["text"]
+        assert status == 409 and "it has ended" in reply["error"]["text"]
     tried = go(smtune)
     assert [tried[n]["x"] for n in (4, 5, 6)] == [0.75, 0.875, 0.625]
 

@@ -65,7 +65,7 @@ def test_the_first_that_fails_ends_the_others(smtune):
     last = ["[rank 1] %d" % n for n in range(94, 101)]
     told = result.stderr[result.stderr.index("smtune: rank 1"):].splitlines()
     assert told[:2] == [
-        "smtune: rank 1 exited with status 3; the others were ended because "
+        "smtune: rank 1 exited with status 3; the others were stopped because "
         "of it", "smtune: the last output of rank 1:"]
     assert told[2:] == last + ["[rank 1] ", "[rank 1] no data",
                                "[rank 1] half\\x1b[1m"]

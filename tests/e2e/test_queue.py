@@ -229,8 +229,8 @@ def test_a_person_says_which_nodes_to_avoid(smtune):
 
 @pytest.mark.parametrize("words, says", [
     (["--clear", "n9"], "nothing is known of a node 'n9'"),
-    (["--avoid", "n[1-3]"], "not 'n[1-3]'"),
-    (["--avoid", ""], "not ''"),
+    (["--avoid", "n[1-3]"], "of a node: 'n[1-3]'"),
+    (["--avoid", ""], "of a node: ''"),
     (["--avoid", "n" * 65], "up to 64 letters"),
     (["--avoid", "n1", "--for", "soon"], "got 'soon'"),
     (["--avoid", "n1", "--clear", "n2"], "exclude each other"),

@@ -125,7 +125,7 @@ def test_a_difference_is_found(smtune, experiment):
     assert told["difference"]["suggested"] != 0.25
     result = smtune("replay", "exp")
     assert result.returncode == 1
-    assert "trial 7 does not follow: 'x' is 0.25 in the record" in result.stdout
+    assert "trial 7 differs: 'x' is 0.25 in the record" in result.stdout
 
 
 def test_a_record_that_does_not_fit_its_file_is_refused(smtune, experiment):

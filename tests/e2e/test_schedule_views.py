@@ -151,7 +151,7 @@ def test_what_rests_and_what_is_on_its_way(smtune, at_rest):
     assert smtune.json("trials", "exp")[0]["state"] == "paused"
     gate.touch()
     assert process.wait(60) == 0
-    assert "trial 1 goes on to 3 epochs" in process.stderr.read()
+    assert "trial 1 continues to 3 epochs" in process.stderr.read()
 
 
 def test_a_run_without_a_schedule_shows_none(smtune, experiment):

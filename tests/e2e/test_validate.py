@@ -29,8 +29,8 @@ def test_says_that_a_file_is_right(smtune, write):
     write("good.yaml", GOOD)
     write("finite.yaml", FINITE)
     assert smtune.ok("validate", "good.yaml", "finite.yaml") == (
-        "good.yaml: ok: 1 parameter, a continuum of settings, "
-        "about 100% of it feasible\n"
+        "good.yaml: ok: 1 parameter, continuous search space, "
+        "about 100% feasible\n"
         "finite.yaml: ok: 1 parameter, 7 settings\n")
 
 
@@ -145,7 +145,7 @@ def test_templates_as_others_write_them_in_a_shell(smtune, write):
                                   "${HOME}"])
 def test_warns_of_what_no_shell_sees(smtune, write, word):
     assert warnings_of(smtune, write, GOOD[:-1] + f" {word} x\n") == [
-        (6, 35, f"the program receives '{word}' literally: no shell sees a "
+        (6, 35, f"the program receives '{word}' literally: no shell runs a "
          "command", "'shell' in place of 'command' has one")]
     assert warnings_of(smtune, write, GOOD[:-1] + f" '{word} x'\n") == []
 
@@ -178,8 +178,8 @@ trial:""") + "    ${{ opt }} ${{ beta }} ${{ nesterov }} ${{ momentum }}\n"
     assert warnings_of(smtune, write, text) == [
         (6, 45, "parameter 'beta' is active in none of 10000 random settings",
          "did you mean 'adam'?"),
-        (7, 32, "parameter 'nesterov' is active in none of 10000 settings "
-         "drawn", None)]
+        (7, 32, "parameter 'nesterov' is active in none of 10000 random "
+         "settings", None)]
 
 
 def test_run_and_plan_warn_too(smtune, write):
@@ -322,13 +322,13 @@ steps:
     result = smtune("validate", "flow.yaml")
     assert result.returncode == 0
     assert result.stdout == "flow.yaml: ok: a workflow of 3 steps\n"
-    assert re.findall(r"flow\.yaml:(\d+:\d+): warning: the program gets "
-                      r"('.*?') as it stands", result.stderr) == [
+    assert re.findall(r"flow\.yaml:(\d+:\d+): warning: the program receives "
+                      r"('.*?') literally", result.stderr) == [
         ("4:22", "'{{ lr }}'"), ("4:31", "'|'"), ("5:35", "'{a.loss}'"),
         ("6:48", "'{part}'")]
     told = json.loads(smtune.ok("validate", "flow.yaml", "-o", "json"))
     assert len(told[0]["warnings"]) == 4
-    assert "'{part}' as it stands" in smtune("plan", "flow.yaml").stderr
+    assert "'{part}' literally" in smtune("plan", "flow.yaml").stderr
 
 
 @pytest.mark.parametrize("word", ["jobs", "tasks", "stages", "rules"])
@@ -354,14 +354,14 @@ steps:
   b: {shell: "cd sub; python3 train.py"}
   c: {command: [python3, train.py]}
 """)
-    text = (f"warning: commands start in '{smtune.directory}', where there is "
+    text = (f"warning: commands start in '{smtune.directory}', which contains "
             "no 'train.py'\n")
     result = smtune("validate", "sub/exp.yaml", "sub/flow.yaml")
     assert [line for line in result.stderr.splitlines(True)
             if "warning" in line] == [
         f"sub/exp.yaml:6:20: {text}", f"sub/flow.yaml:3:23: {text}",
         f"sub/flow.yaml:5:26: {text}"]
-    assert f"start it in '{smtune.directory}/sub'" in result.stderr
+    assert f"start it from '{smtune.directory}/sub'" in result.stderr
     assert text in smtune("run", "sub/exp.yaml", "--set",
                           "budget.trials=1").stderr
     write("train.py", "")
