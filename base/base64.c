@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Base64 for bytes within text: an exported page, and the log in an event
+ * stream (RFC 4648, section 4). */
 #include "base/base64.h"
 
 #include <stdint.h>

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Files and folders, by two rules. A file is replaced by a temporary file
+ * beside it, fsync and rename, so that a reader sees the old content or the new
+ * one. A tree is walked without following symbolic links, so that nothing
+ * outside it is removed or copied.
+ *
+ * Readers take a limit, because a file from outside can be of any size.
+ * fs_read_regular() never waits on a pipe that somebody put there.
+ * fs_copy_tree() is in base/fs_copy.c.
+ */
 #include "base/fs.h"
 
 #include <errno.h>

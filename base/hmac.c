@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HMAC with SHA-256, by Nettle. Notifications are signed with it. */
 #include "base/hmac.h"
 
 #include <nettle/base16.h>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Additions to jansson, for text that people read and text from outside.
+ *
+ * jansson prints 0.1 as 0.10000000000000001, so printing is done here, with the
+ * shortest number that reads back as the same one. Its parser recurses up to
+ * 2048 levels, too many for some stacks. So the depth of a text is counted
+ * before jansson parses it. Its strings must be UTF-8: other bytes are escaped
+ * instead of refused, because logs and file names contain them.
+ */
 #include "base/json.h"
 
 #include <math.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Words and UTF-8. All text from outside passes through here before it reaches
+ * a terminal or a message: invalid bytes and control characters become \xHH.
+ *
+ * The width of characters comes from a table of large blocks. wcwidth() would
+ * depend on the locale, and the same run would print differently on two
+ * machines.
+ */
 #include "base/text.h"
 
 #include <ctype.h>

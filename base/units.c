@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Durations and sizes as users write and read them. Parsing is strict, because
+ * a wrong unit in a budget is expensive. There is no sign and no exponent,
+ * units descend, and a limit excludes overflow. Two tables hold the units; the
+ * accepted words follow from them.
+ */
 #include "base/units.h"
 
 #include <ctype.h>

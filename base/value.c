@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Comparison and printing of values. Two properties matter elsewhere. A NaN
+ * equals a NaN, so that a value equals its copy. A printed number reads back as
+ * the same double, because trials get their settings as printed text and the
+ * record must hold what they got.
+ */
 #include "base/value.h"
 
 #include <inttypes.h>

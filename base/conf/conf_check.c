@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The check of a file's bytes before libyaml reads them: size, UTF-8, control
+ * characters, ends of lines. libyaml would refuse some of them with a worse
+ * message. It would accept U+2028 as the end of a line, which many editors do
+ * not. After this check the place in a message is the place in the user's
+ * editor.
+ */
 #include <string.h>
 
 #include "base/conf/conf_impl.h"

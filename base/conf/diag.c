@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The errors of one file, collected and then rendered with the lines they refer
+ * to.
+ *
+ * Messages stay sorted by place, whatever the order in which checkers find
+ * them. At most DIAG_MAX are kept; the rest are counted. Messages and source
+ * lines quote the user's file, so both are cut and escaped: no megabyte and no
+ * control sequence reaches the terminal. Marks are aligned by terminal columns,
+ * not bytes.
+ */
 #include "base/conf/diag.h"
 
 #include <stdarg.h>

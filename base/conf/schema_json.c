@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The JSON Schema (draft 07) of a table of keys, for editors. It is made from
+ * the same table that checks files, so that both agree. Where JSON Schema
+ * cannot express a check, it accepts more than the check does.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

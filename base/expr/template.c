@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Expansion of a parsed template. base/expr/template_parse.c makes it a list of
+ * parts, each a literal or an expression, and for commands a list of words over
+ * these parts.
+ *
+ * The words of a command are fixed before any value is known. Expansion fills
+ * them and may drop one, but a value never becomes a second word or an option.
+ * For a shell the same holds because base/expr/template_shell.c refuses every
+ * place where quoting would not be enough.
+ */
 #include "base/expr/template.h"
 
 #include <stdlib.h>

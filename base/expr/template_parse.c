@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The parser of templates: one pass over the text, in one of three modes (see
+ * base/expr/template.h). It cuts the text into literals and compiled
+ * expressions.
+ *
+ * In every mode a marker is recognized first, so that `${{` means the same
+ * within quotes and outside of them. Words are split here, before values exist.
+ * In a shell script, base/expr/template_shell.c follows the script's syntax
+ * byte by byte and decides whether a value may be inserted at the current
+ * place.
+ *
+ * An error carries line and column within the text. Columns count characters,
+ * not bytes.
+ */
 #include "base/expr/template_parts.h"
 
 #include <stdbool.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The line that `smtune report` and smtrain write for NAME=NUMBER words. It is
+ * JSON, and base/metrics/metrics.c reads it like a line of any other program.
+ * JSON has no nan and no inf; they are written as words, which the reader
+ * accepts.
+ */
 #include "base/metrics/metrics.h"
 
 #include <math.h>
