@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Answers to requests that must take effect once. An answer is an event of the
+ * run. A client that repeats its request after a crash finds the answer by the
+ * request's id.
+ */
 #include "base/buf.h"
 #include "store/event.h"
 #include "store/store_impl.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Results of earlier runs that a search starts from. They are copied into the
+ * run when it begins, in the order of their indexes. The earlier run may then
+ * be deleted, and a replay still finds the same input.
+ */
 #include "store/store.h"
 
 #include "base/value.h"

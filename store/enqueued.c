@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Settings that users ask a run to try next. A row and its event commit
+ * together. Rows keep the order of their indexes. The engine marks a row with
+ * the number of its trial (TAKE_ENQUEUED), so that none is tried twice.
+ */
 #include "store/event.h"
 #include "store/rows.h"
 #include "store/store_impl.h"

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The event table and the JSON of its details. Each change of the store adds
+ * its event in the same transaction; `smtune fsck` and `smtune replay` rebuild
+ * the other tables from these rows. A detail must therefore keep values
+ * exactly: a real keeps its point or exponent, and NaN and infinities become
+ * words.
+ *
+ * Details are built in the store's scratch buffer, one at a time, because most
+ * transactions add several events.
+ */
 #include "store/event.h"
 
 #include <inttypes.h>

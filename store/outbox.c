@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Notifications that are to be sent. A notification commits together with the
+ * event that it reports, so that a crash loses neither. Sending comes later and
+ * may happen twice; receivers recognize a repetition by the delivery id. The
+ * table is in docs/database.md.
+ */
 #include "store/store.h"
 
 #include "base/value.h"

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What changed since an event, for programs that show a run while it is
+ * written. A reader remembers the last `seq` it has seen and asks for the jobs
+ * that have a newer event. That is complete because each change of a job adds
+ * an event.
+ *
+ * Cells (settings, values, attempts) are read by ranges of job ids instead of
+ * one job at a time. A page of a large run needs a hundred thousand of them.
+ */
 #include "store/changes.h"
 
 #include <inttypes.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Attempts of all runs at once: where they run now, and how they ended. The
+ * condition `state <> 'ended'` looks redundant, but it lets SQLite use the
+ * partial index of attempts that have not ended.
+ */
 #include <sqlite3.h>
 
 #include "base/err.h"

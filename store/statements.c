@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * All statements that write, and how they are bound, run and reported.
+ *
+ * Writers use the table of texts, each compiled once a connection. No change
+ * runs outside a transaction: SQLite rolls back by itself after some failures,
+ * and later changes would then commit one by one. Readers compile per use; a
+ * query that is made once for each of many runs is kept by the address of its
+ * literal.
+ *
+ * SQLite's errors become messages here, in one table, with the process that
+ * holds a lock. The two lock bytes come from SQLite's file formats: byte 120 of
+ * the -shm file (WAL_WRITE_LOCK) and RESERVED_BYTE of the database.
+ */
 #include "store/statements.h"
 
 #include <inttypes.h>
