@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One honest regression tree for parameter importance;
+ * strategies/history/variance_tree.h has the formula and the reason for it.
+ *
+ * Settings are binned, so a node of the tree is a set of bins a parameter, kept
+ * as bits. `tree.bins` holds the set on the path to the node that is being
+ * grown. Its share of the full sets is the node's volume. Rows are partitioned
+ * in place, both halves alike: the first half chooses splits, the second gives
+ * means.
+ *
+ * A parameter that is inactive in any row of a node is not split there: its
+ * bins would not divide the node's space.
+ */
 #include "strategies/history/variance_tree.h"
 
 #include <math.h>

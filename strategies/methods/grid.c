@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Grid search: all points of a lattice in a fixed order. The cursor is the
+ * whole state, so a resumed run continues where it was. Points that violate a
+ * constraint are skipped, but never more than STRATEGY_LOOKS_MAX in a row: a
+ * constraint that nothing satisfies must not block the engine.
+ */
 #include "strategies/space/lattice.h"
 #include "strategies/strategy_impl.h"
 

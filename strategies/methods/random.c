@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Random search. Candidate n depends on the seed and n alone. The order in
+ * which trials end cannot change it, and a replay draws the same points. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A step from a setting to one near it, for population based training;
+ * strategies/models/explore.h has the rules. Two properties hold. A parameter
+ * with steps moves by at least one step, where a factor of 1.2 might round
+ * back. A point that satisfies no constraint is never returned: after TRIES the
+ * parent is, which satisfies them.
+ */
 #include "strategies/models/explore.h"
 
 #include <math.h>

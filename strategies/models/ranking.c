@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The order of trials from best to worst, on which CMA-ES, NSGA-II and others
+ * learn. Every trial gets a key: a group by its state, then two numbers. With
+ * one objective these are violation and value; with several they are rank and
+ * crowding. The order is stable, so that a replay ranks equal trials the same
+ * way.
+ */
 #include "strategies/models/ranking.h"
 
 #include <stdlib.h>

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The rungs of successive halving, and the results that trials have at one
+ * rung.
+ *
+ * A rung is a treap, because a run may have a hundred thousand trials. It finds
+ * the rank of a result, the result of a rank and the best open result in
+ * logarithmic time. Each node counts the results and the open results below it;
+ * every change keeps both counts true on the whole path.
+ *
+ * Links are index + 1, so that the array may move as it grows and 0 is none.
+ * Priorities are a hash of the link instead of random numbers: the tree is the
+ * same in every replay.
+ */
 #include "strategies/schedules/rungs.h"
 
 #include <inttypes.h>

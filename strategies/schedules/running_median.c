@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The median of a growing set, in two heaps. Every number in `low` is at most
+ * every number in `high`, and `low` has as many or one more. An added number
+ * passes through the other heap, which keeps the first property; moving one
+ * number back keeps the second.
+ */
 #include "strategies/schedules/running_median.h"
 
 #include <math.h>
