@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The mode of an attempt: a job of its own, a task of an array, or a pilot.
+ *
+ * The user's choice is only checked. For `auto` the rules are tried in order.
+ * First come attempts that no pilot can run. Short attempts then share a
+ * pilot's wait in the queue, and so do attempts that wait long compared with
+ * their length. Without any measurement an attempt is queued, which is never
+ * wrong, only slow. Each rule gives its reason, which becomes a note of the
+ * run.
+ */
 #include <inttypes.h>
 #include <string.h>
 

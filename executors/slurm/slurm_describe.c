@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The description of the cluster: partitions, nodes, limits. It is asked for
+ * once and kept. A controller that does not answer is asked again, less and
+ * less often; until then `has_site` is false and nothing is planned by it.
+ */
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The small files by which an attempt and its Slurm job find each other again
+ * after a crash. A handle is written before its job is submitted, so that a job
+ * in the cluster never lacks one. A file counts only if it ends with a newline:
+ * a write that was cut short reads as no file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

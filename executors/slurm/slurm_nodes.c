@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The nodes that the engine excludes: those it was given, and those that the
+ * executor has found since. A new list from the engine replaces both, because
+ * the engine was told of what was found. An attempt adds its own list.
+ */
 #include <stdlib.h>
 #include <string.h>
 

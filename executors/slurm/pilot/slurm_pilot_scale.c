@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How many pilots there are: submission when attempts wait, withdrawal when
+ * none does.
+ *
+ * Each turn starts from nothing and goes through the waiting attempts in order.
+ * An attempt is planned on a pilot that is still in the queue and has room.
+ * Only an attempt without such a pilot submits a new one. A pilot is never
+ * submitted for more units than may run in parallel. The limits on pilots keep
+ * a user's other jobs from starving.
+ *
+ * A failure delays the next submission, twice as long each time. A repetition
+ * is pointless if Slurm refuses, or if PILOT_UNHEARD_MAX pilots end before
+ * their agents report. The waiting attempts of that kind then fail. Read
+ * executors/slurm/pilot/slurm_pilot_impl.h first.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The argument vectors of sbatch and scancel, and the environment they run in.
+ * executors/slurm/talk/slurm_rest_job.c builds the same job for slurmrestd: a
+ * change here needs its counterpart there.
+ *
+ * No shell is involved, and every option is one word with `=`, so that no text
+ * of a user becomes an option. Sizes are rounded up to Slurm's units. Variables
+ * of the Slurm job that smtune itself runs in are removed, else sbatch would
+ * take them as options; those that locate the cluster stay.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

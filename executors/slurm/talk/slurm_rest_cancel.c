@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Cancellation and signals over slurmrestd. Newer versions cancel many jobs
+ * with one request; older ones need a request for each. So the version is asked
+ * for first, and `left` counts the answers that are missing.
+ *
+ * A job that has ended or does not exist counts as cancelled. Its end may have
+ * come between the decision and the request, and the caller only needs to know
+ * that it does not run.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>

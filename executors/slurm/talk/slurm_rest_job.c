@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The JSON of a job for slurmrestd, with the same content as the words of
+ * executors/slurm/talk/slurm_commands_words.c. It is built in the form of
+ * version 38 and then adapted, because the version is known only when the
+ * request is sent.
+ *
+ * Unlike sbatch, slurmrestd inherits no environment: the whole of it is sent.
+ * JSON needs UTF-8, so a job whose script or paths are not UTF-8 cannot be
+ * submitted this way.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The meaning of an answer of slurmrestd: its values, its errors and its
+ * version.
+ *
+ * The most important distinction is between refused and silent. A job is
+ * refused by a bad request or by an error number of Slurm's about jobs; it does
+ * not exist. Everything else is silence, from which nothing follows: the job
+ * may exist. slurmrestd reports a controller that does not answer as an error
+ * like others, so the text of an error never decides alone.
+ *
+ * A number may be missing, unlimited or plain, in three forms in different
+ * versions.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

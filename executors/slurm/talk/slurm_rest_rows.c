@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs in answers of slurmrestd, as rows of struct slurm_job; read
+ * executors/slurm/talk/slurm_rows.h for the same rows from squeue and sacct.
+ *
+ * The queue of a whole cluster may be hundreds of megabytes. It is cut into
+ * records (executors/slurm/talk/slurm_rest_cut.c), and a record without our
+ * prefix is not even parsed. Texts of a row belong to the JSON in `kept`. Tasks
+ * of one array come as a list of ranges, which slurmrestd may shorten. An
+ * unclear list yields too many rows rather than too few, because a missing task
+ * counts as lost.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The cluster's description in answers of slurmrestd: partitions, nodes,
+ * accounting. Fields have moved between versions, so most are looked up in two
+ * places. Sums over nodes saturate (slurm_partition_add).
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
