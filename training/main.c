@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The program smtrain: arguments, help, signals, exit statuses. Training itself
+ * is training/train.c; tables name the models (training/models/models.c) and
+ * other tools (training/tools.c).
+ *
+ * A signal is only noted, in the one global that C gives a handler. The loop of
+ * training looks at it between steps, saves a checkpoint and returns, and the
+ * process exits with EXIT_RETRY. The tuner then starts it again instead of
+ * counting a failure.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>

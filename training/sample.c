@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Text from a trained gpt, token by token. The model keeps keys and values of
+ * the tokens it has seen, so a step costs one token. When the window is full
+ * and moves, every position changes, and the whole window is computed again.
+ * Seed, flags and checkpoint determine the text: ties between logits break by
+ * token.
+ */
 #include <cblas.h>
 #include <math.h>
 #include <stdint.h>

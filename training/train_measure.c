@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Measuring a model on held-out data, and comparing ranks.
+ *
+ * All ranks evaluate the same number of batches, because in stage 3 of ZeRO
+ * each pass gathers parameters from all of them. A rank whose share is smaller
+ * evaluates one sample without counting it. Sums are formed in the order of
+ * shares, so the result does not depend on the number of ranks. run_check()
+ * finds ranks that were started with other flags or data, or whose parameters
+ * have diverged.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

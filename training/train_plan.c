@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The cost of a training before it starts: memory a rank and stage, time a
+ * step.
+ *
+ * Memory follows from the same plan that a training allocates by (run_plan), so
+ * it is exact for the processor. Time is a lower bound by the roofline: matrix
+ * products by the arithmetic that this machine reaches, updates by its memory.
+ * Both are measured for a fraction of a second, and the fastest repetition
+ * counts. What training/reducer.c keeps at a stage is repeated in
+ * plan_memory(), so a change there needs one here.
+ */
 #include "training/train_plan.h"
 
 #include <math.h>

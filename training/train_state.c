@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a training saves and restores: its parameters and moments as pieces, its
+ * position, its settings.
+ *
+ * A piece is a range of one array, by its place in the whole model instead of
+ * the rank that has it. So a checkpoint of 4 ranks resumes on 2 or 8, with any
+ * stage of ZeRO. Before ZeRO's shards exist all ranks have everything, and each
+ * saves an equal part. A resumed training continues with the same bits, unless
+ * the user changes what may change: batch size, precision.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

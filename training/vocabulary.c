@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tool `smtrain vocabulary`: learns tokens from the part of a text that gpt
+ * trains on. The part that gpt measures on stays out, otherwise its tokens
+ * would fit the held-out text too well.
+ */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which checkpoints a folder holds, and the removal of old and unfinished ones.
+ *
+ * A checkpoint is a folder with a manifest; the manifest is written last and
+ * removed first. So a crash at any moment leaves a whole checkpoint or one
+ * without a manifest, which nobody loads. The newest KEEP whole ones stay: if
+ * the newest turns out to be damaged, training resumes from the one before.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

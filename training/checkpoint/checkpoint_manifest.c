@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reading a checkpoint's manifest and the tails of its shards. Read
+ * training/checkpoint/checkpoint_impl.h for the format.
+ *
+ * Nothing in these files is trusted: a disk may have lost any of it. The text
+ * has a checksum, and each shard one that the manifest repeats, so that shards
+ * of two checkpoints never mix. All lengths are checked against the sizes of
+ * files before memory is reserved. `extents`, sorted by place, must cover each
+ * number of each array exactly once; otherwise a resume with another number of
+ * ranks would silently leave zeroes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The lines of a checkpoint's text, written and read. One table names the
+ * fields of a position, so that both sides agree. Reals are in hexadecimal,
+ * because a resumed training must continue with the same bits.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A vocabulary of byte pairs, its use and its file; training/data/bpe_learn.c
+ * learns one.
+ *
+ * Encoding repeats the merges in the order in which they were learned, word by
+ * word. A word has at most BPE_WORD_MAX bytes, so the quadratic search for the
+ * next merge stays cheap. A file is only accepted if each merge joins two
+ * tokens that exist before it and no pair comes twice. Decoding recurses, and
+ * this order is what ends it.
+ */
 #include "training/data/bpe.h"
 
 #include <ctype.h>

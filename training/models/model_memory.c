@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A model's life: plan, allocate, release. The plan counts what the model needs
+ * before any memory is taken. A model that is too large fails at once, with its
+ * size. `place` therefore runs twice: first it measures, then it hands out
+ * addresses. Both runs must ask for the same pieces in the same order.
+ */
 #include "training/models/model.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One batch through a model of any kind: forward, loss, backward. Operations
+ * may still be in progress when a call returns; only `synchronize` makes
+ * results readable and reports errors (training/ops/backend.h).
+ */
 #include "training/models/model.h"
 
 void model_ask(struct model *model, const struct batch *batch,

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The choice of a backend. CUDA is a shared object, loaded only on request, so
+ * that smtrain starts without the libraries of a GPU and one build serves all
+ * machines. The object must come from the same sources as the program. If the
+ * sizes of the two structs that both use differ, it is refused.
+ */
 #include "training/ops/backend.h"
 
 #include <dlfcn.h>

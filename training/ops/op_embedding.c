@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Embedding of tokens and positions. Two rows of a batch may have the same
+ * token, so gradients are added row by row, in the same order in every run. */
 #include "training/ops/ops_cpu.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Layer normalization, row by row, with the sum before it (a residual). Only
+ * the sum and each row's mean and inverse deviation are kept. The backward pass
+ * computes the normalized values again, which saves memory.
+ */
 #include "training/ops/ops_cpu.h"
 
 #include "base/compiler.h"

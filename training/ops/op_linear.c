@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Linear layers: y = x w' + bias and the two gradients, by BLAS. Weights are
+ * stored with an output a row, so that the forward pass reads both matrices
+ * along their rows.
+ */
 #include "training/ops/ops_cpu.h"
 
 #include <stdbool.h>

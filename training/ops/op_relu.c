@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ReLU and dropout. The mask of dropout is not stored: the output is 0 where
+ * the gradient must be. The noise depends on seed, step and row alone, so any
+ * split of a batch between ranks drops the same numbers.
+ */
 #include "training/ops/ops_cpu.h"
 
 #include "base/compiler.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Softmax with cross-entropy. The loss is computed from logits, not from
+ * probabilities, whose logarithm could be infinite: log(sum of exp(x -
+ * largest)) + largest - x[target]. Probabilities then replace the logits, and
+ * gradients the probabilities.
+ */
 #include "training/ops/ops_cpu.h"
 
 #include <math.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Updates of weights: SGD with momentum, and AdamW. Each number is updated by
+ * itself, so ranks may update disjoint parts of the same arrays. `decay` of SGD
+ * adds to the gradient; `keep` of AdamW shrinks the weight.
+ */
 #include "training/ops/ops_cpu.h"
 
 #include "base/compiler.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Flags from tables: reading, help, and the lines that a checkpoint keeps. All
+ * of it iterates over the same rows, so a flag cannot be read and not
+ * documented. Each kind of value is read in one place (assign), for arguments,
+ * defaults, environment and checkpoints alike, with the same limits. Arguments
+ * win over the environment.
+ */
 #include "training/util/flags.h"
 
 #include <errno.h>
