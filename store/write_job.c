@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writing jobs: creation and changes. Each function writes the rows of one
+ * change and then its event. The event's detail holds every value of the
+ * change, because `smtune fsck` rebuilds the rows from events alone.
+ */
 #include "store/store.h"
 
 #include "base/compiler.h"

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A scanner that follows a shell script just far enough to know where a value
+ * may be inserted; base/expr/template_shell.h has the question.
+ *
+ * The rule on doubt is to refuse. `inside` is a construct that admits no value,
+ * `contexts` are the constructs around the current place that do or end.
+ * `trouble` is set for good at the first construct that dash and bash read
+ * differently, because nothing after it is certain. `before` decides where a
+ * comment or a word begins.
+ *
+ * A value is always one single-quoted word, so only the place matters, never
+ * the value.
+ */
 #include "base/expr/template_shell.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SPDX = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
 LONG = SPDX + "int f(void);\nint f(void)\n{\n" + "    ;\n" * 100 + "}\n"
 HEADER = (SPDX + "#ifndef SMTUNE_BASE_A_H\n#define SMTUNE_BASE_A_H\n"
-          "\nstruct a {\n    int b;\n};\n\nint a(void);\n\n#endif\n")
+          "\n/* A number. */\nstruct a {\n    int b;\n};\n\nint a(void);\n\n#endif\n")
 CLEAN = SPDX + '#include "base/a.h"\n\nint a(void)\n{\n    return 1;\n}\n'
 
 # check, file, text, what the complaint says
@@ -48,6 +48,8 @@ FAULTS = [
     ("paths", "tests/x.py", "x = 1  \x23 of base/b.c\n", "there is no base/b.c"),
     ("paths", "docs/x.md", "See `store/NAME.h` and `base/b*.[ch]`.\n",
      "there is no base/b*.[ch]"),
+    ("openings", "base/x.c", SPDX + "int f(void);\n/* Late. */\n",
+     "base/x.c:1: no opening comment, nor in its header"),
     ("rooms", "store/deep/x.c", "int x;\n",
      "store/ has sub-folders and no README.md"),
     ("rooms", "base/b.h", "struct a {\n    int x;\n};\n",
