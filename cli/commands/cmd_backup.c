@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune backup`. store/repair/ makes and checks the copy; this file chooses
+ * its name. The name in a folder contains the time, so that a daily backup
+ * never replaces an older one by chance.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

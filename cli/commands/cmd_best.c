@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune best`: the best trial, the best trials, or the Pareto front.
+ *
+ * "Best" has one definition, the order of the store (ORDER_BEST), in which
+ * infeasible trials and those without a finite value come last. Printing stops
+ * there. If nothing qualifies, the message explains why: a workflow,
+ * constraints that no trial satisfies, or no success yet.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune completion`: the scripts, and behind the hidden option --runs the
+ * names of runs for them. The scripts are made from the tables of commands
+ * (cli/completion.c).
+ */
 #include <stdio.h>
 #include <string.h>
 

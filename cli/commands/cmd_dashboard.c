@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune dashboard`: options, addresses, and the first free port. A port that
+ * the user names is the only one tried, because a bookmark or an ssh tunnel
+ * depends on it. Without one the next PORTS_TRIED ports are tried, so that two
+ * users of a machine do not collide.
+ */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune doctor`: prints what the checks of cli/doctor/ find, as lines or
+ * rows, while they run. One failed check makes the exit status 1; a warning
+ * does not.
+ */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune enqueue`: adds a setting, or lists those that were added. Values stay
+ * text here; the run's parameters interpret them. cli/drive/enqueue_setting.c
+ * decides whether the engine or the store takes the order, so that exactly one
+ * of them does.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune export`. Writers know only standard output. For -o FILE a temporary
+ * file takes its place, which is renamed to FILE when it is complete. A reader
+ * never sees half of it, and a failed export leaves the old file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>

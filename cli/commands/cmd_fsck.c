@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune fsck`: the order of checking and repair. orchestrator/proof/fsck.h
+ * compares, store/repair/ rescues pages.
+ *
+ * Repair must not make things worse, so its order is fixed. It takes the locks
+ * of all engines, by the folders of runs, because the database may be what is
+ * damaged. It copies readable rows out of a damaged file and keeps that file.
+ * It makes a backup, changes everything in one transaction, and checks again.
+ * If events were lost, tables are not rebuilt from events: they then hold more
+ * than the events do.
+ */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune help`, and behind the hidden option --man the commands' part of the
+ * manual page. All text is made from the tables of commands (cli/help.c). */
 #include <stdio.h>
 #include <string.h>
 

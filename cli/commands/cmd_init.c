@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune init`: copies a template and the schema for editors. All files are
+ * checked before the first is written, so that a refusal leaves nothing behind.
+ * The schema is an exception: it is always written again, because it belongs to
+ * the program and not to the user.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune launch`: ranks on this machine or on the nodes of a Slurm allocation;
+ * orchestrator/ranks/ does the work.
+ *
+ * On several nodes there are two levels. This process starts one srun, whose
+ * tasks are this command again with --in-step, one rank each. Ranks learn their
+ * numbers and the address of rank 0 where they meet
+ * (orchestrator/ranks/rank_seat.h). Every option that concerns a rank must
+ * therefore be passed on in create_task(). The exit status is that of the rank
+ * that failed first.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune ls`. The store returns a child run right after its parent, so the
+ * depth of a row follows from a stack of the runs above it. A table shows the
+ * depth by indentation, other formats by the parent's id.
+ */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune nodes`. Excluded nodes belong to the store, not to a run. The command
+ * only writes the table; engines read it every few seconds. Excluding a node
+ * works before the first run exists, so it creates the store.
+ */
 #include <stddef.h>
 #include <string.h>
 

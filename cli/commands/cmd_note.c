@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune note`: sets, clears or lists notes. A note is written directly to the
+ * store while an engine may run, because the engine neither reads nor writes
+ * it.
+ */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

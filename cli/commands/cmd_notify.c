@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune notify`: sends what waits in the outbox, then lists it. The run's
+ * lock decides who sends. If an engine holds it, the engine sends, and this
+ * command only lists. Addresses are shown without their path, which is often a
+ * secret.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

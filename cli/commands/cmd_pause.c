@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune pause`. Only an engine can be paused, so the command is a request to
+ * it; child runs of a workflow get the same request. A run without an engine
+ * starts nothing, which is not an error here.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune plan`: loads a file like `smtune run` does, and prints what cli/plan/
+ * makes of it. */
 #include <stddef.h>
 
 #include "cli/cmd.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune prune`: removes checkpoints that nothing needs any more.
+ *
+ * The engine's lock is held meanwhile, so that no resumed trial loses the
+ * checkpoint it reads. A checkpoint stays if its trial is among the best or on
+ * the Pareto front. It also stays if the trial can continue, or failed and may
+ * be retried. A paused trial is finished only when its run is.
+ */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

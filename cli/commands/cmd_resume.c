@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune resume`. The engine is asked first, because a paused run has one.
+ * Only if there is none does this process become the engine, or its parent with
+ * --detach. The owner of the run changes the budget: the engine, or this
+ * process after it took the engine's lock. So it changes once.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

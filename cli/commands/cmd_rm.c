@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune rm`. The locks of all runs are taken before the first is removed, so
+ * that an engine in one of them refuses the whole command. Child runs go before
+ * their parent. Files go before the record: after an error the run still has a
+ * name by which to remove the rest. A run whose engine crashed is refused,
+ * because its trials may still write.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

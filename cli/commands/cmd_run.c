@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune run`: a new run of a file, or the continuation of its last one.
+ *
+ * Options about steps (--from, --only, --force) become assignments of --set,
+ * and the file is loaded again with them. So the record holds what was run, and
+ * a resumed run does the same. cli/drive/offer.c decides between a new run and
+ * an earlier one. With --detach the process forks before it opens the store,
+ * because a database must not be open across a fork.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune schema`: the JSON Schema of a kind of file, and behind the hidden
+ * option --man its part of the manual page. Both come from the table that
+ * checks such files.
+ */
 #include <stdio.h>
 #include <string.h>
 

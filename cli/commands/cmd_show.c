@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune show`: a run, or a part of it. The document is complete before
+ * anything is printed, so that JSON is never cut off by an error. */
 #include "cli/cmd.h"
 #include "cli/show/run/importance_view.h"
 #include "cli/show/run/run_document.h"

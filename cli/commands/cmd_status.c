@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune status`: the run, its progress, and what runs now, in one document
+ * for people and programs. A workflow with more than STEPS_MAX steps shows
+ * active and failed steps; --all shows every step, on a terminal and in a pipe.
+ */
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune stop`. A run with an engine is stopped by a signal to it, and waited
+ * for. A run whose engine crashed has nobody to signal: this process then takes
+ * the run over and stops the trials that are left (cli/drive/drive.h). The two
+ * cases may change while the command waits, so the state is read again after
+ * the engine has ended.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>

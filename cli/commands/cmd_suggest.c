@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune suggest`: requests and answers as lines of JSON; orchestrator/search/
+ * has the session that answers. Every line gets exactly one answer, in order,
+ * and answers are written before the next read blocks: the other program waits
+ * for them. A line that is too long is skipped to its end and answered by an
+ * error, so that memory stays bounded.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

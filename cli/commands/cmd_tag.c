@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune tag`: adds, removes or lists tags. All jobs that are named get their
+ * tags in one transaction, so that a wrong name changes nothing. */
 #include <stddef.h>
 #include <stdlib.h>
 

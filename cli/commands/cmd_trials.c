@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune trials`: the trials of an experiment or the jobs of a workflow.
+ * Options of the one are refused for the other instead of ignored. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune version`. */
 #include <stdio.h>
 
 #include "cli/cmd.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune whatif`: which schedules are compared, and with which options.
+ * orchestrator/search/whatif.c plays them.
+ *
+ * Options that are not given come from the run's own schedule. Schedulers
+ * minimize, so bounds of an objective to maximize change sign and place. Two
+ * variants with the same label are the same schedule and are tried once.
+ */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

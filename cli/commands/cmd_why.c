@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `smtune why`: opens the run; cli/show/why_document.h has the
+ * explanation. */
 #include "cli/cmd.h"
 #include "cli/show/run/run_view.h"
 #include "cli/show/why_document.h"
