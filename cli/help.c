@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Help and the manual's list of commands, made from the tables of commands. No
+ * text exists twice, so help, manual and completions cannot differ. A line of
+ * details that begins with a space is kept as it is; others are filled to the
+ * width.
+ */
 #include "cli/help.h"
 
 #include <string.h>

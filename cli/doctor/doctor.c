@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The checks of this machine for `smtune doctor`. Each row of the table is one
+ * function that sets a finding: what there is, whether it is good enough, and
+ * what to do. A check never fails itself: what it cannot find out is a finding
+ * too. Checks only read, so that the command can run at any time, also before
+ * the first run exists.
+ */
 #include "cli/doctor/doctor.h"
 
 #include <inttypes.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The checks of a Slurm cluster for `smtune doctor`. What the controller
+ * reports comes first and costs one question. The probe is one job like a
+ * trial's, and its findings follow the way of a job: submitted, started, files
+ * seen, clocks, locks. The first step that fails ends the list, because later
+ * ones would only repeat it. orchestrator/machine/ does the asking.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A run that continues in this process or in the background.
+ *
+ * The order matters for --detach. The process forks first, and the child opens
+ * the store, because a database must not be open across a fork. The child takes
+ * the run's lock, makes the change that was asked for, and only then reports to
+ * the parent. So the parent's exit status says whether the run really
+ * continues.
+ */
 #include "cli/drive/background.h"
 
 #include <stdlib.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a file or a recorded run to an engine, with everything shown on the way:
+ * messages about the file, progress, log, outcome. The engine prints nothing
+ * itself; it calls the functions in `events`.
+ *
+ * Trouble with the log or with the commit of the code is reported, but never
+ * stops a run.
+ */
 #include "cli/drive/drive.h"
 
 #include <signal.h>

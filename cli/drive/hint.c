@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Commands to copy, in messages. They must work in the user's shell as they are
+ * printed, so they carry --store if the default would find another store. */
 #include "cli/drive/hint.h"
 
 #include <string.h>

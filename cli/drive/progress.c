@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Progress on stderr: a panel, or lines.
+ *
+ * Two things are limited. Lines are rationed by a bucket (struct progress), so
+ * that many short trials neither flood a log nor slow the engine. Trials that
+ * are left out are counted and reported. A terminal or pipe that accepts
+ * nothing is not waited for. A new best trial is always printed. The clock is
+ * the caller's, so that tests decide what time it is.
+ */
 #include "cli/drive/progress.h"
 
 #include <inttypes.h>

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which results of the last run a partial run of a workflow takes over (--from,
+ * --only).
+ *
+ * A step's result can be taken over if the step succeeded, was skipped or was
+ * allowed to fail. Neither it nor a step it needs may have changed since.
+ * Changes spread along the graph in topological order. Steps before the one
+ * that was asked for must be usable. Else the command is refused with the name
+ * of the first that is not. Steps beside it simply run again. The result is a
+ * word for --set, so that the plan becomes part of the recorded file.
+ */
 #include "cli/drive/run_again.h"
 
 #include <inttypes.h>

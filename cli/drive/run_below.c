@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Requests to the engines of child runs. It is best effort: an engine that does
+ * not answer learns the same from its parent run when it starts again. */
 #include "cli/drive/run_below.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The end of a run that this process drove: exit status, reason, outcome.
+ * Scripts depend on the exit status, so it is decided in one place
+ * (exit_status), and docs/environment.md lists the values. Reasons and hints go
+ * to stderr, so that standard output has the outcome alone.
+ */
 #include "cli/drive/run_end.h"
 
 #include <inttypes.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The outcome of an experiment as JSON, for programs. It is read from the
+ * record and not from the engine's memory, so it holds what the next command
+ * will also see.
+ */
 #include "cli/drive/run_result.h"
 
 #include <math.h>

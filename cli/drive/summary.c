@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The outcome of an experiment for people: head, best trials, plot, next
+ * commands. Everything is read from the record, so that a summary after a crash
+ * and resume is complete. Which commands are proposed depends on what is
+ * useful: logs of a failed trial, a retry if nothing succeeded.
+ */
 #include "cli/drive/summary.h"
 
 #include <inttypes.h>

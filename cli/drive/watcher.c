@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From an engine's events to progress on stderr, for an engine in this process
+ * or in another one.
+ *
+ * The watcher keeps what events alone do not carry: the best trial before this
+ * one, the front, the last note. It starts from the record, because an engine
+ * may have run before. Of the first failure it prints the last output at once,
+ * because all other trials may be about to fail the same way.
+ */
 #include "cli/drive/watcher.h"
 
 #include <inttypes.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The outcome of a workflow's run: its steps, their outputs, and what to do
+ * next. Outputs come from the jobs that count. A job from before a retry of its
+ * step has a number below the step's first job and is left out. Rows are
+ * limited for people and complete for programs.
+ */
 #include "cli/drive/workflow_end.h"
 
 #include <inttypes.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The plan of an experiment for people and programs. Trials come from the same
+ * search as a real run, with the same seed. The plan shows the settings with
+ * which a run would begin. Results are unknown, so only trials that need none
+ * can be shown.
+ */
 #include "cli/plan/plan.h"
 
 #include <inttypes.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The plan of a workflow for people: counts, limits, graph, and commands in one
+ * possible order. Copies that depend on a result are counted as unknown instead
+ * of guessed.
+ */
 #include "cli/plan/plan_workflow.h"
 
 #include <inttypes.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The state of this machine for the dashboard. Times of the CPUs are sums since
+ * boot, so that the page computes the load between two answers and no state is
+ * kept here. Runs are listed with the attempts that run on this machine, not on
+ * nodes of a cluster.
+ */
 #include "cli/serve/dashboard_machine.h"
 
 #include "base/clock.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An axis of a plot: its range, scale and labels. A log scale is used from two
+ * decades on. Labels get as few digits as tell the three ticks apart. */
 #include "cli/term/axis.h"
 
 #include <math.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Dots in character cells. A braille pattern has 2 x 4 dots, numbered in an odd
+ * order that the table holds. Two layers share the cells; a cell has one
+ * colour, so the line wins where both have dots.
+ */
 #include "cli/term/canvas.h"
 
 #include <math.h>

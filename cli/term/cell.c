@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One value in each format. For people it is rounded, local and escaped,
+ * because text of a user must not control the terminal. For programs it is
+ * exact, in UTC, and null where there is none.
+ */
 #include "cli/term/cell.h"
 
 #include <math.h>

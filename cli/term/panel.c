@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Lines at the bottom of a terminal that are drawn again in place.
+ *
+ * To erase them it must be known how many rows they take. `widths` keeps the
+ * width of each line on the screen: if the terminal became narrower, a line
+ * wrapped and takes several rows. Escape codes have no width and are never cut
+ * off, else a style would stay on.
+ */
 #include "cli/term/panel.h"
 
 #include <math.h>

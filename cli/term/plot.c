@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The best value so far over the trials, as a plot of characters.
+ *
+ * The range of the y axis decides whether one sees anything. It reaches from
+ * the best value to the first one, or further. The worst quarter of the trials
+ * may lie beyond the edge, and so may a first value that would flatten the
+ * rest.
+ */
 #include "cli/term/plot.h"
 
 #include <inttypes.h>

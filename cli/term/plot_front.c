@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A scatter plot of two objectives with the Pareto front. With two objectives
+ * the front is the border of what is beaten, drawn in steps. With more
+ * objectives that border is not in this plane, and the front is a set of dots.
+ */
 #include "cli/term/plot_front.h"
 
 #include <math.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A table of text whose rows come one by one. The widths of columns follow from
+ * the first TABLE_HELD rows, which are held back. Memory is bounded, and a
+ * table of a million rows begins at once. If the terminal is too narrow, text
+ * columns shrink first, then lines are cut.
+ */
 #include "cli/term/table.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The jobs of a workflow as rows. People see the name of a job, which other
+ * commands accept; programs also get its parts, so that they need not parse the
+ * name.
+ */
 #include "cli/show/jobs/job_table.h"
 
 #include "base/buf.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Notes and tags of a run or its jobs, written and shown. A command has the
+ * store open for reading; a change opens it a second time for writing, because
+ * readers must not hold the writer's lock. For programs the fields are always
+ * there, also empty.
+ */
 #include "cli/show/jobs/remarks.h"
 
 #include <inttypes.h>

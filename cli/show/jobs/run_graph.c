@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The graph of a workflow's run with the states of its steps. States come from
+ * the record, the graph from the run's file: without a valid file there is
+ * nothing to draw.
+ */
 #include "cli/show/jobs/run_graph.h"
 
 #include <stdio.h>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Finding a job by the name that a user gives it: a number, a step, STEP[3],
+ * STEP#2.
+ *
+ * A name may fit several jobs. Rounds of one copy are no choice: the last one
+ * is meant. Copies are: the message then lists them, and those that failed,
+ * because these are what users look for. Jobs are read in the order of their
+ * numbers, so a later round replaces an earlier one.
+ */
 #include "cli/show/jobs/run_jobs.h"
 
 #include <inttypes.h>

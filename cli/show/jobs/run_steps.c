@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The steps of a workflow's run, read from the record and the run's file.
+ *
+ * All queries are within one read transaction, so that counts of jobs and
+ * states of steps belong together. Where a step repeats, the store's counts
+ * include earlier rounds; the copies are then counted again by their last
+ * round. If the file is no longer valid, the steps are still shown, in the
+ * order of the record.
+ */
 #include "cli/show/jobs/run_steps.h"
 
 #include <inttypes.h>

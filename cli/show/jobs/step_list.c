@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which steps of a workflow are shown, and what is said about each.
+ *
+ * Of a long workflow people need what is active, then what failed, then what
+ * comes next. step_list_choose() takes them in that order until the rows are
+ * used up and counts the rest. A hidden step only joins others; a step that
+ * waits for it waits for the steps behind it, which find_waits() looks up.
+ */
 #include "cli/show/jobs/step_list.h"
 
 #include <inttypes.h>

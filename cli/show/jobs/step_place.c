@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The line of a step's key in the file, for `smtune why`. The parsed workflow
+ * does not keep such places, because only this command needs them; so the text
+ * is parsed again and searched. The search must accept every form that
+ * orchestrator/spec/ accepts for a step.
+ */
 #include "cli/show/jobs/step_place.h"
 
 #include <stddef.h>

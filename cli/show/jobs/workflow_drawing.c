@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A workflow's steps as nodes for workflows/draw/, which knows neither files
+ * nor runs. */
 #include "cli/show/jobs/workflow_drawing.h"
 
 #include <inttypes.h>

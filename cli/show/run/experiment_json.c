@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parts of an experiment's file as JSON. All keys are always there, with null
+ * for what the file does not set. */
 #include "cli/show/run/experiment_json.h"
 
 #include <math.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The Pareto front of a run for people and programs. The front is computed
+ * again from the record with the function that the engine uses
+ * (orchestrator/search/front.h), so both agree. Infeasible trials and those
+ * without finite values are not candidates.
+ */
 #include "cli/show/run/front_view.h"
 
 #include <inttypes.h>

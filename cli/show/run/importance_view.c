@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The importance of parameters as bars or rows. Too few results, or no clear
+ * effect, is an answer of its own and not a row of zeroes. */
 #include "cli/show/run/importance_view.h"
 
 #include <math.h>

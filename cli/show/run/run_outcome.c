@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How a run ended, by its record alone, for commands that did not drive it. The
+ * exit status must be the one that cli/drive/run_end.c would have given; a
+ * change needs both.
+ */
 #include "cli/show/run/run_outcome.h"
 
 #include <stdlib.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A run as most commands need it: row, names, state.
+ *
+ * Texts of a row live as long as the query, so they are copied into the view,
+ * all of them by one table. The state in the record is not enough: `running`
+ * means nothing if the engine crashed. So the engine's lock is probed, and the
+ * state that is shown follows from both.
+ */
 #include "cli/show/run/run_view.h"
 
 #include <errno.h>

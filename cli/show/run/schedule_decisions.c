@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The decisions of a schedule on one trial. Two sources are merged.
+ * Observations have what was decided when the trial reached a rung; what became
+ * of a pause is only in the events of the job. Each pause takes the next such
+ * event, so both must be read in order.
+ */
 #include "cli/show/run/schedule_decisions.h"
 
 #include <stdlib.h>

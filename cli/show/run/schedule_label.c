@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A short name of a schedule with the options that matter to its method. Two
+ * schedules with the same label behave the same way, and `smtune whatif` relies
+ * on that.
+ */
 #include "cli/show/run/schedule_label.h"
 
 #include <inttypes.h>
