@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sums over the attempts of all runs by the cause of their end, for the metrics
+ * of Prometheus.
+ *
+ * An attempt that has ended never changes, so it is counted once. `last` is the
+ * newest attempt seen, and `open` holds those up to it that had not ended; only
+ * these and newer ones are read again. Sums are sorted by run and cause, so a
+ * run's sums lie together. After an error everything is counted again, because
+ * a half-finished update would count attempts twice.
+ */
 #include "dashboard/causes.h"
 
 #include <stdlib.h>

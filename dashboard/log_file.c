@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening an attempt's log for a browser. A trial can write anything into its
+ * folder, also a link to a file that only the owner of the dashboard may read.
+ *
+ * So every part of the path below the folder of runs is opened by itself,
+ * relative to the one before, without following links (O_NOFOLLOW). A path that
+ * is checked and then opened could change in between. The last part must be a
+ * regular file: a pipe would block, a device could do anything.
+ */
 #include "dashboard/log_file.h"
 
 #include <errno.h>

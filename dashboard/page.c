@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The files of the page, which are part of the program. They are compressed
+ * when they are built, and sent that way to every client that accepts it. The
+ * ETag is the hash of the file, so a browser loads a new page exactly when the
+ * program changes.
+ */
 #include "dashboard/page.h"
 
 #include <stdbool.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A run as JSON, in the form of "Runs" in dashboard/schemas.json. All keys are
+ * always there. Counts of states add up to "all", but for the two that are
+ * parts of others.
+ */
 #include "dashboard/run_json.h"
 
 #include <math.h>

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The list of runs in memory, shared by all clients.
+ *
+ * A look at the store costs little if nothing changed: it compares the number
+ * of runs and the newest event with the last look. Only runs with new events
+ * are read again. A row that reads the same keeps its version, so clients get
+ * nothing. If numbers of events went back, because a run was removed, all runs
+ * are looked at; those that are missing are remembered for GONE_KEPT_MS.
+ *
+ * An engine that is killed leaves no event. So runs that are recorded as
+ * running are checked for their engine once a second.
+ *
+ * The lock is held during the whole look. Otherwise an older reading could
+ * replace a newer one.
+ */
 #include "dashboard/run_list.h"
 
 #include <stdlib.h>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Connections that receive events. All of it runs in the loop's thread.
+ *
+ * Each connection has a queue of shared blobs, from which the server takes as
+ * much as the client accepts. A client that falls behind
+ * STREAM_BEHIND_MAX_BYTES is cut off instead of filling memory. Its browser
+ * connects again with the last id it saw, and the feed sends what it missed.
+ * The heartbeat runs only while there is a connection.
+ */
 #include "dashboard/stream.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The route for a run's trials as columns (dashboard/columns/columns.h). */
 #include "dashboard/api/api.h"
 #include "dashboard/columns/columns.h"
 

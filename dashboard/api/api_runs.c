@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The route for the list of runs (dashboard/run_list.h). */
 #include "dashboard/api/api.h"
 #include "dashboard/run_list.h"
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The route for server-sent events. A new connection wakes the feed, which
+ * sends what the client has not seen. */
 #include "dashboard/api/api.h"
 #include "dashboard/feed.h"
 #include "dashboard/stream.h"

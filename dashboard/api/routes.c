@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All routes of the API, a table a file. A route that is not here is not served
+ * and not in the description of the API. */
 #include "dashboard/api/api.h"
 
 const struct route *const route_tables[] = {

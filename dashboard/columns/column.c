@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A column of a table in memory and on the wire.
+ *
+ * A cell is 1 to 8 bytes, because a table of a hundred thousand trials is sent
+ * to a browser. Numbers that do not fit are clamped. "None" is a value of its
+ * own in each type: NaN, the largest number of a word's type, 0 of a number's.
+ * A column that stays empty is hidden and takes no memory. A column of numbers
+ * turns into words once, when the first text arrives, and never back.
+ *
+ * On the wire each column begins at a multiple of 8 bytes, so that the page can
+ * use it without a copy.
+ */
 #include "dashboard/columns/column.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bytes with a count of holders. The count is atomic because answers are sent
+ * in one thread and made in others. */
 #include "dashboard/http/blob.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Compression by zlib, whose counters have 32 bits: input is passed in parts.
+ * Expansion is only for the program's own files, whose length is known. */
 #include "dashboard/http/gzip.h"
 
 #define ZLIB_CONST
