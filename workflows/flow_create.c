@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Building a flow: the static part of what workflows/flow.c runs.
+ *
+ * Steps are copied into a few arrays, so that a flow of a hundred thousand
+ * steps takes few allocations. `edges` holds all needs and then all dependents.
+ * A circle is found by removing steps without needs until none is left (Kahn's
+ * algorithm); the rest of the code relies on its absence. Steps are ranked by
+ * priority and then by their order in the file. Steps that claim the same from
+ * the pools form a class: if one member cannot start, none can.
+ */
 #include <stdlib.h>
 #include <string.h>
 

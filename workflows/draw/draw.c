@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The formats of drawings. A new one is one line of DRAW_FORMATS and a file
+ * with its function. */
 #include "workflows/draw/draw.h"
 
 #include <string.h>

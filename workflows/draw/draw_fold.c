@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Folding of a long workflow: steps with the same kind, needs and dependents
+ * share a line.
+ *
+ * Steps are grouped by a hash of these, a sum over mixed numbers, so that order
+ * does not matter and grouping takes O(n log n). A collision would fold two
+ * steps that differ, which only spoils a picture. Folding keeps the graph
+ * without circles, because members of a group need the same steps and never
+ * each other.
+ */
 #include <stdlib.h>
 #include <string.h>
 
