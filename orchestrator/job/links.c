@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * When a chain of attempts (`continue`) goes on and when it ends;
+ * orchestrator/job/links.h has the rules.
+ *
+ * A link is idle if it left the checkpoint as it was. Two in a row end the
+ * chain, because a third would change nothing. The checkpoint of a link may be
+ * unknown, if the next had begun before an engine could look. Such links are
+ * counted in `unseen` until the next known checkpoint decides about all of them
+ * at once. The time of a lost attempt does not count, because nobody knows when
+ * it ended.
+ */
 #include "orchestrator/job/links.h"
 
 #include <inttypes.h>

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * More or fewer trials or time for a run that has begun.
+ *
+ * The search was planned with the numbers of the file and keeps that plan;
+ * otherwise a replay would suggest other settings. Only the limit moves. A
+ * change is refused if it would have no effect: below what has begun, or for a
+ * run that ended for another reason. A change is an event, and
+ * budget_change_add() folds several into one, so that engine, record and replay
+ * compute the same budget.
+ */
 #include "orchestrator/run/budget_change.h"
 
 #include <inttypes.h>

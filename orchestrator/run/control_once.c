@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A request that takes effect at most once, though an engine may crash at any
+ * moment.
+ *
+ * The client draws an id. The engine commits its answer with that id in the
+ * transaction of the change. If the engine crashes, the client looks for the id
+ * in the record. If it is there, the change was made. If not, it never will be,
+ * because the request was only in memory. The search begins at the last event
+ * before the request, so it stays short in a long run.
+ */
 #include "orchestrator/run/control_once.h"
 
 #include <stdbool.h>

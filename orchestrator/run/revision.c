@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The commit of the code that a run uses, by git. git must not write or lock
+ * anything in the user's repository, and a slow file system must not delay a
+ * run. So there is a time limit and no error: without an answer the commit is
+ * unknown.
+ */
 #include "orchestrator/run/revision.h"
 
 #include <stdlib.h>

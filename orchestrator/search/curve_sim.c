@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recorded learning curves played once more under another scheduler, in virtual
+ * time.
+ *
+ * It is a simulation of discrete events. Running trials are in a heap by the
+ * time of their next event, which is an observation that the scheduler waits
+ * for or their end. Free slots are filled after each event, as the engine does.
+ * Ties break by the number of the trial, so that the result is deterministic.
+ *
+ * Nothing is extrapolated. Where a curve was cut, the trial ends as FATE_CUT
+ * and its resource is a lower bound. The time of a trial is proportional to its
+ * resource, by the attempts that were recorded.
+ */
 #include "orchestrator/search/curve_sim.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Importance of parameters for a recorded run: its successful trials as a
+ * history, turned so that lower is better, for strategies/history/importance.h.
+ * */
 #include "orchestrator/search/run_importance.h"
 
 #include <stdlib.h>

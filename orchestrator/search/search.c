@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Building the search of an experiment.
+ *
+ * The order is fixed: earlier results, then settings that the file enqueues,
+ * then settings of earlier runs. The engine, `smtune plan`, `smtune suggest`
+ * and a replay all build the search here, which is why they suggest the same
+ * trials.
+ */
 #include "orchestrator/search/search.h"
 
 #include <inttypes.h>

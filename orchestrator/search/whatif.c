@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The learning curves of a recorded run, and how it ran them: the input of
+ * orchestrator/search/curve_sim.c.
+ *
+ * All trials are read in one read transaction, so that a running run gives one
+ * consistent state. The parallelism is the largest number of attempts at one
+ * time, counted by sorting starts and ends. An end precedes a start at the same
+ * time. Points of all curves are in one array, which moves as it grows, so
+ * curves get their pointers at the end.
+ */
 #include "orchestrator/search/whatif.h"
 
 #include <inttypes.h>

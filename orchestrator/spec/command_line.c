@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A task's command as text that a shell would accept, for people and for `best
+ * --command`. It expands the same template as the engine does, so it shows what
+ * was started.
+ */
 #include "orchestrator/spec/command_line.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The part `trial` of an experiment. Most of it is built like a workflow's step
+ * (orchestrator/spec/task_build.h). What the command reads decides two
+ * defaults: whether trials have checkpoints, and whether a schedule can tell
+ * them their resource.
+ */
 #include <string.h>
 
 #include "orchestrator/spec/experiment_impl.h"

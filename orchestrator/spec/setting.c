@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Settings as JSON, and back. Values that come back are coerced to the type of
+ * their parameter, so 1 and 1.0 mean the same. A wrong value is refused with
+ * the range or the nearest word. Inactive parameters are absent, not null.
+ */
 #include "orchestrator/spec/setting.h"
 
 #include <stdlib.h>

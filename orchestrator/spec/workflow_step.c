@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One step of a workflow's file, built in two passes.
+ *
+ * workflow_build_step() finds what kind of step it is and what it is called.
+ * Only when all steps have names can expressions refer to them:
+ * workflow_build_work() then compiles conditions, commands and the rest. Two
+ * tables say which keys a kind allows, so a key that would be ignored is an
+ * error.
+ *
+ * `own` is the step as written, `map` is the step with the file's `defaults`. A
+ * key that only makes sense for one step is read from `own`.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

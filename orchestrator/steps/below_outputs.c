@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Outputs of a step that is a child run: the best trial of an experiment, or
+ * the `outputs` of a workflow. They are read from the record after the child
+ * run has ended, by the same functions as `smtune show` uses. If the job
+ * started more than one child run, the last counts.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

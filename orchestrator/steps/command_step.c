@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command of a recorded job, for people. Its values are put together again
+ * from the record as the engine did: matrix, round, results of other steps. */
 #include "orchestrator/steps/command_step.h"
 
 #include <inttypes.h>
