@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Feeding the convergence test during a replay. Settings and results come from
+ * events instead of the engine's memory, in the order in which the engine saw
+ * them. The test depends on that order, so its verdict can be compared with the
+ * recorded one.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writing the tables of a run from its events, in the caller's transaction.
+ *
+ * The events are folded into rows, which are compared with the recorded ones;
+ * only rows that differ are written. Rows without an event are dropped.
+ * Attempts that differ are dropped before they are written: a job has at most
+ * one active attempt, and two rows could not change places otherwise. If the
+ * events contradict themselves, nothing is written.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"

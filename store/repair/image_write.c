@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writing a whole row of a state table, for repair. store/repair/image.h has
+ * the form of rows, and store/repair/image.c reads them.
+ *
+ * The SQL is made from the table of columns, so that a new column needs no
+ * change here. A row is written by an upsert and never deleted first: deleting
+ * it would delete the rows that refer to it. Lists have tables of their own and
+ * are replaced as a whole, as the tables of targets say.
+ */
 #include "store/repair/image.h"
 
 #include <stdlib.h>
