@@ -42,7 +42,7 @@ BUILD     := build
 SANITIZED := build/san
 FOLDERS := base store strategies workflows executors orchestrator dashboard \
          cli training
-SHIM    := executors/shim/shim
+SHIM    := executors/shim/main
 SCHEMA  := store/schema/schema
 MAINS := $(wildcard cli/main.c $(SHIM).c training/main.c)
 SRC   := $(filter-out $(MAINS) training/mpi/%, \

@@ -163,7 +163,7 @@ struct executor_options {
     int gpus;                    /* -1: as many as the machine has */
     int parallel;                /* attempts at once, at most */
     bool without_cgroups;        /* make no control groups */
-    const char *script;          /* fake: a file (fake_script.h), or NULL */
+    const char *script;          /* fake: a file (script.h), or NULL */
     const struct slurm_options *slurm; /* NULL for all others */
     struct log *log;                   /* borrowed; NULL: there is none */
 };

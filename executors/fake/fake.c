@@ -14,13 +14,13 @@
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/kind.h"
 #include "executors/executor_impl.h"
-#include "executors/fake/fake_script.h"
+#include "executors/fake/script.h"
 #include "executors/local/adopted.h"
 #include "executors/machine/slots.h"
 
 /*
  * An executor that runs nothing: its attempts last and end as a script says
- * (fake_script.h), and leave the same files behind as real ones. For trying
+ * (script.h), and leave the same files behind as real ones. For trying
  * out an experiment file, and for tests of what is above executors.
  */
 

@@ -8,7 +8,7 @@
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/kind.h"
 #include "executors/attempt/pulse.h"
-#include "executors/slurm/slurm_core.h"
+#include "executors/slurm/core.h"
 
 /*
  * Attempts as jobs of Slurm. Who starts what is decided by the claim in the

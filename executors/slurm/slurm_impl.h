@@ -7,15 +7,15 @@
 #include "executors/attempt/agent_message.h"
 #include "executors/attempt/pulse.h"
 #include "executors/executor_impl.h"
-#include "executors/slurm/talk/slurm_transport.h"
+#include "executors/slurm/talk/transport.h"
 
 /*
  * The inside of the executor slurm; only executors/slurm/ includes this.
  *
  * slurm.c holds the attempts and asks the controller; a mode brings them there:
- * a wave (slurm_wave.c) is one job an attempt, or an array of many, a pilot
- * (slurm_pilot.c) an allocation that runs many one after the other. Which mode
- * an attempt gets says slurm_auto.c.
+ * a wave (wave.c) is one job an attempt, or an array of many, a pilot
+ * (pilot.c) an allocation that runs many one after the other. Which mode
+ * an attempt gets says auto.c.
  *
  * Files beside those of an attempt (executor.h): `order` (order_file.h), the
  * pulse's (pulse.h), and `slurm`, written before it is submitted: one line,
@@ -96,7 +96,7 @@ struct slurm_mode {
 extern const struct slurm_mode slurm_wave;
 extern const struct slurm_mode slurm_pilot;
 
-/* ---- small files (slurm_handle.c) ---- */
+/* ---- small files (handle.c) ---- */
 
 /* Replaces the file in the directory; not synced: what a power cut takes was
  * not claimed either. */

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "executors/executor.h"
-#include "executors/slurm/talk/slurm_site.h"
+#include "executors/slurm/talk/site.h"
 
 /* What a Slurm cluster is and does, for people: asked once, with no run. */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
-#include "executors/slurm/talk/slurm_transport.h"
+#include "executors/slurm/talk/transport.h"
 
 /* A transport on a loop of its own, for those that can wait for what it says:
  * the inside of cluster.c and cluster_try.c. */

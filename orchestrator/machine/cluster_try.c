@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/order_file.h"
-#include "executors/slurm/slurm_script.h"
+#include "executors/slurm/script.h"
 #include "orchestrator/machine/cluster.h"
 #include "orchestrator/machine/cluster_link.h"
 

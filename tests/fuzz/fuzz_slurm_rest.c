@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "executors/slurm/talk/slurm_rest_impl.h"
+#include "executors/slurm/talk/rest_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "executors/slurm/talk/slurm_commands_impl.h"
-#include "executors/slurm/talk/slurm_rows.h"
+#include "executors/slurm/talk/commands_impl.h"
+#include "executors/slurm/talk/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/order_file.h"
 #include "executors/attempt/pulse.h"
-#include "executors/slurm/talk/slurm_transport.h"
+#include "executors/slurm/talk/transport.h"
 
 /*
  * A cluster in memory behind the executor slurm: a transport whose answers the

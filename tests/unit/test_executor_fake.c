@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/executor_test.h"
 
-#include "executors/fake/fake_script.h"
+#include "executors/fake/script.h"
 
 static void open_fake(struct bench *bench, const char *script, int parallel,
                       int cpus)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executors/shim/shim_options.h"
+#include "executors/shim/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/machine/process_table.h"
-#include "executors/shim/shim_spawn.h"
+#include "executors/shim/spawn.h"
 #include "tests/unit/folder.h"
 
 /* What `env` prints, sorted, when started with these variables and GPUs. */

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "executors/machine/cgroup_file.h"
 #include "executors/machine/clone_into.h"
-#include "executors/shim/shim_spawn.h"
+#include "executors/shim/spawn.h"
 #include "tests/unit/folder.h"
 
 /* How commands come into their groups: real ones, of which there are some only

@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "executors/slurm/talk/slurm_commands_impl.h"
-#include "executors/slurm/talk/slurm_transport.h"
+#include "executors/slurm/talk/commands_impl.h"
+#include "executors/slurm/talk/transport.h"
 
 /* The transport, with programs of a test's own where Slurm's would be. */
 

@@ -12,9 +12,9 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "executors/slurm/talk/slurm_rest_impl.h"
-#include "executors/slurm/talk/slurm_rows.h"
-#include "executors/slurm/talk/slurm_state.h"
+#include "executors/slurm/talk/rest_impl.h"
+#include "executors/slurm/talk/rows.h"
+#include "executors/slurm/talk/state.h"
 
 #define S SLURM_SEPARATOR
 

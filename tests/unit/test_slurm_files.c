@@ -6,7 +6,7 @@
 #include "base/compiler.h"
 #include "executors/attempt/command.h"
 #include "executors/slurm/slurm_impl.h"
-#include "executors/slurm/talk/slurm_commands_impl.h"
+#include "executors/slurm/talk/commands_impl.h"
 
 static void write_to(const char *folder, const char *name, const char *text)
 {

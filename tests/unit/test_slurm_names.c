@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executors/slurm/slurm_core.h"
+#include "executors/slurm/core.h"
 #include "tests/unit/folder.h"
 
 enum { DAY_MS = 86400000, BLOCK = 1000 };

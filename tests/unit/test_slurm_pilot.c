@@ -16,8 +16,8 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
-#include "executors/slurm/pilot/slurm_pilot_impl.h"
-#include "executors/slurm/slurm_script.h"
+#include "executors/slurm/pilot/pilot_impl.h"
+#include "executors/slurm/script.h"
 #include "tests/unit/fake_slurm.h"
 
 enum { SILENCE_MS = 200, WAIT_MS = 10000 };

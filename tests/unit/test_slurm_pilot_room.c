@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "executors/slurm/pilot/slurm_pilot_impl.h"
+#include "executors/slurm/pilot/pilot_impl.h"
 
 enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
 

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "executors/slurm/talk/slurm_rest_impl.h"
+#include "executors/slurm/talk/rest_impl.h"
 
 enum { UID = 1000 };
 

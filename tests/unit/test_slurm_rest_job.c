@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "executors/slurm/talk/slurm_rest_impl.h"
+#include "executors/slurm/talk/rest_impl.h"
 
 static const struct slurm_submission least = {.name = "smt-1",
                                               .directory = "/d",

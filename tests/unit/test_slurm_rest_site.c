@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "executors/slurm/talk/slurm_rest_impl.h"
+#include "executors/slurm/talk/rest_impl.h"
 
 static struct fetch_answer said(int status, const char *body)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/folder.h"
 
-#include "executors/slurm/talk/slurm_rows.h"
+#include "executors/slurm/talk/rows.h"
 
 #define S SLURM_SEPARATOR
 #define QUEUE_HEAD                                                             \

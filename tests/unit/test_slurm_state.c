@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "executors/slurm/talk/slurm_state.h"
+#include "executors/slurm/talk/state.h"
 
 static void assert_ended(const char *word, enum attempt_cause cause,
                          enum slurm_action action)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "executors/slurm/talk/slurm_tasks.h"
+#include "executors/slurm/talk/tasks.h"
 
 struct part {
     const char *text;

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "executors/slurm/talk/slurm_commands_impl.h"
-#include "executors/slurm/talk/slurm_rows.h"
+#include "executors/slurm/talk/commands_impl.h"
+#include "executors/slurm/talk/rows.h"
 #include "tests/unit/folder.h"
 
 static void test_submit__id_is_alone_in_the_last_line(void **state)

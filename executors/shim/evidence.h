@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SHIM_EVIDENCE_H
+#define SMTUNE_EXECUTORS_SHIM_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "executors/shim/tree.h"
+
+/*
+ * Why an attempt ended, from what was seen: the clock, the kernel's counters,
+ * the sum of its processes' memory, the wait status. What nobody saw is said
+ * not to be known.
+ */
+
+/* Reads the counters of an attempt's group, if it has one; returns whether the
+ * kernel has killed any of its processes for lack of memory, which is noted. */
+bool evidence_look(struct attempt *attempt);
+
+/* Notes that the attempt's processes have been found to take more than its
+ * memory limit. */
+void evidence_of_memory(struct attempt *attempt);
+
+/* Sets the cause and text of an attempt whose command was reaped with this
+ * wait status; machine_oom_kills: how many processes the kernel has killed
+ * for lack of memory since some moment before, on the whole machine. */
+void evidence_judge(struct attempt *attempt, int status,
+                    int64_t machine_oom_kills);
+
+/* How many that are since the machine started; 0 where it does not tell. */
+int64_t evidence_machine_oom_kills(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/shim/options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/count.h"
+#include "executors/attempt/shim_status.h"
+
+enum { GRACE_MS = 10000, HEARTBEAT_MS = 10000, SILENCE_MS = 60000 };
+
+enum kind { NUMBER, TEXT, FLAG };
+
+struct row {
+    const char *name;
+    const char *word; /* for its value; "" for none */
+    enum kind kind;
+    size_t offset; /* in struct shim_options */
+    const char *help;
+};
+
+#define AT(member) offsetof(struct shim_options, member)
+
+static const struct row rows[] = {
+    {"attempt", "ID", NUMBER, AT(attempt), "the attempt's number (0)"},
+    {"time", "MS", NUMBER, AT(time_ms), "end it after so many milliseconds"},
+    {"memory", "BYTES", NUMBER, AT(memory_bytes),
+     "end it when its processes take more; what a pilot has"},
+    {"grace", "MS", NUMBER, AT(grace_ms), "from SIGTERM to SIGKILL (10000)"},
+    {"no-cgroup", "", FLAG, AT(without_cgroups),
+     "make no control group for it"},
+    {"agent", "FD", NUMBER, AT(agent_fd), "serve an engine on this socket"},
+    {"order", "DIR", TEXT, AT(order), "run what the file `order` in DIR says"},
+    {"orders", "FILE", TEXT, AT(orders),
+     "the same; DIR is the line of FILE that SLURM_ARRAY_TASK_ID says"},
+    {"pilot", "DIR", TEXT, AT(pilot), "serve an engine through files of DIR"},
+    {"heartbeat", "MS", NUMBER, AT(heartbeat_ms),
+     "between two signs of life (10000)"},
+    {"silence", "MS", NUMBER, AT(silence_ms),
+     "without any, one counts as dead (60000)"},
+    {"health", "COMMAND", TEXT, AT(health),
+     "a check of the node, beside those built in"},
+    {"healthy", "DIR", TEXT, AT(healthy),
+     "check the node first, and note there that it passed"},
+    {"reserve-of", "DIR", TEXT, AT(reserve_of),
+     "wait until the attempt there has ended, and nobody else goes on"},
+    {"engine", "DIR", TEXT, AT(engine), "where the engine shows that it lives"},
+    {"cpus", "N", NUMBER, AT(cpus), "a pilot's (those that it may use)"},
+    {"gpus", "N", NUMBER, AT(gpus), "a pilot's"},
+    {"left", "MS", NUMBER, AT(left_ms), "a pilot's time"},
+    {"idle", "MS", NUMBER, AT(idle_ms), "how long a pilot waits for work"},
+};
+
+enum { HELP = ARRAY_LEN(rows) };
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: smtune-shim [options] DIRECTORY -- COMMAND [ARGUMENT]...\n"
+          "       smtune-shim --order DIR|--orders FILE|--pilot DIR [options]\n"
+          "       smtune-shim --agent FD\n"
+          "\n"
+          "Runs the command as an attempt in DIRECTORY: makes `claim` there,\n"
+          "sends the output to `log`, writes `exit` at the end, and exits as\n"
+          "the command did (128 + N after signal N, 126 when it could not\n"
+          "start). Where the directory is claimed already it does nothing and\n"
+          "exits with 0.\n"
+          "\n",
+          out);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        fprintf(out, "  --%s %-*s%s\n", rows[i].name,
+                16 - (int)strlen(rows[i].name), rows[i].word, rows[i].help);
+}
+
+NORETURN static void refuse(void)
+{
+    print_usage(stderr);
+    exit(SHIM_USAGE);
+}
+
+static int64_t parse_number(const char *text)
+{
+    char *end;
+    long long number;
+
+    number = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || number < 0 || !count_is_sound(number)) {
+        fprintf(stderr, "smtune-shim: '%s' is not a number\n", text);
+        exit(SHIM_USAGE);
+    }
+    return number;
+}
+
+static void set(struct shim_options *options, const struct row *row)
+{
+    char *member = (char *)options + row->offset;
+
+    switch (row->kind) {
+    case NUMBER:
+        *(int64_t *)(void *)member = parse_number(optarg);
+        break;
+    case TEXT:
+        *(const char **)(void *)member = optarg;
+        break;
+    case FLAG:
+    default:
+        *(bool *)(void *)member = true;
+        break;
+    }
+}
+
+int shim_options_parse(struct shim_options *options, int argc, char **argv)
+{
+    struct option names[ARRAY_LEN(rows) + 2] = {{NULL, 0, NULL, 0}};
+    int at;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        names[i] = (struct option){rows[i].name,
+                                   rows[i].kind == FLAG ? no_argument
+                                                        : required_argument,
+                                   NULL, (int)i};
+    names[HELP] = (struct option){"help", no_argument, NULL, HELP};
+    *options = (struct shim_options){.grace_ms = GRACE_MS,
+                                     .agent_fd = -1,
+                                     .heartbeat_ms = HEARTBEAT_MS,
+                                     .silence_ms = SILENCE_MS};
+    while ((at = getopt_long(argc, argv, "+", names, NULL)) != -1) {
+        if (at == HELP) {
+            print_usage(stdout);
+            exit(0);
+        }
+        if (at > HELP) /* '?': what is none of them */
+            refuse();
+        set(options, &rows[at]);
+    }
+    if (options->heartbeat_ms == 0 || options->silence_ms == 0) {
+        fputs("smtune-shim: --heartbeat and --silence are more than 0\n",
+              stderr);
+        exit(SHIM_USAGE);
+    }
+    if (options->agent_fd < 0 && options->order == NULL &&
+        options->orders == NULL && options->pilot == NULL && argc - optind < 2)
+        refuse();
+    return optind;
+}

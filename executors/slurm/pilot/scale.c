@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How many pilots there are: submission when attempts wait, withdrawal when
+ * none does.
+ *
+ * Each turn starts from nothing and goes through the waiting attempts in order.
+ * An attempt is planned on a pilot that is still in the queue and has room.
+ * Only an attempt without such a pilot submits a new one. A pilot is never
+ * submitted for more units than may run in parallel. The limits on pilots keep
+ * a user's other jobs from starving.
+ *
+ * A failure delays the next submission, twice as long each time. A repetition
+ * is pointless if Slurm refuses, or if PILOT_UNHEARD_MAX pilots end before
+ * their agents report. The waiting attempts of that kind then fail. Read
+ * executors/slurm/pilot/pilot_impl.h first.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "executors/slurm/pilot/pilot_impl.h"
+#include "executors/slurm/script.h"
+
+enum {
+    UNWANTED_MS = 5000, /* what is queued is withdrawn when nobody waits */
+    AGAIN_MIN_MS = 1000,
+    AGAIN_MAX_MS = 60000
+};
+
+/* -- Submission -----------------------------------------------------------*/
+
+static void write_job(const struct pilot *pilot)
+{
+    struct err err;
+
+    if (slurm_job_write(pilot->folder, pilot->job, &err) != 0)
+        slurm_note(pilot->pilots->slurm, "%s", err.text);
+}
+
+static void on_submitted(void *user, const struct slurm_reply *reply,
+                         int64_t id)
+{
+    struct pilot *pilot = user;
+    struct pilots *pilots = pilot->pilots;
+
+    pilot->is_submitting = false;
+    pilot->told_ms = clock_monotonic_ms();
+    if (reply->answer == SLURM_DONE) {
+        pilot->job = id;
+        write_job(pilot);
+        if (pilot->phase == PILOT_OVER)
+            pilot_withdraw(pilot);
+    } else if (reply->answer != SLURM_SILENT) {
+        pilot->is_gone = true;
+        pilots_note_failure(pilots, pilot,
+                            reply->answer == SLURM_REFUSED ? PILOT_REFUSED
+                                                           : PILOT_PUT_OFF,
+                            reply->text);
+        pilot_lose(pilot, CAUSE_LAUNCH_ERROR, false, reply->text);
+    }
+    slurm_look_soon(pilots->slurm);
+    pilots_turn_soon(pilots);
+}
+
+static void add_number(struct buf *words, const char *option, int64_t number)
+{
+    if (number <= 0)
+        return;
+    buf_add(words, option, strlen(option) + 1);
+    buf_printf(words, "%" PRId64, number);
+    buf_add_char(words, '\0');
+}
+
+static void add_text(struct buf *words, const char *option, const char *text)
+{
+    buf_add(words, option, strlen(option) + 1);
+    buf_add(words, text, strlen(text) + 1);
+}
+
+static char *make_script(const struct pilot *pilot,
+                         const struct pilot_plan *plan, struct err *err)
+{
+    enum { WORDS_MAX = 32 };
+    const struct slurm *slurm = pilot->pilots->slurm;
+    const struct slurm_options *options = slurm_options(slurm);
+    const char *list[WORDS_MAX] = {NULL};
+    struct buf words = BUF_INIT;
+    size_t count = 0, at = 0;
+    char *script;
+
+    add_text(&words, "--pilot", pilot->folder);
+    add_number(&words, "--cpus", plan->size.cpus);
+    add_number(&words, "--gpus", plan->size.gpus);
+    add_number(&words, "--memory", plan->size.memory_bytes);
+    add_number(&words, "--left", plan->time_ms);
+    add_number(&words, "--idle",
+               options->pilot_idle_ms > 0 ? options->pilot_idle_ms
+                                          : PILOT_IDLE_MS);
+    add_text(&words, "--engine", slurm_folder(slurm));
+    while (at < words.length && count + 1 < WORDS_MAX) {
+        list[count++] = words.data + at;
+        at += strlen(words.data + at) + 1;
+    }
+    script = slurm_script(options, slurm_folder(slurm), list, err);
+    buf_clear(&words);
+    return script;
+}
+
+static void submit(struct pilot *pilot, const struct attempt_spec *spec,
+                   const struct pilot_plan *plan, const char *script)
+{
+    struct slurm *slurm = pilot->pilots->slurm;
+    const struct slurm_options *options = slurm_options(slurm);
+    char *log = fs_join(pilot->folder, "log");
+    const char **avoid = slurm_avoided_by(slurm, spec);
+    const struct slurm_submission submission = {
+        .name = pilot->name,
+        .directory = pilot->folder,
+        .log = log,
+        .script = script,
+        .ask = spec->slurm,
+        .fallback = &options->ask,
+        .cpus = plan->size.cpus,
+        .gpus = plan->size.gpus,
+        .memory_bytes = plan->size.memory_bytes,
+        .time_ms = plan->says_time ? plan->time_ms : 0,
+        .avoid = avoid,
+        .without_environment = options->without_environment};
+    struct slurm_transport *transport = slurm_transport(slurm);
+
+    pilot->is_submitting = true;
+    transport->type->submit(transport, &submission, on_submitted, pilot);
+    free(avoid);
+    free(log);
+}
+
+static int write_files(const struct pilot *pilot, const char *script,
+                       struct err *err)
+{
+    if (slurm_file_write(pilot->folder, "script", script, err) != 0)
+        return -1;
+    return slurm_file_write(pilot->folder, "kind", pilot->kind, err);
+}
+
+/* Returns whether there is a new pilot for the attempt. */
+static bool begin_one(struct pilots *pilots, const struct attempt_spec *spec,
+                      const struct pilot_plan *plan, const char *kind)
+{
+    char name[SLURM_NAME_SIZE], *script = NULL;
+    struct err err = {.text = ""};
+    struct pilot *pilot;
+
+    slurm_new_name(pilots->slurm, 'p', name);
+    pilot = pilot_create(pilots, name, &err);
+    if (pilot != NULL) {
+        free(pilot->kind);
+        pilot->kind = mem_copy_string(kind);
+        pilot->size = plan->size;
+        pilot->whole_ms = plan->time_ms;
+        script = make_script(pilot, plan, &err);
+    }
+    if (script != NULL && write_files(pilot, script, &err) == 0) {
+        submit(pilot, spec, plan, script);
+    } else {
+        pilots_note_failure(pilots, pilot, PILOT_PUT_OFF, err.text);
+        if (pilot != NULL)
+            pilot_destroy(pilot);
+        pilot = NULL;
+    }
+    free(script);
+    return pilot != NULL;
+}
+
+/* -- How many -------------------------------------------------------------*/
+
+/* A pilot in the queue that has room for it besides what it was planned for.
+ * Adds to *units what those there are can run of its like at once. */
+static bool is_planned(struct pilots *pilots, const struct slurm_flight *flight,
+                       const char *kind, int64_t now_ms, int *units)
+{
+    struct pilot_room cost = pilot_room_of(&flight->request->spec);
+
+    *units = 0;
+    for (struct pilot *p = pilots->first; p != NULL; p = p->next) {
+        if (p->phase > PILOT_READY || !pilot_suits(p, flight, kind, now_ms))
+            continue;
+        *units += pilot_room_units(&p->size, &cost);
+        if (p->phase != PILOT_PENDING ||
+            pilot_room_lacks(&p->size, &p->planned, &cost, 1000) != 0)
+            continue;
+        pilot_room_add(&p->planned, &cost);
+        return true;
+    }
+    return false;
+}
+
+static bool may_submit(const struct pilots *pilots)
+{
+    int most = slurm_options(pilots->slurm)->pilot_max;
+    int count = 0, pending = 0;
+
+    for (const struct pilot *p = pilots->first; p != NULL; p = p->next) {
+        count += p->phase != PILOT_OVER;
+        pending += p->phase == PILOT_PENDING;
+    }
+    return count < (most > 0 ? most : PILOT_MAX) && pending < PILOT_PENDING_MAX;
+}
+
+static const struct slurm_partition *partition_of(
+    const struct pilots *pilots, const struct attempt_spec *spec)
+{
+    const struct slurm_site *site = slurm_site(pilots->slurm);
+    const char *name = slurm_options(pilots->slurm)->ask.partition;
+
+    if (spec->slurm != NULL && spec->slurm->partition != NULL)
+        name = spec->slurm->partition;
+    return site != NULL ? slurm_site_partition(site, name) : NULL;
+}
+
+int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
+                int units, struct pilot_plan *plan, struct err *err)
+{
+    return pilot_plan(plan, spec, slurm_options(pilots->slurm),
+                      partition_of(pilots, spec), units, err);
+}
+
+/* Returns whether there is any sense in looking at those behind it. */
+static bool scale_for(struct pilots *pilots, struct slurm_flight *flight,
+                      int64_t now_ms)
+{
+    const struct attempt_spec *spec = &flight->request->spec;
+    int parallel = slurm_parallel(pilots->slurm), units;
+    struct pilot_plan plan;
+    struct buf kind = BUF_INIT;
+    struct err err;
+    bool goes_on = true;
+
+    pilot_kind_of(spec->slurm, &kind);
+    if (is_planned(pilots, flight, buf_text(&kind), now_ms, &units) ||
+        units >= parallel)
+        goes_on = true;
+    else if (!may_submit(pilots))
+        goes_on = false;
+    else if (pilots_plan(pilots, spec, parallel - units, &plan, &err) != 0)
+        pilots_refuse(pilots, flight, CAUSE_LAUNCH_ERROR, err.text);
+    else
+        goes_on = begin_one(pilots, spec, &plan, buf_text(&kind));
+    buf_clear(&kind);
+    return goes_on;
+}
+
+static void submit_wanting(struct pilots *pilots, int64_t now_ms)
+{
+    struct slurm_flight *flight = pilots->waiting.first, *next;
+    bool goes_on = true;
+
+    for (struct pilot *p = pilots->first; p != NULL; p = p->next)
+        p->planned = (struct pilot_room){.cpus = 0};
+    for (; flight != NULL && goes_on; flight = next) {
+        next = flight->sibling;
+        goes_on = scale_for(pilots, flight, now_ms);
+    }
+}
+
+static void withdraw_unwanted(struct pilots *pilots, int64_t now_ms)
+{
+    if (pilots->idle_since_ms == 0)
+        pilots->idle_since_ms = now_ms;
+    if (now_ms - pilots->idle_since_ms < UNWANTED_MS)
+        return;
+    for (struct pilot *p = pilots->first; p != NULL; p = p->next) {
+        if (p->phase == PILOT_PENDING && p->flights.count == 0)
+            pilot_lose(p, CAUSE_CANCELLED, false, "");
+    }
+}
+
+void pilots_scale(struct pilots *pilots, int64_t now_ms)
+{
+    const struct slurm_options *options = slurm_options(pilots->slurm);
+
+    if (pilots->waiting.count == 0) {
+        withdraw_unwanted(pilots, now_ms);
+        return;
+    }
+    pilots->idle_since_ms = 0;
+    if (now_ms < pilots->again_ms ||
+        (slurm_site(pilots->slurm) == NULL && options->pilot_cpus == 0))
+        return;
+    submit_wanting(pilots, now_ms);
+}
+
+/* -- What came to nothing -------------------------------------------------*/
+
+static void refuse_kind(struct pilots *pilots, const char *kind,
+                        const char *text)
+{
+    struct slurm_flight *flight = pilots->waiting.first, *next;
+    struct buf its = BUF_INIT;
+
+    for (; flight != NULL; flight = next) {
+        next = flight->sibling;
+        buf_truncate(&its, 0);
+        pilot_kind_of(flight->request->spec.slurm, &its);
+        if (strcmp(buf_text(&its), kind) == 0)
+            pilots_refuse(pilots, flight, CAUSE_LAUNCH_ERROR, text);
+    }
+    buf_clear(&its);
+}
+
+void pilots_note_freed(struct pilots *pilots)
+{
+    int64_t soon_ms = clock_monotonic_ms() + AGAIN_MIN_MS;
+
+    pilots->hold_ms = 0;
+    if (pilots->again_ms > soon_ms)
+        pilots->again_ms = soon_ms;
+}
+
+void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
+                         enum pilot_failure failure, const char *text)
+{
+    pilots->unheard += failure == PILOT_UNHEARD;
+    pilots->again_ms =
+        clock_monotonic_ms() +
+        backoff_next_ms(&pilots->hold_ms, AGAIN_MIN_MS, AGAIN_MAX_MS);
+    if (strcmp(pilots->text, text) != 0)
+        slurm_note(pilots->slurm, "a pilot: %s", text);
+    snprintf(pilots->text, sizeof(pilots->text), "%s", text);
+    if (failure != PILOT_REFUSED && pilots->unheard < PILOT_UNHEARD_MAX)
+        return;
+    pilots->unheard = 0;
+    if (pilot != NULL)
+        refuse_kind(pilots, pilot->kind, text);
+}

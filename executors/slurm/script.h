@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SLURM_SCRIPT_H
+#define SMTUNE_EXECUTORS_SLURM_SCRIPT_H
+
+#include "executors/executor.h"
+
+/*
+ * The text of a batch script: the set-up lines, then smtune-shim in the
+ * shell's place, so that a signal to the script is one to it. All words but the
+ * set-up's are quoted. `arguments` are the shim's own, NULL-ended; those that
+ * every job has (heartbeat, silence, health) follow them, the memos of healthy
+ * nodes lying in `folder`. The caller frees it; NULL where there is no
+ * smtune-shim.
+ */
+char *slurm_script(const struct slurm_options *options, const char *folder,
+                   const char *const *arguments, struct err *err);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The cluster's description in answers of slurmrestd: partitions, nodes,
+ * accounting. Fields have moved between versions, so most are looked up in two
+ * places. Sums over nodes saturate (slurm_partition_add).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "executors/slurm/talk/rest_impl.h"
+
+static const json_t *either(const json_t *first, const json_t *second)
+{
+    return first != NULL ? first : second;
+}
+
+static bool has_word(const json_t *list, const char *word)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (strcasecmp(slurm_rest_text(json_array_get(list, i)), word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What comes before the version that says no state counts as up. */
+static bool is_up(const json_t *json)
+{
+    const json_t *state = either(json_object_get(json, "state"),
+                                 slurm_rest_inner(json, "partition", "state"));
+
+    return state == NULL || strcasecmp(slurm_rest_text(state), "UP") == 0 ||
+           has_word(state, "UP");
+}
+
+static void take_partition(const json_t *json, struct slurm_site *site)
+{
+    enum { MINUTE_MS = 60000 };
+    const char *name = slurm_rest_text(json_object_get(json, "name"));
+    struct slurm_partition *partition;
+
+    if (name[0] == '\0')
+        return;
+    partition = slurm_site_add(site, name);
+    partition->is_up = is_up(json);
+    partition->is_default = has_word(json_object_get(json, "flags"), "default");
+    partition->default_time_ms =
+        slurm_rest_time_ms(either(json_object_get(json, "default_time_limit"),
+                                  slurm_rest_inner(json, "defaults", "time")),
+                           MINUTE_MS);
+    partition->max_time_ms =
+        slurm_rest_time_ms(either(json_object_get(json, "max_time_limit"),
+                                  slurm_rest_inner(json, "maximums", "time")),
+                           MINUTE_MS);
+}
+
+static void take_meta(const json_t *body, struct slurm_site *site)
+{
+    const json_t *meta = json_object_get(body, "meta");
+    const json_t *slurm =
+        either(json_object_get(meta, "slurm"), json_object_get(meta, "Slurm"));
+
+    free(site->version);
+    free(site->cluster);
+    site->version =
+        mem_copy_string(slurm_rest_text(json_object_get(slurm, "release")));
+    site->cluster =
+        mem_copy_string(slurm_rest_text(json_object_get(slurm, "cluster")));
+}
+
+void slurm_rest_read_partitions(const struct fetch_answer *answer,
+                                struct slurm_site *site,
+                                struct slurm_reply *reply)
+{
+    int64_t number;
+    json_t *body = slurm_rest_judge(answer, NULL, &number, reply);
+    const json_t *list = json_object_get(body, "partitions");
+
+    if (reply->answer == SLURM_DONE && !json_is_array(list))
+        slurm_rest_set_garbled(reply);
+    if (reply->answer == SLURM_DONE) {
+        take_meta(body, site);
+        for (size_t i = 0; i < json_array_size(list); i++)
+            take_partition(json_array_get(list, i), site);
+    }
+    /* Which one is taken where none is asked for is not said any more. */
+    if (site->partition_count == 1)
+        site->partitions[0].is_default = true;
+    json_decref(body);
+}
+
+static int on_node(void *user, const char *item, size_t length)
+{
+    struct slurm_site *site = user;
+    json_t *json = json_parse(item, length, NULL);
+    const json_t *names = json_object_get(json, "partitions");
+
+    for (size_t i = 0; i < json_array_size(names); i++)
+        slurm_partition_add(
+            slurm_site_add(site, slurm_rest_text(json_array_get(names, i))), 1,
+            slurm_rest_count(json_object_get(json, "cpus")),
+            (int64_t)slurm_rest_count(json_object_get(json, "real_memory"))
+                << 20,
+            slurm_rest_text(json_object_get(json, "gres")));
+    json_decref(json);
+    return json != NULL ? 0 : -1;
+}
+
+void slurm_rest_read_nodes(const struct fetch_answer *answer,
+                           struct slurm_site *site, struct slurm_reply *reply)
+{
+    int64_t number;
+
+    json_decref(slurm_rest_judge(
+        answer, &(struct slurm_rest_part){"nodes", on_node, site}, &number,
+        reply));
+}
+
+void slurm_rest_read_clusters(const struct fetch_answer *answer,
+                              struct slurm_site *site)
+{
+    struct slurm_reply reply;
+    int64_t number;
+    json_t *body = slurm_rest_judge(answer, NULL, &number, &reply);
+    const json_t *list = json_object_get(body, "clusters");
+    const char *name =
+        slurm_rest_text(json_object_get(json_array_get(list, 0), "name"));
+
+    site->has_accounting =
+        reply.answer == SLURM_DONE && json_array_size(list) > 0;
+    if (site->has_accounting && site->cluster[0] == '\0' &&
+        json_array_size(list) == 1) {
+        free(site->cluster);
+        site->cluster = mem_copy_string(name);
+    }
+    json_decref(body);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "executors/slurm/talk/site.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/count.h"
+#include "base/mem.h"
+
+void slurm_site_clear(struct slurm_site *site)
+{
+    for (size_t i = 0; i < site->partition_count; i++)
+        free(site->partitions[i].name);
+    free(site->partitions);
+    free(site->version);
+    free(site->cluster);
+    memset(site, 0, sizeof(*site));
+}
+
+const struct slurm_partition *slurm_site_partition(
+    const struct slurm_site *site, const char *name)
+{
+    for (size_t i = 0; i < site->partition_count; i++) {
+        const struct slurm_partition *partition = &site->partitions[i];
+
+        if (name == NULL ? partition->is_default
+                         : strcmp(partition->name, name) == 0)
+            return partition;
+    }
+    return NULL;
+}
+
+struct slurm_partition *slurm_site_add(struct slurm_site *site,
+                                       const char *name)
+{
+    struct slurm_partition *partition;
+
+    for (size_t i = 0; i < site->partition_count; i++) {
+        if (strcmp(site->partitions[i].name, name) == 0)
+            return &site->partitions[i];
+    }
+    site->partitions = mem_resize(site->partitions, site->partition_count + 1,
+                                  sizeof(*site->partitions));
+    partition = &site->partitions[site->partition_count++];
+    memset(partition, 0, sizeof(*partition));
+    partition->name = mem_copy_string(name);
+    return partition;
+}
+
+/* "gpu:a100:4(S:0-1),gpu:2": of all kinds together. */
+static int gpus_of(const char *text)
+{
+    enum { GPUS_MAX = 1024 };
+    long gpus = 0;
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",(");
+
+        if (strncmp(text, "gpu", 3) == 0 && (text[3] == ':' || length == 3)) {
+            const char *count = memrchr(text, ':', length);
+            long number = count != NULL ? strtol(count + 1, NULL, 10) : 1;
+
+            gpus += number > 0 && number <= GPUS_MAX ? number : 0;
+        }
+        text += length;
+        if (*text == '(')
+            text += strcspn(text, ")");
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    return gpus <= GPUS_MAX ? (int)gpus : GPUS_MAX;
+}
+
+void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
+                         int64_t memory_bytes, const char *gres)
+{
+    int gpus = gpus_of(gres);
+
+    if (partition->nodes == 0 || cpus < partition->node_cpus)
+        partition->node_cpus = cpus;
+    if (partition->nodes == 0 || memory_bytes < partition->node_memory_bytes)
+        partition->node_memory_bytes = memory_bytes;
+    if (gpus > partition->node_gpus)
+        partition->node_gpus = gpus;
+    partition->nodes = count_to_int(count_add(partition->nodes, nodes));
+}

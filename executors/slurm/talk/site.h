@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_EXECUTORS_SLURM_TALK_SITE_H
+#define SMTUNE_EXECUTORS_SLURM_TALK_SITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a cluster is, as far as smtune goes by it. */
+
+struct slurm_partition {
+    char *name;
+    bool is_default;
+    bool is_up;
+    int nodes;     /* in it */
+    int node_cpus; /* of its smallest node */
+    int node_gpus; /* of its best equipped node */
+    int64_t node_memory_bytes;
+    int64_t default_time_ms; /* 0: none */
+    int64_t max_time_ms;     /* 0: no limit */
+};
+
+struct slurm_site {
+    char *version;      /* "22.05.8" */
+    char *cluster;      /* its name */
+    int array_max;      /* MaxArraySize: indices are below it; 0: not known */
+    int jobs_max;       /* MaxJobCount, 0: not known */
+    int64_t job_age_ms; /* MinJobAge: how long it knows what has ended */
+    bool has_accounting;
+    struct slurm_partition *partitions; /* [partition_count] */
+    size_t partition_count;
+};
+
+void slurm_site_clear(struct slurm_site *site);
+
+/* Of the name; NULL: the default one. NULL when there is none such. */
+const struct slurm_partition *slurm_site_partition(
+    const struct slurm_site *site, const char *name);
+
+/* The partition of the name, made where there is none yet; valid until the next
+ * one is made. */
+struct slurm_partition *slurm_site_add(struct slurm_site *site,
+                                       const char *name);
+/* So many nodes of a kind; gres as Slurm prints it, "gpu:a100:4(S:0-1)". */
+void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
+                         int64_t memory_bytes, const char *gres);
+
+#endif
