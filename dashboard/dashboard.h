@@ -15,7 +15,7 @@
  * store or takes time is done in libuv's threads.
  *
  *   http.c      libmicrohttpd in the loop; limits; who may ask
- *   route.h     the table of what can be asked; api_*.c the functions
+ *   route.h     the table of what can be asked; *.c the functions
  *   columns.h   a run's trials as columns in memory, kept up to date
  *   causes.h    how attempts of all runs ended, likewise
  *   run_list.h  the list of runs, likewise

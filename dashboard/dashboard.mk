@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The dashboard's files that become a part of the program: the description of
 # its API, and its page, compressed.
-OPENAPI := dashboard/api/api_openapi
+OPENAPI := dashboard/api/openapi
 WEB     := dashboard/web
 PAGE    := $(basename $(wildcard $(WEB)/dist/*.gz))
 

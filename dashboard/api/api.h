@@ -5,7 +5,7 @@
 #include "dashboard/dashboard.h"
 #include "dashboard/route/route.h"
 
-/* The tables of routes: api_NAME.c has NAME_routes, which routes.c lists. */
+/* The tables of routes: NAME.c has NAME_routes, which routes.c lists. */
 
 extern const struct route action_routes[];
 extern const struct route openapi_routes[];

@@ -38,13 +38,13 @@ struct archive {
 void archive_leave_out(struct archive *archive, int64_t run, const char *what,
                        const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* ---- archive_page.c: the page around the answers ---- */
+/* ---- page.c: the page around the answers ---- */
 
 int archive_begin_page(struct archive *archive, struct err *err);
 void archive_end_page(struct archive *archive);
 void archive_clear_page(struct archive *archive);
 
-/* ---- archive_answer.c: answers ---- */
+/* ---- answer.c: answers ---- */
 
 /* Asks for `target` and writes the answer under `path`. An error of writing is
  * the file's (ferror). */
@@ -62,7 +62,7 @@ void archive_put_json(struct archive *archive, const char *path,
 /* For a query; the caller's to free. */
 char *archive_escape(const char *text);
 
-/* ---- archive_pages.c: what comes in pages ---- */
+/* ---- pages.c: what comes in pages ---- */
 
 /* All pages of an answer, as long as *bytes_max is over 0, which becomes less
  * by what they take; so the last one may be longer. 0, 1: pages are left out,
@@ -73,7 +73,7 @@ int archive_add_pages(struct archive *archive, const char *path,
 int archive_add_curves(struct archive *archive, const struct archive_run *run,
                        size_t bytes_max, struct err *err);
 
-/* ---- archive_jobs.c: a run's jobs ---- */
+/* ---- jobs.c: a run's jobs ---- */
 
 int archive_add_jobs(struct archive *archive, const struct archive_run *run,
                      struct err *err);

@@ -8,7 +8,7 @@
 #include "dashboard/columns/column.h"
 #include "dashboard/columns/columns.h"
 
-/* What columns.c and columns_update.c share. */
+/* What columns.c and update.c share. */
 
 /* The columns that every run may have; the run's own come behind them. */
 enum fixed_column {

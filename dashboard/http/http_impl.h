@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "dashboard/http/http.h"
 
-/* What the server (http.c) and its exchanges (http_exchange.c) have in common.
+/* What the server (http.c) and its exchanges (exchange.c) have in common.
  */
 
 struct connection {

@@ -19,7 +19,7 @@ struct store;
  * The one table of what can be asked over HTTP. The server finds a route,
  * checks who asks and what; the route's function makes the answer; the OpenAPI
  * description and its test walk over the same table. A route is one entry in
- * the table of an api_*.c file, and such a file is one line in routes.c.
+ * the table of an *.c file, and such a file is one line in routes.c.
  */
 
 /* Who may: each may what those before it may. */

@@ -300,11 +300,11 @@ def plant(tree, calls, is_built=True):
     ({"base/conf/conf.c": ["base/conf/conf_parse.c"],
       "base/conf/conf_parse.c": []},
      "there is no ring of base/conf/conf.c any more"),
-    ({"dashboard/archive/archive.c": ["dashboard/archive/archive_jobs.c"],
-      "dashboard/archive/archive_jobs.c": ["dashboard/archive/archive.c"],
-      "dashboard/archive/archive_pages.c": []},
+    ({"dashboard/archive/archive.c": ["dashboard/archive/jobs.c"],
+      "dashboard/archive/jobs.c": ["dashboard/archive/archive.c"],
+      "dashboard/archive/pages.c": []},
      "not in the ring of dashboard/archive/archive.c any more; take it from "
-     "the list: dashboard/archive/archive_pages.c"),
+     "the list: dashboard/archive/pages.c"),
 ])
 def test_rings_follow_their_list(calls, complaint, is_built, tree):
     plant(tree, calls, is_built)
