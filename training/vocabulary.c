@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "training/data/bpe.h"
-#include "training/data/data_text.h"
+#include "training/data/text.h"
 #include "training/tools.h"
 #include "training/util/text_file.h"
 

@@ -24,7 +24,7 @@ def read(path):
 
 
 def parts(text):
-    """As training/data/data_text.c has them: to train on, and held out."""
+    """As training/data/text.c has them: to train on, and held out."""
     share = len(text) // 20
     return text[:-2 * share], text[-2 * share:-share]
 

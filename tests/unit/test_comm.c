@@ -13,7 +13,7 @@
 
 #include "base/compiler.h"
 #include "tests/unit/world.h"
-#include "training/comm/comm_tree.h"
+#include "training/comm/tree.h"
 
 /* Every kind does every collective, as a loop over all ranks would. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/data/data_text.h"
+#include "training/data/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include "training/checkpoint/checkpoint.h"
 
 /*
- * What the files of checkpoint_*.c share: names and formats.
+ * What the files of *.c share: names and formats.
  *
  * A shard is the numbers of its pieces, one after the other, and then lines of
  * text: how far the run is, the pieces, and last

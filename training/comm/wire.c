@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "training/comm/comm_tree.h"
+#include "training/comm/tree.h"
 
 enum { SMALL_USUAL = 16 * 1024, LINE = 16 /* numbers */ };
 enum { SEGMENT_BYTES = 256 * 1024 };

@@ -10,7 +10,7 @@
  *
  * Small sums are made by recursive doubling (Thakur, Rabenseifner and Gropp,
  * "Optimization of collective communication operations in MPICH", 2005, section
- * 4.1), along the tree of comm_tree.h also where the ranks are no power of two.
+ * 4.1), along the tree of tree.h also where the ranks are no power of two.
  *
  * Larger ones go by pairwise exchange (the same, section 4.2): in step k of
  * n - 1, rank r sends to rank r + k the slice that is the latter's to add up,

@@ -8,7 +8,7 @@ extern "C" {
 #include "training/ops/conv_chunk.h"
 }
 
-/* As op_conv.c: the patches under the window are written out for some lines of
+/* As conv.c: the patches under the window are written out for some lines of
  * pixels at a time and multiplied. Lines are counted over all images. */
 
 enum { SIDE = CONV_SIDE, TAPS = CONV_SIDE * CONV_SIDE };

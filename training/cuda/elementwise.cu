@@ -129,7 +129,7 @@ void cuda_copy(struct matrix from, struct matrix to)
                                          cudaMemcpyDefault, device_stream()));
 }
 
-/* As op_gelu.c: x s with s = 1 / (1 + e^-2u), u = sqrt(2 / pi) (x + cubic
+/* As gelu.c: x s with s = 1 / (1 + e^-2u), u = sqrt(2 / pi) (x + cubic
  * x^3). */
 static constexpr float TWICE_ROOT = 1.5957691216057308F;
 static constexpr float CUBIC = 0.044715F;

@@ -72,7 +72,7 @@ struct norm_grad {
     size_t rows, columns;
 };
 
-/* As op_layernorm.c: (g - mean(g) - z mean(g z)) / deviation with z the
+/* As layernorm.c: (g - mean(g) - z mean(g z)) / deviation with z the
  * normalized row and g = gain dy. */
 static __global__ void layernorm_grad(struct norm_grad it)
 {

@@ -22,7 +22,7 @@ struct place {
     unsigned index;
 };
 
-/* The first of the largest, as op_softmax.c has it. */
+/* The first of the largest, as softmax.c has it. */
 static __device__ struct place larger(struct place a, struct place b)
 {
     return b.value > a.value || (b.value == a.value && b.index < a.index) ? b

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "training/data/data_text.h"
+#include "training/data/text.h"
 #include "training/models/model.h"
 
 /* GPT-2 (Radford et al., "Language models are unsupervised multitask

@@ -9,7 +9,7 @@
  * The little that we want of MPI. It is behind a table, because the library
  * differs from host to host, as does what it must be compiled with:
  * smtrain-mpi.so, which the Makefile builds where it finds mpicc, is this file
- * and mpi_calls.c alone, and comm_mpi.c loads it when it is asked for.
+ * and mpi_calls.c alone, and mpi.c loads it when it is asked for.
  */
 
 struct mpi_way;

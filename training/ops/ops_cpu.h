@@ -4,7 +4,7 @@
 
 #include "training/ops/ops.h"
 
-/* The entries of ops_cpu, which ops.h describes; the files op_*.c have them. */
+/* The entries of ops_cpu, which ops.h describes; the files *.c have them. */
 
 void cpu_normalize(const uint8_t *bytes, struct matrix x);
 

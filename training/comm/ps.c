@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/comm/comm_tree.h"
+#include "training/comm/tree.h"
 #include "training/comm/wire.h"
 
 /*

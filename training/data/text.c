@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/data/data_text.h"
+#include "training/data/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TRAINING_COMM_COMM_TREE_H
-#define SMTUNE_TRAINING_COMM_COMM_TREE_H
+#ifndef SMTUNE_TRAINING_COMM_TREE_H
+#define SMTUNE_TRAINING_COMM_TREE_H
 
 #include <stddef.h>
 

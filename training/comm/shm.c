@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "training/comm/comm_tree.h"
 #include "training/comm/shm_meeting.h"
+#include "training/comm/tree.h"
 
 /*
  * Ranks of one host, through memory that they share (shm_meeting.h). Data that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TRAINING_DATA_DATA_TEXT_H
-#define SMTUNE_TRAINING_DATA_DATA_TEXT_H
+#ifndef SMTUNE_TRAINING_DATA_TEXT_H
+#define SMTUNE_TRAINING_DATA_TEXT_H
 
 #include <stdint.h>
 
