@@ -10,7 +10,7 @@
 #include "cli/term/output.h"
 
 /*
- * One command, one file: cli/commands/cmd_NAME.c, with a `const struct cmd
+ * One command, one file: cli/commands/NAME.c, with a `const struct cmd
  * cmd_NAME` and the function behind it. A new command is that file and one line
  * in cli/cmd.c.
  */

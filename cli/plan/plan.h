@@ -12,7 +12,7 @@ struct spec;
 /*
  * What a run would do, to stdout. Of an experiment: the search and why, the
  * budget, the space, and the first `shown` trials with their command lines; of
- * a workflow: see plan_workflow.h. 0 shown: some. Nothing is started or
+ * a workflow: see workflow.h. 0 shown: some. Nothing is started or
  * written. 0, or -1.
  */
 int plan_print(const struct cli *cli, const struct spec *spec, int64_t shown,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_PLAN_PLAN_WORKFLOW_H
-#define SMTUNE_CLI_PLAN_PLAN_WORKFLOW_H
+#ifndef SMTUNE_CLI_PLAN_WORKFLOW_H
+#define SMTUNE_CLI_PLAN_WORKFLOW_H
 
 #include <stdint.h>
 

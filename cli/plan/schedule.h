@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_PLAN_PLAN_SCHEDULE_H
-#define SMTUNE_CLI_PLAN_PLAN_SCHEDULE_H
+#ifndef SMTUNE_CLI_PLAN_SCHEDULE_H
+#define SMTUNE_CLI_PLAN_SCHEDULE_H
 
 #include "base/json.h"
 

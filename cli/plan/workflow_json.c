@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plan of a workflow for programs. What is known only when a step begins is
  * null; a missing key would look like an older version of smtune. */
-#include "cli/plan/plan_workflow.h"
+#include "cli/plan/workflow.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/spec/workflow.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * `smtune retry`. Like cmd_resume.c it asks the engine first and takes over the
+ * `smtune retry`. Like resume.c it asks the engine first and takes over the
  * run only without one. The request has an id, and a repetition is answered
  * from the record. A retry that took effect just before the engine crashed is
  * not made twice. The view of the run is closed before a fork, because a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/plan/plan_schedule.h"
+#include "cli/plan/schedule.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/drive/drive.h"
 #include "cli/plan/plan.h"
-#include "cli/plan/plan_workflow.h"
+#include "cli/plan/workflow.h"
 #include "orchestrator/spec/spec.h"
 #include "workflows/draw/draw.h"
 

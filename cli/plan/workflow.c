@@ -4,7 +4,7 @@
  * possible order. Copies that depend on a result are counted as unknown instead
  * of guessed.
  */
-#include "cli/plan/plan_workflow.h"
+#include "cli/plan/workflow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
