@@ -6,7 +6,7 @@
  * On several nodes there are two levels. This process starts one srun, whose
  * tasks are this command again with --in-step, one rank each. Ranks learn their
  * numbers and the address of rank 0 where they meet
- * (orchestrator/ranks/rank_seat.h). Every option that concerns a rank must
+ * (orchestrator/ranks/seat.h). Every option that concerns a rank must
  * therefore be passed on in create_task(). The exit status is that of the rank
  * that failed first.
  */
@@ -24,9 +24,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
-#include "orchestrator/ranks/rank_group.h"
-#include "orchestrator/ranks/rank_seat.h"
-#include "orchestrator/ranks/rank_step.h"
+#include "orchestrator/ranks/group.h"
+#include "orchestrator/ranks/seat.h"
+#include "orchestrator/ranks/step.h"
 #include "orchestrator/spec/task.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };

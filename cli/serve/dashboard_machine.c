@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "orchestrator/machine/gpu_meter.h"
-#include "orchestrator/machine/machine_use.h"
+#include "orchestrator/machine/use.h"
 #include "store/store.h"
 
 static json_t *load_to_json(const double load[3])

@@ -16,7 +16,7 @@
  * file's document.
  */
 
-/* Ranks of one command on one machine (orchestrator/ranks/rank_group.h). */
+/* Ranks of one command on one machine (orchestrator/ranks/group.h). */
 enum { RANK_GROUP_MAX = 1024 };
 
 struct resources {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "orchestrator/ranks/rank_env.h"
+#include "orchestrator/ranks/env.h"
 
 static void test_rank_env__names_each_rank(void **state)
 {

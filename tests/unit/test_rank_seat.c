@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_seat.h"
+#include "orchestrator/ranks/seat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/job/states.h"
-#include "workflows/draw/draw_place.h"
+#include "workflows/draw/place.h"
 
 /* To a tenth of a pixel: what is drawn is no sharper, and a graph of 1,000
  * steps is half as long. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/draw/draw_svg_style.h"
+#include "workflows/draw/svg_style.h"
 
 #include "base/buf.h"
 #include "workflows/draw/draw_impl.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_sink.h"
+#include "orchestrator/ranks/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workflows/draw/draw_place.h"
+#include "workflows/draw/place.h"
 
 #include <math.h>
 #include <stdlib.h>

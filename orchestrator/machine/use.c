@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/machine/machine_use.h"
+#include "orchestrator/machine/use.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_env.h"
+#include "orchestrator/ranks/env.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_group.h"
+#include "orchestrator/ranks/group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "executors/machine/process_table.h"
-#include "orchestrator/ranks/rank_env.h"
-#include "orchestrator/ranks/rank_output.h"
-#include "orchestrator/ranks/rank_spawn.h"
+#include "orchestrator/ranks/env.h"
+#include "orchestrator/ranks/output.h"
+#include "orchestrator/ranks/spawn.h"
 
 /*
  * All that happens leads to go_on(), which does what is due. While ranks live,

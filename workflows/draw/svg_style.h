@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_DRAW_DRAW_SVG_STYLE_H
-#define SMTUNE_WORKFLOWS_DRAW_DRAW_SVG_STYLE_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_SVG_STYLE_H
+#define SMTUNE_WORKFLOWS_DRAW_SVG_STYLE_H
 
 #include "workflows/draw/draw.h"
 

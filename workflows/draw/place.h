@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_WORKFLOWS_DRAW_DRAW_PLACE_H
-#define SMTUNE_WORKFLOWS_DRAW_DRAW_PLACE_H
+#ifndef SMTUNE_WORKFLOWS_DRAW_PLACE_H
+#define SMTUNE_WORKFLOWS_DRAW_PLACE_H
 
 #include <stdbool.h>
 

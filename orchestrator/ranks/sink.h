@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RANKS_RANK_SINK_H
-#define SMTUNE_ORCHESTRATOR_RANKS_RANK_SINK_H
+#ifndef SMTUNE_ORCHESTRATOR_RANKS_SINK_H
+#define SMTUNE_ORCHESTRATOR_RANKS_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,9 +6,9 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "workflows/draw/draw_impl.h"
-#include "workflows/draw/draw_place.h"
-#include "workflows/draw/draw_svg_style.h"
 #include "workflows/draw/layout.h"
+#include "workflows/draw/place.h"
+#include "workflows/draw/svg_style.h"
 
 /* Pixels. */
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_spawn.h"
+#include "orchestrator/ranks/spawn.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RANKS_RANK_SEAT_H
-#define SMTUNE_ORCHESTRATOR_RANKS_RANK_SEAT_H
+#ifndef SMTUNE_ORCHESTRATOR_RANKS_SEAT_H
+#define SMTUNE_ORCHESTRATOR_RANKS_SEAT_H
 
 #include "base/err.h"
-#include "orchestrator/ranks/rank_env.h"
+#include "orchestrator/ranks/env.h"
 
 /* What Slurm's variables tell a process of the nodes that it has, and a task
  * of a step of its place among them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RANKS_RANK_ENV_H
-#define SMTUNE_ORCHESTRATOR_RANKS_RANK_ENV_H
+#ifndef SMTUNE_ORCHESTRATOR_RANKS_ENV_H
+#define SMTUNE_ORCHESTRATOR_RANKS_ENV_H
 
 #include <stdbool.h>
 

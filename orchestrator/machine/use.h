@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_MACHINE_MACHINE_USE_H
-#define SMTUNE_ORCHESTRATOR_MACHINE_MACHINE_USE_H
+#ifndef SMTUNE_ORCHESTRATOR_MACHINE_USE_H
+#define SMTUNE_ORCHESTRATOR_MACHINE_USE_H
 
 #include <stdbool.h>
 #include <stddef.h>

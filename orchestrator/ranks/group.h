@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RANKS_RANK_GROUP_H
-#define SMTUNE_ORCHESTRATOR_RANKS_RANK_GROUP_H
+#ifndef SMTUNE_ORCHESTRATOR_RANKS_GROUP_H
+#define SMTUNE_ORCHESTRATOR_RANKS_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct rank_failure {
     int others;              /* ranks that ran then, and were ended */
 };
 
-struct rank_meeting; /* rank_env.h */
+struct rank_meeting; /* env.h */
 
 struct rank_group_options {
     char *const *argv;        /* NULL-ended; found on the PATH */
@@ -34,9 +34,9 @@ struct rank_group_options {
      * of signals that are meant for it, a byte each, SIGTERM at its end. NULL:
      * they are all here. */
     const struct rank_meeting *meeting;
-    bool split_gpus;           /* rank_env.h */
-    bool tag;                  /* rank_output.h */
-    const char *log_directory; /* rank_output.h; NULL: none */
+    bool split_gpus;           /* env.h */
+    bool tag;                  /* output.h */
+    const char *log_directory; /* output.h; NULL: none */
     int64_t grace_ms; /* from SIGTERM, or a signal passed on, to SIGKILL */
     /* Called at the end, so that nothing comes between a rank's lines. */
     void (*failed)(void *user, const struct rank_failure *failure);

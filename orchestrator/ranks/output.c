@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_output.h"
+#include "orchestrator/ranks/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "orchestrator/ranks/rank_sink.h"
+#include "orchestrator/ranks/sink.h"
 
 /*
  * What is read from a pipe (a stream) goes to the rank's log, to the end of it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_step.h"
+#include "orchestrator/ranks/step.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "orchestrator/ranks/rank_spawn.h"
+#include "orchestrator/ranks/spawn.h"
 
 enum {
     KILL_SIGNALS = 3, /* so many from outside end the step at once */

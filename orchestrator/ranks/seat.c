@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/ranks/rank_seat.h"
+#include "orchestrator/ranks/seat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "orchestrator/ranks/rank_group.h"
+#include "orchestrator/ranks/group.h"
 #include "orchestrator/spec/task.h"
 
 /* Steps from this number on are Slurm's own, such as salloc's shell. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RANKS_RANK_OUTPUT_H
-#define SMTUNE_ORCHESTRATOR_RANKS_RANK_OUTPUT_H
+#ifndef SMTUNE_ORCHESTRATOR_RANKS_OUTPUT_H
+#define SMTUNE_ORCHESTRATOR_RANKS_OUTPUT_H
 
 #include <stdbool.h>
 #include <uv.h>
