@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/expr/expr_function.h"
-#include "base/expr/expr_sql.h"
+#include "base/expr/function.h"
+#include "base/expr/sql.h"
 #include "base/mem.h"
 
 /*
- * Two walls stand between a user's text and SQLite. base/expr/expr_sql.c lets
+ * Two walls stand between a user's text and SQLite. base/expr/sql.c lets
  * only the tokens of a pure expression through, with every name replaced by a
  * bound parameter, so that one prepared statement without any table serves all
  * evaluations. Behind it the connection itself has nothing to read, refuses
@@ -47,7 +47,7 @@ struct expr {
 
 /* The limit on columns also bounds the table of the schema, which has five,
  * and which newer versions of SQLite read before they compile anything. That
- * an expression has one column is for expr_sql.c and the authorizer. */
+ * an expression has one column is for sql.c and the authorizer. */
 static const struct {
     int limit;
     int value;

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/metrics/metrics_regex.h"
-#include "base/metrics/metrics_scan.h"
+#include "base/metrics/regex.h"
+#include "base/metrics/scan.h"
 
 /*
  * Bytes become lines, lines become pairs or matches, and these become metrics

@@ -3,7 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_SPEC_BUILD_H
 
 #include "base/conf/conf.h"
-#include "base/conf/conf_read.h"
+#include "base/conf/read.h"
 #include "orchestrator/spec/experiment.h"
 
 /*

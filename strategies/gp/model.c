@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategies/gp/gp_fit.h"
+#include "strategies/gp/fit.h"
 
 enum {
     ROWS_MAX = 400,   /* taken at a fit */

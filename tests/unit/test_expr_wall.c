@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/expr/expr.h"
-#include "base/expr/expr_sql.h"
+#include "base/expr/sql.h"
 
 /* The first wall has a hole; the linker puts this in its place. */
 int __wrap_expr_sql_translate(const char *text, const struct expr_table *tables,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/expr/expr_token.h"
+#include "base/expr/token.h"
 
 #include <ctype.h>
 #include <stdarg.h>

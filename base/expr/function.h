@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_BASE_EXPR_EXPR_FUNCTION_H
-#define SMTUNE_BASE_EXPR_EXPR_FUNCTION_H
+#ifndef SMTUNE_BASE_EXPR_FUNCTION_H
+#define SMTUNE_BASE_EXPR_FUNCTION_H
 
 #include <stddef.h>
 

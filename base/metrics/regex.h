@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_BASE_METRICS_METRICS_REGEX_H
-#define SMTUNE_BASE_METRICS_METRICS_REGEX_H
+#ifndef SMTUNE_BASE_METRICS_REGEX_H
+#define SMTUNE_BASE_METRICS_REGEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

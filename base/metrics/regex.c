@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/metrics/metrics_regex.h"
+#include "base/metrics/regex.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/metrics/metrics_scan.h"
+#include "base/metrics/scan.h"
 #include "base/regex.h"
 
 struct metric_regex {

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/metrics/metrics_scan.h"
+#include "base/metrics/scan.h"
 
 static const double exact_max = 9007199254740992.0; /* 2^53 */
 

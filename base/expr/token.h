@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_BASE_EXPR_EXPR_TOKEN_H
-#define SMTUNE_BASE_EXPR_EXPR_TOKEN_H
+#ifndef SMTUNE_BASE_EXPR_TOKEN_H
+#define SMTUNE_BASE_EXPR_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/expr/expr_function.h"
+#include "base/expr/function.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/metrics/metrics_scan.h"
+#include "base/metrics/scan.h"
 
 #include <ctype.h>
 #include <math.h>

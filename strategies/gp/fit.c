@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/gp/gp_fit.h"
+#include "strategies/gp/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

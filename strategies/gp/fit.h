@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_STRATEGIES_GP_GP_FIT_H
-#define SMTUNE_STRATEGIES_GP_GP_FIT_H
+#ifndef SMTUNE_STRATEGIES_GP_FIT_H
+#define SMTUNE_STRATEGIES_GP_FIT_H
 
 #include "strategies/gp/gp.h"
 #include "strategies/gp/warp.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/expr/expr_sql.h"
+#include "base/expr/sql.h"
 
 #include <ctype.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/expr/expr_function.h"
-#include "base/expr/expr_token.h"
+#include "base/expr/function.h"
+#include "base/expr/token.h"
 #include "base/mem.h"
 #include "base/text.h"
 

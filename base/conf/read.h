@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_BASE_CONF_CONF_READ_H
-#define SMTUNE_BASE_CONF_CONF_READ_H
+#ifndef SMTUNE_BASE_CONF_READ_H
+#define SMTUNE_BASE_CONF_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>

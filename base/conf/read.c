@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/conf/conf_read.h"
+#include "base/conf/read.h"
 
 #include <math.h>
 
