@@ -44,65 +44,65 @@ static int64_t wanted(const struct engine *engine)
 static void wake_due(struct engine *engine)
 {
     int64_t now_ms = clock_monotonic_ms();
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(&engine->queues.waiting)) != NULL &&
-           trial->due_ms <= now_ms) {
-        if (!engine_change_trial(engine, trial, EVENT_DUE, NULL))
+    while ((job = TAILQ_FIRST(&engine->queues.waiting)) != NULL &&
+           job->due_ms <= now_ms) {
+        if (!engine_change_trial(engine, job, EVENT_DUE, NULL))
             return;
-        TAILQ_REMOVE(&engine->queues.waiting, trial, link);
-        TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
+        TAILQ_REMOVE(&engine->queues.waiting, job, link);
+        TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
     }
 }
 
-static bool add_attempt(struct engine *engine, struct trial *trial)
+static bool add_attempt(struct engine *engine, struct job *job)
 {
     char *directory = workspace_attempt_directory(
-        engine->workspaces, trial->number, trial->attempt_number + 1);
+        engine->workspaces, job->number, job->attempt_number + 1);
     struct attempt_new attempt = {
         .run = engine->run->id,
-        .job = trial->job,
-        .number = trial->attempt_number + 1,
+        .job = job->id,
+        .number = job->attempt_number + 1,
         .directory = directory + strlen(store_directory(engine->store)) + 1,
-        .resource = trial->resource,
-        .resource_from = trial->from,
+        .resource = job->resource,
+        .resource_from = job->from,
         .time_ms = clock_wall_ms(),
     };
     struct err err;
     bool added = engine_begin(engine);
 
-    if (added && store_add_attempt(engine->store, &attempt, &trial->attempt,
-                                   &err) != 0) {
+    if (added &&
+        store_add_attempt(engine->store, &attempt, &job->attempt, &err) != 0) {
         engine_break(engine, &err);
         added = false;
     }
     if (added)
-        trial->attempt_number++;
+        job->attempt_number++;
     free(directory);
     return added;
 }
 
 /* A ready trial gets an attempt, in the open transaction, unless it waits for
  * something else first. */
-static bool prepare(struct engine *engine, struct trial *trial)
+static bool prepare(struct engine *engine, struct job *job)
 {
     struct err err;
 
-    if (!engine->source->begin_attempt(engine, trial))
+    if (!engine->source->begin_attempt(engine, job))
         return true;
-    if (!add_attempt(engine, trial))
+    if (!add_attempt(engine, job))
         return false;
-    trial->launch = engine->source->launch(engine, trial, &err);
-    if (trial->launch == NULL && err.kind == ERR_FAILED) {
+    job->launch = engine->source->launch(engine, job, &err);
+    if (job->launch == NULL && err.kind == ERR_FAILED) {
         engine_break(engine, &err);
         return false;
     }
-    TAILQ_REMOVE(&engine->queues.ready, trial, link);
-    if (trial->launch == NULL) {
-        engine_settle_unstarted(engine, trial, &err);
+    TAILQ_REMOVE(&engine->queues.ready, job, link);
+    if (job->launch == NULL) {
+        engine_settle_unstarted(engine, job, &err);
         return true;
     }
-    TAILQ_INSERT_TAIL(&engine->queues.prepared, trial, link);
+    TAILQ_INSERT_TAIL(&engine->queues.prepared, job, link);
     engine->queues.prepared_count++;
     return true;
 }
@@ -110,12 +110,12 @@ static bool prepare(struct engine *engine, struct trial *trial)
 /* Trials that start again after the next commit: they come before new ones. */
 static int64_t count_returning(const struct engine *engine)
 {
-    const struct trial *trial;
+    const struct job *job;
     int64_t count = 0;
 
-    TAILQ_FOREACH(trial, &engine->queues.settled, link)
+    TAILQ_FOREACH(job, &engine->queues.settled, link)
     {
-        if (trial->state == JOB_READY)
+        if (job->state == JOB_READY)
             count++;
     }
     return count;
@@ -132,7 +132,7 @@ void engine_dispatch(struct engine *engine)
     wake_due(engine);
     while (engine->wind_up.phase == PHASE_RUNNING && !engine_is_held(engine) &&
            engine_active(engine) + returning < wanted(engine)) {
-        struct trial *first = TAILQ_FIRST(&engine->queues.ready);
+        struct job *first = TAILQ_FIRST(&engine->queues.ready);
 
         if (!(first != NULL ? prepare(engine, first)
                             : engine->source->next(engine)))

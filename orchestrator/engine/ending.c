@@ -18,20 +18,20 @@
 
 /* Trials that no executor has yet; those that were never in an attempt stay as
  * they are in the record when the user stops the run. */
-static void end_list(struct engine *engine, struct trial_list *list)
+static void end_list(struct engine *engine, struct job_list *list)
 {
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(list)) != NULL) {
-        TAILQ_REMOVE(list, trial, link);
+    while ((job = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, job, link);
         if (engine->wind_up.wish == WISH_STOP) {
-            bool ran = trial->attempt_number > 0;
+            bool ran = job->attempt_number > 0;
 
             if (engine_change_trial(
-                    engine, trial, ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL))
-                engine_account_ended(engine, trial, false);
+                    engine, job, ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL))
+                engine_account_ended(engine, job, false);
         }
-        trial_destroy(trial);
+        job_destroy(job);
     }
 }
 
@@ -42,57 +42,57 @@ void engine_end_idle(struct engine *engine)
     end_list(engine, &engine->queues.waiting);
 }
 
-static void end_unstarted(struct engine *engine, struct trial_list *list,
+static void end_unstarted(struct engine *engine, struct job_list *list,
                           int64_t *count)
 {
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(list)) != NULL) {
-        TAILQ_REMOVE(list, trial, link);
+    while ((job = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, job, link);
         (*count)--;
-        trial->wish = engine->wind_up.wish;
-        engine_settle_unstarted(engine, trial, NULL);
+        job->wish = engine->wind_up.wish;
+        engine_settle_unstarted(engine, job, NULL);
     }
 }
 
 /* What the executor has: those that run, too, or those alone that do not yet.
  */
-void engine_cancel_live(struct engine *engine, enum trial_wish wish,
+void engine_cancel_live(struct engine *engine, enum job_wish wish,
                         enum cancel_mode mode, bool running_too)
 {
-    struct trial *trial;
+    struct job *job;
 
-    TAILQ_FOREACH(trial, &engine->queues.live, link)
+    TAILQ_FOREACH(job, &engine->queues.live, link)
     {
-        if (trial->has_ended || (trial->state == JOB_RUNNING && !running_too))
+        if (job->has_ended || (job->state == JOB_RUNNING && !running_too))
             continue;
-        if (trial->wish != WISH_PAUSE && trial->wish != WISH_GIVE_UP)
-            trial->wish = wish;
-        LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
-            "cancel attempt=%" PRId64 " mode=%s", trial->attempt_number,
+        if (job->wish != WISH_PAUSE && job->wish != WISH_GIVE_UP)
+            job->wish = wish;
+        LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
+            "cancel attempt=%" PRId64 " mode=%s", job->attempt_number,
             mode == CANCEL_KILL ? "kill" : "term");
-        executor_cancel(trial->executor, trial->attempt, mode);
+        executor_cancel(job->executor, job->attempt, mode);
     }
 }
 
 void engine_cancel_given_up(struct engine *engine)
 {
-    struct trial *trial;
+    struct job *job;
 
     if (engine->queues.given_up_count == 0)
         return;
     engine->queues.given_up_count = 0;
-    TAILQ_FOREACH(trial, &engine->queues.live, link)
+    TAILQ_FOREACH(job, &engine->queues.live, link)
     {
-        if (trial->wish != WISH_GIVE_UP || trial->is_told_to_end)
+        if (job->wish != WISH_GIVE_UP || job->is_told_to_end)
             continue;
-        trial->is_told_to_end = true;
-        executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
+        job->is_told_to_end = true;
+        executor_cancel(job->executor, job->attempt, CANCEL_TERM);
     }
 }
 
 /* Nothing new starts from now on. */
-static void drain(struct engine *engine, enum trial_wish wish)
+static void drain(struct engine *engine, enum job_wish wish)
 {
     engine->wind_up.phase = PHASE_DRAINING;
     engine->wind_up.wish = wish;

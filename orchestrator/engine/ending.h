@@ -18,7 +18,7 @@ void engine_stop_by_signal(struct engine *engine, int signal);
 void engine_end_all(struct engine *engine, enum cancel_mode mode);
 /* Of what executors have: those that run, too, or those alone that do not yet.
  */
-void engine_cancel_live(struct engine *engine, enum trial_wish wish,
+void engine_cancel_live(struct engine *engine, enum job_wish wish,
                         enum cancel_mode mode, bool running_too);
 /* After a commit: ends what a schedule has given up. */
 void engine_cancel_given_up(struct engine *engine);

@@ -29,10 +29,10 @@ enum { JOBS_SHOWN = 12 };
 
 /* ---- words ---- */
 
-static void add_job(const struct trial *trial, int count, struct buf *out)
+static void add_job(const struct job *job, int count, struct buf *out)
 {
     if (count < JOBS_SHOWN)
-        buf_printf(out, "%s%" PRId64, count > 0 ? " " : "", trial->number);
+        buf_printf(out, "%s%" PRId64, count > 0 ? " " : "", job->number);
     else if (count == JOBS_SHOWN)
         buf_add_string(out, " ...");
 }
@@ -93,14 +93,14 @@ static void add_slots(const struct engine *engine, struct buf *out)
 static void add_live(const struct engine *engine, enum job_state state,
                      bool is_queued, const char *what, struct buf *out)
 {
-    const struct trial *trial;
+    const struct job *job;
     struct buf jobs = BUF_INIT;
     int count = 0;
 
-    TAILQ_FOREACH(trial, &engine->queues.live, link)
+    TAILQ_FOREACH(job, &engine->queues.live, link)
     {
-        if (trial->state == state && trial->is_queued == is_queued)
-            add_job(trial, count++, &jobs);
+        if (job->state == state && job->is_queued == is_queued)
+            add_job(job, count++, &jobs);
     }
     if (count > 0)
         buf_printf(out, "; %s: %d (jobs %s)", what, count, buf_text(&jobs));
@@ -123,17 +123,17 @@ static void add_unstarted(const struct engine *engine, struct buf *out)
 }
 
 /* Whether the live job holds what the other one lacks. */
-static bool holds(const struct trial *live, const struct trial *trial,
+static bool holds(const struct job *live, const struct job *job,
                   const struct attempt_spec *spec)
 {
-    if ((trial->lacks & LACKS_CPUS) && live->resources.cpus > 0)
+    if ((job->lacks & LACKS_CPUS) && live->resources.cpus > 0)
         return true;
-    if ((trial->lacks & LACKS_GPUS) && live->resources.gpus > 0)
+    if ((job->lacks & LACKS_GPUS) && live->resources.gpus > 0)
         return true;
     for (size_t i = 0; i < spec->pool_count; i++) {
         const char *pool = strrchr(spec->pools[i].directory, '/') + 1;
 
-        if (!(trial->lacks & ((uint32_t)LACKS_POOL << i)))
+        if (!(job->lacks & ((uint32_t)LACKS_POOL << i)))
             continue;
         for (size_t j = 0; j < live->task->pool_count; j++) {
             if (strcmp(live->task->pools[j].name, pool) == 0)
@@ -143,16 +143,16 @@ static bool holds(const struct trial *live, const struct trial *trial,
     return false;
 }
 
-static void add_holders(const struct engine *engine, const struct trial *trial,
+static void add_holders(const struct engine *engine, const struct job *job,
                         const struct attempt_spec *spec, struct buf *out)
 {
-    const struct trial *live;
+    const struct job *live;
     struct buf jobs = BUF_INIT;
     int count = 0;
 
     TAILQ_FOREACH(live, &engine->queues.live, link)
     {
-        if (live->executor == trial->executor && holds(live, trial, spec))
+        if (live->executor == job->executor && holds(live, job, spec))
             add_job(live, count++, &jobs);
     }
     if (count > 0)
@@ -162,19 +162,19 @@ static void add_holders(const struct engine *engine, const struct trial *trial,
     buf_clear(&jobs);
 }
 
-static void add_lacks(const struct trial *trial,
-                      const struct attempt_spec *spec, struct buf *out)
+static void add_lacks(const struct job *job, const struct attempt_spec *spec,
+                      struct buf *out)
 {
-    if (trial->lacks & LACKS_CPUS)
+    if (job->lacks & LACKS_CPUS)
         buf_printf(out, " cpus=%d (of %d)", spec->cpus,
-                   executor_cpus(trial->executor));
-    if (trial->lacks & LACKS_GPUS)
+                   executor_cpus(job->executor));
+    if (job->lacks & LACKS_GPUS)
         buf_printf(out, " gpus=%d (of %d)", spec->gpus,
-                   executor_gpus(trial->executor));
+                   executor_gpus(job->executor));
     for (size_t i = 0; i < spec->pool_count; i++) {
         const struct attempt_pool *pool = &spec->pools[i];
 
-        if (trial->lacks & ((uint32_t)LACKS_POOL << i))
+        if (job->lacks & ((uint32_t)LACKS_POOL << i))
             buf_printf(out, " pool=%s:%" PRId64 " (of %" PRId64 ")",
                        strrchr(pool->directory, '/') + 1, pool->amount,
                        pool->size);
@@ -184,24 +184,24 @@ static void add_lacks(const struct trial *trial,
 static bool is_refused(const struct engine *engine, int64_t *about,
                        struct buf *out)
 {
-    const struct trial *trial = TAILQ_FIRST(&engine->queues.committed);
+    const struct job *job = TAILQ_FIRST(&engine->queues.committed);
     const struct attempt_spec *spec;
 
-    if (trial == NULL)
+    if (job == NULL)
         return false;
-    *about = 2 * trial->number + (count_unstarted(engine) > 0);
-    spec = launch_spec(trial->launch);
-    if (trial->lacks == 0) {
+    *about = 2 * job->number + (count_unstarted(engine) > 0);
+    spec = launch_spec(job->launch);
+    if (job->lacks == 0) {
         buf_printf(out,
                    "no free slot for job %" PRId64
                    ": its executor takes no more attempts now",
-                   trial->number);
+                   job->number);
         return true;
     }
     buf_printf(out, "no free slot for job %" PRId64 ", which needs",
-               trial->number);
-    add_lacks(trial, spec, out);
-    add_holders(engine, trial, spec, out);
+               job->number);
+    add_lacks(job, spec, out);
+    add_holders(engine, job, spec, out);
     add_unstarted(engine, out);
     return true;
 }
@@ -237,14 +237,14 @@ static bool is_asking(const struct engine *engine, int64_t *about,
 static bool is_retrying(const struct engine *engine, int64_t *about,
                         struct buf *out)
 {
-    const struct trial *trial = TAILQ_FIRST(&engine->queues.waiting);
+    const struct job *job = TAILQ_FIRST(&engine->queues.waiting);
 
-    if (trial == NULL || engine_active(engine) > 0)
+    if (job == NULL || engine_active(engine) > 0)
         return false;
-    *about = trial->number;
+    *about = job->number;
     buf_printf(out,
                "waiting for a retry's time: job %" PRId64 " in %" PRId64 " ms",
-               trial->number, trial->due_ms - clock_monotonic_ms());
+               job->number, job->due_ms - clock_monotonic_ms());
     return true;
 }
 
@@ -293,7 +293,7 @@ static bool (*const reasons[])(const struct engine *engine, int64_t *about,
 /* Something will start by itself when the loop turns again. */
 static bool goes_on(const struct engine *engine)
 {
-    const struct trial *trial;
+    const struct job *job;
 
     if (engine->wind_up.phase != PHASE_RUNNING || engine_is_held(engine))
         return false;
@@ -303,9 +303,9 @@ static bool goes_on(const struct engine *engine)
     if (engine_active(engine) < engine->parallel &&
         !TAILQ_EMPTY(&engine->queues.ready))
         return true;
-    TAILQ_FOREACH(trial, &engine->queues.settled, link)
+    TAILQ_FOREACH(job, &engine->queues.settled, link)
     {
-        if (trial->state == JOB_READY)
+        if (job->state == JOB_READY)
             return true;
     }
     return false;
@@ -333,12 +333,12 @@ static void log_idle(struct engine *engine)
 
 /* ---- turns ---- */
 
-static int64_t count_list(const struct trial_list *list)
+static int64_t count_list(const struct job_list *list)
 {
-    const struct trial *trial;
+    const struct job *job;
     int64_t count = 0;
 
-    TAILQ_FOREACH(trial, list, link)
+    TAILQ_FOREACH(job, list, link)
     {
         count++;
     }

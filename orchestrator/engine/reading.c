@@ -27,7 +27,7 @@ enum { RETRY_LOG_BYTES = 256 << 10 };
 
 struct reader {
     struct engine *engine;
-    struct trial *trial;
+    struct job *trial;
 };
 
 static void on_metric(void *user, const char *name, int64_t step, double value)
@@ -49,26 +49,25 @@ static void put_off(struct engine *engine, const struct err *err)
 
 /* All that the trial said has been read. -1 where what it made, or a retry rule
  * wants to know, cannot be had now. */
-static int settle_ended(struct engine *engine, struct trial *trial,
-                        struct err *err)
+static int settle_ended(struct engine *engine, struct job *job, struct err *err)
 {
-    const struct attempt_exit *end = &trial->end;
-    struct reader reader = {engine, trial};
+    const struct attempt_exit *end = &job->end;
+    struct reader reader = {engine, job};
     struct buf log = BUF_INIT;
     int result = 1;
 
-    if (trial->seal == SEAL_NONE) {
-        watch_finish(trial->watch, on_metric, &reader);
-        result = engine->source->judge(engine, trial, err);
+    if (job->seal == SEAL_NONE) {
+        watch_finish(job->watch, on_metric, &reader);
+        result = engine->source->judge(engine, job, err);
     }
     if (result <= 0)
         return result;
     result = 0;
-    if (retry_wants_log(trial->task->retries, trial->task->retry_count, end))
-        result = watch_read_log_end(trial->watch, RETRY_LOG_BYTES, &log, err);
+    if (retry_wants_log(job->task->retries, job->task->retry_count, end))
+        result = watch_read_log_end(job->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {
-        engine_untrack_live(engine, trial);
-        engine_settle(engine, trial, &log);
+        engine_untrack_live(engine, job);
+        engine_settle(engine, job, &log);
     }
     buf_clear(&log);
     return result;
@@ -77,48 +76,48 @@ static int settle_ended(struct engine *engine, struct trial *trial,
 /* Reads on, once the trial has started; settles it when it has ended and all is
  * read. Else it goes to its place among the live ones: first where there is
  * more, last where not. */
-static void read_trial(struct engine *engine, struct trial *trial)
+static void read_trial(struct engine *engine, struct job *job)
 {
-    struct reader reader = {engine, trial};
+    struct reader reader = {engine, job};
     struct err err;
     int more = 0;
 
-    if (trial->state == JOB_RUNNING || trial->has_ended)
-        more = watch_read(trial->watch, on_metric, &reader, &err);
-    if (trial->has_ended && more == 0 && trial->seal != SEAL_WAITS) {
-        more = settle_ended(engine, trial, &err);
-        if (more == 0 && trial->seal != SEAL_WAITS)
+    if (job->state == JOB_RUNNING || job->has_ended)
+        more = watch_read(job->watch, on_metric, &reader, &err);
+    if (job->has_ended && more == 0 && job->seal != SEAL_WAITS) {
+        more = settle_ended(engine, job, &err);
+        if (more == 0 && job->seal != SEAL_WAITS)
             return;
     }
     if (more < 0)
         put_off(engine, &err);
     if (more > 0)
-        engine_read_first(engine, trial);
+        engine_read_first(engine, job);
     else
-        engine_read_last(engine, trial);
+        engine_read_last(engine, job);
 }
 
 static bool read_on(struct engine *engine)
 {
-    struct trial *trial, *next;
+    struct job *job, *next;
 
-    for (trial = TAILQ_FIRST(&engine->queues.live);
-         trial != NULL && trial->has_more; trial = next) {
-        next = TAILQ_NEXT(trial, link);
-        read_trial(engine, trial);
+    for (job = TAILQ_FIRST(&engine->queues.live); job != NULL && job->has_more;
+         job = next) {
+        next = TAILQ_NEXT(job, link);
+        read_trial(engine, job);
     }
     return engine_has_more(engine);
 }
 
 bool engine_read_trials(struct engine *engine, int64_t count)
 {
-    struct trial *trial = TAILQ_FIRST(&engine->queues.live), *next;
+    struct job *job = TAILQ_FIRST(&engine->queues.live), *next;
 
-    while (trial != NULL && trial->has_more)
-        trial = TAILQ_NEXT(trial, link);
-    for (; trial != NULL && count > 0; trial = next, count--) {
-        next = TAILQ_NEXT(trial, link);
-        read_trial(engine, trial);
+    while (job != NULL && job->has_more)
+        job = TAILQ_NEXT(job, link);
+    for (; job != NULL && count > 0; job = next, count--) {
+        next = TAILQ_NEXT(job, link);
+        read_trial(engine, job);
     }
     return engine_has_more(engine);
 }
@@ -137,21 +136,21 @@ void engine_keep_reading(struct engine *engine)
 void engine_on_ended(void *user, const struct attempt_exit *end)
 {
     struct engine *engine = user;
-    struct trial *trial = engine_find_live(engine, end->attempt);
+    struct job *job = engine_find_live(engine, end->attempt);
     const struct attempt_place place = {0, end->node, ""};
 
-    if (trial == NULL || trial->has_ended)
+    if (job == NULL || job->has_ended)
         return;
-    engine_log_exit(engine, trial, end);
+    engine_log_exit(engine, job, end);
     if (end->started_ms > 0)
         engine_on_started(engine, end->attempt, &place); /* if not known yet */
-    trial->end = *end;
-    if (end->started_ms == 0 && trial->state == JOB_RUNNING)
-        trial->end.started_ms = trial->started_ms;
+    job->end = *end;
+    if (end->started_ms == 0 && job->state == JOB_RUNNING)
+        job->end.started_ms = job->started_ms;
     if (end->node[0] == '\0')
-        memcpy(trial->end.node, trial->node, sizeof(trial->node));
-    trial->has_ended = true;
-    read_trial(engine, trial);
-    if (trial->has_more)
+        memcpy(job->end.node, job->node, sizeof(job->node));
+    job->has_ended = true;
+    read_trial(engine, job);
+    if (job->has_more)
         engine_keep_reading(engine);
 }

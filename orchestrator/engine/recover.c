@@ -20,49 +20,49 @@
  */
 
 /* Puts the current attempt of a trial back into the executor's hands. */
-static int reattach(struct taking_up *taking_up, struct trial *trial)
+static int reattach(struct taking_up *taking_up, struct job *job)
 {
     struct engine *engine = taking_up->engine;
     char *directory = workspace_attempt_directory(
-        engine->workspaces, trial->number, trial->attempt_number);
+        engine->workspaces, job->number, job->attempt_number);
     struct attempt_spec spec = {
-        .attempt = trial->attempt,
+        .attempt = job->attempt,
         .directory = directory,
         .work_directory = engine->site.work_directory,
-        .cpus = trial->resources.cpus,
-        .gpus = trial->resources.gpus,
-        .nodes = trial->resources.nodes,
-        .tasks = trial->resources.tasks,
-        .slurm = &trial->resources.slurm,
-        .memory_bytes = trial->resources.memory_bytes,
-        .time_ms = trial->resources.time_ms,
-        .grace_ms = trial->resources.grace_ms,
-        .reserve = trial->reserve,
+        .cpus = job->resources.cpus,
+        .gpus = job->resources.gpus,
+        .nodes = job->resources.nodes,
+        .tasks = job->resources.tasks,
+        .slurm = &job->resources.slurm,
+        .memory_bytes = job->resources.memory_bytes,
+        .time_ms = job->resources.time_ms,
+        .grace_ms = job->resources.grace_ms,
+        .reserve = job->reserve,
     };
     int result = -1;
 
-    if (trial->link_rule != NULL) {
-        spec.warn_signal = trial->link_rule->signal;
-        spec.warn_before_ms = trial->link_rule->before_ms;
+    if (job->link_rule != NULL) {
+        spec.warn_signal = job->link_rule->signal;
+        spec.warn_before_ms = job->link_rule->before_ms;
     }
     if (fs_make_directories(directory, taking_up->err) == 0)
-        result = executor_reattach(trial->executor, &spec, taking_up->err);
-    LOG(engine->log, LOG_EXECUTOR, LOG_INFO, trial->number,
-        "attempt=%" PRId64 " of an earlier engine: %s", trial->attempt_number,
+        result = executor_reattach(job->executor, &spec, taking_up->err);
+    LOG(engine->log, LOG_EXECUTOR, LOG_INFO, job->number,
+        "attempt=%" PRId64 " of an earlier engine: %s", job->attempt_number,
         result == 0   ? "taken up"
         : result == 1 ? "never started, its claim is void now"
                       : taking_up->err->text);
     if (result == 0) {
-        trial->is_adopted = true;
-        trial->watch = watch_create(directory, trial->task->metrics,
-                                    engine->reported, trial->from);
-        engine_track_live(engine, trial);
-        if (trial->wish != WISH_NONE)
-            executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
+        job->is_adopted = true;
+        job->watch = watch_create(directory, job->task->metrics,
+                                  engine->reported, job->from);
+        engine_track_live(engine, job);
+        if (job->wish != WISH_NONE)
+            executor_cancel(job->executor, job->attempt, CANCEL_TERM);
     } else if (result == 1) {
-        if (trial->wish != WISH_GIVE_UP)
-            trial->wish = WISH_INTERRUPT;
-        engine_settle_unstarted(engine, trial, NULL);
+        if (job->wish != WISH_GIVE_UP)
+            job->wish = WISH_INTERRUPT;
+        engine_settle_unstarted(engine, job, NULL);
         result = 0;
     }
     free(directory);
@@ -71,35 +71,35 @@ static int reattach(struct taking_up *taking_up, struct trial *trial)
 
 /* Trials whose attempt has no end in the record leave the lists first: an
  * attempt that is settled may change those. */
-static int take_up_all(struct taking_up *taking_up, struct trial_list *open)
+static int take_up_all(struct taking_up *taking_up, struct job_list *open)
 {
     struct engine *engine = taking_up->engine;
-    struct trial_list *const lists[] = {&engine->queues.ready,
-                                        &engine->queues.waiting};
-    struct trial *trial, *next;
+    struct job_list *const lists[] = {&engine->queues.ready,
+                                      &engine->queues.waiting};
+    struct job *job, *next;
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        for (trial = TAILQ_FIRST(lists[i]); trial != NULL; trial = next) {
-            next = TAILQ_NEXT(trial, link);
-            if (taking_up_rest(taking_up, trial) != 0)
+        for (job = TAILQ_FIRST(lists[i]); job != NULL; job = next) {
+            next = TAILQ_NEXT(job, link);
+            if (taking_up_rest(taking_up, job) != 0)
                 return -1;
-            if (trial->attempt == 0)
+            if (job->attempt == 0)
                 continue;
-            TAILQ_REMOVE(lists[i], trial, link);
-            TAILQ_INSERT_TAIL(open, trial, link);
+            TAILQ_REMOVE(lists[i], job, link);
+            TAILQ_INSERT_TAIL(open, job, link);
         }
     }
     return 0;
 }
 
-static int reattach_all(struct taking_up *taking_up, struct trial_list *open)
+static int reattach_all(struct taking_up *taking_up, struct job_list *open)
 {
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(open)) != NULL) {
-        TAILQ_REMOVE(open, trial, link);
-        if (reattach(taking_up, trial) != 0) {
-            trial_destroy(trial);
+    while ((job = TAILQ_FIRST(open)) != NULL) {
+        TAILQ_REMOVE(open, job, link);
+        if (reattach(taking_up, job) != 0) {
+            job_destroy(job);
             return -1;
         }
     }
@@ -114,8 +114,8 @@ int engine_recover(struct engine *engine, struct err *err)
         .point = mem_array(space_count(engine->experiment->space),
                            sizeof(*taking_up.point)),
     };
-    struct trial_list open = TAILQ_HEAD_INITIALIZER(open);
-    struct trial *trial;
+    struct job_list open = TAILQ_HEAD_INITIALIZER(open);
+    struct job *job;
     int result;
 
     result = store_sum_resource(engine->store, engine->run->id,
@@ -136,9 +136,9 @@ int engine_recover(struct engine *engine, struct err *err)
         " elapsed_ms=%" PRId64,
         engine->tally.suggested, tally_ended(&engine->tally),
         engine->clocks.earlier_ms);
-    while ((trial = TAILQ_FIRST(&open)) != NULL) {
-        TAILQ_REMOVE(&open, trial, link);
-        trial_destroy(trial);
+    while ((job = TAILQ_FIRST(&open)) != NULL) {
+        TAILQ_REMOVE(&open, job, link);
+        job_destroy(job);
     }
     buf_clear(&taking_up.said);
     free(taking_up.point);

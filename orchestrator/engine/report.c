@@ -83,57 +83,56 @@ static void show_trial(struct engine *engine, const struct engine_trial *trial)
 
 /* values[objective_count] are the trial's. */
 static struct engine_trial describe(const struct engine *engine,
-                                    const struct trial *trial,
-                                    const double *values)
+                                    const struct job *job, const double *values)
 {
     const struct experiment *experiment = engine->experiment;
-    const struct attempt_exit *end = &trial->end;
+    const struct attempt_exit *end = &job->end;
     const struct step *step =
-        trial->step >= 0 ? &engine->run->workflow->steps[trial->step] : NULL;
+        job->step >= 0 ? &engine->run->workflow->steps[job->step] : NULL;
 
     return (struct engine_trial){
-        .number = trial->number,
+        .number = job->number,
         .step = step != NULL ? step->name : NULL,
         .copy = step != NULL && (step->axis_count > 0 || step->copies > 1)
-                    ? trial->copy
+                    ? job->copy
                     : -1,
-        .round = trial->round,
-        .state = job_state_names[trial->state],
-        .cause = trial->attempt_number > 0 || trial->step < 0
+        .round = job->round,
+        .state = job_state_names[job->state],
+        .cause = job->attempt_number > 0 || job->step < 0
                      ? attempt_cause_names[end->cause]
                      : NULL,
         .text = end->text,
         .values = values,
-        .outcomes = trial->outcomes,
-        .point = trial->point,
-        .resource = trial->reached > 0 ? trial->reached : trial->paused_at,
+        .outcomes = job->outcomes,
+        .point = job->point,
+        .resource = job->reached > 0 ? job->reached : job->paused_at,
         .duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
-        .is_best = trial->is_new_best,
+        .is_best = job->is_new_best,
         .is_feasible =
             outcome_violation(experiment->outcomes, experiment->outcome_count,
-                              trial->outcomes) <= 0.0,
-        .will_retry = trial->state == JOB_WAITING,
+                              job->outcomes) <= 0.0,
+        .will_retry = job->state == JOB_WAITING,
     };
 }
 
-void engine_report_trial(struct engine *engine, const struct trial *trial)
+void engine_report_trial(struct engine *engine, const struct job *job)
 {
-    double *values = trial_objectives(trial, engine->experiment);
-    struct engine_trial told = describe(engine, trial, values);
+    double *values = job_objectives(job, engine->experiment);
+    struct engine_trial told = describe(engine, job, values);
 
     show_trial(engine, &told);
     free(values);
 }
 
-void engine_report_promoted(struct engine *engine, struct trial *trial)
+void engine_report_promoted(struct engine *engine, struct job *job)
 {
-    double *values = trial_objectives(trial, engine->experiment);
-    struct engine_trial told = describe(engine, trial, values);
+    double *values = job_objectives(job, engine->experiment);
+    struct engine_trial told = describe(engine, job, values);
 
     told.state = job_event_names[EVENT_PROMOTED];
-    told.resource = trial->resource;
+    told.resource = job->resource;
     show_trial(engine, &told);
-    trial->is_promoted = false;
+    job->is_promoted = false;
     free(values);
 }

@@ -10,7 +10,7 @@ void engine_status_fill(struct engine *engine, struct engine_status *status);
 /* To the owner and all who have subscribed: the status; and a job that has come
  * to an end, or will be tried again, or that its schedule lets go on. */
 void engine_report_status(struct engine *engine);
-void engine_report_trial(struct engine *engine, const struct trial *trial);
-void engine_report_promoted(struct engine *engine, struct trial *trial);
+void engine_report_trial(struct engine *engine, const struct job *job);
+void engine_report_promoted(struct engine *engine, struct job *job);
 
 #endif

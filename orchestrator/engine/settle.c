@@ -24,7 +24,7 @@
 /*
  * An attempt's end is one change of its job's state: over, waiting for a retry,
  * ready for its next link, or paused. What decides is in pure functions
- * (job/retry.h, job/links.h, job/trial.h), which replay asks, too. A settled
+ * (job/retry.h, job/links.h, job/job.h), which replay asks, too. A settled
  * job is reported and moved on after the commit.
  */
 
@@ -37,48 +37,48 @@ static void add_text(struct attempt_exit *end, const char *text)
 }
 
 /* Adds what the next attempt will have to what is said of this one's end. */
-static void scale_resources(struct trial *trial, const struct retry_rule *rule)
+static void scale_resources(struct job *job, const struct retry_rule *rule)
 {
-    const struct retry_machine machine = {executor_cpus(trial->executor),
-                                          executor_gpus(trial->executor)};
+    const struct retry_machine machine = {executor_cpus(job->executor),
+                                          executor_gpus(job->executor)};
     struct buf next = BUF_INIT, text = BUF_INIT;
 
-    retry_scale(rule, &machine, &trial->resources, &next);
+    retry_scale(rule, &machine, &job->resources, &next);
     if (next.length > 0) {
         buf_printf(&text, "next: %s", buf_text(&next));
-        add_text(&trial->end, buf_text(&text));
+        add_text(&job->end, buf_text(&text));
     }
     buf_clear(&next);
     buf_clear(&text);
 }
 
 /* Whether a rule gives this end another try, and when. */
-static bool schedule_retry(struct engine *engine, struct trial *trial,
+static bool schedule_retry(struct engine *engine, struct job *job,
                            const struct buf *log)
 {
-    const struct task *task = trial->task;
-    const struct retry_evidence evidence = {&trial->end, buf_text(log),
+    const struct task *task = job->task;
+    const struct retry_evidence evidence = {&job->end, buf_text(log),
                                             log->length};
     int index = retry_match(task, &evidence);
     const struct retry_rule *rule;
 
-    trial->retry_rule = index;
+    job->retry_rule = index;
     if (index < 0)
         return false;
     rule = retry_rule_at(task->retries, task->retry_count, index);
-    if (trial->retries_used[index] >= rule->max)
+    if (job->retries_used[index] >= rule->max)
         return false;
-    trial->wait_ms = retry_wait_ms(rule, engine->experiment->search.seed,
-                                   trial->number, ++trial->retries_used[index]);
-    trial->due_ms = clock_monotonic_ms() + trial->wait_ms;
-    scale_resources(trial, rule);
-    if (rule->excludes_node && trial->end.node[0] != '\0')
-        trial_avoid(trial, trial->end.node);
+    job->wait_ms = retry_wait_ms(rule, engine->experiment->search.seed,
+                                 job->number, ++job->retries_used[index]);
+    job->due_ms = clock_monotonic_ms() + job->wait_ms;
+    scale_resources(job, rule);
+    if (rule->excludes_node && job->end.node[0] != '\0')
+        job_avoid(job, job->end.node);
     return true;
 }
 
 /* What comes of an end that has failed the job, in itself. */
-static enum job_event find_another(struct engine *engine, struct trial *trial,
+static enum job_event find_another(struct engine *engine, struct job *job,
                                    enum link_verdict verdict, const char *why,
                                    const struct buf *log)
 {
@@ -86,33 +86,32 @@ static enum job_event find_another(struct engine *engine, struct trial *trial,
     case LINK_FOLLOWS:
         return EVENT_LINKED;
     case LINK_DENIED:
-        add_text(&trial->end, why);
+        add_text(&job->end, why);
         return EVENT_FAILED;
     case LINK_NONE:
         break;
     }
-    return schedule_retry(engine, trial, log) ? EVENT_RETRY : EVENT_FAILED;
+    return schedule_retry(engine, job, log) ? EVENT_RETRY : EVENT_FAILED;
 }
 
 /* checkpoint: as struct link_end's. */
-static enum job_event decide(struct engine *engine, struct trial *trial,
+static enum job_event decide(struct engine *engine, struct job *job,
                              const char *checkpoint, const struct buf *log)
 {
-    const struct link_end end = {&trial->end, trial->resources.time_ms,
-                                 checkpoint};
-    enum job_event event = trial_judge_end(&trial->end, trial->wish);
+    const struct link_end end = {&job->end, job->resources.time_ms, checkpoint};
+    enum job_event event = job_judge_end(&job->end, job->wish);
     enum link_verdict verdict = LINK_NONE;
     char why[LINKS_TEXT_MAX] = "";
-    bool is_displaced = retry_is_displaced(&trial->end, &trial->displaced);
+    bool is_displaced = retry_is_displaced(&job->end, &job->displaced);
 
-    trial->retry_rule = -1;
-    if (trial->link_rule != NULL)
-        verdict = links_end(&trial->links, trial->link_rule, &end, why);
+    job->retry_rule = -1;
+    if (job->link_rule != NULL)
+        verdict = links_end(&job->links, job->link_rule, &end, why);
     if (event != EVENT_FAILED)
         return event;
     return is_displaced && verdict == LINK_NONE
                ? EVENT_DISPLACED
-               : find_another(engine, trial, verdict, why, log);
+               : find_another(engine, job, verdict, why, log);
 }
 
 static void follow_durations(struct engine *engine,
@@ -120,7 +119,7 @@ static void follow_durations(struct engine *engine,
 {
     double duration_ms = (double)(end->ended_ms - end->started_ms);
 
-    if (trial_had_no_chance(end)) {
+    if (job_had_no_chance(end)) {
         engine_hold(engine, end->text);
     } else if (end->cause == CAUSE_LAUNCH_ERROR && !end->is_displaced) {
         engine->wind_up.launch_errors++;
@@ -137,28 +136,27 @@ static void follow_durations(struct engine *engine,
         0.1 * (duration_ms - engine->clocks.mean_attempt_ms);
 }
 
-static void note_beginning(struct trial *trial)
+static void note_beginning(struct job *job)
 {
-    struct attempt_exit *end = &trial->end;
+    struct attempt_exit *end = &job->end;
 
-    if (trial->has_lost_checkpoint && end->text[0] == '\0')
+    if (job->has_lost_checkpoint && end->text[0] == '\0')
         snprintf(end->text, sizeof(end->text),
                  "it began again from nothing: no checkpoint was left");
 }
 
 /* What a link's end has among its checkpoints, which the next link may have
  * written to meanwhile; the caller frees. */
-static char *hash_checkpoint(const struct engine *engine,
-                             const struct trial *trial)
+static char *hash_checkpoint(const struct engine *engine, const struct job *job)
 {
     char *directory, *hash;
 
-    if (trial->link_rule == NULL || trial->end.started_ms == 0)
+    if (job->link_rule == NULL || job->end.started_ms == 0)
         return NULL;
-    if (engine_is_overtaken(engine, trial))
+    if (engine_is_overtaken(engine, job))
         return mem_copy_string(LINKS_UNSEEN);
     directory =
-        workspace_checkpoint_directory(engine->run->directory, trial->number);
+        workspace_checkpoint_directory(engine->run->directory, job->number);
     hash = checkpoint_hash(directory);
     free(directory);
     return hash;
@@ -166,21 +164,21 @@ static char *hash_checkpoint(const struct engine *engine,
 
 /* The trial, which is in no list, goes to settled. checkpoint: as struct
  * link_end's. log: what retry rules look at, or empty. */
-static void settle_as(struct engine *engine, struct trial *trial,
+static void settle_as(struct engine *engine, struct job *job,
                       const char *checkpoint, const struct buf *log)
 {
-    struct attempt_exit *end = &trial->end;
+    struct attempt_exit *end = &job->end;
     enum job_event event;
     struct attempt_end row;
 
     follow_durations(engine, end);
-    note_beginning(trial);
-    engine_follow_reserves(trial, end);
-    event = decide(engine, trial, checkpoint, log);
+    note_beginning(job);
+    engine_follow_reserves(job, end);
+    event = decide(engine, job, checkpoint, log);
     row = (struct attempt_end){
         .run = engine->run->id,
-        .job = trial->job,
-        .attempt = trial->attempt,
+        .job = job->id,
+        .attempt = job->attempt,
         .cause = attempt_cause_names[end->cause],
         .exit_code = end->exit_code,
         .signal = end->signal,
@@ -189,77 +187,76 @@ static void settle_as(struct engine *engine, struct trial *trial,
         .cpu_ms = end->cpu_ms,
         .max_rss_bytes = end->max_rss_bytes,
         .text = end->text[0] != '\0' ? end->text : NULL,
-        .rule = trial->retry_rule,
+        .rule = job->retry_rule,
         .checkpoint = checkpoint,
         .node = end->node[0] != '\0' ? end->node : NULL,
         .is_displaced = end->is_displaced,
     };
-    TAILQ_INSERT_TAIL(&engine->queues.settled, trial, link);
-    event = engine->source->end_attempt(engine, trial, event, &row);
+    TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
+    event = engine->source->end_attempt(engine, job, event, &row);
     if (engine->transaction.is_broken)
         return;
-    if (engine_change_trial(engine, trial, event, row.cause) &&
-        job_is_final(trial->state)) {
-        engine_account_ended(engine, trial, false);
-        engine_announce_ended(engine, trial);
+    if (engine_change_trial(engine, job, event, row.cause) &&
+        job_is_final(job->state)) {
+        engine_account_ended(engine, job, false);
+        engine_announce_ended(engine, job);
     }
     /* at once, so that the trials of this transaction have its folder */
-    if (job_is_final(trial->state) || trial->state == JOB_PAUSED)
-        workspace_release(engine->workspaces, trial->number,
-                          trial->attempt_number);
+    if (job_is_final(job->state) || job->state == JOB_PAUSED)
+        workspace_release(engine->workspaces, job->number, job->attempt_number);
 }
 
-void engine_settle(struct engine *engine, struct trial *trial,
+void engine_settle(struct engine *engine, struct job *job,
                    const struct buf *log)
 {
-    char *checkpoint = hash_checkpoint(engine, trial);
+    char *checkpoint = hash_checkpoint(engine, job);
 
-    settle_as(engine, trial, checkpoint, log);
+    settle_as(engine, job, checkpoint, log);
     free(checkpoint);
 }
 
-void engine_settle_unstarted(struct engine *engine, struct trial *trial,
+void engine_settle_unstarted(struct engine *engine, struct job *job,
                              const struct err *why)
 {
-    trial->end = (struct attempt_exit){
-        .attempt = trial->attempt,
+    job->end = (struct attempt_exit){
+        .attempt = job->attempt,
         .cause = why != NULL ? CAUSE_LAUNCH_ERROR : CAUSE_CANCELLED,
         .exit_code = -1,
         .ended_ms = clock_wall_ms(),
         .is_shortage = why != NULL && why->kind == ERR_SHORTAGE,
     };
     if (why != NULL)
-        snprintf(trial->end.text, sizeof(trial->end.text), "%.*s",
-                 (int)sizeof(trial->end.text) - 1, why->text);
-    engine_settle(engine, trial, &(struct buf)BUF_INIT);
+        snprintf(job->end.text, sizeof(job->end.text), "%.*s",
+                 (int)sizeof(job->end.text) - 1, why->text);
+    engine_settle(engine, job, &(struct buf)BUF_INIT);
 }
 
 /* Back to where a trial is that has yet to start. */
-static void forget_attempt(struct trial *trial)
+static void forget_attempt(struct job *job)
 {
-    watch_destroy(trial->watch);
-    trial->watch = NULL;
-    trial->attempt = 0;
-    trial->handle[0] = trial->node[0] = '\0';
-    trial->has_ended = trial->is_adopted = false;
-    trial->has_lost_checkpoint = false;
-    trial->wish = WISH_NONE;
+    watch_destroy(job->watch);
+    job->watch = NULL;
+    job->attempt = 0;
+    job->handle[0] = job->node[0] = '\0';
+    job->has_ended = job->is_adopted = false;
+    job->has_lost_checkpoint = false;
+    job->wish = WISH_NONE;
 }
 
 void engine_release_settled(struct engine *engine)
 {
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(&engine->queues.settled)) != NULL) {
-        TAILQ_REMOVE(&engine->queues.settled, trial, link);
-        if (trial->state != JOB_READY)
-            engine_report_trial(engine, trial);
-        forget_attempt(trial);
-        if (trial->state == JOB_WAITING)
-            engine_wait(engine, trial);
-        else if (trial->state == JOB_READY)
-            TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
+    while ((job = TAILQ_FIRST(&engine->queues.settled)) != NULL) {
+        TAILQ_REMOVE(&engine->queues.settled, job, link);
+        if (job->state != JOB_READY)
+            engine_report_trial(engine, job);
+        forget_attempt(job);
+        if (job->state == JOB_WAITING)
+            engine_wait(engine, job);
+        else if (job->state == JOB_READY)
+            TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
         else
-            trial_destroy(trial);
+            job_destroy(job);
     }
 }

@@ -17,35 +17,35 @@
  */
 
 /* What is new of it: NULL where that is in the record. */
-static const char *new_handle(struct trial *trial, const char *handle)
+static const char *new_handle(struct job *job, const char *handle)
 {
-    char text[TRIAL_HANDLE_MAX];
+    char text[JOB_HANDLE_MAX];
 
     snprintf(text, sizeof(text), "%s", handle);
-    if (text[0] == '\0' || strcmp(text, trial->handle) == 0)
+    if (text[0] == '\0' || strcmp(text, job->handle) == 0)
         return NULL;
-    memcpy(trial->handle, text, sizeof(text));
-    return trial->handle;
+    memcpy(job->handle, text, sizeof(text));
+    return job->handle;
 }
 
 void engine_on_queued(void *user, int64_t attempt, const char *handle)
 {
     struct engine *engine = user;
-    struct trial *trial = engine_find_live(engine, attempt);
+    struct job *job = engine_find_live(engine, attempt);
     struct attempt_change change = {.run = engine->run->id,
                                     .attempt = attempt,
                                     .pid = -1,
                                     .time_ms = clock_wall_ms()};
     struct err err;
 
-    if (trial == NULL || trial->has_ended || trial->state != JOB_READY)
+    if (job == NULL || job->has_ended || job->state != JOB_READY)
         return;
-    change.job = trial->job;
-    change.handle = new_handle(trial, handle);
-    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number, "queued handle=%s",
+    change.job = job->id;
+    change.handle = new_handle(job, handle);
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number, "queued handle=%s",
         handle);
-    engine->queues.queued_count += !trial->is_queued;
-    trial->is_queued = true;
+    engine->queues.queued_count += !job->is_queued;
+    job->is_queued = true;
     if (change.handle != NULL && engine_begin(engine) &&
         store_set_attempt_queued(engine->store, &change, &err) != 0)
         engine_break(engine, &err);
@@ -55,7 +55,7 @@ void engine_on_started(void *user, int64_t attempt,
                        const struct attempt_place *place)
 {
     struct engine *engine = user;
-    struct trial *trial = engine_find_live(engine, attempt);
+    struct job *job = engine_find_live(engine, attempt);
     struct attempt_change change = {.run = engine->run->id,
                                     .attempt = attempt,
                                     .pid = place->pid,
@@ -64,19 +64,19 @@ void engine_on_started(void *user, int64_t attempt,
                                     .time_ms = clock_wall_ms()};
     struct err err;
 
-    if (trial == NULL || trial->state != JOB_READY || !engine_begin(engine))
+    if (job == NULL || job->state != JOB_READY || !engine_begin(engine))
         return;
-    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
         "claim read attempt=%" PRId64 " pid=%" PRId64 " node=%s handle=%s",
-        trial->attempt_number, place->pid, place->node, place->handle);
+        job->attempt_number, place->pid, place->node, place->handle);
     engine_end_hold(engine);
-    engine_dequeue(engine, trial);
-    trial->started_ms = change.time_ms;
-    change.job = trial->job;
-    change.handle = new_handle(trial, place->handle);
-    snprintf(trial->node, sizeof(trial->node), "%s", place->node);
+    engine_dequeue(engine, job);
+    job->started_ms = change.time_ms;
+    change.job = job->id;
+    change.handle = new_handle(job, place->handle);
+    snprintf(job->node, sizeof(job->node), "%s", place->node);
     if (store_set_attempt_running(engine->store, &change, &err) != 0)
         engine_break(engine, &err);
     else
-        engine_change_trial(engine, trial, EVENT_STARTED, NULL);
+        engine_change_trial(engine, job, EVENT_STARTED, NULL);
 }

@@ -20,46 +20,45 @@
 /* So many are looked at behind one that the executor has refused. */
 enum { MAX_BEHIND = 64 };
 
-static void hand_over(struct engine *engine, struct trial *trial)
+static void hand_over(struct engine *engine, struct job *job)
 {
-    TAILQ_REMOVE(&engine->queues.committed, trial, link);
+    TAILQ_REMOVE(&engine->queues.committed, job, link);
     engine->queues.committed_count--;
-    trial->watch =
-        watch_create(launch_spec(trial->launch)->directory,
-                     trial->task->metrics, engine->reported, trial->from);
-    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
-        "handed over attempt=%" PRId64 " directory=%s", trial->attempt_number,
-        launch_spec(trial->launch)->directory);
-    launch_destroy(trial->launch);
-    trial->launch = NULL;
-    trial->lacks = 0;
-    engine_track_live(engine, trial);
-    if (trial->is_promoted)
-        engine_report_promoted(engine, trial);
+    job->watch = watch_create(launch_spec(job->launch)->directory,
+                              job->task->metrics, engine->reported, job->from);
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
+        "handed over attempt=%" PRId64 " directory=%s", job->attempt_number,
+        launch_spec(job->launch)->directory);
+    launch_destroy(job->launch);
+    job->launch = NULL;
+    job->lacks = 0;
+    engine_track_live(engine, job);
+    if (job->is_promoted)
+        engine_report_promoted(engine, job);
 }
 
 /* Returns the one to try next, if any can start. */
-static struct trial *start_committed(struct engine *engine, struct trial *trial,
-                                     struct refusals *refusals)
+static struct job *start_committed(struct engine *engine, struct job *job,
+                                   struct refusals *refusals)
 {
-    const struct attempt_spec *spec = launch_spec(trial->launch);
-    struct trial *next = TAILQ_NEXT(trial, link);
+    const struct attempt_spec *spec = launch_spec(job->launch);
+    struct job *next = TAILQ_NEXT(job, link);
     struct err err;
 
     if (refusals_hold_back(refusals, spec))
         return next;
-    switch (executor_start(trial->executor, spec, &trial->lacks, &err)) {
+    switch (executor_start(job->executor, spec, &job->lacks, &err)) {
     case START_OK:
-        hand_over(engine, trial);
+        hand_over(engine, job);
         return next;
     case START_FULL:
-        return refusals_add(refusals, spec, trial->lacks) ? next : NULL;
+        return refusals_add(refusals, spec, job->lacks) ? next : NULL;
     case START_ERROR:
         break;
     }
-    TAILQ_REMOVE(&engine->queues.committed, trial, link);
+    TAILQ_REMOVE(&engine->queues.committed, job, link);
     engine->queues.committed_count--;
-    engine_settle_unstarted(engine, trial, &err);
+    engine_settle_unstarted(engine, job, &err);
     refusals->count = 0; /* that may have changed the list */
     return TAILQ_FIRST(&engine->queues.committed);
 }
@@ -68,16 +67,16 @@ static struct trial *start_committed(struct engine *engine, struct trial *trial,
 static void start_with(struct engine *engine, const struct executor *executor)
 {
     struct refusals refusals = {.count = 0};
-    struct trial *trial = TAILQ_FIRST(&engine->queues.committed);
+    struct job *job = TAILQ_FIRST(&engine->queues.committed);
     int behind = 0;
 
-    while (trial != NULL && behind < MAX_BEHIND &&
+    while (job != NULL && behind < MAX_BEHIND &&
            engine->wind_up.phase == PHASE_RUNNING && !engine_is_held(engine)) {
-        if (trial->executor != executor) {
-            trial = TAILQ_NEXT(trial, link);
+        if (job->executor != executor) {
+            job = TAILQ_NEXT(job, link);
             continue;
         }
-        trial = start_committed(engine, trial, &refusals);
+        job = start_committed(engine, job, &refusals);
         behind += refusals.count > 0;
     }
 }

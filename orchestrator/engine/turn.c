@@ -100,7 +100,7 @@ int64_t engine_wake_ms(const struct engine *engine)
     const struct budget *budget = &engine->experiment->budget;
     int64_t now_ms = clock_monotonic_ms();
     int64_t wait_ms = INT64_MAX;
-    const struct trial *first = TAILQ_FIRST(&engine->queues.waiting);
+    const struct job *first = TAILQ_FIRST(&engine->queues.waiting);
 
     if (engine->queues.has_more_to_dispatch)
         wait_ms = 0;

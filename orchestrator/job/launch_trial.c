@@ -9,21 +9,21 @@
 
 struct subject {
     const struct experiment *experiment;
-    const struct trial *trial;
+    const struct job *trial;
     const char *run_name;
     int64_t resource;
 };
 
 /* Up to which resource it runs, 0: to an end of its own. */
 static int64_t resource_of(const struct experiment *experiment,
-                           const struct trial *trial)
+                           const struct job *job)
 {
     const struct schedule *schedule = &experiment->schedule;
 
     if (!schedule->is_on)
         return (int64_t)schedule->options.max;
-    return trial->resource > 0 && (uint64_t)trial->resource != SCHEDULE_NO_MAX
-               ? trial->resource
+    return job->resource > 0 && (uint64_t)job->resource != SCHEDULE_NO_MAX
+               ? job->resource
                : 0;
 }
 
@@ -48,21 +48,21 @@ static struct value *columns(const void *user,
 
 struct launch *launch_trial(const struct launch_site *site,
                             const struct experiment *experiment,
-                            const struct trial *trial, struct err *err)
+                            const struct job *job, struct err *err)
 {
-    const struct subject subject = {experiment, trial, site->run_name,
-                                    resource_of(experiment, trial)};
-    json_t *params = setting_json(experiment->space, trial->point);
-    json_t *strings = setting_strings_json(experiment->space, trial->point);
+    const struct subject subject = {experiment, job, site->run_name,
+                                    resource_of(experiment, job)};
+    json_t *params = setting_json(experiment->space, job->point);
+    json_t *strings = setting_strings_json(experiment->space, job->point);
     const struct launch_order order = {
-        .job = trial->number,
-        .attempt = trial->attempt,
-        .attempt_number = trial->attempt_number,
+        .job = job->number,
+        .attempt = job->attempt,
+        .attempt_number = job->attempt_number,
         .resource = subject.resource,
-        .inherits = trial->parent > 0,
-        .task = trial->task,
-        .resources = &trial->resources,
-        .avoid = trial->avoid,
+        .inherits = job->parent > 0,
+        .task = job->task,
+        .resources = &job->resources,
+        .avoid = job->avoid,
         .params = params,
         .strings = strings,
         .columns = columns,

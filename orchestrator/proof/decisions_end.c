@@ -122,13 +122,12 @@ static bool may_interrupt(const struct deciding *deciding,
 
     end.is_shortage = true;
     return !job->has_end || end.cause == CAUSE_CANCELLED ||
-           trial_had_no_chance(&end) || deciding->was_paused ||
-           was_stopped(life);
+           job_had_no_chance(&end) || deciding->was_paused || was_stopped(life);
 }
 
 /* What the engine wanted of the attempt; that it said more than its schedule
  * had given it is believed. */
-static enum trial_wish find_wish(const struct judged *job, enum job_event event)
+static enum job_wish find_wish(const struct judged *job, enum job_event event)
 {
     if (event == EVENT_STOPPED)
         return job->decision == DECIDE_STOP ? WISH_GIVE_UP : WISH_STOP;
@@ -140,9 +139,9 @@ static enum trial_wish find_wish(const struct judged *job, enum job_event event)
                : WISH_NONE;
 }
 
-static enum job_event judge(const struct judged *job, enum trial_wish wish)
+static enum job_event judge(const struct judged *job, enum job_wish wish)
 {
-    enum job_event event = trial_judge_end(&job->end, wish);
+    enum job_event event = job_judge_end(&job->end, wish);
 
     return event == EVENT_SUCCEEDED && job->decision == DECIDE_PAUSE
                ? EVENT_PAUSED
@@ -153,7 +152,7 @@ int deciding_check_end(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail)
 {
     const struct engine_life *life = replay_life(deciding->replay);
-    enum trial_wish wish = find_wish(job, event);
+    enum job_wish wish = find_wish(job, event);
     enum job_event follows = judge(job, wish);
 
     if (wish == WISH_STOP && !deciding_may_stop(deciding, life))

@@ -4,7 +4,7 @@
 
 #include "base/compiler.h"
 #include "orchestrator/job/budget.h"
-#include "orchestrator/job/trial.h"
+#include "orchestrator/job/job.h"
 #include "orchestrator/proof/replay_impl.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/spec/workflow.h"

@@ -384,14 +384,14 @@ static json_t *parse(const char *text)
     return text != NULL ? json_loads(text, 0, NULL) : NULL;
 }
 
-static int job_over(struct proving *proving, struct flow_job *job,
+static int job_over(struct proving *proving, struct flow_job *job_id,
                     enum job_state state, const json_t *detail)
 {
-    struct trial trial = {
-        .step = (int64_t)job->step,
-        .copy = job->copy,
-        .round = job->round,
-        .rounds = parse(job->rounds),
+    struct job job = {
+        .step = (int64_t)job_id->step,
+        .copy = job_id->copy,
+        .round = job_id->round,
+        .rounds = parse(job_id->rounds),
         .state = state,
         .outputs = parse(detail_string(detail, "outputs")),
     };
@@ -399,23 +399,23 @@ static int job_over(struct proving *proving, struct flow_job *job,
     json_t *rounds;
     int result = 0;
 
-    if (is_skipped != job->is_refused)
-        result = differ(proving, job, "it is %s, and its condition says %s",
+    if (is_skipped != job_id->is_refused)
+        result = differ(proving, job_id, "it is %s, and its condition says %s",
                         job_state_names[state], is_skipped ? "yes" : "no");
-    else if (job->is_to_fail && state != JOB_FAILED)
-        result = differ(proving, job,
+    else if (job_id->is_to_fail && state != JOB_FAILED)
+        result = differ(proving, job_id,
                         "it is %s, and its condition says "
                         "neither yes nor no",
                         job_state_names[state]);
     if (result == 0) {
-        rounds = steps_end_job(proving->steps, &trial);
+        rounds = steps_end_job(proving->steps, &job);
         if (rounds != NULL)
-            expect_round(proving, job, rounds);
+            expect_round(proving, job_id, rounds);
         json_decref(rounds);
     }
-    job->is_over = result == 0;
-    json_decref(trial.outputs);
-    json_decref(trial.rounds);
+    job_id->is_over = result == 0;
+    json_decref(job.outputs);
+    json_decref(job.rounds);
     return result;
 }
 

@@ -25,7 +25,7 @@
  * - Decisions: what became of each attempt's end (success, failure, a retry and
  *   when, an interruption), whether the budget let another trial begin or ended
  *   those that ran, and in what the run ended, of the same pure functions that
- *   the engine asks (trial_judge_end, retry_match, retry_wait_ms,
+ *   the engine asks (job_judge_end, retry_match, retry_wait_ms,
  *   budget_check). Two things stand outside the events, and are believed: what
  *   a log said to a rule that looks for it, and that the user stopped the run.
  */

@@ -15,7 +15,7 @@ struct gathering {
     struct cache_facts *facts;
     struct steps *steps;
     const struct step *step;
-    const struct trial *job;
+    const struct job *job;
     const struct value *values; /* of the step's scope */
     struct err *err;
 };
@@ -240,7 +240,7 @@ static int add_inputs(struct gathering *g)
 }
 
 int cache_facts_init(struct cache_facts *facts, struct steps *steps,
-                     const struct trial *job, char *const *environment,
+                     const struct job *job, char *const *environment,
                      struct err *err)
 {
     struct value *values = steps_values(steps, job, &nowhere);

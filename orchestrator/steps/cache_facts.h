@@ -20,7 +20,7 @@ struct cache_facts {
 
 /* environment: as it is inherited. -1 where a template has no value. */
 int cache_facts_init(struct cache_facts *facts, struct steps *steps,
-                     const struct trial *job, char *const *environment,
+                     const struct job *job, char *const *environment,
                      struct err *err);
 void cache_facts_clear(struct cache_facts *facts);
 

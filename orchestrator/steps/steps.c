@@ -172,7 +172,7 @@ int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)
     return 0;
 }
 
-char *steps_message(struct steps *steps, const struct trial *job)
+char *steps_message(struct steps *steps, const struct job *job)
 {
     const struct step *step = &steps->workflow->steps[job->step];
     const struct launch_places nowhere = {0};
@@ -229,7 +229,7 @@ static void keep_failure(struct step_now *now, const char *text)
 
 /* Of a round that succeeded. -1 where it cannot be told whether another one
  * follows, or with which values. */
-static int ask_for_round(struct steps *steps, const struct trial *job,
+static int ask_for_round(struct steps *steps, const struct job *job,
                          json_t **rounds, struct err *err)
 {
     const struct step *step = &steps->workflow->steps[job->step];
@@ -247,7 +247,7 @@ static int ask_for_round(struct steps *steps, const struct trial *job,
     return result == 0 ? 0 : err_prefix(err, "repeat");
 }
 
-static json_t *end_well(struct steps *steps, const struct trial *job)
+static json_t *end_well(struct steps *steps, const struct job *job)
 {
     size_t step = (size_t)job->step;
     json_t *rounds = NULL;
@@ -264,7 +264,7 @@ static json_t *end_well(struct steps *steps, const struct trial *job)
     return rounds;
 }
 
-json_t *steps_end_job(struct steps *steps, const struct trial *job)
+json_t *steps_end_job(struct steps *steps, const struct job *job)
 {
     size_t step = (size_t)job->step;
     char *text;
@@ -334,7 +334,7 @@ char *steps_failure(const struct steps *steps, size_t step)
 
 /* ---- its jobs ---- */
 
-struct value *steps_values(struct steps *steps, const struct trial *job,
+struct value *steps_values(struct steps *steps, const struct job *job,
                            const struct launch_places *places)
 {
     const struct step *step = &steps->workflow->steps[job->step];
@@ -365,7 +365,7 @@ struct value *steps_values(struct steps *steps, const struct trial *job,
 
 struct subject {
     struct steps *steps;
-    const struct trial *job;
+    const struct job *job;
 };
 
 static struct value *columns(const void *user,
@@ -383,7 +383,7 @@ static bool is_below(const struct step *step)
     return step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW;
 }
 
-static struct below below_of(const struct steps *steps, const struct trial *job)
+static struct below below_of(const struct steps *steps, const struct job *job)
 {
     const struct step *step = &steps->workflow->steps[job->step];
 
@@ -392,7 +392,7 @@ static struct below below_of(const struct steps *steps, const struct trial *job)
         .store = store_directory(steps->run->store),
         .run_name = steps->run_name,
         .run = steps->run->id,
-        .job = job->job,
+        .job = job->id,
         .copy = step->axis_count > 0 || step->copies > 1 ? job->copy : -1,
         .round = job->round,
     };
@@ -412,7 +412,7 @@ static char **words(const void *user, const struct launch_places *places,
 
 /* What a job is told by name: parameters, its place in the matrix, its round's
  * values. */
-static json_t *params_of(struct steps *steps, const struct trial *job)
+static json_t *params_of(struct steps *steps, const struct job *job)
 {
     const struct workflow *workflow = steps->workflow;
     const struct step *step = &workflow->steps[job->step];
@@ -454,7 +454,7 @@ static json_t *strings_of(json_t *params)
 }
 
 struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
-                            const struct trial *job, struct err *err)
+                            const struct job *job, struct err *err)
 {
     const struct step *step = &steps->workflow->steps[job->step];
     const struct subject subject = {steps, job};
@@ -487,13 +487,13 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
     return launch;
 }
 
-void steps_judge(const struct steps *steps, struct trial *job)
+void steps_judge(const struct steps *steps, struct job *job)
 {
     if (is_below(&steps->workflow->steps[job->step]))
         below_judge(&job->end);
 }
 
-static void take_metrics(const struct step *step, struct trial *job)
+static void take_metrics(const struct step *step, struct job *job)
 {
     for (size_t i = 0; i < step->metric_count; i++) {
         for (size_t j = 0; j < job->curve_count; j++) {
@@ -504,7 +504,7 @@ static void take_metrics(const struct step *step, struct trial *job)
     }
 }
 
-int steps_read_outputs(struct steps *steps, struct trial *job,
+int steps_read_outputs(struct steps *steps, struct job *job,
                        const char *work_directory,
                        const struct launch_places *places, struct err *err)
 {

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "orchestrator/job/job.h"
 #include "orchestrator/job/launch.h"
-#include "orchestrator/job/trial.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/workflow.h"
 #include "orchestrator/steps/results.h"
@@ -59,7 +59,7 @@ json_t *steps_axis(struct steps *steps, size_t step, const struct axis *axis,
                    struct err *err);
 
 /* What a STEP_FAIL says; the caller frees. */
-char *steps_message(struct steps *steps, const struct trial *job);
+char *steps_message(struct steps *steps, const struct job *job);
 
 /* ---- what becomes of them ---- */
 
@@ -75,7 +75,7 @@ void steps_skip(struct steps *steps, size_t step);
  * round follows. Then that one's values are returned, for the caller to
  * release; else NULL.
  */
-json_t *steps_end_job(struct steps *steps, const struct trial *job);
+json_t *steps_end_job(struct steps *steps, const struct job *job);
 void steps_end(struct steps *steps, size_t step, enum flow_state state);
 /* A copy will never start, and counts as one that failed. */
 void steps_give_up(struct steps *steps, size_t step, int64_t copy,
@@ -94,21 +94,21 @@ int64_t steps_copies(const struct steps *steps, size_t step);
 
 /* A job's next attempt: as launch_create(). */
 struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
-                            const struct trial *job, struct err *err);
+                            const struct job *job, struct err *err);
 
 /* The values that scope_fill() gives for a job; the caller frees. */
-struct value *steps_values(struct steps *steps, const struct trial *job,
+struct value *steps_values(struct steps *steps, const struct job *job,
                            const struct launch_places *places);
 
 /* An attempt has ended; where it was a run below, that may have had more to say
  * by its exit status. */
-void steps_judge(const struct steps *steps, struct trial *job);
+void steps_judge(const struct steps *steps, struct job *job);
 
 /*
  * Takes what a job made, whose last attempt has ended well, to job->outputs. -1
  * as outputs_read().
  */
-int steps_read_outputs(struct steps *steps, struct trial *job,
+int steps_read_outputs(struct steps *steps, struct job *job,
                        const char *work_directory,
                        const struct launch_places *places, struct err *err);
 

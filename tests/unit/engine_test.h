@@ -262,22 +262,22 @@ static inline void must_commit(struct bench *bench)
 }
 
 /* The job that the source begins next. */
-static inline struct trial *must_begin(struct bench *bench)
+static inline struct job *must_begin(struct bench *bench)
 {
     int64_t begun = bench->engine->tally.suggested;
 
     for (int i = 0; i < 10 && bench->engine->tally.suggested == begun; i++)
         assert_true(bench->engine->source->next(bench->engine));
     must_hold(bench);
-    return TAILQ_LAST(&bench->engine->queues.ready, trial_list);
+    return TAILQ_LAST(&bench->engine->queues.ready, job_list);
 }
 
-static inline int64_t length_of(const struct trial_list *list)
+static inline int64_t length_of(const struct job_list *list)
 {
-    const struct trial *trial;
+    const struct job *job;
     int64_t count = 0;
 
-    TAILQ_FOREACH(trial, list, link)
+    TAILQ_FOREACH(job, list, link)
     {
         count++;
     }
@@ -328,25 +328,25 @@ static inline void must_start(struct bench *bench)
 {
     const struct attempt_place place = {.pid = 1, .node = "", .handle = ""};
     struct engine *engine = bench->engine;
-    struct trial *trial;
+    struct job *job;
 
     dispatch_all(engine);
     engine_commit_now(engine);
-    TAILQ_FOREACH(trial, &engine->queues.live, link)
+    TAILQ_FOREACH(job, &engine->queues.live, link)
     {
-        engine_on_started(engine, trial->attempt, &place);
+        engine_on_started(engine, job->attempt, &place);
     }
     must_hold(bench);
 }
 
-static inline struct trial *live_trial(struct bench *bench, int64_t number)
+static inline struct job *live_trial(struct bench *bench, int64_t number)
 {
-    struct trial *trial;
+    struct job *job;
 
-    TAILQ_FOREACH(trial, &bench->engine->queues.live, link)
+    TAILQ_FOREACH(job, &bench->engine->queues.live, link)
     {
-        if (trial->number == number)
-            return trial;
+        if (job->number == number)
+            return job;
     }
     fail_msg("trial %lld is not live", (long long)number);
     return NULL;
@@ -357,11 +357,11 @@ static inline void must_end(struct bench *bench, int64_t number,
                             enum attempt_cause cause, const char *log)
 {
     struct engine *engine = bench->engine;
-    struct trial *trial = live_trial(bench, number);
+    struct job *job = live_trial(bench, number);
     char *directory = workspace_attempt_directory(engine->workspaces, number,
-                                                  trial->attempt_number);
+                                                  job->attempt_number);
     struct attempt_exit end = {
-        .attempt = trial->attempt,
+        .attempt = job->attempt,
         .cause = cause,
         .exit_code = cause == CAUSE_OK     ? 0
                      : cause == CAUSE_EXIT ? 75

@@ -10,18 +10,18 @@ static void test_queues__retries_wait_by_their_due_time(void **state)
     static const int64_t order[] = {2, 4, 3, 1};
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    const struct trial *trial;
+    const struct job *job;
     size_t i = 0;
 
     for (size_t n = 0; n < ARRAY_LEN(due_ms); n++) {
-        struct trial *waiting = engine_create_trial(engine, (int64_t)n + 1);
+        struct job *waiting = engine_create_trial(engine, (int64_t)n + 1);
 
         waiting->due_ms = due_ms[n];
         engine_wait(engine, waiting);
     }
-    TAILQ_FOREACH(trial, &engine->queues.waiting, link)
+    TAILQ_FOREACH(job, &engine->queues.waiting, link)
     {
-        assert_int_equal(trial->number, order[i++]);
+        assert_int_equal(job->number, order[i++]);
     }
     assert_int_equal(i, ARRAY_LEN(order));
     end_bench(&bench);
@@ -33,25 +33,25 @@ static void test_queues__a_live_job_is_found_by_its_attempt(void **state)
     struct engine *engine = bench.engine;
 
     for (int64_t n = 1; n <= 9; n++) {
-        struct trial *trial = engine_create_trial(engine, n);
+        struct job *job = engine_create_trial(engine, n);
 
-        trial->attempt = 100 - n;
-        trial->is_adopted = n <= 2;
-        trial->is_queued = n == 1;
+        job->attempt = 100 - n;
+        job->is_adopted = n <= 2;
+        job->is_queued = n == 1;
         engine->queues.queued_count += n == 1;
-        engine_track_live(engine, trial);
+        engine_track_live(engine, job);
     }
     assert_int_equal(engine->queues.live_count, 9);
     assert_int_equal(engine->queues.adopted_count, 2);
     assert_int_equal(engine_find_live(engine, 95)->number, 5);
     assert_null(engine_find_live(engine, 100));
     for (int64_t n = 1; n <= 2; n++) {
-        struct trial *trial = engine_find_live(engine, 100 - n);
+        struct job *job = engine_find_live(engine, 100 - n);
 
-        engine_untrack_live(engine, trial);
+        engine_untrack_live(engine, job);
         assert_null(engine_find_live(engine, 100 - n));
-        assert_false(trial->is_queued);
-        trial_destroy(trial);
+        assert_false(job->is_queued);
+        job_destroy(job);
     }
     assert_int_equal(engine->queues.live_count, 7);
     assert_int_equal(engine->queues.adopted_count, 0);
@@ -64,7 +64,7 @@ static void test_queues__those_with_more_are_read_first(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *trials[3];
+    struct job *trials[3];
 
     assert_false(engine_has_more(engine));
     for (int64_t n = 0; n < 3; n++) {
@@ -90,7 +90,7 @@ static void test_queues__aside_and_back(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *first = must_begin(&bench), *second = must_begin(&bench);
+    struct job *first = must_begin(&bench), *second = must_begin(&bench);
 
     engine_set_aside(engine, second);
     assert_int_equal(engine_active(engine), 1);
@@ -102,7 +102,7 @@ static void test_queues__aside_and_back(void **state)
     engine_leave_asked(engine, second);
     assert_int_equal(length_of(&engine->queues.ready), 1);
     assert_int_equal(engine->queues.asked_count, 0);
-    trial_destroy(second);
+    job_destroy(second);
     end_bench(&bench);
 }
 

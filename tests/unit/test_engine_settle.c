@@ -10,19 +10,19 @@ static void test_settle__a_retry_waits_and_is_given_once(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *trial;
+    struct job *job;
 
     must_start(&bench);
     must_end(&bench, 1, CAUSE_EXIT, "");
-    trial = TAILQ_FIRST(&engine->queues.settled);
-    assert_int_equal(trial->state, JOB_WAITING);
-    assert_int_equal(trial->retry_rule, 0);
+    job = TAILQ_FIRST(&engine->queues.settled);
+    assert_int_equal(job->state, JOB_WAITING);
+    assert_int_equal(job->retry_rule, 0);
     assert_true(engine_commit_now(engine));
     must_report(&bench, "1 waiting, ");
-    assert_ptr_equal(TAILQ_FIRST(&engine->queues.waiting), trial);
-    assert_int_equal(trial->attempt, 0); /* as before its first one */
-    assert_null(trial->watch);
-    trial->due_ms = clock_monotonic_ms() - 1;
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.waiting), job);
+    assert_int_equal(job->attempt, 0); /* as before its first one */
+    assert_null(job->watch);
+    job->due_ms = clock_monotonic_ms() - 1;
     must_start(&bench);
     assert_int_equal(live_trial(&bench, 1)->attempt_number, 2);
     must_end(&bench, 1, CAUSE_EXIT, "");
@@ -37,15 +37,15 @@ static void test_settle__without_its_metric_it_has_failed(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    const struct trial *trial;
+    const struct job *job;
 
     must_start(&bench);
     must_end(&bench, 1, CAUSE_OK, "cost=0.5\n");
-    trial = TAILQ_FIRST(&engine->queues.settled);
-    assert_int_equal(trial->end.cause, CAUSE_NO_METRIC);
-    assert_int_equal(trial->state, JOB_FAILED);
-    assert_non_null(strstr(trial->end.text, "'loss'"));
-    assert_non_null(strstr(trial->end.text, "'cost'"));
+    job = TAILQ_FIRST(&engine->queues.settled);
+    assert_int_equal(job->end.cause, CAUSE_NO_METRIC);
+    assert_int_equal(job->state, JOB_FAILED);
+    assert_non_null(strstr(job->end.text, "'loss'"));
+    assert_non_null(strstr(job->end.text, "'cost'"));
     assert_int_equal(engine->tally.failed, 1);
     end_bench(&bench);
 }
@@ -71,18 +71,18 @@ static void test_settle__a_shortage_is_no_failure(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *trial = must_begin(&bench);
+    struct job *job = must_begin(&bench);
     struct err why;
 
     err_set(&why, ERR_SHORTAGE, "no space left on device");
-    TAILQ_REMOVE(&engine->queues.ready, trial, link);
-    trial->attempt_number = 1;
-    engine_settle_unstarted(engine, trial, &why);
+    TAILQ_REMOVE(&engine->queues.ready, job, link);
+    job->attempt_number = 1;
+    engine_settle_unstarted(engine, job, &why);
     assert_true(engine_is_held(engine));
-    assert_int_equal(trial->state, JOB_READY);
+    assert_int_equal(job->state, JOB_READY);
     assert_int_equal(engine->wind_up.launch_errors, 0);
     engine_release_settled(engine);
-    assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), trial);
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), job);
     must_report(&bench, "");
     end_bench(&bench);
 }

@@ -158,7 +158,7 @@ static void test_flow__a_job_that_is_put_back_waits_for_room(void **state)
     struct reopen_steps steps = {
         .found = &found, .found_count = 1, .fates = fates};
     struct err err = {0};
-    struct trial *trial;
+    struct job *job;
 
     engine->parallel = 8;
     must_start(&bench);
@@ -169,15 +169,15 @@ static void test_flow__a_job_that_is_put_back_waits_for_room(void **state)
     assert_int_equal(engine->queues.live_count, 2);
     assert_true(engine_begin(engine));
     must(reopen_job(bench.store, 2, &err));
-    trial = engine_take_up(engine, 2, JOB_READY, &err);
-    assert_non_null(trial);
-    assert_true(trial->is_reopened);
+    job = engine_take_up(engine, 2, JOB_READY, &err);
+    assert_non_null(job);
+    assert_true(job->is_reopened);
     engine->source->reopened(engine, &steps);
     must_hold(&bench);
-    assert_ptr_equal(TAILQ_FIRST(&engine->queues.lined_up), trial);
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.lined_up), job);
     assert_true(TAILQ_EMPTY(&engine->queues.ready));
     must_end(&bench, 3, CAUSE_OK, "");
-    assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), trial);
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), job);
     engine->source->recall(engine);
     assert_true(TAILQ_EMPTY(&engine->queues.lined_up));
     end_bench(&bench);

@@ -55,13 +55,13 @@ static void test_schedule__the_best_is_promoted(void **state)
 {
     BENCH(bench, *state, TEST_SCHEDULE);
     struct engine *engine = bench.engine;
-    const struct trial *trial;
+    const struct job *job;
 
     run_first_rung(&bench);
-    trial = live_trial(&bench, 2);
-    assert_int_equal(trial->resource, 3);
-    assert_int_equal(trial->attempt_number, 2);
-    assert_false(trial->is_promoted); /* which was reported */
+    job = live_trial(&bench, 2);
+    assert_int_equal(job->resource, 3);
+    assert_int_equal(job->attempt_number, 2);
+    assert_false(job->is_promoted); /* which was reported */
     assert_non_null(strstr(buf_text(&bench.reported), "2 promoted, "));
     assert_int_equal(engine->queues.paused_trials, 2);
     end_bench(&bench);
@@ -71,12 +71,12 @@ static void test_schedule__the_best_is_promoted(void **state)
 static void test_schedule__without_a_checkpoint_it_begins_again(void **state)
 {
     BENCH(bench, *state, TEST_SCHEDULE);
-    const struct trial *trial;
+    const struct job *job;
 
     run_first_rung(&bench);
-    trial = live_trial(&bench, 2);
-    assert_true(trial->has_lost_checkpoint);
-    assert_int_equal(trial->from, 0);
+    job = live_trial(&bench, 2);
+    assert_true(job->has_lost_checkpoint);
+    assert_int_equal(job->from, 0);
     assert_true(bench.engine->has_told_of_checkpoints);
     assert_non_null(strstr(buf_text(&bench.reported), "left no checkpoint"));
     end_bench(&bench);
@@ -86,14 +86,14 @@ static void test_schedule__goes_on_from_a_checkpoint(void **state)
 {
     BENCH(bench, *state, TEST_SCHEDULE);
     char *directory = workspace_checkpoint_directory(bench.run->directory, 2);
-    const struct trial *trial;
+    const struct job *job;
 
     must_start(&bench); /* which makes the folder */
     put(directory, ".", "model", "weights");
     run_first_rung(&bench);
-    trial = live_trial(&bench, 2);
-    assert_false(trial->has_lost_checkpoint);
-    assert_int_equal(trial->from, 1);
+    job = live_trial(&bench, 2);
+    assert_false(job->has_lost_checkpoint);
+    assert_int_equal(job->from, 1);
     free(directory);
     end_bench(&bench);
 }
@@ -105,18 +105,18 @@ static void test_schedule__a_point_beyond_its_resource(void **state)
     struct engine *engine = bench.engine;
     const struct metric_point within = {"loss", 1, 0.5};
     const struct metric_point beyond = {"loss", 2, 0.1};
-    struct trial *trial;
+    struct job *job;
 
     must_start(&bench);
-    trial = live_trial(&bench, 1);
-    engine->source->follow(engine, trial, &within);
-    assert_int_equal(trial->reached, 1);
+    job = live_trial(&bench, 1);
+    engine->source->follow(engine, job, &within);
+    assert_int_equal(job->reached, 1);
     must_cancel(&bench, "");
-    engine->source->follow(engine, trial, &beyond);
-    assert_int_equal(trial->wish, WISH_PAUSE);
-    assert_true(trial->last[0] == 0.5);
+    engine->source->follow(engine, job, &beyond);
+    assert_int_equal(job->wish, WISH_PAUSE);
+    assert_true(job->last[0] == 0.5);
     must_cancel(&bench, "1 term, ");
-    engine->source->follow(engine, trial, &beyond);
+    engine->source->follow(engine, job, &beyond);
     must_cancel(&bench, ""); /* once */
     end_bench(&bench);
 }

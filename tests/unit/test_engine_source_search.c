@@ -32,11 +32,11 @@ static void test_search__suggests_up_to_the_budget(void **state)
     struct engine *engine = bench.engine;
 
     for (int64_t n = 1; n <= 4; n++) {
-        const struct trial *trial = must_begin(&bench);
+        const struct job *job = must_begin(&bench);
 
-        assert_int_equal(trial->number, n);
-        assert_int_equal(trial->state, JOB_READY);
-        assert_true(trial->job > 0);
+        assert_int_equal(job->number, n);
+        assert_int_equal(job->state, JOB_READY);
+        assert_true(job->id > 0);
     }
     assert_false(engine_may_suggest(engine));
     assert_false(engine->source->next(engine));

@@ -20,7 +20,7 @@ static void begin_again(struct bench *bench)
 static void test_take_up__what_runs_is_live_again(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
-    const struct trial *trial;
+    const struct job *job;
 
     must_start(&bench);
     begin_again(&bench);
@@ -29,9 +29,9 @@ static void test_take_up__what_runs_is_live_again(void **state)
     assert_int_equal(bench.engine->queues.adopted_count, 2);
     assert_int_equal(bench.engine->queues.running_count, 2);
     assert_int_equal(bench.engine->tally.suggested, 2);
-    trial = live_trial(&bench, 2);
-    assert_true(trial->is_adopted);
-    assert_int_equal(trial->attempt_number, 1);
+    job = live_trial(&bench, 2);
+    assert_true(job->is_adopted);
+    assert_int_equal(job->attempt_number, 1);
     must_end(&bench, 2, CAUSE_OK, "loss=0.25\n");
     assert_int_equal(bench.engine->tally.best_trial, 2);
     end_bench(&bench);
@@ -60,18 +60,18 @@ static void test_take_up__what_never_started_is_ready(void **state)
 static void test_take_up__a_retry_waits_for_the_rest_of_its_time(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
-    const struct trial *trial;
+    const struct job *job;
 
     must_start(&bench);
     must_end(&bench, 1, CAUSE_EXIT, "");
     assert_true(engine_commit_now(bench.engine));
     begin_again(&bench);
-    trial = TAILQ_FIRST(&bench.engine->queues.waiting);
-    assert_non_null(trial);
-    assert_int_equal(trial->number, 1);
-    assert_int_equal(trial->retries_used[0], 1);
-    assert_int_equal(trial->attempt_number, 1);
-    assert_true(trial->due_ms <= clock_monotonic_ms() + 10);
+    job = TAILQ_FIRST(&bench.engine->queues.waiting);
+    assert_non_null(job);
+    assert_int_equal(job->number, 1);
+    assert_int_equal(job->retries_used[0], 1);
+    assert_int_equal(job->attempt_number, 1);
+    assert_true(job->due_ms <= clock_monotonic_ms() + 10);
     end_bench(&bench);
 }
 
@@ -102,17 +102,17 @@ static void test_take_up__one_job_is_returned(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct err err = {0};
-    struct trial *trial;
+    struct job *job;
 
     must_start(&bench);
     must_end(&bench, 1, CAUSE_OK, "loss=0.5\n");
     assert_true(engine_commit_now(bench.engine));
     must_begin(&bench);
-    trial = engine_take_up(bench.engine, 1, JOB_READY, &err);
-    assert_non_null(trial);
-    assert_int_equal(trial->number, 1);
-    assert_int_equal(trial->state, JOB_READY);
-    assert_int_equal(trial->attempt_number, 1);
+    job = engine_take_up(bench.engine, 1, JOB_READY, &err);
+    assert_non_null(job);
+    assert_int_equal(job->number, 1);
+    assert_int_equal(job->state, JOB_READY);
+    assert_int_equal(job->attempt_number, 1);
     assert_int_equal(length_of(&bench.engine->queues.ready), 2);
     end_bench(&bench);
 }

@@ -46,13 +46,13 @@ static void test_transaction__a_change_is_looked_up_and_written(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *trial = must_begin(&bench);
+    struct job *job = must_begin(&bench);
 
-    assert_true(engine_change_trial(engine, trial, EVENT_STARTED, NULL));
-    assert_int_equal(trial->state, JOB_RUNNING);
+    assert_true(engine_change_trial(engine, job, EVENT_STARTED, NULL));
+    assert_int_equal(job->state, JOB_RUNNING);
     assert_int_equal(engine->queues.running_count, 1);
-    trial->end.exit_code = 3;
-    assert_true(engine_change_trial(engine, trial, EVENT_FAILED, "exit"));
+    job->end.exit_code = 3;
+    assert_true(engine_change_trial(engine, job, EVENT_FAILED, "exit"));
     assert_int_equal(engine->queues.running_count, 0);
     must_commit(&bench);
     must_be_recorded(&bench, "failed ");
@@ -63,10 +63,10 @@ static void test_transaction__what_cannot_happen_breaks_it(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *trial = must_begin(&bench);
+    struct job *job = must_begin(&bench);
 
-    assert_false(engine_change_trial(engine, trial, EVENT_SUCCEEDED, "ok"));
-    assert_int_equal(trial->state, JOB_READY);
+    assert_false(engine_change_trial(engine, job, EVENT_SUCCEEDED, "ok"));
+    assert_int_equal(job->state, JOB_READY);
     assert_true(engine->transaction.is_broken);
     assert_string_equal(engine->transaction.broken.text,
                         "trial 1: 'succeeded' cannot happen while it is ready");

@@ -116,11 +116,11 @@ static void test_turn__wakes_for_what_is_due_first(void **state)
 {
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
-    struct trial *trial = engine_create_trial(engine, 1);
+    struct job *job = engine_create_trial(engine, 1);
 
     assert_true(engine_wake_ms(engine) == INT64_MAX);
-    trial->due_ms = clock_monotonic_ms() + 3600 * 1000;
-    engine_wait(engine, trial);
+    job->due_ms = clock_monotonic_ms() + 3600 * 1000;
+    engine_wait(engine, job);
     assert_in_range(engine_wake_ms(engine), 3500 * 1000, 3600 * 1000);
     bench.run->experiment->budget.time_ms = 1800 * 1000;
     assert_in_range(engine_wake_ms(engine), 1700 * 1000, 1800 * 1000);

@@ -152,10 +152,10 @@ void engine_announce_run(struct engine *engine, enum notify_event event)
 }
 
 static void announce_trial(struct engine *engine, enum notify_event event,
-                           const struct trial *trial)
+                           const struct job *job)
 {
     const struct experiment *experiment = engine->experiment;
-    const char *cause = attempt_cause_names[trial->end.cause];
+    const char *cause = attempt_cause_names[job->end.cause];
     struct buf text = BUF_INIT;
     double *values;
     json_t *json;
@@ -163,20 +163,20 @@ static void announce_trial(struct engine *engine, enum notify_event event,
     if (!wants(engine, event))
         return;
     buf_printf(&text, "run '%s': trial %" PRId64, engine->run->name,
-               trial->number);
+               job->number);
     if (event == NOTIFY_BEST)
         buf_printf(&text, " is the new best: %s=%.6g",
                    experiment->objectives[0].metric, engine->tally.best);
     else
         buf_printf(&text, " failed (%s)", cause);
     json = message(engine, event, buf_text(&text));
-    values = trial_objectives(trial, experiment);
+    values = job_objectives(job, experiment);
     json_object_set_new(
         json, "trial",
-        json_pack("{s:I, s:s, s:s, s:o, s:o}", "id", (json_int_t)trial->number,
-                  "state", job_state_names[trial->state], "cause", cause,
+        json_pack("{s:I, s:s, s:s, s:o, s:o}", "id", (json_int_t)job->number,
+                  "state", job_state_names[job->state], "cause", cause,
                   "values", values_json(engine, values), "params",
-                  setting_json(experiment->space, trial->point)));
+                  setting_json(experiment->space, job->point)));
     announce(engine, event, json);
     free(values);
     buf_clear(&text);
@@ -184,7 +184,7 @@ static void announce_trial(struct engine *engine, enum notify_event event,
 
 /* A job that failed: what it said of itself, or else its last attempt's cause.
  */
-static void announce_job(struct engine *engine, const struct trial *job)
+static void announce_job(struct engine *engine, const struct job *job)
 {
     const struct step *step = &engine->run->workflow->steps[job->step];
     bool is_many = step->axis_count > 0 || step->copies > 1;
@@ -210,14 +210,14 @@ static void announce_job(struct engine *engine, const struct trial *job)
     buf_clear(&name);
 }
 
-void engine_announce_ended(struct engine *engine, const struct trial *trial)
+void engine_announce_ended(struct engine *engine, const struct job *job)
 {
-    if (trial->step >= 0 && trial->state == JOB_FAILED)
-        announce_job(engine, trial);
-    else if (trial->is_new_best)
-        announce_trial(engine, NOTIFY_BEST, trial);
-    else if (trial->state == JOB_FAILED)
-        announce_trial(engine, NOTIFY_TRIAL_FAILED, trial);
+    if (job->step >= 0 && job->state == JOB_FAILED)
+        announce_job(engine, job);
+    else if (job->is_new_best)
+        announce_trial(engine, NOTIFY_BEST, job);
+    else if (job->state == JOB_FAILED)
+        announce_trial(engine, NOTIFY_TRIAL_FAILED, job);
 }
 
 void engine_record_answers(struct engine *engine)

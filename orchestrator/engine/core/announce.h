@@ -9,7 +9,7 @@
 
 /* Record messages, in the open transaction. */
 void engine_announce_run(struct engine *engine, enum notify_event event);
-void engine_announce_ended(struct engine *engine, const struct trial *trial);
+void engine_announce_ended(struct engine *engine, const struct job *job);
 /* Records which messages have arrived. */
 void engine_record_answers(struct engine *engine);
 /* At the end: gives what is left some seconds to arrive. */

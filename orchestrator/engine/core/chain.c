@@ -15,46 +15,45 @@
  */
 
 /* Below 0, and unlike that of any other attempt of the store. */
-static int64_t reserve_number(const struct trial *trial, int64_t attempt_number)
+static int64_t reserve_number(const struct job *job, int64_t attempt_number)
 {
     enum { ATTEMPTS_BITS = 20 };
 
-    return -((trial->job << ATTEMPTS_BITS) + attempt_number);
+    return -((job->id << ATTEMPTS_BITS) + attempt_number);
 }
 
-static bool has_reserves(const struct trial *trial)
+static bool has_reserves(const struct job *job)
 {
-    return trial->link_rule != NULL && trial->link_rule->ahead > 0 &&
-           executor_has_reserves(trial->executor);
+    return job->link_rule != NULL && job->link_rule->ahead > 0 &&
+           executor_has_reserves(job->executor);
 }
 
-void engine_follow_reserves(struct trial *trial, const struct attempt_exit *end)
+void engine_follow_reserves(struct job *job, const struct attempt_exit *end)
 {
     const struct link_end link = {.exit = end,
-                                  .time_ms = trial->resources.time_ms};
+                                  .time_ms = job->resources.time_ms};
 
-    trial->reserve =
-        has_reserves(trial) && links_is_by_time(trial->link_rule, &link)
-            ? reserve_number(trial, trial->attempt_number + 1)
-            : 0;
+    job->reserve = has_reserves(job) && links_is_by_time(job->link_rule, &link)
+                       ? reserve_number(job, job->attempt_number + 1)
+                       : 0;
 }
 
-bool engine_add_reserves(struct engine *engine, const struct trial *trial,
+bool engine_add_reserves(struct engine *engine, const struct job *job,
                          struct launch *launch, struct err *err)
 {
-    struct trial next = *trial;
+    struct job next = *job;
     int64_t count = 0;
 
-    if (has_reserves(trial))
-        count = trial->link_rule->max - trial->links.count;
-    if (count > 0 && count > trial->link_rule->ahead)
-        count = trial->link_rule->ahead;
+    if (has_reserves(job))
+        count = job->link_rule->max - job->links.count;
+    if (count > 0 && count > job->link_rule->ahead)
+        count = job->link_rule->ahead;
     next.reserve = 0;
     for (int64_t i = 0; i < count; i++) {
         struct launch *reserve;
 
         next.attempt_number++;
-        next.attempt = reserve_number(trial, next.attempt_number);
+        next.attempt = reserve_number(job, next.attempt_number);
         reserve = steps_launch(engine->steps, &engine->site, &next, err);
         if (reserve == NULL)
             return false;
@@ -63,13 +62,13 @@ bool engine_add_reserves(struct engine *engine, const struct trial *trial,
     return true;
 }
 
-bool engine_is_overtaken(const struct engine *engine, const struct trial *trial)
+bool engine_is_overtaken(const struct engine *engine, const struct job *job)
 {
     char *directory = workspace_attempt_directory(
-        engine->workspaces, trial->number, trial->attempt_number + 1);
+        engine->workspaces, job->number, job->attempt_number + 1);
     struct claim claim;
-    bool is_claimed = has_reserves(trial) &&
-                      claim_read(directory, &claim) == 1 && claim.pid != 0;
+    bool is_claimed = has_reserves(job) && claim_read(directory, &claim) == 1 &&
+                      claim.pid != 0;
 
     free(directory);
     return is_claimed;

@@ -8,14 +8,12 @@
 
 /* Adds to the launch of a job's attempt the links that shall be queued behind
  * it. False with err where one cannot be made. */
-bool engine_add_reserves(struct engine *engine, const struct trial *trial,
+bool engine_add_reserves(struct engine *engine, const struct job *job,
                          struct launch *launch, struct err *err);
 /* Its last attempt has ended so: whether its next one is among the reserves of
  * that. */
-void engine_follow_reserves(struct trial *trial,
-                            const struct attempt_exit *end);
+void engine_follow_reserves(struct job *job, const struct attempt_exit *end);
 /* Whether the link behind its last attempt has begun by itself. */
-bool engine_is_overtaken(const struct engine *engine,
-                         const struct trial *trial);
+bool engine_is_overtaken(const struct engine *engine, const struct job *job);
 
 #endif

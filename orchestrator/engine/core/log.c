@@ -85,24 +85,23 @@ void engine_log_begin(const struct engine *engine)
 
 /* ---- jobs ---- */
 
-static void add_name(const struct engine *engine, const struct trial *trial,
+static void add_name(const struct engine *engine, const struct job *job,
                      struct buf *out)
 {
     const struct step *step;
 
-    if (trial->step < 0)
+    if (job->step < 0)
         return;
-    step = &engine->run->workflow->steps[trial->step];
+    step = &engine->run->workflow->steps[job->step];
     buf_add_string(out, " step=");
     job_name_print(step->name,
-                   step->axis_count > 0 || step->copies > 1 ? trial->copy : -1,
-                   trial->round, out);
+                   step->axis_count > 0 || step->copies > 1 ? job->copy : -1,
+                   job->round, out);
 }
 
-static void add_end(const struct trial *trial, const char *cause,
-                    struct buf *out)
+static void add_end(const struct job *job, const char *cause, struct buf *out)
 {
-    const struct attempt_exit *end = &trial->end;
+    const struct attempt_exit *end = &job->end;
 
     if (cause != NULL)
         buf_printf(out, " cause=%s", cause);
@@ -112,18 +111,18 @@ static void add_end(const struct trial *trial, const char *cause,
         buf_printf(out, " signal=%d", end->signal);
     if (end->started_ms > 0)
         buf_printf(out, " ran_ms=%" PRId64, end->ended_ms - end->started_ms);
-    if (trial->node[0] != '\0')
-        buf_printf(out, " node=%s", trial->node);
+    if (job->node[0] != '\0')
+        buf_printf(out, " node=%s", job->node);
     if (end->text[0] != '\0')
         buf_printf(out, " text='%s'", end->text);
 }
 
-static void add_start(const struct trial *trial, struct buf *out)
+static void add_start(const struct job *job, struct buf *out)
 {
-    if (trial->handle[0] != '\0')
-        buf_printf(out, " handle=%s", trial->handle);
-    if (trial->node[0] != '\0')
-        buf_printf(out, " node=%s", trial->node);
+    if (job->handle[0] != '\0')
+        buf_printf(out, " handle=%s", job->handle);
+    if (job->node[0] != '\0')
+        buf_printf(out, " node=%s", job->node);
 }
 
 /* The level, and whether the event ends an attempt. */
@@ -141,7 +140,7 @@ static const struct {
     [EVENT_STOPPED] = {LOG_INFO, true},
 };
 
-void engine_log_change(const struct engine *engine, const struct trial *trial,
+void engine_log_change(const struct engine *engine, const struct job *job,
                        enum job_event event, const char *cause)
 {
     enum log_level level =
@@ -151,28 +150,28 @@ void engine_log_change(const struct engine *engine, const struct trial *trial,
     if (!log_has(engine->log, LOG_ENGINE, level))
         return;
     buf_add_string(&text, job_event_names[event]);
-    add_name(engine, trial, &text);
-    if (trial->attempt_number > 0)
-        buf_printf(&text, " attempt=%" PRId64, trial->attempt_number);
+    add_name(engine, job, &text);
+    if (job->attempt_number > 0)
+        buf_printf(&text, " attempt=%" PRId64, job->attempt_number);
     if (events[event].is_end)
-        add_end(trial, cause, &text);
+        add_end(job, cause, &text);
     else if (event == EVENT_STARTED)
-        add_start(trial, &text);
+        add_start(job, &text);
     if (event == EVENT_RETRY)
         buf_printf(&text, " retry=%" PRId64 " rule=%d in_ms=%" PRId64,
-                   trial->retries_used[trial->retry_rule],
-                   trial->retry_rule + 1, trial->wait_ms);
-    LOG(engine->log, LOG_ENGINE, level, trial->number, "%s", buf_text(&text));
+                   job->retries_used[job->retry_rule], job->retry_rule + 1,
+                   job->wait_ms);
+    LOG(engine->log, LOG_ENGINE, level, job->number, "%s", buf_text(&text));
     buf_clear(&text);
 }
 
-void engine_log_exit(const struct engine *engine, const struct trial *trial,
+void engine_log_exit(const struct engine *engine, const struct job *job,
                      const struct attempt_exit *end)
 {
-    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, trial->number,
+    LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
         "exit read attempt=%" PRId64 " cause=%s exit=%d signal=%d "
         "cpu_ms=%" PRId64 " max_rss=%" PRId64 " node=%s displaced=%d text='%s'",
-        trial->attempt_number, attempt_cause_names[end->cause], end->exit_code,
+        job->attempt_number, attempt_cause_names[end->cause], end->exit_code,
         end->signal, end->cpu_ms, end->max_rss_bytes, end->node,
         end->is_displaced, end->text);
 }

@@ -11,10 +11,10 @@
 void engine_log_begin(const struct engine *engine);
 /* A job has come to a new state by the event; cause: of its attempt's end, or
  * NULL. */
-void engine_log_change(const struct engine *engine, const struct trial *trial,
+void engine_log_change(const struct engine *engine, const struct job *job,
                        enum job_event event, const char *cause);
 /* An executor has read the end of the job's attempt. */
-void engine_log_exit(const struct engine *engine, const struct trial *trial,
+void engine_log_exit(const struct engine *engine, const struct job *job,
                      const struct attempt_exit *end);
 
 #endif

@@ -22,23 +22,23 @@ void engine_init_queues(struct engine *engine)
     TAILQ_INIT(&engine->queues.settled);
 }
 
-static void clear_list(struct trial_list *list)
+static void clear_list(struct job_list *list)
 {
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(list)) != NULL) {
-        TAILQ_REMOVE(list, trial, link);
-        trial_destroy(trial);
+    while ((job = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, job, link);
+        job_destroy(job);
     }
 }
 
 void engine_clear_queues(struct engine *engine)
 {
-    struct trial *trial;
+    struct job *job;
 
-    while ((trial = TAILQ_FIRST(&engine->queues.live)) != NULL) {
-        engine_untrack_live(engine, trial);
-        trial_destroy(trial);
+    while ((job = TAILQ_FIRST(&engine->queues.live)) != NULL) {
+        engine_untrack_live(engine, job);
+        job_destroy(job);
     }
     clear_list(&engine->queues.ready);
     clear_list(&engine->queues.lined_up);
@@ -55,23 +55,23 @@ int64_t engine_active(const struct engine *engine)
            engine->queues.live_count + engine->queues.asked_count;
 }
 
-struct trial *engine_create_trial(struct engine *engine, int64_t number)
+struct job *engine_create_trial(struct engine *engine, int64_t number)
 {
-    struct trial *trial =
-        trial_create(engine->experiment, &engine->experiment->task, number);
+    struct job *job =
+        job_create(engine->experiment, &engine->experiment->task, number);
 
-    trial->executor = engine->executors[0];
-    return trial;
+    job->executor = engine->executors[0];
+    return job;
 }
 
-struct trial *engine_create_job(struct engine *engine, size_t step,
-                                int64_t number)
+struct job *engine_create_job(struct engine *engine, size_t step,
+                              int64_t number)
 {
     const struct workflow *workflow = engine->run->workflow;
     const struct step *its = &workflow->steps[step];
     size_t executor = (size_t)(workflow_executor(workflow, its) - //
                                workflow->executors);
-    struct trial *job = trial_create(engine->experiment, &its->task, number);
+    struct job *job = job_create(engine->experiment, &its->task, number);
 
     job->step = (int64_t)step;
     job->link_rule = its->link.max > 0 ? &its->link : NULL;
@@ -79,34 +79,34 @@ struct trial *engine_create_job(struct engine *engine, size_t step,
     return job;
 }
 
-void engine_wait(struct engine *engine, struct trial *trial)
+void engine_wait(struct engine *engine, struct job *job)
 {
-    struct trial *before = TAILQ_LAST(&engine->queues.waiting, trial_list);
+    struct job *before = TAILQ_LAST(&engine->queues.waiting, job_list);
 
-    while (before != NULL && before->due_ms > trial->due_ms)
-        before = TAILQ_PREV(before, trial_list, link);
+    while (before != NULL && before->due_ms > job->due_ms)
+        before = TAILQ_PREV(before, job_list, link);
     if (before != NULL)
-        TAILQ_INSERT_AFTER(&engine->queues.waiting, before, trial, link);
+        TAILQ_INSERT_AFTER(&engine->queues.waiting, before, job, link);
     else
-        TAILQ_INSERT_HEAD(&engine->queues.waiting, trial, link);
+        TAILQ_INSERT_HEAD(&engine->queues.waiting, job, link);
 }
 
 /* ---- set aside ---- */
 
-void engine_leave_asked(struct engine *engine, struct trial *job)
+void engine_leave_asked(struct engine *engine, struct job *job)
 {
     TAILQ_REMOVE(&engine->queues.asked, job, link);
     engine->queues.asked_count--;
 }
 
-void engine_set_aside(struct engine *engine, struct trial *job)
+void engine_set_aside(struct engine *engine, struct job *job)
 {
     TAILQ_REMOVE(&engine->queues.ready, job, link);
     TAILQ_INSERT_TAIL(&engine->queues.asked, job, link);
     engine->queues.asked_count++;
 }
 
-void engine_take_back(struct engine *engine, struct trial *job)
+void engine_take_back(struct engine *engine, struct job *job)
 {
     engine_leave_asked(engine, job);
     TAILQ_INSERT_HEAD(&engine->queues.ready, job, link);
@@ -116,61 +116,61 @@ void engine_take_back(struct engine *engine, struct trial *job)
 
 static int compare_attempts(const void *a, const void *b)
 {
-    int64_t left = ((const struct trial *)a)->attempt;
-    int64_t right = ((const struct trial *)b)->attempt;
+    int64_t left = ((const struct job *)a)->attempt;
+    int64_t right = ((const struct job *)b)->attempt;
 
     return (left > right) - (left < right);
 }
 
-void engine_track_live(struct engine *engine, struct trial *trial)
+void engine_track_live(struct engine *engine, struct job *job)
 {
-    if (tsearch(trial, &engine->queues.by_attempt, compare_attempts) == NULL)
+    if (tsearch(job, &engine->queues.by_attempt, compare_attempts) == NULL)
         abort();
-    TAILQ_INSERT_TAIL(&engine->queues.live, trial, link);
+    TAILQ_INSERT_TAIL(&engine->queues.live, job, link);
     engine->queues.live_count++;
-    engine->queues.adopted_count += trial->is_adopted;
+    engine->queues.adopted_count += job->is_adopted;
 }
 
-struct trial *engine_find_live(const struct engine *engine, int64_t attempt)
+struct job *engine_find_live(const struct engine *engine, int64_t attempt)
 {
-    struct trial key = {.attempt = attempt};
+    struct job key = {.attempt = attempt};
     void *found = tfind(&key, &engine->queues.by_attempt, compare_attempts);
 
-    return found != NULL ? *(struct trial **)found : NULL;
+    return found != NULL ? *(struct job **)found : NULL;
 }
 
-void engine_dequeue(struct engine *engine, struct trial *trial)
+void engine_dequeue(struct engine *engine, struct job *job)
 {
-    engine->queues.queued_count -= trial->is_queued;
-    trial->is_queued = false;
+    engine->queues.queued_count -= job->is_queued;
+    job->is_queued = false;
 }
 
-void engine_untrack_live(struct engine *engine, struct trial *trial)
+void engine_untrack_live(struct engine *engine, struct job *job)
 {
-    tdelete(trial, &engine->queues.by_attempt, compare_attempts);
-    TAILQ_REMOVE(&engine->queues.live, trial, link);
+    tdelete(job, &engine->queues.by_attempt, compare_attempts);
+    TAILQ_REMOVE(&engine->queues.live, job, link);
     engine->queues.live_count--;
-    engine->queues.adopted_count -= trial->is_adopted;
-    engine_dequeue(engine, trial);
+    engine->queues.adopted_count -= job->is_adopted;
+    engine_dequeue(engine, job);
 }
 
-void engine_read_first(struct engine *engine, struct trial *trial)
+void engine_read_first(struct engine *engine, struct job *job)
 {
-    trial->has_more = true;
-    TAILQ_REMOVE(&engine->queues.live, trial, link);
-    TAILQ_INSERT_HEAD(&engine->queues.live, trial, link);
+    job->has_more = true;
+    TAILQ_REMOVE(&engine->queues.live, job, link);
+    TAILQ_INSERT_HEAD(&engine->queues.live, job, link);
 }
 
-void engine_read_last(struct engine *engine, struct trial *trial)
+void engine_read_last(struct engine *engine, struct job *job)
 {
-    trial->has_more = false;
-    TAILQ_REMOVE(&engine->queues.live, trial, link);
-    TAILQ_INSERT_TAIL(&engine->queues.live, trial, link);
+    job->has_more = false;
+    TAILQ_REMOVE(&engine->queues.live, job, link);
+    TAILQ_INSERT_TAIL(&engine->queues.live, job, link);
 }
 
 bool engine_has_more(const struct engine *engine)
 {
-    const struct trial *first = TAILQ_FIRST(&engine->queues.live);
+    const struct job *first = TAILQ_FIRST(&engine->queues.live);
 
     return first != NULL && first->has_more;
 }

@@ -17,31 +17,31 @@ void engine_clear_queues(struct engine *engine);
 int64_t engine_active(const struct engine *engine);
 
 /* A trial that is in no list, and not in the record yet. */
-struct trial *engine_create_trial(struct engine *engine, int64_t number);
+struct job *engine_create_trial(struct engine *engine, int64_t number);
 /* The same for a job of a workflow's step. */
-struct trial *engine_create_job(struct engine *engine, size_t step,
-                                int64_t number);
+struct job *engine_create_job(struct engine *engine, size_t step,
+                              int64_t number);
 
 /* A job that is in no list and has a due time waits for it. */
-void engine_wait(struct engine *engine, struct trial *trial);
+void engine_wait(struct engine *engine, struct job *job);
 
 /* A ready job goes to those that are asked for; comes back as the first that is
  * ready; or leaves them for no list. */
-void engine_set_aside(struct engine *engine, struct trial *job);
-void engine_take_back(struct engine *engine, struct trial *job);
-void engine_leave_asked(struct engine *engine, struct trial *job);
+void engine_set_aside(struct engine *engine, struct job *job);
+void engine_take_back(struct engine *engine, struct job *job);
+void engine_leave_asked(struct engine *engine, struct job *job);
 
 /* A job that is in no list is live; is looked for by its attempt's id (NULL: no
  * live one has it); and is in no list again. */
-void engine_track_live(struct engine *engine, struct trial *trial);
-struct trial *engine_find_live(const struct engine *engine, int64_t attempt);
-void engine_untrack_live(struct engine *engine, struct trial *trial);
+void engine_track_live(struct engine *engine, struct job *job);
+struct job *engine_find_live(const struct engine *engine, int64_t attempt);
+void engine_untrack_live(struct engine *engine, struct job *job);
 /* A live one is read next, or after all others. */
-void engine_read_first(struct engine *engine, struct trial *trial);
-void engine_read_last(struct engine *engine, struct trial *trial);
+void engine_read_first(struct engine *engine, struct job *job);
+void engine_read_last(struct engine *engine, struct job *job);
 /* Whether the first live one is to be read at once. */
 bool engine_has_more(const struct engine *engine);
 /* A live one waits in no queue of its executor's any more. */
-void engine_dequeue(struct engine *engine, struct trial *trial);
+void engine_dequeue(struct engine *engine, struct job *job);
 
 #endif

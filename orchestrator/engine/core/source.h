@@ -36,10 +36,10 @@ struct source {
     int (*read)(struct taking_up *taking_up);
     /* Makes the job of a row, in a state, ready or waiting. NULL with
      * taking_up->err. */
-    struct trial *(*take_up)(struct taking_up *taking_up,
-                             const struct trial_row *row, enum job_state state);
+    struct job *(*take_up)(struct taking_up *taking_up,
+                           const struct trial_row *row, enum job_state state);
     /* Its attempts have been read: where it goes on from. -1 with err. */
-    int (*locate)(const struct engine *engine, struct trial *trial,
+    int (*locate)(const struct engine *engine, struct job *trial,
                   struct err *err);
     /* All of them are in memory. */
     void (*taken_up)(struct engine *engine);
@@ -51,27 +51,27 @@ struct source {
     bool (*next)(struct engine *engine);
     /* A ready job is to have an attempt; false: it waits for something first,
      * and has left the ready ones. */
-    bool (*begin_attempt)(struct engine *engine, struct trial *trial);
+    bool (*begin_attempt)(struct engine *engine, struct job *trial);
     /* What that attempt runs; the caller's. NULL with err: it cannot start. */
-    struct launch *(*launch)(struct engine *engine, struct trial *trial,
+    struct launch *(*launch)(struct engine *engine, struct job *trial,
                              struct err *err);
 
     /* ---- jobs end ---- */
 
     /* A live job wrote a point of a curve, which it keeps, or not. */
-    void (*follow)(struct engine *engine, struct trial *trial,
+    void (*follow)(struct engine *engine, struct job *trial,
                    const struct metric_point *point);
     /* Its attempt has ended and all was read: 1, and end.cause says whether it
      * ended well; 0: not known before `seal` is SEAL_DONE; -1 with err: it
      * cannot be read now. */
-    int (*judge)(struct engine *engine, struct trial *trial, struct err *err);
+    int (*judge)(struct engine *engine, struct job *trial, struct err *err);
     /* Records the attempt's end, which means the event; returns what it means
      * to the job. */
-    enum job_event (*end_attempt)(struct engine *engine, struct trial *trial,
+    enum job_event (*end_attempt)(struct engine *engine, struct job *trial,
                                   enum job_event event,
                                   struct attempt_end *end);
     /* In the open transaction: the job is over, and counted. */
-    void (*ended)(struct engine *engine, struct trial *trial,
+    void (*ended)(struct engine *engine, struct job *trial,
                   const struct told_item *item);
 
     /* ---- what people ask for ---- */

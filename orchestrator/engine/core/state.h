@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "orchestrator/engine/core/events.h"
+#include "orchestrator/job/job.h"
 #include "orchestrator/job/launch.h"
-#include "orchestrator/job/trial.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/steps/cache.h"
 #include "orchestrator/steps/sharing.h"
@@ -48,11 +48,11 @@ enum engine_phase {
 
 /* queues.h */
 struct engine_queues {
-    struct trial_list ready, prepared, committed, settled;
-    struct trial_list lined_up; /* until their step has room */
-    struct trial_list asked;    /* a thread sees to what they need first */
-    struct trial_list waiting;  /* for a retry, by due time */
-    struct trial_list live;     /* has_more first, then as long not read */
+    struct job_list ready, prepared, committed, settled;
+    struct job_list lined_up; /* until their step has room */
+    struct job_list asked;    /* a thread sees to what they need first */
+    struct job_list waiting;  /* for a retry, by due time */
+    struct job_list live;     /* has_more first, then as long not read */
     int64_t asked_count, prepared_count, committed_count, live_count;
     int64_t running_count;  /* of the live ones, those that have started */
     int64_t queued_count;   /* likewise, those that wait in a queue */
@@ -85,7 +85,7 @@ struct engine_clocks {
 /* ending.h, and why nothing new comes. */
 struct engine_wind_up {
     enum engine_phase phase;
-    enum trial_wish wish;   /* for jobs ended by the phase */
+    enum job_wish wish;     /* for jobs ended by the phase */
     bool is_beyond_budget;  /* it is used up; what was put back goes on */
     bool is_exhausted;      /* nothing more is suggested */
     bool lacks_resource;    /* the budget has too little for what is next */

@@ -41,37 +41,36 @@ static int64_t remaining_ms(const struct task *task, int64_t due_ms)
     return left_ms < longest_ms ? left_ms : longest_ms;
 }
 
-static void place(struct taking_up *taking_up, struct trial *trial,
+static void place(struct taking_up *taking_up, struct job *job,
                   const struct trial_row *row)
 {
     struct engine *engine = taking_up->engine;
 
-    if (trial->state != JOB_WAITING) {
-        TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
+    if (job->state != JOB_WAITING) {
+        TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
         return;
     }
-    trial->due_ms =
-        clock_monotonic_ms() + remaining_ms(trial->task, row->due_ms);
-    engine_wait(engine, trial);
+    job->due_ms = clock_monotonic_ms() + remaining_ms(job->task, row->due_ms);
+    engine_wait(engine, job);
 }
 
-struct trial *taking_up_trial(struct taking_up *taking_up,
-                              const struct trial_row *row, enum job_state state)
+struct job *taking_up_trial(struct taking_up *taking_up,
+                            const struct trial_row *row, enum job_state state)
 {
     struct engine *engine = taking_up->engine;
-    struct trial *trial = engine_create_trial(engine, row->number);
+    struct job *job = engine_create_trial(engine, row->number);
 
-    trial->job = row->job;
-    trial->state = state;
-    trial->is_scheduled = row->resource > 0;
-    trial->resource = row->resource;
-    trial->parent = row->parent;
-    if (engine->experiment->schedule.is_on && !trial->is_scheduled)
-        trial->resource = (int64_t)engine->experiment->schedule.options.max;
-    memcpy(trial->point, taking_up->point,
-           space_count(engine->experiment->space) * sizeof(*trial->point));
-    place(taking_up, trial, row);
-    return trial;
+    job->id = row->job;
+    job->state = state;
+    job->is_scheduled = row->resource > 0;
+    job->resource = row->resource;
+    job->parent = row->parent;
+    if (engine->experiment->schedule.is_on && !job->is_scheduled)
+        job->resource = (int64_t)engine->experiment->schedule.options.max;
+    memcpy(job->point, taking_up->point,
+           space_count(engine->experiment->space) * sizeof(*job->point));
+    place(taking_up, job, row);
+    return job;
 }
 
 /* A text of a step's, NULL: none. */
@@ -90,13 +89,13 @@ int step_text_parse(const struct workflow *workflow, size_t step,
                    workflow->steps[step].name, why.text);
 }
 
-struct trial *taking_up_job(struct taking_up *taking_up,
-                            const struct trial_row *row, enum job_state state)
+struct job *taking_up_job(struct taking_up *taking_up,
+                          const struct trial_row *row, enum job_state state)
 {
-    struct trial *job =
+    struct job *job =
         engine_create_job(taking_up->engine, (size_t)row->step, row->number);
 
-    job->job = row->job;
+    job->id = row->job;
     job->state = state;
     job->copy = row->copy;
     job->round = row->round;
@@ -104,7 +103,7 @@ struct trial *taking_up_job(struct taking_up *taking_up,
         row->cache_key != NULL ? mem_copy_string(row->cache_key) : NULL;
     if (step_text_parse(taking_up->engine->run->workflow, (size_t)row->step,
                         row->rounds, &job->rounds, taking_up->err) != 0) {
-        trial_destroy(job);
+        job_destroy(job);
         return NULL;
     }
     place(taking_up, job, row);
@@ -113,7 +112,7 @@ struct trial *taking_up_job(struct taking_up *taking_up,
 
 /* ---- attempts and metrics ---- */
 
-static void follow_link(struct trial *job, const struct attempt_row *row)
+static void follow_link(struct job *job, const struct attempt_row *row)
 {
     const struct attempt_exit exit = {
         .cause = (enum attempt_cause)attempt_cause_find(row->cause),
@@ -135,38 +134,38 @@ static void follow_link(struct trial *job, const struct attempt_row *row)
 static int on_attempt(void *user, const struct attempt_row *row)
 {
     struct taking_up *taking_up = user;
-    struct trial *trial = taking_up->trial;
-    const struct task *task = trial->task;
-    const struct retry_machine machine = {executor_cpus(trial->executor),
-                                          executor_gpus(trial->executor)};
+    struct job *job = taking_up->trial;
+    const struct task *task = job->task;
+    const struct retry_machine machine = {executor_cpus(job->executor),
+                                          executor_gpus(job->executor)};
 
-    trial->attempt_number = row->number;
+    job->attempt_number = row->number;
     if (row->cause != NULL && row->number > taking_up->superseded.attempts)
-        follow_link(trial, row);
+        follow_link(job, row);
     if (row->number <= taking_up->superseded.attempts_succeeded)
         taking_up->last_attempt = row->id;
     taking_up->ended_ms = row->ended_ms;
     if (row->number > taking_up->superseded.attempts)
-        trial->displaced += row->is_displaced;
+        job->displaced += row->is_displaced;
     if (row->cause == NULL) {
-        trial->attempt = row->id;
-        trial->started_ms = row->started_ms;
-        trial->from = row->resource_from;
-        snprintf(trial->handle, sizeof(trial->handle), "%s",
+        job->attempt = row->id;
+        job->started_ms = row->started_ms;
+        job->from = row->resource_from;
+        snprintf(job->handle, sizeof(job->handle), "%s",
                  row->handle != NULL ? row->handle : "");
-        snprintf(trial->node, sizeof(trial->node), "%s",
+        snprintf(job->node, sizeof(job->node), "%s",
                  row->node != NULL ? row->node : "");
     } else if (row->number > taking_up->superseded.attempts && row->rule >= 0 &&
                row->rule <= (int64_t)task->retry_count) {
         const struct retry_rule *rule =
             retry_rule_at(task->retries, task->retry_count, (int)row->rule);
 
-        if (trial->retries_used[row->rule] >= rule->max)
+        if (job->retries_used[row->rule] >= rule->max)
             return 0;
-        trial->retries_used[row->rule]++;
-        retry_scale(rule, &machine, &trial->resources, &taking_up->said);
+        job->retries_used[row->rule]++;
+        retry_scale(rule, &machine, &job->resources, &taking_up->said);
         if (rule->excludes_node && row->node != NULL)
-            trial_avoid(trial, row->node);
+            job_avoid(job, row->node);
     }
     return 0;
 }
@@ -178,43 +177,43 @@ static int on_metric(void *user, const struct metric_row *row)
     if (row->attempt == taking_up->trial->attempt)
         engine_reach(taking_up->engine, taking_up->trial, row->name, row->step);
     if (row->attempt > taking_up->last_attempt)
-        trial_add_metric(taking_up->trial, taking_up->engine->experiment,
-                         row->name, row->value);
+        job_add_metric(taking_up->trial, taking_up->engine->experiment,
+                       row->name, row->value);
     return 0;
 }
 
 /* The due time is by the wall clock. Where that was set back meanwhile, the
  * retry waits no longer than it was to wait when its attempt ended. */
-static void bound_wait(struct trial *trial, int64_t ended_ms)
+static void bound_wait(struct job *job, int64_t ended_ms)
 {
-    int64_t left_ms = trial->due_ms - clock_monotonic_ms();
+    int64_t left_ms = job->due_ms - clock_monotonic_ms();
     int64_t all_ms = clock_wall_ms() + left_ms - ended_ms;
 
     if (left_ms > all_ms)
-        trial->due_ms -= left_ms - all_ms;
+        job->due_ms -= left_ms - all_ms;
 }
 
-int taking_up_rest(struct taking_up *taking_up, struct trial *trial)
+int taking_up_rest(struct taking_up *taking_up, struct job *job)
 {
     struct store *store = taking_up->engine->store;
     int64_t run = taking_up->engine->run->id;
 
-    taking_up->trial = trial;
+    taking_up->trial = job;
     taking_up->last_attempt = 0;
-    taking_up->engine->queues.running_count += trial->state == JOB_RUNNING;
-    if (store_sum_superseded(store, run, trial->number, &taking_up->superseded,
+    taking_up->engine->queues.running_count += job->state == JOB_RUNNING;
+    if (store_sum_superseded(store, run, job->number, &taking_up->superseded,
                              taking_up->err) != 0 ||
-        store_each_attempt(store, run, trial->job, on_attempt, taking_up,
+        store_each_attempt(store, run, job->id, on_attempt, taking_up,
                            taking_up->err) != 0 ||
-        taking_up->engine->source->locate(taking_up->engine, trial,
+        taking_up->engine->source->locate(taking_up->engine, job,
                                           taking_up->err) != 0 ||
-        store_each_metric(store, trial->job, on_metric, taking_up,
+        store_each_metric(store, job->id, on_metric, taking_up,
                           taking_up->err) != 0)
         return -1;
-    trial->is_reopened = taking_up->superseded.count > 0;
-    taking_up->engine->queues.reopened_count += trial->is_reopened;
-    if (trial->state == JOB_WAITING)
-        bound_wait(trial, taking_up->ended_ms);
+    job->is_reopened = taking_up->superseded.count > 0;
+    taking_up->engine->queues.reopened_count += job->is_reopened;
+    if (job->state == JOB_WAITING)
+        bound_wait(job, taking_up->ended_ms);
     return 0;
 }
 
@@ -229,8 +228,8 @@ static int on_taken_up(void *user, const struct trial_row *row)
     return taking_up->trial != NULL ? 0 : -1;
 }
 
-struct trial *engine_take_up(struct engine *engine, int64_t number,
-                             enum job_state state, struct err *err)
+struct job *engine_take_up(struct engine *engine, int64_t number,
+                           enum job_state state, struct err *err)
 {
     struct taking_up taking_up = {
         .engine = engine,

@@ -41,27 +41,27 @@ bool engine_count(struct engine *engine, const struct told_item *item)
     return is_best;
 }
 
-void engine_account_ended(struct engine *engine, struct trial *trial,
+void engine_account_ended(struct engine *engine, struct job *job,
                           bool was_paused)
 {
     struct told_item account = {
         .kind = TOLD_RESULT,
-        .number = trial->number,
+        .number = job->number,
         .place = engine->transaction.told_count + 1,
-        .state = trial->state,
-        .is_scheduled = trial->is_scheduled,
+        .state = job->state,
+        .is_scheduled = job->is_scheduled,
         .was_paused = was_paused,
     };
     double *values = NULL;
 
-    if (trial_has_objectives(trial, engine->experiment)) {
-        values = trial_objectives(trial, engine->experiment);
+    if (job_has_objectives(job, engine->experiment)) {
+        values = job_objectives(job, engine->experiment);
         account.values = values;
-        account.outcomes = trial->outcomes;
+        account.outcomes = job->outcomes;
     }
-    trial->is_new_best = engine_count(engine, &account);
-    engine->source->ended(engine, trial, &account);
-    engine->queues.reopened_count -= trial->is_reopened;
+    job->is_new_best = engine_count(engine, &account);
+    engine->source->ended(engine, job, &account);
+    engine->queues.reopened_count -= job->is_reopened;
     free(values);
 }
 

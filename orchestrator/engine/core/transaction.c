@@ -89,53 +89,52 @@ bool engine_end_attempt(struct engine *engine, const struct attempt_end *end)
 }
 
 /* What the executor saw counts; the moment of the event is the next best. */
-static void set_times(const struct trial *trial, enum job_event event,
+static void set_times(const struct job *job, enum job_event event,
                       struct job_change *change)
 {
-    const struct attempt_exit *end = &trial->end;
+    const struct attempt_exit *end = &job->end;
 
     change->started_ms = event == EVENT_STARTED ? change->time_ms : 0;
     change->ended_ms = change->time_ms;
-    if (trial->has_ended && end->started_ms > 0) {
+    if (job->has_ended && end->started_ms > 0) {
         change->started_ms = end->started_ms;
         change->ended_ms = end->ended_ms;
     }
     if (event == EVENT_RETRY)
-        change->due_ms = change->time_ms + trial->wait_ms;
+        change->due_ms = change->time_ms + job->wait_ms;
 }
 
 /* What cannot happen ends the run. */
-static bool find_next(struct engine *engine, const struct trial *trial,
+static bool find_next(struct engine *engine, const struct job *job,
                       enum job_event event, enum job_state *next)
 {
     struct err err;
 
-    if (job_next(trial->state, event, next))
+    if (job_next(job->state, event, next))
         return true;
     err_set(&err, ERR_FAILED,
-            "trial %" PRId64 ": '%s' cannot happen while it is %s",
-            trial->number, job_event_names[event],
-            job_state_names[trial->state]);
+            "trial %" PRId64 ": '%s' cannot happen while it is %s", job->number,
+            job_event_names[event], job_state_names[job->state]);
     engine_break(engine, &err);
     return false;
 }
 
 /* What a trial that is over came to. The values are the caller's to free. */
-static double *set_results(const struct trial *trial,
+static double *set_results(const struct job *job,
                            const struct experiment *experiment,
                            struct job_change *change)
 {
     double *values;
 
-    if (change->ended_ms <= 0 || !trial_has_objectives(trial, experiment))
+    if (change->ended_ms <= 0 || !job_has_objectives(job, experiment))
         return NULL;
-    values = trial_objectives(trial, experiment);
+    values = job_objectives(job, experiment);
     change->values = values;
     change->value_count = experiment->objective_count;
-    change->outcomes = trial->outcomes;
+    change->outcomes = job->outcomes;
     change->outcome_count = experiment->outcome_count;
     change->violation = outcome_violation(
-        experiment->outcomes, experiment->outcome_count, trial->outcomes);
+        experiment->outcomes, experiment->outcome_count, job->outcomes);
     return values;
 }
 
@@ -151,45 +150,45 @@ static bool record(struct engine *engine, const struct job_change *change)
     return false;
 }
 
-bool engine_change_trial(struct engine *engine, struct trial *trial,
+bool engine_change_trial(struct engine *engine, struct job *job,
                          enum job_event event, const char *cause)
 {
-    bool has_verdict = (event == EVENT_STOPPED || trial->attempt_number == 0) &&
-                       trial->end.text[0] != '\0';
+    bool has_verdict = (event == EVENT_STOPPED || job->attempt_number == 0) &&
+                       job->end.text[0] != '\0';
     struct job_change change = {
         .run = engine->run->id,
-        .job = trial->job,
+        .job = job->id,
         .cause = cause,
         .event = job_event_names[event],
         .time_ms = clock_wall_ms(),
-        .verdict = has_verdict ? trial->end.text : NULL,
-        .cache_key = trial->cache_key,
-        .cached_from = trial->cached_from,
+        .verdict = has_verdict ? job->end.text : NULL,
+        .cache_key = job->cache_key,
+        .cached_from = job->cached_from,
     };
     struct buf outputs = BUF_INIT;
     enum job_state next;
     double *values;
     bool changed;
 
-    if (!find_next(engine, trial, event, &next))
+    if (!find_next(engine, job, event, &next))
         return false;
     change.state = job_state_names[next];
-    set_times(trial, event, &change);
+    set_times(job, event, &change);
     if (job_is_final(next))
         change.told = engine->transaction.told_count + 1;
     else
         change.ended_ms = 0;
-    values = set_results(trial, engine->experiment, &change);
-    if (next == JOB_SUCCEEDED && trial->outputs != NULL) {
-        json_print(trial->outputs, &outputs);
+    values = set_results(job, engine->experiment, &change);
+    if (next == JOB_SUCCEEDED && job->outputs != NULL) {
+        json_print(job->outputs, &outputs);
         change.outputs = buf_text(&outputs);
     }
     changed = record(engine, &change);
     if (changed) {
         engine->queues.running_count +=
-            (next == JOB_RUNNING) - (trial->state == JOB_RUNNING);
-        trial->state = next;
-        engine_log_change(engine, trial, event, cause);
+            (next == JOB_RUNNING) - (job->state == JOB_RUNNING);
+        job->state = next;
+        engine_log_change(engine, job, event, cause);
     }
     buf_clear(&outputs);
     free(values);

@@ -26,7 +26,7 @@ int engine_note_clock(struct engine *engine, int64_t *now_ms, struct err *err);
 bool engine_end_attempt(struct engine *engine, const struct attempt_end *end);
 /* Applies an event to a job in memory and in the open transaction; cause: of
  * its attempt's end, or NULL. False when the engine is broken. */
-bool engine_change_trial(struct engine *engine, struct trial *trial,
+bool engine_change_trial(struct engine *engine, struct job *job,
                          enum job_event event, const char *cause);
 
 #endif

@@ -18,7 +18,7 @@
  */
 
 static const struct cache_rule *rule_of(const struct engine *engine,
-                                        const struct trial *job)
+                                        const struct job *job)
 {
     const struct cache_rule *rule;
 
@@ -28,7 +28,7 @@ static const struct cache_rule *rule_of(const struct engine *engine,
     return rule->is_on ? rule : NULL;
 }
 
-static void take_result(struct engine *engine, struct trial *job,
+static void take_result(struct engine *engine, struct job *job,
                         const struct cache_answer *answer)
 {
     engine_leave_asked(engine, job);
@@ -45,7 +45,7 @@ static void on_answer(void *owner, void *user,
                       const struct cache_answer *answer)
 {
     struct engine *engine = owner;
-    struct trial *job = user;
+    struct job *job = user;
 
     if (answer->key != NULL)
         job->cache_key = mem_copy_string(answer->key);
@@ -56,7 +56,7 @@ static void on_answer(void *owner, void *user,
 }
 
 /* Both ask about the same. -1 where that cannot be said. */
-static int describe(struct engine *engine, const struct trial *job,
+static int describe(struct engine *engine, const struct job *job,
                     struct cache_facts *facts, struct cache_subject *subject)
 {
     if (cache_facts_init(facts, engine->steps, job, engine->site.environment,
@@ -71,7 +71,7 @@ static int describe(struct engine *engine, const struct trial *job,
     return 0;
 }
 
-bool engine_cache_ask(struct engine *engine, struct trial *job)
+bool engine_cache_ask(struct engine *engine, struct job *job)
 {
     const struct cache_rule *rule = rule_of(engine, job);
     struct cache_subject subject;
@@ -95,7 +95,7 @@ bool engine_cache_ask(struct engine *engine, struct trial *job)
 
 void engine_cache_give_up(struct engine *engine)
 {
-    struct trial *job;
+    struct job *job;
 
     while ((job = TAILQ_FIRST(&engine->queues.asked)) != NULL) {
         cache_forget(engine->cache, job);
@@ -106,7 +106,7 @@ void engine_cache_give_up(struct engine *engine)
 
 static void on_sealed(void *owner, void *user, json_t *hashes, const char *text)
 {
-    struct trial *job = user;
+    struct job *job = user;
 
     (void)text;
     job->seal = SEAL_DONE;
@@ -115,7 +115,7 @@ static void on_sealed(void *owner, void *user, json_t *hashes, const char *text)
     engine_read_first(owner, job);
 }
 
-bool engine_cache_seal(struct engine *engine, struct trial *job)
+bool engine_cache_seal(struct engine *engine, struct job *job)
 {
     const struct step *step;
     struct cache_subject subject;

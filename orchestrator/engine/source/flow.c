@@ -46,7 +46,7 @@ static int flow_open(struct engine *engine, struct err *err)
 }
 
 static int flow_locate(UNUSED const struct engine *engine,
-                       UNUSED struct trial *job, UNUSED struct err *err)
+                       UNUSED struct job *job, UNUSED struct err *err)
 {
     return 0;
 }
@@ -73,13 +73,13 @@ static bool flow_go_on(struct engine *engine)
     return false;
 }
 
-static bool flow_begin_attempt(struct engine *engine, struct trial *job)
+static bool flow_begin_attempt(struct engine *engine, struct job *job)
 {
     return !engine_cache_ask(engine, job) && !engine_share_out(engine, job);
 }
 
 /* The next attempt's files are shared out anew. */
-static struct launch *flow_launch(struct engine *engine, struct trial *job,
+static struct launch *flow_launch(struct engine *engine, struct job *job,
                                   struct err *err)
 {
     struct launch *launch = NULL;
@@ -99,7 +99,7 @@ static struct launch *flow_launch(struct engine *engine, struct trial *job,
 
 /* ---- jobs end ---- */
 
-static int flow_judge(struct engine *engine, struct trial *job, struct err *err)
+static int flow_judge(struct engine *engine, struct job *job, struct err *err)
 {
     const struct attempt_exit *end = &job->end;
 
@@ -110,7 +110,7 @@ static int flow_judge(struct engine *engine, struct trial *job, struct err *err)
 }
 
 static enum job_event flow_end_attempt(struct engine *engine,
-                                       UNUSED struct trial *job,
+                                       UNUSED struct job *job,
                                        enum job_event event,
                                        struct attempt_end *end)
 {

@@ -19,7 +19,7 @@
 /* A copy of a step is a job, as a trial is; one that repeats has a job for each
  * round. */
 
-static bool add_job(struct engine *engine, struct trial *job)
+static bool add_job(struct engine *engine, struct job *job)
 {
     struct buf rounds = BUF_INIT;
     struct job_new row = {
@@ -39,7 +39,7 @@ static bool add_job(struct engine *engine, struct trial *job)
         json_print(job->rounds, &rounds);
         row.rounds = buf_text(&rounds);
     }
-    if (is_added && store_add_job(engine->store, &row, &job->job, &err) != 0) {
+    if (is_added && store_add_job(engine->store, &row, &job->id, &err) != 0) {
         engine_break(engine, &err);
         is_added = false;
     }
@@ -48,17 +48,17 @@ static bool add_job(struct engine *engine, struct trial *job)
 }
 
 /* A job that the record has now, in no list. NULL when the engine broke. */
-static struct trial *create_job(struct engine *engine, size_t step,
-                                int64_t copy, int64_t round, json_t *rounds)
+static struct job *create_job(struct engine *engine, size_t step, int64_t copy,
+                              int64_t round, json_t *rounds)
 {
-    struct trial *job =
+    struct job *job =
         engine_create_job(engine, step, engine->tally.suggested + 1);
 
     job->copy = copy;
     job->round = round;
     job->rounds = json_incref(rounds);
     if (!add_job(engine, job)) {
-        trial_destroy(job);
+        job_destroy(job);
         return NULL;
     }
     engine->tally.suggested++;
@@ -67,7 +67,7 @@ static struct trial *create_job(struct engine *engine, size_t step,
 }
 
 /* It is over without an attempt. */
-static bool end_at_once(struct engine *engine, struct trial *job,
+static bool end_at_once(struct engine *engine, struct job *job,
                         enum job_event event, const char *text)
 {
     job->end = (struct attempt_exit){.exit_code = -1};
@@ -80,7 +80,7 @@ static bool end_at_once(struct engine *engine, struct trial *job,
     return true;
 }
 
-static bool fail_at_once(struct engine *engine, struct trial *job)
+static bool fail_at_once(struct engine *engine, struct job *job)
 {
     char *text = steps_message(engine->steps, job);
     bool result = end_at_once(engine, job, EVENT_FAILED, text);
@@ -90,7 +90,7 @@ static bool fail_at_once(struct engine *engine, struct trial *job)
 }
 
 /* What an earlier run's job gave is its own; else it waits for its turn. */
-static bool make_ready(struct engine *engine, struct trial *job)
+static bool make_ready(struct engine *engine, struct job *job)
 {
     struct taken_job taken;
 
@@ -113,7 +113,7 @@ bool flow_start_job(struct engine *engine, size_t step, int64_t copy)
     const struct step *its = &steps->workflow->steps[step];
     bool is_wanted = true;
     json_t *rounds = its->repeat.max > 0 ? rounds_first(&its->repeat) : NULL;
-    struct trial *job;
+    struct job *job;
     struct err err;
     int asked = steps_condition(steps, step, copy, &is_wanted, &err);
 
@@ -132,7 +132,7 @@ bool flow_start_job(struct engine *engine, size_t step, int64_t copy)
     return make_ready(engine, job);
 }
 
-int flow_finish_job(struct engine *engine, struct trial *job, struct err *err)
+int flow_finish_job(struct engine *engine, struct job *job, struct err *err)
 {
     char *directory = workspace_directory(engine->workspaces, job->number);
     char *checkpoints =
@@ -156,11 +156,11 @@ int flow_finish_job(struct engine *engine, struct trial *job, struct err *err)
 }
 
 /* The next round goes on from what the one before left. */
-static void begin_round(struct engine *engine, const struct trial *before,
+static void begin_round(struct engine *engine, const struct job *before,
                         json_t *rounds)
 {
-    struct trial *job = create_job(engine, (size_t)before->step, before->copy,
-                                   before->round + 1, rounds);
+    struct job *job = create_job(engine, (size_t)before->step, before->copy,
+                                 before->round + 1, rounds);
     struct err err;
 
     if (job == NULL)
@@ -171,7 +171,7 @@ static void begin_round(struct engine *engine, const struct trial *before,
     make_ready(engine, job);
 }
 
-void flow_job_ended(struct engine *engine, struct trial *job,
+void flow_job_ended(struct engine *engine, struct job *job,
                     UNUSED const struct told_item *item)
 {
     json_t *rounds = steps_end_job(engine->steps, job);

@@ -11,10 +11,10 @@
 bool flow_start_job(struct engine *engine, size_t step, int64_t copy);
 /* Its attempt has ended well: takes what it made; where something is missing it
  * has not ended well. -1 where that cannot be read now. */
-int flow_finish_job(struct engine *engine, struct trial *job, struct err *err);
+int flow_finish_job(struct engine *engine, struct job *job, struct err *err);
 /* Slot `ended`: another round follows, or a job of its step that was put back.
  */
-void flow_job_ended(struct engine *engine, struct trial *job,
+void flow_job_ended(struct engine *engine, struct job *job,
                     const struct told_item *item);
 
 #endif

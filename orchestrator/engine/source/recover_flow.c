@@ -138,10 +138,10 @@ static int on_superseded(void *user, const struct superseded_row *row)
 static int tell_copy(struct steps *steps, size_t step, size_t copy,
                      const struct copy_record *record, struct err *err)
 {
-    struct trial job = {.step = (int64_t)step,
-                        .copy = (int64_t)copy,
-                        .round = record->round,
-                        .state = record->state};
+    struct job job = {.step = (int64_t)step,
+                      .copy = (int64_t)copy,
+                      .round = record->round,
+                      .state = record->state};
     struct flow_counts counts;
     json_t *next;
 

@@ -17,7 +17,7 @@ static bool has_room(const struct engine *engine, size_t step)
            counts.started - engine->steps->now[step].lined_up < parallel;
 }
 
-static void let_go(struct engine *engine, struct trial *job)
+static void let_go(struct engine *engine, struct job *job)
 {
     TAILQ_REMOVE(&engine->queues.lined_up, job, link);
     engine->steps->now[job->step].lined_up--;
@@ -26,7 +26,7 @@ static void let_go(struct engine *engine, struct trial *job)
 
 void engine_line_up(struct engine *engine)
 {
-    struct trial *job, *next;
+    struct job *job, *next;
 
     for (job = TAILQ_FIRST(&engine->queues.ready); job != NULL; job = next) {
         next = TAILQ_NEXT(job, link);
@@ -45,7 +45,7 @@ void engine_line_up(struct engine *engine)
 
 void engine_call_next(struct engine *engine, size_t step)
 {
-    struct trial *job = TAILQ_FIRST(&engine->queues.lined_up);
+    struct job *job = TAILQ_FIRST(&engine->queues.lined_up);
 
     if (engine->steps->now[step].lined_up == 0 || !has_room(engine, step))
         return;

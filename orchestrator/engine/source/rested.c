@@ -41,30 +41,29 @@ int rested_find(struct rested *rested, struct err *err)
                                   on_observation, rested, err);
 }
 
-int rested_locate(const struct engine *engine, struct trial *trial,
-                  struct err *err)
+int rested_locate(const struct engine *engine, struct job *job, struct err *err)
 {
     struct rested own = {.engine = engine, .below = INT64_MAX};
     struct rested parent = {
-        .engine = engine, .number = trial->parent, .below = trial->resource};
+        .engine = engine, .number = job->parent, .below = job->resource};
     int result;
 
-    if (!trial->is_scheduled)
+    if (!job->is_scheduled)
         return 0;
-    result = store_each_observation(engine->store, engine->run->id, trial->job,
+    result = store_each_observation(engine->store, engine->run->id, job->id,
                                     on_observation, &own, err);
     if (own.is_stopped)
-        trial->wish = WISH_GIVE_UP;
+        job->wish = WISH_GIVE_UP;
     if (!scheduler_pauses(engine->scheduler))
         return result;
-    if (result == 0 && own.resource == 0 && trial->parent > 0) {
+    if (result == 0 && own.resource == 0 && job->parent > 0) {
         parent.point = mem_array(space_count(engine->experiment->space),
                                  sizeof(*parent.point));
         result = rested_find(&parent, err);
         free(parent.point);
     }
-    trial->paused_at = own.resource > 0 ? own.resource : parent.resource;
-    if (trial->attempt == 0 && engine->experiment->task.has_checkpoints)
-        trial->from = trial->paused_at;
+    job->paused_at = own.resource > 0 ? own.resource : parent.resource;
+    if (job->attempt == 0 && engine->experiment->task.has_checkpoints)
+        job->from = job->paused_at;
     return result;
 }

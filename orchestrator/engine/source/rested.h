@@ -22,7 +22,7 @@ int rested_find(struct rested *rested, struct err *err);
 
 /* Slot `locate`: where a trial that is coming into memory goes on from, and
  * whether it was to be stopped. */
-int rested_locate(const struct engine *engine, struct trial *trial,
+int rested_locate(const struct engine *engine, struct job *job,
                   struct err *err);
 
 #endif

@@ -11,30 +11,30 @@
 
 struct copied {
     const struct experiment *experiment;
-    struct trial *trial;
+    struct job *trial;
 };
 
 static int copy_results(void *user, const struct trial_row *row)
 {
     struct copied *source = user;
-    struct trial *trial = source->trial;
+    struct job *job = source->trial;
 
     for (size_t i = 0; i < source->experiment->objective_count; i++) {
-        trial->said[i] = i < row->value_count;
-        if (trial->said[i])
-            trial->last[i] = trial->best[i] = row->values[i];
+        job->said[i] = i < row->value_count;
+        if (job->said[i])
+            job->last[i] = job->best[i] = row->values[i];
     }
     for (size_t i = 0; i < source->experiment->outcome_count; i++) {
-        trial->outcomes_said[i] = i < row->outcome_count;
-        if (trial->outcomes_said[i])
-            trial->outcomes[i] = row->outcomes[i];
+        job->outcomes_said[i] = i < row->outcome_count;
+        if (job->outcomes_said[i])
+            job->outcomes[i] = row->outcomes[i];
     }
     return 0;
 }
 
-bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as)
+bool engine_reuse(struct engine *engine, struct job *job, int64_t same_as)
 {
-    struct copied source = {engine->experiment, trial};
+    struct copied source = {engine->experiment, job};
     struct trial_query query = {.run = engine->run->id, .number = same_as};
     struct err err;
 
@@ -43,11 +43,11 @@ bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as)
         engine_break(engine, &err);
         return false;
     }
-    if (!engine_change_trial(engine, trial, EVENT_REUSED,
+    if (!engine_change_trial(engine, job, EVENT_REUSED,
                              attempt_cause_names[CAUSE_OK]))
         return false;
-    trial->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
-    engine_account_ended(engine, trial, false);
-    TAILQ_INSERT_TAIL(&engine->queues.settled, trial, link);
+    job->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
+    engine_account_ended(engine, job, false);
+    TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
     return true;
 }

@@ -6,6 +6,6 @@
 
 /* Settles a new trial, in no list yet, with the results of another one. False
  * when the engine broke; then the trial is still the caller's. */
-bool engine_reuse(struct engine *engine, struct trial *trial, int64_t same_as);
+bool engine_reuse(struct engine *engine, struct job *job, int64_t same_as);
 
 #endif

@@ -51,17 +51,17 @@ static int promote(struct engine *engine, const struct assignment *next,
         .time_ms = clock_wall_ms(),
     };
 
-    struct trial *trial;
+    struct job *job;
 
     if (store_promote_job(engine->store, &promotion, err) != 0)
         return -1;
     engine_count(engine, &item);
     feedback_give(engine, &item, NULL);
     engine->queues.paused_trials--;
-    trial = engine_take_up(engine, rested->number, JOB_READY, err);
-    if (trial == NULL)
+    job = engine_take_up(engine, rested->number, JOB_READY, err);
+    if (job == NULL)
         return -1;
-    trial->is_promoted = true;
+    job->is_promoted = true;
     return 0;
 }
 
@@ -69,30 +69,30 @@ static int promote(struct engine *engine, const struct assignment *next,
 static int stop(struct engine *engine, const struct assignment *next,
                 const struct rested *rested, struct err *err)
 {
-    struct trial *trial;
+    struct job *job;
 
-    trial = engine_take_up(engine, rested->number, JOB_PAUSED, err);
-    if (trial == NULL)
+    job = engine_take_up(engine, rested->number, JOB_PAUSED, err);
+    if (job == NULL)
         return -1;
-    TAILQ_REMOVE(&engine->queues.ready, trial, link);
-    TAILQ_INSERT_TAIL(&engine->queues.settled, trial, link);
-    snprintf(trial->end.text, sizeof(trial->end.text), "%s", next->reason);
+    TAILQ_REMOVE(&engine->queues.ready, job, link);
+    TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
+    snprintf(job->end.text, sizeof(job->end.text), "%s", next->reason);
     engine->queues.paused_trials--;
-    if (engine_change_trial(engine, trial, EVENT_STOPPED, NULL))
-        engine_account_ended(engine, trial, true);
+    if (engine_change_trial(engine, job, EVENT_STOPPED, NULL))
+        engine_account_ended(engine, job, true);
     return 0;
 }
 
 static int add_clone(struct engine *engine, const struct assignment *next,
                      const struct rested *rested, struct err *err)
 {
-    struct trial *trial = engine_suggest(engine, next, rested->point);
+    struct job *job = engine_suggest(engine, next, rested->point);
 
-    if (trial == NULL || trial->state != JOB_READY)
+    if (job == NULL || job->state != JOB_READY)
         return 0; /* or it has ended, with the result of an equal one */
-    trial->paused_at = rested->resource;
+    job->paused_at = rested->resource;
     return workspace_copy_checkpoint(engine->workspaces, rested->number,
-                                     trial->number, err);
+                                     job->number, err);
 }
 
 static int add_new(struct engine *engine, const struct assignment *next,
@@ -117,18 +117,18 @@ static const next_fn steps[] = {
 /* What trials that have a place may still use. */
 static int64_t outstanding(const struct engine *engine)
 {
-    const struct trial_list *const lists[] = {
+    const struct job_list *const lists[] = {
         &engine->queues.ready, &engine->queues.prepared,
         &engine->queues.committed, &engine->queues.live,
         &engine->queues.waiting};
     int64_t sum = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        const struct trial *trial;
+        const struct job *job;
 
-        TAILQ_FOREACH(trial, lists[i], link)
+        TAILQ_FOREACH(job, lists[i], link)
         {
-            sum += trial->resource - trial->from;
+            sum += job->resource - job->from;
         }
     }
     return sum;

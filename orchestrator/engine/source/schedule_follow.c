@@ -21,31 +21,31 @@
 
 /* Tells search and schedule what the trial has reached, into the record too.
  * False when the engine broke. */
-static bool observe(struct engine *engine, struct trial *trial,
-                    int64_t resource, struct verdict *verdict)
+static bool observe(struct engine *engine, struct job *job, int64_t resource,
+                    struct verdict *verdict)
 {
     const struct experiment *experiment = engine->experiment;
     size_t i = experiment->schedule.objective;
-    double *values = trial_objectives(trial, experiment);
+    double *values = job_objectives(job, experiment);
     const struct told_item item = {
         .kind = TOLD_OBSERVATION,
-        .number = trial->number,
+        .number = job->number,
         .place = engine->transaction.told_count + 1,
         .values = values,
-        .outcomes = trial->outcomes,
+        .outcomes = job->outcomes,
         .resource = resource,
-        .last = trial->last[i],
-        .best = trial->best[i],
+        .last = job->last[i],
+        .best = job->best[i],
     };
     struct observation_new row = {
         .run = engine->run->id,
-        .job = trial->job,
-        .attempt = trial->attempt,
+        .job = job->id,
+        .attempt = job->attempt,
         .resource = resource,
         .told = item.place,
         .values = values,
         .value_count = experiment->objective_count,
-        .outcomes = trial->outcomes,
+        .outcomes = job->outcomes,
         .outcome_count = experiment->outcome_count,
         .last = item.last,
         .best = item.best,
@@ -76,81 +76,81 @@ static bool decides(const struct engine *engine, const char *metric)
 }
 
 /* A point of a curve was taken in: what follows from it. */
-static void decide(struct engine *engine, struct trial *trial)
+static void decide(struct engine *engine, struct job *job)
 {
     struct verdict verdict;
 
-    if (!trial->is_scheduled || trial->is_given_up ||
-        trial->wish != WISH_NONE || scheduler_pauses(engine->scheduler) ||
-        (uint64_t)trial->reached <
-            scheduler_awaits(engine->scheduler, (uint64_t)trial->number))
+    if (!job->is_scheduled || job->is_given_up || job->wish != WISH_NONE ||
+        scheduler_pauses(engine->scheduler) ||
+        (uint64_t)job->reached <
+            scheduler_awaits(engine->scheduler, (uint64_t)job->number))
         return;
-    if (!observe(engine, trial, trial->reached, &verdict) ||
+    if (!observe(engine, job, job->reached, &verdict) ||
         verdict.decision != DECIDE_STOP)
         return;
-    trial->is_given_up = true;
+    job->is_given_up = true;
     /* What came to its end meanwhile has done so. */
-    if (!trial->has_ended || trial->end.cause != CAUSE_OK)
-        trial->wish = WISH_GIVE_UP;
-    engine->queues.given_up_count += !trial->has_ended;
+    if (!job->has_ended || job->end.cause != CAUSE_OK)
+        job->wish = WISH_GIVE_UP;
+    engine->queues.given_up_count += !job->has_ended;
 }
 
 /* What lies beyond what the trial was given counts for nothing. */
-void schedule_follow(struct engine *engine, struct trial *trial,
+void schedule_follow(struct engine *engine, struct job *job,
                      const struct metric_point *point)
 {
-    if (!decides(engine, point->name) || point->step <= trial->resource) {
-        engine_reach(engine, trial, point->name, point->step);
-        engine_keep_metric(engine, trial, point);
-        decide(engine, trial);
-    } else if (!trial->has_ended && trial->wish == WISH_NONE) {
-        trial->wish = WISH_PAUSE;
-        executor_cancel(trial->executor, trial->attempt, CANCEL_TERM);
+    if (!decides(engine, point->name) || point->step <= job->resource) {
+        engine_reach(engine, job, point->name, point->step);
+        engine_keep_metric(engine, job, point);
+        decide(engine, job);
+    } else if (!job->has_ended && job->wish == WISH_NONE) {
+        job->wish = WISH_PAUSE;
+        executor_cancel(job->executor, job->attempt, CANCEL_TERM);
     }
 }
 
 static bool has_come_to_pause(const struct engine *engine,
-                              const struct trial *trial, enum job_event event)
+                              const struct job *job, enum job_event event)
 {
-    return event == EVENT_SUCCEEDED && trial->is_scheduled &&
+    return event == EVENT_SUCCEEDED && job->is_scheduled &&
            scheduler_pauses(engine->scheduler);
 }
 
 /* What ended well where trials pause has used all that it was given, whatever
  * it said of that. */
-static int64_t find_used(const struct engine *engine, struct trial *trial,
+static int64_t find_used(const struct engine *engine, struct job *job,
                          enum job_event event)
 {
-    if (has_come_to_pause(engine, trial, event))
-        trial->reached = trial->resource;
-    return trial->reached > trial->from ? trial->reached - trial->from : 0;
+    if (has_come_to_pause(engine, job, event))
+        job->reached = job->resource;
+    return job->reached > job->from ? job->reached - job->from : 0;
 }
 
 static int keep_reason(void *user, const struct observation_row *row)
 {
-    struct trial *trial = user;
+    struct job *job = user;
 
-    snprintf(trial->end.text, sizeof(trial->end.text), "%s", row->reason);
+    snprintf(job->end.text, sizeof(job->end.text), "%s", row->reason);
     return 0;
 }
 
-enum job_event schedule_end_attempt(struct engine *engine, struct trial *trial,
+enum job_event schedule_end_attempt(struct engine *engine, struct job *job,
                                     enum job_event event,
                                     struct attempt_end *end)
 {
     struct verdict verdict;
     struct err err;
 
-    end->resource_used = find_used(engine, trial, event);
+    end->resource_used = find_used(engine, job, event);
     if (!engine_end_attempt(engine, end))
         return event;
-    if (trial->wish == WISH_GIVE_UP &&
-        store_each_observation(engine->store, engine->run->id, trial->job,
-                               keep_reason, trial, &err) != 0)
+    if (job->wish == WISH_GIVE_UP &&
+        store_each_observation(engine->store, engine->run->id, job->id,
+                               keep_reason, job, &err) != 0)
         engine_break(engine, &err);
-    if (!has_come_to_pause(engine, trial, event))
+    if (!has_come_to_pause(engine, job, event))
         return event;
-    if (!observe(engine, trial, trial->resource, &verdict) ||
+    if (!observe(engine, job, job->resource, &verdict) ||
         verdict.decision != DECIDE_PAUSE)
         return event;
     engine->queues.paused_trials++;
@@ -160,7 +160,7 @@ enum job_event schedule_end_attempt(struct engine *engine, struct trial *trial,
 /* Of the first one: where one leaves none, all may. What each attempt does is
  * in its row. */
 static void tell_of_lost_checkpoint(struct engine *engine,
-                                    const struct trial *trial)
+                                    const struct job *job)
 {
     char text[256];
 
@@ -169,22 +169,22 @@ static void tell_of_lost_checkpoint(struct engine *engine,
              "trial %" PRId64 " left no checkpoint of what it had reached at "
              "%" PRId64 " %s: it starts again from nothing, as others will "
              "that leave none",
-             trial->number, trial->paused_at,
+             job->number, job->paused_at,
              engine->experiment->schedule.resource);
     engine->events->warn(engine->events->user, text);
 }
 
-bool schedule_begin_attempt(struct engine *engine, struct trial *trial)
+bool schedule_begin_attempt(struct engine *engine, struct job *job)
 {
-    trial->from = trial->reached = 0;
-    if (trial->paused_at == 0 || !engine->experiment->task.has_checkpoints)
+    job->from = job->reached = 0;
+    if (job->paused_at == 0 || !engine->experiment->task.has_checkpoints)
         return true;
-    if (workspace_has_checkpoint(engine->workspaces, trial->number)) {
-        trial->from = trial->reached = trial->paused_at;
+    if (workspace_has_checkpoint(engine->workspaces, job->number)) {
+        job->from = job->reached = job->paused_at;
         return true;
     }
-    trial->has_lost_checkpoint = true;
+    job->has_lost_checkpoint = true;
     if (!engine->has_told_of_checkpoints)
-        tell_of_lost_checkpoint(engine, trial);
+        tell_of_lost_checkpoint(engine, job);
     return true;
 }

@@ -7,10 +7,10 @@
 /* Slots of a search with a schedule (core/source.h): what its trials reach, and
  * what the schedule decides of that. */
 
-bool schedule_begin_attempt(struct engine *engine, struct trial *trial);
-void schedule_follow(struct engine *engine, struct trial *trial,
+bool schedule_begin_attempt(struct engine *engine, struct job *job);
+void schedule_follow(struct engine *engine, struct job *job,
                      const struct metric_point *point);
-enum job_event schedule_end_attempt(struct engine *engine, struct trial *trial,
+enum job_event schedule_end_attempt(struct engine *engine, struct job *job,
                                     enum job_event event,
                                     struct attempt_end *end);
 

@@ -36,8 +36,8 @@ int search_open(struct engine *engine, struct err *err)
     return 0;
 }
 
-struct trial *search_take_up(struct taking_up *taking_up,
-                             const struct trial_row *row, enum job_state state)
+struct job *search_take_up(struct taking_up *taking_up,
+                           const struct trial_row *row, enum job_state state)
 {
     if (search_point(taking_up->engine->experiment->space, row,
                      taking_up->point, taking_up->err) != 0)
@@ -46,7 +46,7 @@ struct trial *search_take_up(struct taking_up *taking_up,
 }
 
 static int search_locate(UNUSED const struct engine *engine,
-                         UNUSED struct trial *trial, UNUSED struct err *err)
+                         UNUSED struct job *job, UNUSED struct err *err)
 {
     return 0;
 }
@@ -68,48 +68,47 @@ static bool search_next(struct engine *engine)
 }
 
 static bool search_begin_attempt(UNUSED struct engine *engine,
-                                 UNUSED struct trial *trial)
+                                 UNUSED struct job *job)
 {
     return true;
 }
 
-struct launch *search_launch(struct engine *engine, struct trial *trial,
+struct launch *search_launch(struct engine *engine, struct job *job,
                              struct err *err)
 {
-    return launch_trial(&engine->site, engine->experiment, trial, err);
+    return launch_trial(&engine->site, engine->experiment, job, err);
 }
 
 /* ---- jobs end ---- */
 
 /* It ended well, but without a metric of the file: perhaps under another
  * name. */
-static void tell_missing_metric(struct trial *trial, const char *metric)
+static void tell_missing_metric(struct job *job, const char *metric)
 {
-    struct attempt_exit *end = &trial->end;
+    struct attempt_exit *end = &job->end;
     struct buf text = BUF_INIT;
 
     end->cause = CAUSE_NO_METRIC;
     buf_printf(&text, "it never said '%s'", metric);
-    for (size_t i = 0; i < trial->curve_count; i++)
+    for (size_t i = 0; i < job->curve_count; i++)
         buf_printf(&text, "%s'%s'", i == 0 ? ", but " : ", ",
-                   trial->curves[i].name);
+                   job->curves[i].name);
     snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
              buf_text(&text));
     buf_clear(&text);
 }
 
-int search_judge(struct engine *engine, struct trial *trial,
-                 UNUSED struct err *err)
+int search_judge(struct engine *engine, struct job *job, UNUSED struct err *err)
 {
-    const char *missing = trial_missing_metric(trial, engine->experiment);
+    const char *missing = job_missing_metric(job, engine->experiment);
 
-    if (trial->end.cause == CAUSE_OK && missing != NULL)
-        tell_missing_metric(trial, missing);
+    if (job->end.cause == CAUSE_OK && missing != NULL)
+        tell_missing_metric(job, missing);
     return 1;
 }
 
 static enum job_event search_end_attempt(struct engine *engine,
-                                         UNUSED struct trial *trial,
+                                         UNUSED struct job *job,
                                          enum job_event event,
                                          struct attempt_end *end)
 {
@@ -117,7 +116,7 @@ static enum job_event search_end_attempt(struct engine *engine,
     return event;
 }
 
-void search_ended(struct engine *engine, UNUSED struct trial *trial,
+void search_ended(struct engine *engine, UNUSED struct job *job,
                   const struct told_item *item)
 {
     feedback_give(engine, item, NULL);

@@ -9,13 +9,13 @@ extern const struct source source_search;
 
 /* Its slots (core/source.h), for source_schedule. */
 int search_open(struct engine *engine, struct err *err);
-struct trial *search_take_up(struct taking_up *taking_up,
-                             const struct trial_row *row, enum job_state state);
+struct job *search_take_up(struct taking_up *taking_up,
+                           const struct trial_row *row, enum job_state state);
 void search_taken_up(struct engine *engine);
-struct launch *search_launch(struct engine *engine, struct trial *trial,
+struct launch *search_launch(struct engine *engine, struct job *job,
                              struct err *err);
-int search_judge(struct engine *engine, struct trial *trial, struct err *err);
-void search_ended(struct engine *engine, struct trial *trial,
+int search_judge(struct engine *engine, struct job *job, struct err *err);
+void search_ended(struct engine *engine, struct job *job,
                   const struct told_item *item);
 int search_find_reopened(struct engine *engine,
                          const struct reopen_request *wanted,

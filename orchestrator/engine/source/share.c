@@ -23,7 +23,7 @@ static size_t count_shared(const struct task *task)
 }
 
 /* [count_shared()]; NULL where the paths cannot be told. */
-static struct shard *find_shards(struct engine *engine, const struct trial *job)
+static struct shard *find_shards(struct engine *engine, const struct job *job)
 {
     const struct task *task = job->task;
     struct workspaces *workspaces = engine->workspaces;
@@ -59,7 +59,7 @@ static struct shard *find_shards(struct engine *engine, const struct trial *job)
     return shards;
 }
 
-bool engine_share_out(struct engine *engine, struct trial *job)
+bool engine_share_out(struct engine *engine, struct job *job)
 {
     struct shard *shards;
 
@@ -75,7 +75,7 @@ bool engine_share_out(struct engine *engine, struct trial *job)
 
 void engine_on_shared(void *owner, void *user, const struct err *err)
 {
-    struct trial *job = user;
+    struct job *job = user;
 
     job->is_shared = true;
     if (err != NULL) {

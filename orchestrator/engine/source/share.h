@@ -8,7 +8,7 @@
 
 /* A ready job goes to those that are asked for, until its share is there; false
  * where it has none. */
-bool engine_share_out(struct engine *engine, struct trial *job);
+bool engine_share_out(struct engine *engine, struct job *job);
 /* For sharing_create(). */
 void engine_on_shared(void *owner, void *user, const struct err *err);
 

@@ -35,32 +35,32 @@ static char *describe_reason(const struct engine *engine,
     return buf_take(&text);
 }
 
-static bool add_job(struct engine *engine, struct trial *trial,
+static bool add_job(struct engine *engine, struct job *job,
                     const struct suggestion *suggestion)
 {
     char *reason = describe_reason(engine, suggestion);
-    struct job_new job = {
+    struct job_new job_id = {
         .run = engine->run->id,
-        .number = trial->number,
-        .state = job_state_names[trial->state],
+        .number = job->number,
+        .state = job_state_names[job->state],
         .cursor = suggestion->cursor,
         .seen = engine->transaction.told_count,
         .reason = reason,
         .same_as = (int64_t)suggestion->same_as,
-        .bracket = trial->bracket,
-        .rung = trial->rung,
-        .resource = trial->resource,
-        .parent = trial->parent,
+        .bracket = job->bracket,
+        .rung = job->rung,
+        .resource = job->resource,
+        .parent = job->parent,
         .step = -1,
         .enqueued = (int64_t)suggestion->wish,
-        .params = trial->point,
+        .params = job->point,
         .param_count = space_count(engine->experiment->space),
         .time_ms = clock_wall_ms(),
     };
     struct err err;
     bool added = engine_begin(engine);
 
-    if (added && store_add_job(engine->store, &job, &trial->job, &err) != 0) {
+    if (added && store_add_job(engine->store, &job_id, &job->id, &err) != 0) {
         engine_break(engine, &err);
         added = false;
     }
@@ -70,22 +70,21 @@ static bool add_job(struct engine *engine, struct trial *trial,
 
 /* A trial that the record has now goes into the ready list, or takes over an
  * earlier one's result. */
-static bool admit(struct engine *engine, struct trial *trial, int64_t same_as)
+static bool admit(struct engine *engine, struct job *job, int64_t same_as)
 {
     engine->tally.suggested++;
-    engine_log_change(engine, trial, EVENT_SUGGESTED, NULL);
+    engine_log_change(engine, job, EVENT_SUGGESTED, NULL);
     if (engine->convergence != NULL)
-        convergence_ask(engine->convergence, (uint64_t)trial->number,
-                        trial->point);
+        convergence_ask(engine->convergence, (uint64_t)job->number, job->point);
     if (same_as == 0) {
         engine->wind_up.reused_in_row = 0;
-        TAILQ_INSERT_TAIL(&engine->queues.ready, trial, link);
+        TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
         return true;
     }
     engine->wind_up.reused_in_row++;
-    if (engine_reuse(engine, trial, same_as))
+    if (engine_reuse(engine, job, same_as))
         return true;
-    trial_destroy(trial);
+    job_destroy(job);
     return false;
 }
 
@@ -100,55 +99,54 @@ bool engine_may_suggest(struct engine *engine)
 }
 
 /* A setting for the trial. */
-static enum ask_result choose(struct engine *engine, struct trial *trial,
+static enum ask_result choose(struct engine *engine, struct job *job,
                               const struct value *parent,
                               struct suggestion *suggestion, struct err *err)
 {
-    uint64_t number = (uint64_t)trial->number;
+    uint64_t number = (uint64_t)job->number;
 
     if (parent == NULL)
-        return strategy_ask(engine->strategy, number, trial->point, suggestion,
+        return strategy_ask(engine->strategy, number, job->point, suggestion,
                             err);
-    scheduler_explore(engine->scheduler, number, parent, trial->point);
-    strategy_accept(engine->strategy, number, trial->point, suggestion);
+    scheduler_explore(engine->scheduler, number, parent, job->point);
+    strategy_accept(engine->strategy, number, job->point, suggestion);
     return ASK_OK;
 }
 
 /* What the schedule says of the trial. */
-static void assign(struct engine *engine, struct trial *trial,
+static void assign(struct engine *engine, struct job *job,
                    const struct assignment *assignment)
 {
-    trial->is_scheduled = true;
-    trial->resource = (int64_t)assignment->resource;
-    trial->bracket = (int64_t)assignment->bracket;
-    trial->rung = (int64_t)assignment->rung;
-    trial->parent = (int64_t)assignment->trial;
-    scheduler_assign(engine->scheduler, (uint64_t)trial->number, assignment);
+    job->is_scheduled = true;
+    job->resource = (int64_t)assignment->resource;
+    job->bracket = (int64_t)assignment->bracket;
+    job->rung = (int64_t)assignment->rung;
+    job->parent = (int64_t)assignment->trial;
+    scheduler_assign(engine->scheduler, (uint64_t)job->number, assignment);
 }
 
-struct trial *engine_suggest(struct engine *engine,
-                             const struct assignment *assignment,
-                             const struct value *parent)
+struct job *engine_suggest(struct engine *engine,
+                           const struct assignment *assignment,
+                           const struct value *parent)
 {
-    struct trial *trial;
+    struct job *job;
     struct suggestion suggestion;
     struct err err;
     enum ask_result result;
 
     if (!engine_may_suggest(engine))
         return NULL;
-    trial = engine_create_trial(engine, engine->tally.suggested + 1);
-    result = choose(engine, trial, parent, &suggestion, &err);
+    job = engine_create_trial(engine, engine->tally.suggested + 1);
+    result = choose(engine, job, parent, &suggestion, &err);
     if (result == ASK_OK) {
         if (assignment != NULL)
-            assign(engine, trial, assignment);
-        if (add_job(engine, trial, &suggestion))
-            return admit(engine, trial, (int64_t)suggestion.same_as) ? trial
-                                                                     : NULL;
+            assign(engine, job, assignment);
+        if (add_job(engine, job, &suggestion))
+            return admit(engine, job, (int64_t)suggestion.same_as) ? job : NULL;
     }
     if (result == ASK_ERROR)
         engine_break(engine, &err);
     engine->wind_up.is_exhausted = result == ASK_EXHAUSTED;
-    trial_destroy(trial);
+    job_destroy(job);
     return NULL;
 }

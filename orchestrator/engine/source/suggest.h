@@ -12,8 +12,8 @@ bool engine_may_suggest(struct engine *engine);
  * strategy suggests, or a step away from a parent's point. It is ready, or has
  * ended with an earlier trial's results; it stays the engine's. NULL when there
  * is none to be had, or the engine broke. */
-struct trial *engine_suggest(struct engine *engine,
-                             const struct assignment *assignment,
-                             const struct value *parent);
+struct job *engine_suggest(struct engine *engine,
+                           const struct assignment *assignment,
+                           const struct value *parent);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_JOB_TRIAL_H
-#define SMTUNE_ORCHESTRATOR_JOB_TRIAL_H
+#ifndef SMTUNE_ORCHESTRATOR_JOB_JOB_H
+#define SMTUNE_ORCHESTRATOR_JOB_JOB_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
  */
 
 /* What to make of the attempt's end when it was us who ended it. */
-enum trial_wish {
+enum job_wish {
     WISH_NONE,
     WISH_INTERRUPT, /* the user stops the run: it starts again on resume */
     WISH_STOP,      /* the run's end: it is over, unless it has just ended */
@@ -30,23 +30,23 @@ enum trial_wish {
 };
 
 /* What it made is hashed before it is over, for others to take. */
-enum trial_seal { SEAL_NONE, SEAL_WAITS, SEAL_DONE };
+enum job_seal { SEAL_NONE, SEAL_WAITS, SEAL_DONE };
 
 /* How many points were kept of one metric, and what it said last. */
-struct trial_curve {
+struct job_curve {
     char *name;
     int64_t points;
     double last;
 };
 
-enum { TRIAL_MAX_CURVES = 64, TRIAL_MAX_POINTS = 10000, TRIAL_HANDLE_MAX = 32 };
+enum { JOB_MAX_CURVES = 64, JOB_MAX_POINTS = 10000, JOB_HANDLE_MAX = 32 };
 
 struct launch;
 struct watch;
 
-struct trial {
+struct job {
     int64_t number; /* for people: 1, 2, 3 ... */
-    int64_t job;    /* in the store */
+    int64_t id;     /* in the store */
     enum job_state state;
     const struct task *task;
     struct value *point;  /* in the order of the space's parameters */
@@ -59,7 +59,7 @@ struct trial {
     bool was_asked;       /* whether there is one */
     bool is_shared;       /* the files of its next attempt are shared out, or */
     struct err *unshared; /* why they are not; NULL */
-    enum trial_seal seal;
+    enum job_seal seal;
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
     int64_t reserve; /* number of its next attempt, or the current one, among
@@ -88,60 +88,60 @@ struct trial {
     bool is_promoted;    /* which nobody was told of yet */
     double *outcomes;    /* [outcome_count] the last values; NaN: none */
     bool *outcomes_said; /* [outcome_count] */
-    struct trial_curve *curves;
+    struct job_curve *curves;
     size_t curve_count;
     int retry_rule;  /* that matched its last attempt's end; -1: none */
     int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
     int64_t wait_ms; /* how long its last retry was to wait */
     int64_t started_ms;
-    enum trial_wish wish;
+    enum job_wish wish;
     bool has_ended; /* `end` holds; its files may not be read to the end yet */
     bool has_more;  /* to be read at once */
     bool is_new_best;
     bool is_reopened; /* its user put it back */
     bool is_adopted;  /* its attempt was started by an earlier engine */
     bool is_queued;   /* its attempt waits in a queue of the executor's */
-    char handle[TRIAL_HANDLE_MAX]; /* what it is called there, or "" */
-    char node[EXECUTOR_NODE_MAX];  /* where it started, or "" */
+    char handle[JOB_HANDLE_MAX];  /* what it is called there, or "" */
+    char node[EXECUTOR_NODE_MAX]; /* where it started, or "" */
     struct attempt_exit end;
-    TAILQ_ENTRY(trial) link; /* in one list of the engine's */
+    TAILQ_ENTRY(job) link; /* in one list of the engine's */
 };
 
-TAILQ_HEAD(trial_list, trial);
+TAILQ_HEAD(job_list, job);
 
 /* task: what it does; borrowed, as the experiment is. */
-struct trial *trial_create(const struct experiment *experiment,
-                           const struct task *task, int64_t number);
-void trial_destroy(struct trial *trial);
+struct job *job_create(const struct experiment *experiment,
+                       const struct task *task, int64_t number);
+void job_destroy(struct job *job);
 
 /*
  * Takes a point of a metric's curve: follows the objectives and constraints,
  * and says whether the point is to be kept in the store (a trial keeps at most
- * TRIAL_MAX_CURVES curves of TRIAL_MAX_POINTS points).
+ * JOB_MAX_CURVES curves of JOB_MAX_POINTS points).
  */
-bool trial_add_metric(struct trial *trial, const struct experiment *experiment,
-                      const char *name, double value);
+bool job_add_metric(struct job *job, const struct experiment *experiment,
+                    const char *name, double value);
 
 /* The objectives' values as the file asks for them, [objective_count]; NaN:
  * never said. The caller frees. */
-double *trial_objectives(const struct trial *trial,
-                         const struct experiment *experiment);
+double *job_objectives(const struct job *job,
+                       const struct experiment *experiment);
 /* Whether every objective's metric was said. */
-bool trial_has_objectives(const struct trial *trial,
-                          const struct experiment *experiment);
+bool job_has_objectives(const struct job *job,
+                        const struct experiment *experiment);
 /* The first metric, of an objective or of a constraint on outcomes, that was
  * not said yet; of the experiment. NULL: all were. */
-const char *trial_missing_metric(const struct trial *trial,
-                                 const struct experiment *experiment);
+const char *job_missing_metric(const struct job *job,
+                               const struct experiment *experiment);
 
 /* Its later attempts keep away from a node. */
-void trial_avoid(struct trial *trial, const char *node);
+void job_avoid(struct job *job, const char *node);
 
 /* Whether it ended because nothing could be written or started. */
-bool trial_had_no_chance(const struct attempt_exit *end);
+bool job_had_no_chance(const struct attempt_exit *end);
 
 /* What an end means for the trial; `failed` where another try may be had. */
-enum job_event trial_judge_end(const struct attempt_exit *end,
-                               enum trial_wish wish);
+enum job_event job_judge_end(const struct attempt_exit *end,
+                             enum job_wish wish);
 
 #endif
