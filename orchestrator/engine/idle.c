@@ -135,8 +135,8 @@ static bool holds(const struct job *live, const struct job *job,
 
         if (!(job->lacks & ((uint32_t)LACKS_POOL << i)))
             continue;
-        for (size_t j = 0; j < live->task->pool_count; j++) {
-            if (strcmp(live->task->pools[j].name, pool) == 0)
+        for (size_t j = 0; j < live->spec->pool_count; j++) {
+            if (strcmp(live->spec->pools[j].name, pool) == 0)
                 return true;
         }
     }

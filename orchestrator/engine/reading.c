@@ -63,7 +63,7 @@ static int settle_ended(struct engine *engine, struct job *job, struct err *err)
     if (result <= 0)
         return result;
     result = 0;
-    if (retry_wants_log(job->task->retries, job->task->retry_count, end))
+    if (retry_wants_log(job->spec->retries, job->spec->retry_count, end))
         result = watch_read_log_end(job->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {
         engine_untrack_live(engine, job);

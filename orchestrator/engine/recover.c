@@ -54,7 +54,7 @@ static int reattach(struct taking_up *taking_up, struct job *job)
                       : taking_up->err->text);
     if (result == 0) {
         job->is_adopted = true;
-        job->watch = watch_create(directory, job->task->metrics,
+        job->watch = watch_create(directory, job->spec->metrics,
                                   engine->reported, job->from);
         engine_track_live(engine, job);
         if (job->wish != WISH_NONE)

@@ -56,16 +56,16 @@ static void scale_resources(struct job *job, const struct retry_rule *rule)
 static bool schedule_retry(struct engine *engine, struct job *job,
                            const struct buf *log)
 {
-    const struct task *task = job->task;
+    const struct job_spec *spec = job->spec;
     const struct retry_evidence evidence = {&job->end, buf_text(log),
                                             log->length};
-    int index = retry_match(task, &evidence);
+    int index = retry_match(spec, &evidence);
     const struct retry_rule *rule;
 
     job->retry_rule = index;
     if (index < 0)
         return false;
-    rule = retry_rule_at(task->retries, task->retry_count, index);
+    rule = retry_rule_at(spec->retries, spec->retry_count, index);
     if (job->retries_used[index] >= rule->max)
         return false;
     job->wait_ms = retry_wait_ms(rule, engine->experiment->search.seed,

@@ -25,7 +25,7 @@ static void hand_over(struct engine *engine, struct job *job)
     TAILQ_REMOVE(&engine->queues.committed, job, link);
     engine->queues.committed_count--;
     job->watch = watch_create(launch_spec(job->launch)->directory,
-                              job->task->metrics, engine->reported, job->from);
+                              job->spec->metrics, engine->reported, job->from);
     LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
         "handed over attempt=%" PRId64 " directory=%s", job->attempt_number,
         launch_spec(job->launch)->directory);

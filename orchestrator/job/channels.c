@@ -33,23 +33,23 @@ static int find_path(const struct channel *channel, const struct value *values,
     return result;
 }
 
-char **channels_paths(const struct task *task, const struct value *values,
+char **channels_paths(const struct job_spec *spec, const struct value *values,
                       struct err *err)
 {
-    char **paths = mem_array(task->channel_count + 1, sizeof(*paths));
+    char **paths = mem_array(spec->channel_count + 1, sizeof(*paths));
 
-    for (size_t i = 0; i < task->channel_count; i++) {
-        if (find_path(&task->channels[i], values, &paths[i], err) == 0)
+    for (size_t i = 0; i < spec->channel_count; i++) {
+        if (find_path(&spec->channels[i], values, &paths[i], err) == 0)
             continue;
-        channels_free_paths(task, paths);
+        channels_free_paths(spec, paths);
         return NULL;
     }
     return paths;
 }
 
-void channels_free_paths(const struct task *task, char **paths)
+void channels_free_paths(const struct job_spec *spec, char **paths)
 {
-    for (size_t i = 0; paths != NULL && i < task->channel_count; i++)
+    for (size_t i = 0; paths != NULL && i < spec->channel_count; i++)
         free(paths[i]);
     free(paths);
 }

@@ -4,13 +4,13 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "orchestrator/spec/task.h"
+#include "orchestrator/spec/job_spec.h"
 
 /* The absolute paths of a task's channels, [channel_count], by the values of
  * the columns that its templates know; the caller's to free with
  * channels_free_paths(). NULL where a value cannot be told, or one is empty. */
-char **channels_paths(const struct task *task, const struct value *values,
+char **channels_paths(const struct job_spec *spec, const struct value *values,
                       struct err *err);
-void channels_free_paths(const struct task *task, char **paths);
+void channels_free_paths(const struct job_spec *spec, char **paths);
 
 #endif

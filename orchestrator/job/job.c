@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 struct job *job_create(const struct experiment *experiment,
-                       const struct task *task, int64_t number)
+                       const struct job_spec *spec, int64_t number)
 {
     struct job *job = mem_zero(sizeof(*job));
     size_t objectives = experiment->objective_count;
@@ -20,11 +20,11 @@ struct job *job_create(const struct experiment *experiment,
     job->number = number;
     job->step = -1;
     job->state = JOB_READY;
-    job->task = task;
-    job->resources = task->resources;
+    job->spec = spec;
+    job->resources = spec->resources;
     job->point = mem_array(space_count(experiment->space), sizeof(*job->point));
     job->retries_used =
-        mem_array(task->retry_count + 1, sizeof(*job->retries_used));
+        mem_array(spec->retry_count + 1, sizeof(*job->retries_used));
     job->said = mem_array(objectives, sizeof(*job->said));
     job->last = mem_array(objectives, sizeof(*job->last));
     job->best = mem_array(objectives, sizeof(*job->best));

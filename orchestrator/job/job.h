@@ -48,7 +48,7 @@ struct job {
     int64_t number; /* for people: 1, 2, 3 ... */
     int64_t id;     /* in the store */
     enum job_state state;
-    const struct task *task;
+    const struct job_spec *spec;
     struct value *point;  /* in the order of the space's parameters */
     int64_t step;         /* of its workflow; -1: it is a trial */
     int64_t copy, round;  /* of its step; round 0: that does not repeat */
@@ -111,7 +111,7 @@ TAILQ_HEAD(job_list, job);
 
 /* task: what it does; borrowed, as the experiment is. */
 struct job *job_create(const struct experiment *experiment,
-                       const struct task *task, int64_t number);
+                       const struct job_spec *spec, int64_t number);
 void job_destroy(struct job *job);
 
 /*

@@ -18,7 +18,7 @@ struct launch {
     struct attempt_pool pools[ATTEMPT_POOLS_MAX];
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char **argv;
-    const struct task *task;
+    const struct job_spec *task;
     char **channel_paths; /* of the task's */
     struct env_list environment;
     struct launch **reserves; /* [reserve_count of its spec] */
@@ -42,23 +42,24 @@ static int expand_shell(struct launch *launch, struct template *command,
     return 0;
 }
 
-static int expand_command(struct launch *launch, const struct task *task,
+static int expand_command(struct launch *launch, const struct job_spec *spec,
                           const struct value *values, struct err *err)
 {
-    if (task->is_shell)
-        return expand_shell(launch, task->command, values, err);
-    launch->argv = template_expand_words(task->command, values, err);
+    if (spec->is_shell)
+        return expand_shell(launch, spec->command, values, err);
+    launch->argv = template_expand_words(spec->command, values, err);
     return launch->argv == NULL ? -1 : 0;
 }
 
-static int expand_environment(struct launch *launch, const struct task *task,
+static int expand_environment(struct launch *launch,
+                              const struct job_spec *spec,
                               const struct value *values, struct err *err)
 {
     struct buf text = BUF_INIT;
     int result = 0;
 
-    for (size_t i = 0; i < task->environment_count && result == 0; i++) {
-        const struct env_entry *entry = &task->environment[i];
+    for (size_t i = 0; i < spec->environment_count && result == 0; i++) {
+        const struct env_entry *entry = &spec->environment[i];
 
         buf_truncate(&text, 0);
         result = template_expand(entry->value, values, &text, err);

@@ -11,7 +11,7 @@
 #include "orchestrator/job/hosts.h"
 #include "orchestrator/job/pools.h"
 #include "orchestrator/job/workspace.h"
-#include "orchestrator/spec/task.h"
+#include "orchestrator/spec/job_spec.h"
 
 /*
  * What one attempt of a job is given: its folders and files (workspace.h), its
@@ -42,7 +42,7 @@ struct launch_order {
     int64_t resource;       /* up to which it runs, 0: to an end of its own */
     bool inherits;          /* as in struct workspace_order */
     struct job_copy copy;   /* of the step */
-    const struct task *task;
+    const struct job_spec *task;
     const struct resources *resources;
     char *const *avoid; /* as in struct attempt_spec */
     int warn_signal;    /* as in struct attempt_spec */

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/hosts.h"
-#include "orchestrator/spec/task.h"
+#include "orchestrator/spec/job_spec.h"
 
 /*
  * The names a job finds in its environment: smtune's own, and SageMaker's, so
@@ -20,7 +20,7 @@ struct launch_env {
     int64_t job, attempt, attempt_number;
     int64_t resource; /* of the schedule; 0: there is none */
     struct job_copy copy;
-    const struct task *task;
+    const struct job_spec *task;
     const struct resources *resources;
     char *const *channel_paths; /* of the task's, as channels_paths() */
     const json_t *params;       /* what it is told by name */

@@ -105,19 +105,19 @@ const char *pools_variable(const struct pools *pools)
     return pools->variable;
 }
 
-size_t pools_claim(const struct pools *pools, const struct task *task,
+size_t pools_claim(const struct pools *pools, const struct job_spec *spec,
                    struct attempt_pool claims[ATTEMPT_POOLS_MAX])
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < task->pool_count && count < ATTEMPT_POOLS_MAX; i++) {
-        const json_t *pool = json_object_get(pools->all, task->pools[i].name);
+    for (size_t i = 0; i < spec->pool_count && count < ATTEMPT_POOLS_MAX; i++) {
+        const json_t *pool = json_object_get(pools->all, spec->pools[i].name);
 
         if (pool == NULL)
             continue;
         claims[count++] = (struct attempt_pool){
             .directory = json_string_value(json_object_get(pool, "directory")),
-            .amount = task->pools[i].amount,
+            .amount = spec->pools[i].amount,
             .size = json_integer_value(json_object_get(pool, "size")),
         };
     }

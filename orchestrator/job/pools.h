@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "executors/executor.h"
-#include "orchestrator/spec/task.h"
+#include "orchestrator/spec/job_spec.h"
 #include "orchestrator/spec/workflow.h"
 
 /*
@@ -32,7 +32,7 @@ const char *pools_variable(const struct pools *pools);
 /* What a task takes goes to claims, which borrow from the pools; returns how
  * many that are. A pool that is not known here limits nothing: an experiment's
  * trials may name one, and it be run by itself. */
-size_t pools_claim(const struct pools *pools, const struct task *task,
+size_t pools_claim(const struct pools *pools, const struct job_spec *spec,
                    struct attempt_pool claims[ATTEMPT_POOLS_MAX]);
 
 #endif

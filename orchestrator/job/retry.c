@@ -90,16 +90,17 @@ bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
     return false;
 }
 
-int retry_match(const struct task *task, const struct retry_evidence *evidence)
+int retry_match(const struct job_spec *spec,
+                const struct retry_evidence *evidence)
 {
-    if (never_matches(evidence->end) || task->is_tried_once)
+    if (never_matches(evidence->end) || spec->is_tried_once)
         return -1;
-    for (size_t i = 0; i < task->retry_count; i++) {
-        if (matches_end(&task->retries[i], evidence->end) ||
-            matches_log(&task->retries[i], evidence))
+    for (size_t i = 0; i < spec->retry_count; i++) {
+        if (matches_end(&spec->retries[i], evidence->end) ||
+            matches_log(&spec->retries[i], evidence))
             return (int)i;
     }
-    return matches_end(&retry_default, evidence->end) ? (int)task->retry_count
+    return matches_end(&retry_default, evidence->end) ? (int)spec->retry_count
                                                       : -1;
 }
 

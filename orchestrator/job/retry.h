@@ -48,7 +48,8 @@ bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
  * retry_default; -1: no rule matches. Causes ok and cancelled never match; and
  * a log says nothing of an end that is no fault of the trial's.
  */
-int retry_match(const struct task *task, const struct retry_evidence *evidence);
+int retry_match(const struct job_spec *spec,
+                const struct retry_evidence *evidence);
 
 /* The rule of an index that retry_match() gave. */
 const struct retry_rule *retry_rule_at(const struct retry_rule *rules,

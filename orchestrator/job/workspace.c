@@ -48,10 +48,11 @@ static const struct {
 struct folder {
     SLIST_ENTRY(folder) link; /* where it is spare */
     int64_t trial;
-    int64_t attempt_number;  /* of the last attempt that it was prepared for */
-    const struct task *task; /* that its configuration is of; NULL: none yet */
-    struct job_copy copy;    /* and that */
-    bool is_seen;            /* empty, with these times of change */
+    int64_t attempt_number; /* of the last attempt that it was prepared for */
+    const struct job_spec
+        *task;            /* that its configuration is of; NULL: none yet */
+    struct job_copy copy; /* and that */
+    bool is_seen;         /* empty, with these times of change */
     struct timespec changed[ARRAY_LEN(emptiable)];
 };
 
@@ -71,15 +72,15 @@ static const char *name_in(char name[NAME_BYTES], int64_t trial,
     return name;
 }
 
-static json_t *channels_json(const struct task *task)
+static json_t *channels_json(const struct job_spec *spec)
 {
     json_t *channels = json_object();
 
-    for (size_t i = 0; i < task->channel_count; i++)
-        json_object_set_new(channels, task->channels[i].name,
+    for (size_t i = 0; i < spec->channel_count; i++)
+        json_object_set_new(channels, spec->channels[i].name,
                             json_pack("{s:s, s:s, s:s}", "TrainingInputMode",
                                       "File", "S3DistributionType",
-                                      task->channels[i].is_sharded
+                                      spec->channels[i].is_sharded
                                           ? "ShardedByS3Key"
                                           : "FullyReplicated",
                                       "RecordWrapperType", "None"));
@@ -195,22 +196,22 @@ char *workspace_shard_list(const struct workspaces *workspaces,
     return mem_printf("%s/shards/%s/%s", workspaces->directory, step, channel);
 }
 
-static bool is_shared_out(const struct task *task)
+static bool is_shared_out(const struct job_spec *spec)
 {
-    for (size_t i = 0; i < task->channel_count; i++)
-        if (task->channels[i].is_sharded)
+    for (size_t i = 0; i < spec->channel_count; i++)
+        if (spec->channels[i].is_sharded)
             return true;
     return false;
 }
 
 int workspace_forget_shards(const struct workspaces *workspaces,
-                            const char *step, const struct task *task,
+                            const char *step, const struct job_spec *spec,
                             struct err *err)
 {
     char *path;
     int result;
 
-    if (!is_shared_out(task))
+    if (!is_shared_out(spec))
         return 0;
     path = mem_printf("%s/shards/%s", workspaces->directory, step);
     result = fs_remove_tree(path, err);

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "orchestrator/job/hosts.h"
-#include "orchestrator/spec/task.h"
+#include "orchestrator/spec/job_spec.h"
 
 /*
  * The folders of a run's trials:
@@ -57,17 +57,18 @@ char *workspace_shard_list(const struct workspaces *workspaces,
 
 /* The step begins: what was written down there, when it began before, goes. */
 int workspace_forget_shards(const struct workspaces *workspaces,
-                            const char *step, const struct task *task,
+                            const char *step, const struct job_spec *spec,
                             struct err *err);
 
 struct workspace_order {
     int64_t job; /* its number */
     int64_t attempt_number;
     bool inherits; /* it begins with a copy of another one's checkpoints */
-    const struct task *task; /* the same one, as long as the folders are used */
-    struct job_copy copy;    /* for resourceconfig.json */
-    const json_t *params;    /* for params.json */
-    const json_t *strings;   /* for hyperparameters.json: each value as text */
+    const struct job_spec
+        *task;             /* the same one, as long as the folders are used */
+    struct job_copy copy;  /* for resourceconfig.json */
+    const json_t *params;  /* for params.json */
+    const json_t *strings; /* for hyperparameters.json: each value as text */
 };
 
 /* Makes what is missing of the job's folders, and that of a new attempt

@@ -100,8 +100,8 @@ static struct judged *find_job(struct deciding *deciding, int64_t id)
 }
 
 /* NULL: there is no such step. */
-static const struct task *find_task(const struct deciding *deciding,
-                                    const json_t *detail)
+static const struct job_spec *find_task(const struct deciding *deciding,
+                                        const json_t *detail)
 {
     const struct workflow *workflow = deciding->workflow;
     int64_t step = detail_integer(detail, "step", -1);

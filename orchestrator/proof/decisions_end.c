@@ -39,7 +39,7 @@ static bool rule_follows(const struct judged *job)
 static int check_retry(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail)
 {
-    const struct task *task = job->task;
+    const struct job_spec *spec = job->task;
     const struct retry_rule *rule = &retry_default;
     enum job_event follows = EVENT_FAILED;
     struct buf text = BUF_INIT;
@@ -50,10 +50,10 @@ static int check_retry(struct deciding *deciding, struct judged *job,
                                "rule %d is said to match its end, and does not",
                                job->rule);
     if (job->rule >= 0) {
-        rule = retry_rule_at(task->retries, task->retry_count, job->rule);
+        rule = retry_rule_at(spec->retries, spec->retry_count, job->rule);
         if (job->retries_used == NULL)
             job->retries_used =
-                mem_array(task->retry_count + 1, sizeof(*job->retries_used));
+                mem_array(spec->retry_count + 1, sizeof(*job->retries_used));
         if (job->retries_used[job->rule] < rule->max)
             follows = EVENT_RETRY;
     }

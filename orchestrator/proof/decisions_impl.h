@@ -16,7 +16,7 @@
 
 struct judged {
     int64_t id, number;
-    const struct task *task;
+    const struct job_spec *task;
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
     enum link_verdict link_verdict; /* on its last end */

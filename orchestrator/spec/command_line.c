@@ -14,14 +14,14 @@
 #include "base/mem.h"
 #include "strategies/schedules/scheduler.h"
 
-int command_line_expand(const struct task *task, const struct value *values,
+int command_line_expand(const struct job_spec *spec, const struct value *values,
                         struct buf *out, struct err *err)
 {
     char **words;
 
-    if (task->is_shell)
-        return template_expand(task->command, values, out, err);
-    words = template_expand_words(task->command, values, err);
+    if (spec->is_shell)
+        return template_expand(spec->command, values, out, err);
+    words = template_expand_words(spec->command, values, err);
     if (words == NULL)
         return -1;
     for (size_t i = 0; words[i] != NULL; i++) {

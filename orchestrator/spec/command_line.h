@@ -24,7 +24,7 @@ int command_line_print(const struct command_line *line, struct buf *out,
                        struct err *err);
 
 /* The same of a task whose columns have these values. */
-int command_line_expand(const struct task *task, const struct value *values,
+int command_line_expand(const struct job_spec *spec, const struct value *values,
                         struct buf *out, struct err *err);
 
 #endif

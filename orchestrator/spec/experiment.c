@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "orchestrator/spec/executor_build.h"
 #include "orchestrator/spec/experiment_impl.h"
-#include "orchestrator/spec/task_build.h"
+#include "orchestrator/spec/job_spec_build.h"
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_GRID_POINTS = 5 };
 
@@ -369,7 +369,7 @@ void experiment_destroy(struct experiment *experiment)
         return;
     for (size_t i = 0; i < file->taken_count; i++)
         free(file->taken[i]);
-    task_clear(&experiment->task);
+    job_spec_clear(&experiment->task);
     space_destroy(experiment->space);
     expr_env_destroy(experiment->env);
     free(experiment->earlier_runs);

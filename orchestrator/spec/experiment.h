@@ -10,7 +10,7 @@
 #include "base/conf/schema.h"
 #include "base/err.h"
 #include "executors/executor.h"
-#include "orchestrator/spec/task.h"
+#include "orchestrator/spec/job_spec.h"
 #include "strategies/schedules/scheduler.h"
 #include "strategies/space/space.h"
 #include "strategies/strategy.h"
@@ -121,7 +121,7 @@ struct experiment {
     size_t enqueued_count;
     struct budget budget;
     struct schedule schedule;
-    struct task task; /* what each trial does */
+    struct job_spec task; /* what each trial does */
     struct receiver *receivers;
     size_t receiver_count;
     /* state_directory is unset, and parallel is what holds where the budget

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The part `trial` of an experiment. Most of it is built like a workflow's step
- * (orchestrator/spec/task_build.h). What the command reads decides two
+ * (orchestrator/spec/job_spec_build.h). What the command reads decides two
  * defaults: whether trials have checkpoints, and whether a schedule can tell
  * them their resource.
  */
 #include <string.h>
 
 #include "orchestrator/spec/experiment_impl.h"
-#include "orchestrator/spec/task_build.h"
+#include "orchestrator/spec/job_spec_build.h"
 
-static void build_command(struct task_build *t, const struct conf_node *trial)
+static void build_command(struct job_spec_build *t,
+                          const struct conf_node *trial)
 {
     const struct conf_node *command = conf_get(trial, "command");
     const struct conf_node *shell = conf_get(trial, "shell");
@@ -23,9 +24,9 @@ static void build_command(struct task_build *t, const struct conf_node *trial)
         diags_add(diags, conf_get_key(trial, "shell")->place, NULL,
                   "'trial' has both 'command' and 'shell': use one");
     if (command != NULL)
-        task_build_command(t, command, false);
+        job_spec_build_command(t, command, false);
     else if (shell != NULL)
-        task_build_command(t, shell, true);
+        job_spec_build_command(t, shell, true);
 }
 
 /* ---- what the command makes use of ---- */
@@ -40,7 +41,8 @@ static size_t column_index(const struct build *build, const char *name)
     return index;
 }
 
-static void find_uses(const struct task_build *t, const struct conf_node *trial)
+static void find_uses(const struct job_spec_build *t,
+                      const struct conf_node *trial)
 {
     const struct build *build = t->build;
     struct experiment *experiment = build->experiment;
@@ -48,18 +50,18 @@ static void find_uses(const struct task_build *t, const struct conf_node *trial)
 
     experiment->task.has_checkpoints = conf_read_bool(
         trial, "checkpoints",
-        task_reads(t, trial, column_index(build, "checkpoint_dir"),
-                   "SMTUNE_CHECKPOINT_DIR"));
+        job_spec_reads(t, trial, column_index(build, "checkpoint_dir"),
+                       "SMTUNE_CHECKPOINT_DIR"));
     if (schedule->is_on)
         schedule->is_read =
-            task_reads(t, trial, column_index(build, schedule->resource),
-                       "SMTUNE_RESOURCE");
+            job_spec_reads(t, trial, column_index(build, schedule->resource),
+                           "SMTUNE_RESOURCE");
 }
 
 void experiment_build_trial(struct build *build, const struct conf_node *trial)
 {
     struct expr_table table = {NULL, build->columns, build->column_count};
-    struct task_build t = {
+    struct job_spec_build t = {
         .build = build,
         .task = &build->experiment->task,
         .what = "'trial'",
@@ -72,13 +74,14 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
         return;
     t.place = trial->place;
     build_command(&t, trial);
-    task_build_environment(&t, conf_get(trial, "env"));
-    task_build_channels(&t, conf_get(trial, "channels"));
-    task_build_metrics(&t, conf_get(trial, "metrics"));
+    job_spec_build_environment(&t, conf_get(trial, "env"));
+    job_spec_build_channels(&t, conf_get(trial, "channels"));
+    job_spec_build_metrics(&t, conf_get(trial, "metrics"));
     find_uses(&t, trial);
-    task_build_resources(&t, conf_get(trial, "resources"));
-    task_settle(&t, conf_get(trial, "resources"), &build->experiment->executor);
-    task_build_pools(&t, trial);
-    task_build_retries(&t, conf_get(trial, "retry"));
-    task_check_retries(&t, conf_get(trial, "retry"));
+    job_spec_build_resources(&t, conf_get(trial, "resources"));
+    job_spec_settle(&t, conf_get(trial, "resources"),
+                    &build->experiment->executor);
+    job_spec_build_pools(&t, trial);
+    job_spec_build_retries(&t, conf_get(trial, "retry"));
+    job_spec_check_retries(&t, conf_get(trial, "retry"));
 }

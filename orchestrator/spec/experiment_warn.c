@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "orchestrator/spec/command_warn.h"
 #include "orchestrator/spec/experiment_impl.h"
-#include "orchestrator/spec/task_build.h"
+#include "orchestrator/spec/job_spec_build.h"
 #include "strategies/gp/convergence.h"
 
 /* What a file may say, and its writer can hardly have meant. */
@@ -83,7 +83,7 @@ static bool is_unread(const struct experiment *experiment, size_t index)
         if (when != NULL && strstr(when, name) != NULL)
             return false;
     }
-    return !task_uses(&experiment->task, index);
+    return !job_spec_uses(&experiment->task, index);
 }
 
 static void check_unread(const struct check *check, const char *key)

@@ -324,7 +324,7 @@ static void clear_step(struct workflow_file *file, struct step *step)
     template_destroy(step->message);
     if (step->task.metrics == file->every_metric)
         step->task.metrics = NULL;
-    task_clear(&step->task);
+    job_spec_clear(&step->task);
     scope_release(file, &step->scope);
 }
 

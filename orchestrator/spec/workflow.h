@@ -13,8 +13,8 @@
 #include "base/value.h"
 #include "executors/executor.h"
 #include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/job_spec.h"
 #include "orchestrator/spec/scope.h"
-#include "orchestrator/spec/task.h"
 #include "workflows/flow.h"
 #include "workflows/graph.h"
 
@@ -135,7 +135,7 @@ struct step {
     const struct axis *axes;   /* a matrix: their product, the last fastest */
     size_t axis_count;
     int64_t copies; /* `copies`, hosts of one job; 1 without; then no axes */
-    struct task task;
+    struct job_spec task;
     const struct conf_node *command; /* or `shell`, in the file; or NULL */
     const char *executor;            /* a name of workflow->executors */
     const struct output *outputs;

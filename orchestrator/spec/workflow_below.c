@@ -289,8 +289,8 @@ void workflow_build_assignments(struct step_build *s)
             continue;
         assignment->key = build_take_text(
             s->w->build.file, assignment_key(&below, with->keys[i]->text));
-        assignment->value =
-            task_build_text(&s->task, with->items[i], TEMPLATE_TEXT, "with");
+        assignment->value = job_spec_build_text(&s->task, with->items[i],
+                                                TEMPLATE_TEXT, "with");
         s->step->assignment_count += assignment->value != NULL;
     }
 }

@@ -3,7 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_SPEC_WORKFLOW_IMPL_H
 
 #include "orchestrator/spec/experiment_impl.h"
-#include "orchestrator/spec/task_build.h"
+#include "orchestrator/spec/job_spec_build.h"
 #include "orchestrator/spec/workflow.h"
 
 /* What the files of orchestrator/spec/workflow*.c and scope_build.c share;
@@ -101,7 +101,7 @@ void workflow_build_work(struct workflow_build *w, size_t index);
 
 /* A step under way. */
 struct step_build {
-    struct task_build task; /* first: task.prepare relies on it */
+    struct job_spec_build task; /* first: task.prepare relies on it */
     struct workflow_build *w;
     const struct step_source *source;
     struct step *step;

@@ -173,11 +173,11 @@ static void check_below(struct step_build *s)
 /* What was refused above holds nothing. */
 static void note_orders(struct step_build *s)
 {
-    const struct task *task = s->task.task;
+    const struct job_spec *spec = s->task.task;
     struct step *step = s->step;
 
-    for (size_t i = 0; i < task->pool_count; i++) {
-        const char *held = task->pools[i].name;
+    for (size_t i = 0; i < spec->pool_count; i++) {
+        const char *held = spec->pools[i].name;
 
         for (size_t k = 0;
              k < step->below_pool_count && find_share(step, held) == NULL; k++)
@@ -194,18 +194,18 @@ void workflow_build_claims(struct step_build *s)
     bool is_own = conf_get(own, "pool") != NULL || //
                   conf_get(own, "pools") != NULL;
     const struct conf_node *map = is_own ? own : s->source->map;
-    const struct task *task = s->task.task;
+    const struct job_spec *spec = s->task.task;
     const struct conf_node *node;
     struct flow_claim *claims;
 
-    task_build_pools(&s->task, map);
+    job_spec_build_pools(&s->task, map);
     node = conf_get(map, conf_get(map, "pools") != NULL ? "pools" : "pool");
-    claims = mem_array(task->pool_count, sizeof(*claims));
+    claims = mem_array(spec->pool_count, sizeof(*claims));
     build_take(s->w->build.file, claims);
     s->flow->claims = claims;
-    for (size_t i = 0; i < task->pool_count; i++)
+    for (size_t i = 0; i < spec->pool_count; i++)
         add_claim(s, node->type == CONF_MAP ? node->keys[i] : node,
-                  &task->pools[i], claims);
+                  &spec->pools[i], claims);
     check_below(s);
     note_orders(s);
 }

@@ -213,6 +213,6 @@ void workflow_build_outputs(struct step_build *s)
         if (path == NULL || path->type != CONF_TEXT)
             continue;
         output->path =
-            task_build_text(&s->task, path, TEMPLATE_TEXT, "outputs");
+            job_spec_build_text(&s->task, path, TEMPLATE_TEXT, "outputs");
     }
 }

@@ -133,7 +133,7 @@ void workflow_build_step(struct workflow_build *w, size_t index)
 
 /* ---- expressions ---- */
 
-static int prepare(struct task_build *t, const struct conf_node *text)
+static int prepare(struct job_spec_build *t, const struct conf_node *text)
 {
     struct step_build *s = (struct step_build *)t;
     const struct scope_reader reader = {.w = s->w,
@@ -285,7 +285,8 @@ static void build_executor(struct step_build *s)
 
     s->step->executor = executor->name;
     if (!is_below(s))
-        task_settle(&s->task, conf_get(s->source->map, "resources"), executor);
+        job_spec_settle(&s->task, conf_get(s->source->map, "resources"),
+                        executor);
 }
 
 /* ---- what it does ---- */
@@ -320,7 +321,7 @@ static void build_link(struct step_build *s)
         return;
     }
     name = mem_copy_bytes(signal->text, (size_t)(at - signal->text));
-    link->signal = task_find_signal(&s->w->build, signal, name);
+    link->signal = job_spec_find_signal(&s->w->build, signal, name);
     free(name);
     if (s->task.task->resources.time_ms > 0 &&
         link->before_ms >= s->task.task->resources.time_ms)
@@ -360,7 +361,7 @@ static void build_cache(struct step_build *s)
 
         if (item->type == CONF_TEXT)
             cache->inputs[cache->input_count] =
-                task_build_text(&s->task, item, TEMPLATE_TEXT, "cache");
+                job_spec_build_text(&s->task, item, TEMPLATE_TEXT, "cache");
         cache->input_count += cache->inputs[cache->input_count] != NULL;
     }
     cache->variables =
@@ -371,7 +372,7 @@ static void build_cache(struct step_build *s)
 
         if (item->type != CONF_TEXT)
             continue;
-        if (!task_is_variable(item->text))
+        if (!job_spec_is_variable(item->text))
             diags_add(s->w->build.diags, item->place, NULL,
                       "'%s' is not a valid name for an environment variable",
                       item->text);
@@ -400,12 +401,12 @@ static void check_share(struct step_build *s, const struct channel *channel,
 static void build_channels(struct step_build *s)
 {
     const struct conf_node *map = conf_get(s->source->map, "channels");
-    const struct task *task = s->task.task;
+    const struct job_spec *spec = s->task.task;
 
-    task_build_channels(&s->task, map);
-    for (size_t i = 0; i < task->channel_count; i++)
-        check_share(s, &task->channels[i],
-                    conf_get(map, task->channels[i].name));
+    job_spec_build_channels(&s->task, map);
+    for (size_t i = 0; i < spec->channel_count; i++)
+        check_share(s, &spec->channels[i],
+                    conf_get(map, spec->channels[i].name));
 }
 
 /* Steps that name no metric share what finds them all. */
@@ -414,7 +415,7 @@ static void build_metrics(struct step_build *s)
     const struct conf_node *metrics = conf_get(s->source->map, "metrics");
 
     if (metrics != NULL || s->w->file->every_metric == NULL)
-        task_build_metrics(&s->task, metrics);
+        job_spec_build_metrics(&s->task, metrics);
     if (metrics != NULL)
         return;
     if (s->w->file->every_metric == NULL)
@@ -431,15 +432,15 @@ static void build_task(struct step_build *s)
 
     s->step->command = command != NULL ? command : shell;
     if (command != NULL)
-        task_build_command(&s->task, command, false);
+        job_spec_build_command(&s->task, command, false);
     else if (shell != NULL)
-        task_build_command(&s->task, shell, true);
-    task_build_environment(&s->task, conf_get(map, "env"));
+        job_spec_build_command(&s->task, shell, true);
+    job_spec_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);
     s->task.task->has_checkpoints = conf_read_bool(
         map, "checkpoints",
-        task_reads(&s->task, map, checkpoint_dir, "SMTUNE_CHECKPOINT_DIR"));
+        job_spec_reads(&s->task, map, checkpoint_dir, "SMTUNE_CHECKPOINT_DIR"));
     workflow_build_outputs(s);
     build_link(s);
     workflow_build_rounds(s);
@@ -525,13 +526,13 @@ static void build_resources(struct step_build *s)
 {
     const struct conf_node *retry = conf_get(s->source->map, "retry");
 
-    task_build_resources(&s->task, conf_get(s->source->map, "resources"));
+    job_spec_build_resources(&s->task, conf_get(s->source->map, "resources"));
     build_time(s);
     build_executor(s);
     if (is_below(s))
         fit_below(&s->task.task->resources);
-    task_build_retries(&s->task, retry);
-    task_check_retries(&s->task, retry);
+    job_spec_build_retries(&s->task, retry);
+    job_spec_check_retries(&s->task, retry);
 }
 
 static void build_message(struct step_build *s)
@@ -540,7 +541,7 @@ static void build_message(struct step_build *s)
 
     if (node->type == CONF_TEXT)
         s->step->message =
-            task_build_text(&s->task, node, TEMPLATE_TEXT, "fail");
+            job_spec_build_text(&s->task, node, TEMPLATE_TEXT, "fail");
 }
 
 void workflow_build_work(struct workflow_build *w, size_t index)

@@ -29,22 +29,22 @@ static int expand(struct gathering *g, struct template *template,
 
 static int add_command(struct gathering *g)
 {
-    const struct task *task = &g->step->task;
+    const struct job_spec *spec = &g->step->task;
     struct buf script = BUF_INIT;
     json_t *list = json_array();
     char **words = NULL;
     int result;
 
-    if (task->is_shell) {
-        result = expand(g, task->command, &script);
+    if (spec->is_shell) {
+        result = expand(g, spec->command, &script);
         json_array_append_new(list, json_from_text(buf_text(&script)));
     } else {
-        words = template_expand_words(task->command, g->values, g->err);
+        words = template_expand_words(spec->command, g->values, g->err);
         result = words != NULL ? 0 : -1;
     }
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         json_array_append_new(list, json_from_text(words[i]));
-    json_object_set_new(g->facts->facts, task->is_shell ? "script" : "words",
+    json_object_set_new(g->facts->facts, spec->is_shell ? "script" : "words",
                         list);
     template_free_words(words);
     buf_clear(&script);
@@ -53,14 +53,14 @@ static int add_command(struct gathering *g)
 
 static int add_environment(struct gathering *g)
 {
-    const struct task *task = &g->step->task;
+    const struct job_spec *spec = &g->step->task;
     json_t *map = json_object();
     struct buf text = BUF_INIT;
     int result = 0;
 
-    for (size_t i = 0; i < task->environment_count && result == 0; i++) {
-        result = expand(g, task->environment[i].value, &text);
-        json_object_set_new(map, task->environment[i].name,
+    for (size_t i = 0; i < spec->environment_count && result == 0; i++) {
+        result = expand(g, spec->environment[i].value, &text);
+        json_object_set_new(map, spec->environment[i].name,
                             json_from_text(buf_text(&text)));
     }
     json_object_set_new(g->facts->facts, "env", map);
@@ -117,18 +117,18 @@ static void add_place(struct gathering *g)
 
 static int add_channels(struct gathering *g)
 {
-    const struct task *task = &g->step->task;
-    char **paths = channels_paths(task, g->values, g->err);
+    const struct job_spec *spec = &g->step->task;
+    char **paths = channels_paths(spec, g->values, g->err);
     json_t *map;
 
     if (paths == NULL)
         return -1;
     map = json_object();
-    for (size_t i = 0; i < task->channel_count; i++)
-        json_object_set_new(map, task->channels[i].name,
+    for (size_t i = 0; i < spec->channel_count; i++)
+        json_object_set_new(map, spec->channels[i].name,
                             json_from_text(paths[i]));
     json_object_set_new(g->facts->facts, "channels", map);
-    channels_free_paths(task, paths);
+    channels_free_paths(spec, paths);
     return 0;
 }
 

@@ -34,10 +34,10 @@ static int match_end(const struct retry_rule *list, size_t count,
                      const struct attempt_exit *end)
 {
     const struct retry_evidence evidence = {.end = end};
-    const struct task task = {.retries = (struct retry_rule *)(uintptr_t)list,
-                              .retry_count = count};
+    const struct job_spec spec = {
+        .retries = (struct retry_rule *)(uintptr_t)list, .retry_count = count};
 
-    return retry_match(&task, &evidence);
+    return retry_match(&spec, &evidence);
 }
 
 static void test_retry__what_was_displaced_is_none_twenty_times(void **state)
@@ -114,16 +114,16 @@ static void test_retry__an_empty_list_is_no_retry(void **state)
     const struct attempt_exit ends[] = {ended(CAUSE_NODE_FAIL, -1),
                                         ended(CAUSE_LOST, -1),
                                         ended(CAUSE_EXIT, 75)};
-    struct task task = {.retries = NULL};
+    struct job_spec spec = {.retries = NULL};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         const struct retry_evidence evidence = {.end = &ends[i]};
 
-        task.is_tried_once = false;
-        assert_int_equal(retry_match(&task, &evidence), 0);
-        task.is_tried_once = true;
-        assert_int_equal(retry_match(&task, &evidence), -1);
+        spec.is_tried_once = false;
+        assert_int_equal(retry_match(&spec, &evidence), 0);
+        spec.is_tried_once = true;
+        assert_int_equal(retry_match(&spec, &evidence), -1);
     }
 }
 
@@ -146,9 +146,9 @@ static int match_log(struct log_rules *log, enum attempt_cause cause,
 {
     const struct attempt_exit end = ended(cause, 1);
     const struct retry_evidence evidence = {&end, text, length};
-    const struct task task = {.retries = log->rules, .retry_count = 2};
+    const struct job_spec spec = {.retries = log->rules, .retry_count = 2};
 
-    return retry_match(&task, &evidence);
+    return retry_match(&spec, &evidence);
 }
 
 static void test_retry__matches_what_the_log_says(void **state)

@@ -21,7 +21,7 @@
 
 struct fixture {
     char folder[32];
-    struct task task;
+    struct job_spec task;
     struct workspaces *workspaces;
 };
 

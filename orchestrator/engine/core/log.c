@@ -43,10 +43,10 @@ static void hide_template(struct log *log, const char *name, const char *text)
     log_hide(log, name, text);
 }
 
-static void hide_environment(struct log *log, const struct task *task)
+static void hide_environment(struct log *log, const struct job_spec *spec)
 {
-    for (size_t i = 0; i < task->environment_count; i++) {
-        const struct env_entry *entry = &task->environment[i];
+    for (size_t i = 0; i < spec->environment_count; i++) {
+        const struct env_entry *entry = &spec->environment[i];
         char *name = mem_printf("env.%s", entry->name);
 
         hide_template(log, name, template_source(entry->value));

@@ -26,13 +26,13 @@
 
 /* The record knows the wall clock alone, which may have been put anywhere
  * since: nobody waits longer than a rule says. */
-static int64_t remaining_ms(const struct task *task, int64_t due_ms)
+static int64_t remaining_ms(const struct job_spec *spec, int64_t due_ms)
 {
     int64_t left_ms = due_ms - clock_wall_ms();
     int64_t longest_ms = retry_delay_ms(&retry_default, retry_default.max, 1);
 
-    for (size_t i = 0; i < task->retry_count; i++) {
-        const struct retry_rule *rule = &task->retries[i];
+    for (size_t i = 0; i < spec->retry_count; i++) {
+        const struct retry_rule *rule = &spec->retries[i];
         int64_t ms = retry_delay_ms(rule, rule->max, 1);
 
         if (ms > longest_ms)
@@ -50,7 +50,7 @@ static void place(struct taking_up *taking_up, struct job *job,
         TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
         return;
     }
-    job->due_ms = clock_monotonic_ms() + remaining_ms(job->task, row->due_ms);
+    job->due_ms = clock_monotonic_ms() + remaining_ms(job->spec, row->due_ms);
     engine_wait(engine, job);
 }
 
@@ -135,7 +135,7 @@ static int on_attempt(void *user, const struct attempt_row *row)
 {
     struct taking_up *taking_up = user;
     struct job *job = taking_up->trial;
-    const struct task *task = job->task;
+    const struct job_spec *spec = job->spec;
     const struct retry_machine machine = {executor_cpus(job->executor),
                                           executor_gpus(job->executor)};
 
@@ -156,9 +156,9 @@ static int on_attempt(void *user, const struct attempt_row *row)
         snprintf(job->node, sizeof(job->node), "%s",
                  row->node != NULL ? row->node : "");
     } else if (row->number > taking_up->superseded.attempts && row->rule >= 0 &&
-               row->rule <= (int64_t)task->retry_count) {
+               row->rule <= (int64_t)spec->retry_count) {
         const struct retry_rule *rule =
-            retry_rule_at(task->retries, task->retry_count, (int)row->rule);
+            retry_rule_at(spec->retries, spec->retry_count, (int)row->rule);
 
         if (job->retries_used[row->rule] >= rule->max)
             return 0;

@@ -13,34 +13,34 @@
  * there.
  */
 
-static size_t count_shared(const struct task *task)
+static size_t count_shared(const struct job_spec *spec)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < task->channel_count; i++)
-        count += task->channels[i].is_sharded;
+    for (size_t i = 0; i < spec->channel_count; i++)
+        count += spec->channels[i].is_sharded;
     return count;
 }
 
 /* [count_shared()]; NULL where the paths cannot be told. */
 static struct shard *find_shards(struct engine *engine, const struct job *job)
 {
-    const struct task *task = job->task;
+    const struct job_spec *spec = job->spec;
     struct workspaces *workspaces = engine->workspaces;
     char *directory = workspace_directory(workspaces, job->number);
     char *checkpoints =
         workspace_checkpoint_directory(engine->run->directory, job->number);
     const struct launch_places places = {directory, checkpoints, NULL};
     struct value *values = steps_values(engine->steps, job, &places);
-    char **paths = channels_paths(task, values, NULL);
+    char **paths = channels_paths(spec, values, NULL);
     struct shard *shards =
-        paths != NULL ? mem_array(count_shared(task), sizeof(*shards)) : NULL;
+        paths != NULL ? mem_array(count_shared(spec), sizeof(*shards)) : NULL;
     size_t step = (size_t)job->step, count = 0;
 
-    for (size_t i = 0; shards != NULL && i < task->channel_count; i++) {
-        const char *name = task->channels[i].name;
+    for (size_t i = 0; shards != NULL && i < spec->channel_count; i++) {
+        const char *name = spec->channels[i].name;
 
-        if (task->channels[i].is_sharded)
+        if (spec->channels[i].is_sharded)
             shards[count++] = (struct shard){
                 .channel = name,
                 .source = mem_copy_string(paths[i]),
@@ -52,7 +52,7 @@ static struct shard *find_shards(struct engine *engine, const struct job *job)
                 .copies = steps_copies(engine->steps, step),
             };
     }
-    channels_free_paths(task, paths);
+    channels_free_paths(spec, paths);
     free(values);
     free(directory);
     free(checkpoints);
@@ -63,12 +63,12 @@ bool engine_share_out(struct engine *engine, struct job *job)
 {
     struct shard *shards;
 
-    if (job->step < 0 || job->is_shared || count_shared(job->task) == 0)
+    if (job->step < 0 || job->is_shared || count_shared(job->spec) == 0)
         return false;
     shards = find_shards(engine, job);
     if (shards == NULL)
         return false; /* it will fail for the same reason */
-    sharing_ask(engine->sharing, shards, count_shared(job->task), job);
+    sharing_ask(engine->sharing, shards, count_shared(job->spec), job);
     engine_set_aside(engine, job);
     return true;
 }

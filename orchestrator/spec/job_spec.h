@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SPEC_TASK_H
-#define SMTUNE_ORCHESTRATOR_SPEC_TASK_H
+#ifndef SMTUNE_ORCHESTRATOR_SPEC_JOB_SPEC_H
+#define SMTUNE_ORCHESTRATOR_SPEC_JOB_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ struct pool_share {
     int64_t amount;
 };
 
-struct task {
+struct job_spec {
     bool has_checkpoints; /* it goes on where an attempt before stopped */
     struct template *command;
     bool is_shell; /* command is a script for /bin/sh -c, else words */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/spec/task_build.h"
+#include "orchestrator/spec/job_spec_build.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 #include "orchestrator/spec/executor_build.h"
 
 /* Whether templates may be compiled, and this one's names are known. */
-static bool is_ready(struct task_build *t, const struct conf_node *node)
+static bool is_ready(struct job_spec_build *t, const struct conf_node *node)
 {
     return t->tables != NULL &&
            (t->prepare == NULL || t->prepare(t, node) == 0);
 }
 
-struct template *task_build_text(struct task_build *t,
-                                 const struct conf_node *node,
-                                 enum template_mode mode, const char *label)
+struct template *job_spec_build_text(struct job_spec_build *t,
+                                     const struct conf_node *node,
+                                     enum template_mode mode, const char *label)
 {
     struct template *template;
     struct err err;
@@ -36,7 +36,7 @@ struct template *task_build_text(struct task_build *t,
     return template;
 }
 
-static struct template *create_words(struct task_build *t,
+static struct template *create_words(struct job_spec_build *t,
                                      const struct conf_node *list)
 {
     const char **words = mem_array(list->count, sizeof(*words));
@@ -65,22 +65,22 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\n")] == '\0';
 }
 
-void task_build_command(struct task_build *t, const struct conf_node *node,
-                        bool is_shell)
+void job_spec_build_command(struct job_spec_build *t,
+                            const struct conf_node *node, bool is_shell)
 {
     t->task->is_shell = is_shell;
     if ((node->type == CONF_LIST && node->count == 0) ||
         (node->type == CONF_TEXT && is_blank(node->text)))
         diags_add(t->build->diags, node->place, NULL, "the command is empty");
     else if (node->type == CONF_TEXT)
-        t->task->command =
-            task_build_text(t, node, is_shell ? TEMPLATE_SHELL : TEMPLATE_WORDS,
-                            is_shell ? "shell" : "command");
+        t->task->command = job_spec_build_text(
+            t, node, is_shell ? TEMPLATE_SHELL : TEMPLATE_WORDS,
+            is_shell ? "shell" : "command");
     else if (node->type == CONF_LIST && !is_shell)
         t->task->command = create_words(t, node);
 }
 
-bool task_is_variable(const char *text)
+bool job_spec_is_variable(const char *text)
 {
     if (isdigit((unsigned char)*text) || *text == '\0')
         return false;
@@ -89,19 +89,20 @@ bool task_is_variable(const char *text)
     return *text == '\0';
 }
 
-void task_build_environment(struct task_build *t, const struct conf_node *map)
+void job_spec_build_environment(struct job_spec_build *t,
+                                const struct conf_node *map)
 {
     struct diags *diags = t->build->diags;
-    struct task *task = t->task;
+    struct job_spec *spec = t->task;
 
     if (map == NULL || map->type != CONF_MAP)
         return;
-    task->environment = mem_array(map->count, sizeof(*task->environment));
+    spec->environment = mem_array(map->count, sizeof(*spec->environment));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i];
-        struct env_entry *entry = &task->environment[task->environment_count];
+        struct env_entry *entry = &spec->environment[spec->environment_count];
 
-        if (!task_is_variable(key->text))
+        if (!job_spec_is_variable(key->text))
             diags_add(diags, key->place, NULL,
                       "'%s' is not a valid name for an environment variable",
                       key->text);
@@ -113,27 +114,28 @@ void task_build_environment(struct task_build *t, const struct conf_node *map)
             continue;
         entry->name = key->text;
         entry->value =
-            task_build_text(t, map->items[i], TEMPLATE_TEXT, key->text);
-        task->environment_count += entry->value != NULL;
+            job_spec_build_text(t, map->items[i], TEMPLATE_TEXT, key->text);
+        spec->environment_count += entry->value != NULL;
     }
 }
 
-void task_build_channels(struct task_build *t, const struct conf_node *map)
+void job_spec_build_channels(struct job_spec_build *t,
+                             const struct conf_node *map)
 {
-    struct task *task = t->task;
+    struct job_spec *spec = t->task;
     const char *folder;
 
     if (map == NULL || map->type != CONF_MAP)
         return;
     folder = build_resolve_path(t->build->file, ".");
-    task->channels = mem_array(map->count, sizeof(*task->channels));
+    spec->channels = mem_array(map->count, sizeof(*spec->channels));
     for (size_t i = 0; i < map->count; i++) {
         const struct conf_node *key = map->keys[i], *item = map->items[i];
         const struct conf_node *path =
             item->type == CONF_MAP ? conf_get(item, "path") : item;
-        struct channel *channel = &task->channels[task->channel_count];
+        struct channel *channel = &spec->channels[spec->channel_count];
 
-        if (!task_is_variable(key->text))
+        if (!job_spec_is_variable(key->text))
             diags_add(t->build->diags, key->place, NULL,
                       "'%s' is not a valid name for a channel: it becomes "
                       "SM_CHANNEL_*",
@@ -141,11 +143,11 @@ void task_build_channels(struct task_build *t, const struct conf_node *map)
         if (path == NULL || path->type != CONF_TEXT)
             continue;
         channel->name = key->text;
-        channel->path = task_build_text(t, path, TEMPLATE_TEXT, "channels");
+        channel->path = job_spec_build_text(t, path, TEMPLATE_TEXT, "channels");
         channel->folder = folder;
         channel->is_sharded =
             strcmp(conf_read_text(item, "distribution", ""), "sharded") == 0;
-        task->channel_count += channel->path != NULL;
+        spec->channel_count += channel->path != NULL;
     }
 }
 
@@ -194,7 +196,7 @@ static int name_metric(struct build *build, const struct conf_node *name,
     return 0;
 }
 
-static int refuse_no_metric(const struct task_build *t,
+static int refuse_no_metric(const struct job_spec_build *t,
                             const struct conf_node *metrics)
 {
     char *label = schema_label(t->what, "metrics");
@@ -206,7 +208,8 @@ static int refuse_no_metric(const struct task_build *t,
     return -1;
 }
 
-void task_build_metrics(struct task_build *t, const struct conf_node *metrics)
+void job_spec_build_metrics(struct job_spec_build *t,
+                            const struct conf_node *metrics)
 {
     struct build *build = t->build;
     size_t count = metrics != NULL ? metrics->count : 0;
@@ -241,7 +244,8 @@ void task_build_metrics(struct task_build *t, const struct conf_node *metrics)
     free(rules);
 }
 
-void task_build_resources(struct task_build *t, const struct conf_node *map)
+void job_spec_build_resources(struct job_spec_build *t,
+                              const struct conf_node *map)
 {
     struct resources *resources = &t->task->resources;
     char *what = schema_label(t->what, "resources");
@@ -257,7 +261,7 @@ void task_build_resources(struct task_build *t, const struct conf_node *map)
     free(what);
 }
 
-static void add_share(struct task_build *t, const struct conf_node *name,
+static void add_share(struct job_spec_build *t, const struct conf_node *name,
                       int64_t amount)
 {
     if (t->task->pool_count < ATTEMPT_POOLS_MAX)
@@ -269,7 +273,7 @@ static void add_share(struct task_build *t, const struct conf_node *name,
                   ATTEMPT_POOLS_MAX);
 }
 
-void task_build_pools(struct task_build *t, const struct conf_node *map)
+void job_spec_build_pools(struct job_spec_build *t, const struct conf_node *map)
 {
     const struct conf_node *one = conf_get(map, "pool");
     const struct conf_node *many = conf_get(map, "pools");
@@ -291,7 +295,7 @@ void task_build_pools(struct task_build *t, const struct conf_node *map)
 
 /* ---- what it takes, where it runs ---- */
 
-static void check_slots(const struct task_build *t,
+static void check_slots(const struct job_spec_build *t,
                         const struct conf_node *resources,
                         const struct executor_options *executor)
 {
@@ -341,7 +345,7 @@ static bool is_by_pilot(const struct resources *resources,
 }
 
 /* What several nodes cannot be; NULL: nothing is wrong. */
-static char *find_node_fault(const struct task_build *t,
+static char *find_node_fault(const struct job_spec_build *t,
                              const struct executor_options *executor)
 {
     const struct resources *resources = &t->task->resources;
@@ -364,8 +368,9 @@ static char *find_node_fault(const struct task_build *t,
     return NULL;
 }
 
-void task_settle(const struct task_build *t, const struct conf_node *map,
-                 const struct executor_options *executor)
+void job_spec_settle(const struct job_spec_build *t,
+                     const struct conf_node *map,
+                     const struct executor_options *executor)
 {
     static const char *const keys[] = {"tasks", "nodes", "mode"};
     struct resources *resources = &t->task->resources;
@@ -389,15 +394,15 @@ void task_settle(const struct task_build *t, const struct conf_node *map,
 
 /* ---- what the command makes use of ---- */
 
-bool task_uses(const struct task *task, size_t column)
+bool job_spec_uses(const struct job_spec *spec, size_t column)
 {
-    if (task->command != NULL && template_uses(task->command, column))
+    if (spec->command != NULL && template_uses(spec->command, column))
         return true;
-    for (size_t i = 0; i < task->environment_count; i++)
-        if (template_uses(task->environment[i].value, column))
+    for (size_t i = 0; i < spec->environment_count; i++)
+        if (template_uses(spec->environment[i].value, column))
             return true;
-    for (size_t i = 0; i < task->channel_count; i++)
-        if (template_uses(task->channels[i].path, column))
+    for (size_t i = 0; i < spec->channel_count; i++)
+        if (template_uses(spec->channels[i].path, column))
             return true;
     return false;
 }
@@ -421,13 +426,14 @@ static bool is_said(const struct conf_node *node, const char *word, bool alone)
     return false;
 }
 
-bool task_reads(const struct task_build *t, const struct conf_node *map,
-                size_t column, const char *variable)
+bool job_spec_reads(const struct job_spec_build *t, const struct conf_node *map,
+                    size_t column, const char *variable)
 {
     const struct conf_node *command = conf_get(map, "command");
     const struct conf_node *shell = conf_get(map, "shell");
 
-    return task_uses(t->task, column) || is_said(command, variable, false) ||
+    return job_spec_uses(t->task, column) ||
+           is_said(command, variable, false) ||
            is_said(shell, variable, false) ||
            is_said(command, "smtrain", true) || is_said(shell, "smtrain", true);
 }
@@ -440,18 +446,18 @@ static void clear_rule(struct retry_rule *rule)
     free((void *)(uintptr_t)rule->exits);
 }
 
-void task_clear(struct task *task)
+void job_spec_clear(struct job_spec *spec)
 {
-    for (size_t i = 0; i < task->environment_count; i++)
-        template_destroy(task->environment[i].value);
-    for (size_t i = 0; i < task->channel_count; i++)
-        template_destroy(task->channels[i].path);
-    for (size_t i = 0; i < task->retry_count; i++)
-        clear_rule(&task->retries[i]);
-    template_destroy(task->command);
-    metric_rules_destroy(task->metrics);
-    free(task->environment);
-    free(task->channels);
-    free(task->pools);
-    free(task->retries);
+    for (size_t i = 0; i < spec->environment_count; i++)
+        template_destroy(spec->environment[i].value);
+    for (size_t i = 0; i < spec->channel_count; i++)
+        template_destroy(spec->channels[i].path);
+    for (size_t i = 0; i < spec->retry_count; i++)
+        clear_rule(&spec->retries[i]);
+    template_destroy(spec->command);
+    metric_rules_destroy(spec->metrics);
+    free(spec->environment);
+    free(spec->channels);
+    free(spec->pools);
+    free(spec->retries);
 }

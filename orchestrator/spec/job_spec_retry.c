@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/spec/task_build.h"
+#include "orchestrator/spec/job_spec_build.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static int find_signal(const char *text)
     return parse_number(text, strlen(text), SIGNAL_MAX);
 }
 
-int task_find_signal(const struct build *build, const struct conf_node *node,
-                     const char *text)
+int job_spec_find_signal(const struct build *build,
+                         const struct conf_node *node, const char *text)
 {
     const char *names[SIGNAL_NAMES];
     int number = find_signal(text);
@@ -89,7 +89,7 @@ int task_find_signal(const struct build *build, const struct conf_node *node,
 static void add_signal(struct match *match, const struct conf_node *node,
                        const char *text)
 {
-    int number = task_find_signal(match->build, node, text);
+    int number = job_spec_find_signal(match->build, node, text);
 
     if (number > 0)
         match->rule->signals |= UINT64_C(1) << (number - 1);
@@ -220,7 +220,7 @@ struct scaled {
     int64_t amount, cap; /* 0: none */
 };
 
-static void check_scaled(const struct task_build *t,
+static void check_scaled(const struct job_spec_build *t,
                          const struct conf_node *node,
                          const struct scaled *scaled, double factor)
 {
@@ -269,7 +269,7 @@ static void read_scale(struct retry_rule *rule, const struct conf_node *node)
     };
 }
 
-static void check_scale(const struct task_build *t,
+static void check_scale(const struct job_spec_build *t,
                         const struct conf_node *node)
 {
     const struct conf_node *scale = conf_get(node, "scale");
@@ -286,8 +286,8 @@ static void check_scale(const struct task_build *t,
         check_scaled(t, node, &all[i], conf_read_number(scale, all[i].name, 0));
 }
 
-void task_check_retries(const struct task_build *t,
-                        const struct conf_node *rules)
+void job_spec_check_retries(const struct job_spec_build *t,
+                            const struct conf_node *rules)
 {
     if (rules == NULL || rules->type != CONF_LIST)
         return;
@@ -297,21 +297,22 @@ void task_check_retries(const struct task_build *t,
     }
 }
 
-void task_build_retries(struct task_build *t, const struct conf_node *rules)
+void job_spec_build_retries(struct job_spec_build *t,
+                            const struct conf_node *rules)
 {
-    struct task *task = t->task;
+    struct job_spec *spec = t->task;
 
     if (rules == NULL || rules->type != CONF_LIST)
         return;
-    task->is_tried_once = rules->count == 0;
-    task->retries = mem_array(rules->count, sizeof(*task->retries));
+    spec->is_tried_once = rules->count == 0;
+    spec->retries = mem_array(rules->count, sizeof(*spec->retries));
     for (size_t i = 0; i < rules->count; i++) {
         const struct conf_node *node = rules->items[i];
-        struct retry_rule *rule = &task->retries[task->retry_count];
+        struct retry_rule *rule = &spec->retries[spec->retry_count];
 
         if (node->type != CONF_MAP)
             continue;
-        task->retry_count++;
+        spec->retry_count++;
         rule->max = conf_read_int(node, "max", 1);
         read_match(t->build, rule, conf_get(node, "match"));
         read_delays(t->build, rule, node);
