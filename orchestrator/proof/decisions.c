@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/states.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/search/told.h"
 
 enum { CLOCK_SLACK_MS = 1000 };
 

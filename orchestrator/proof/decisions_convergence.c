@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "orchestrator/proof/decisions_impl.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/search/told.h"
 
 void deciding_ask(struct deciding *deciding, int64_t trial,
                   const json_t *detail)
@@ -52,8 +52,8 @@ void deciding_tell(struct deciding *deciding, const struct judged *job,
                    const json_t *detail)
 {
     const struct experiment *experiment = deciding->experiment;
-    struct told_item item = {
-        .kind = TOLD_RESULT, .number = job->number, .state = job->state};
+    struct feedback_item item = {
+        .kind = FEEDBACK_RESULT, .number = job->number, .state = job->state};
     double *values, *outcomes;
 
     if (deciding->convergence == NULL)
@@ -62,7 +62,7 @@ void deciding_tell(struct deciding *deciding, const struct judged *job,
     outcomes = read_reals(detail, "outcomes", experiment->outcome_count);
     item.values = values;
     item.outcomes = outcomes;
-    told_tell_convergence(deciding->convergence, experiment, &item);
+    feedback_tell_convergence(deciding->convergence, experiment, &item);
     free(values);
     free(outcomes);
 }

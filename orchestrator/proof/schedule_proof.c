@@ -188,7 +188,7 @@ bool schedule_proof_begin(struct schedule_proof *proof,
 
     if (proof->scheduler == NULL)
         return true;
-    if (!told_assignment(row, &recorded)) {
+    if (!feedback_assignment(row, &recorded)) {
         snprintf(proof->text, sizeof(proof->text),
                  "the record has it without a resource");
         return false;
@@ -207,19 +207,20 @@ void schedule_proof_explore(const struct schedule_proof *proof, int64_t number,
 
 /* Before it is told. */
 static bool check_step(struct schedule_proof *proof,
-                       const struct told_item *item)
+                       const struct feedback_item *item)
 {
     const struct moment moment = find_moment(proof, item->place);
     struct assignment recorded;
     bool may_be_closed =
         !moment.is_before_new || proof->experiment->budget.resource > 0;
 
-    if (item->kind == TOLD_PROMOTION) {
-        recorded = told_promotion(item);
+    if (item->kind == FEEDBACK_PROMOTION) {
+        recorded = feedback_promotion(item);
         return is_wanted(proof, &recorded, may_be_closed);
     }
-    if (item->kind != TOLD_RESULT || !item->is_scheduled || !item->was_paused ||
-        item->state != JOB_STOPPED || !moment.is_before_step)
+    if (item->kind != FEEDBACK_RESULT || !item->is_scheduled ||
+        !item->was_paused || item->state != JOB_STOPPED ||
+        !moment.is_before_step)
         return true;
     recorded =
         (struct assignment){.kind = NEXT_STOP, .trial = (uint64_t)item->number};
@@ -227,7 +228,7 @@ static bool check_step(struct schedule_proof *proof,
 }
 
 static bool check_verdict(struct schedule_proof *proof,
-                          const struct told_item *item,
+                          const struct feedback_item *item,
                           const struct verdict *verdict)
 {
     if (item->decision == verdict->decision && item->rung == verdict->rung) {
@@ -244,14 +245,15 @@ static bool check_verdict(struct schedule_proof *proof,
 
 bool schedule_proof_tell(struct schedule_proof *proof,
                          struct strategy *strategy,
-                         const struct told_item *item)
+                         const struct feedback_item *item)
 {
     struct verdict verdict;
 
     if (proof->scheduler != NULL && !check_step(proof, item))
         return false;
-    told_tell(strategy, proof->scheduler, proof->experiment, item, &verdict);
-    return item->kind != TOLD_OBSERVATION ||
+    feedback_tell(strategy, proof->scheduler, proof->experiment, item,
+                  &verdict);
+    return item->kind != FEEDBACK_OBSERVATION ||
            check_verdict(proof, item, &verdict);
 }
 

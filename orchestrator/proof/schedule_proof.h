@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/spec/experiment.h"
 #include "store/store.h"
 
@@ -40,7 +40,7 @@ void schedule_proof_explore(const struct schedule_proof *proof, int64_t number,
 /* Tells both. Whether the schedule says the same as the record. */
 bool schedule_proof_tell(struct schedule_proof *proof,
                          struct strategy *strategy,
-                         const struct told_item *item);
+                         const struct feedback_item *item);
 
 /* How many steps and decisions are proved. */
 int64_t schedule_proof_count(const struct schedule_proof *proof);

@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "orchestrator/proof/schedule_proof.h"
 #include "orchestrator/run/enqueue.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/search/told.h"
 
 struct suggesting {
     struct replay *replay;
@@ -23,7 +23,7 @@ struct suggesting {
     struct space *space;
     struct strategy *strategy;
     struct schedule_proof *schedule;
-    struct told *told;
+    struct feedback *told;
     int64_t place;           /* the last one given */
     struct value *recorded;  /* [space_count] */
     struct value *suggested; /* [space_count] */
@@ -99,9 +99,9 @@ static int step_differs(struct suggesting *suggesting, int64_t number)
 /* What was told up to that place. */
 static int tell_until(struct suggesting *suggesting, int64_t place)
 {
-    const struct told_item *item;
+    const struct feedback_item *item;
 
-    while ((item = told_next(suggesting->told, place)) != NULL) {
+    while ((item = feedback_next(suggesting->told, place)) != NULL) {
         if (!schedule_proof_tell(suggesting->schedule, suggesting->strategy,
                                  item))
             return step_differs(suggesting, item->number);
@@ -163,7 +163,7 @@ static int on_trial(void *user, const struct trial_row *row)
     struct suggesting *suggesting = user;
     int result;
 
-    if (told_add(suggesting->told, row, suggesting->replay->err) != 0)
+    if (feedback_add(suggesting->told, row, suggesting->replay->err) != 0)
         return -1;
     result = tell_until(suggesting, row->seen);
     if (result != 0)
@@ -204,7 +204,7 @@ static void destroy(void *self)
     free(suggesting->parent);
     free(suggesting->enqueued);
     schedule_proof_destroy(suggesting->schedule);
-    told_destroy(suggesting->told);
+    feedback_destroy(suggesting->told);
     strategy_destroy(suggesting->strategy);
     free(suggesting);
 }
@@ -248,8 +248,8 @@ static int conclude(void *self)
     struct trial_query query = {.run = replay->run, .order = ORDER_NUMBER};
     int result;
 
-    suggesting->told = told_create(suggesting->experiment, replay->store,
-                                   replay->run, replay->err);
+    suggesting->told = feedback_create(suggesting->experiment, replay->store,
+                                       replay->run, replay->err);
     if (suggesting->told == NULL ||
         store_each_enqueued(replay->store, replay->run, keep_enqueued,
                             suggesting, replay->err) != 0)

@@ -2,9 +2,9 @@
 /*
  * The search of an experiment for another program, which asks for trials and
  * tells their results. Trials live in one array by number, with what was said
- * of them. What search and schedule learn of that goes through told.h, as it
- * does in an engine: the direction of objectives and what bounds are exceeded
- * by are its affair.
+ * of them. What search and schedule learn of that goes through feedback.h, as
+ * it does in an engine: the direction of objectives and what bounds are
+ * exceeded by are its affair.
  */
 #include "orchestrator/search/session.h"
 
@@ -18,12 +18,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/reason.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/session_impl.h"
 #include "orchestrator/search/session_json.h"
 #include "orchestrator/search/session_schedule.h"
-#include "orchestrator/search/told.h"
 #include "orchestrator/spec/outcome.h"
 #include "orchestrator/spec/setting.h"
 #include "strategies/history/pareto.h"
@@ -191,16 +191,16 @@ static bool is_candidate(const struct session_trial *trial)
 static double cost_of(const struct session *session, size_t number,
                       size_t objective)
 {
-    return told_orient(session->experiment, objective,
-                       session->trials[number - 1].values[objective]);
+    return feedback_orient(session->experiment, objective,
+                           session->trials[number - 1].values[objective]);
 }
 
 void session_end_trial(struct session *session, size_t number,
                        const double *excesses, bool was_paused)
 {
     const struct session_trial *trial = &session->trials[number - 1];
-    const struct told_item item = {
-        .kind = TOLD_RESULT,
+    const struct feedback_item item = {
+        .kind = FEEDBACK_RESULT,
         .number = (int64_t)number,
         .state = trial->state,
         .values = trial->values,
@@ -209,8 +209,8 @@ void session_end_trial(struct session *session, size_t number,
         .was_paused = was_paused,
     };
 
-    told_tell(session->strategy, session->scheduler, session->experiment, &item,
-              NULL);
+    feedback_tell(session->strategy, session->scheduler, session->experiment,
+                  &item, NULL);
     if (is_candidate(trial) &&
         (session->best == 0 ||
          cost_of(session, number, 0) < cost_of(session, session->best, 0)))

@@ -10,7 +10,7 @@
 
 /* A session from inside, for its own files alone. Values are as the other
  * program says them; what search and schedule are told of them goes through
- * told.h. */
+ * feedback.h. */
 
 struct session_trial {
     struct value *point;

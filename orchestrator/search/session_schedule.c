@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/session_impl.h"
 #include "orchestrator/search/session_json.h"
-#include "orchestrator/search/told.h"
 
 int session_schedule_open(struct session *session, struct err *err)
 {
@@ -186,8 +186,8 @@ static void take_reached(struct session *session, size_t number,
                          struct verdict *verdict)
 {
     struct session_trial *trial = &session->trials[number - 1];
-    const struct told_item item = {
-        .kind = TOLD_OBSERVATION,
+    const struct feedback_item item = {
+        .kind = FEEDBACK_OBSERVATION,
         .number = (int64_t)number,
         .resource = (int64_t)resource,
         .values = trial->reached,
@@ -199,8 +199,8 @@ static void take_reached(struct session *session, size_t number,
     *verdict = (struct verdict){.decision = DECIDE_CONTINUE};
     if (resource < scheduler_awaits(session->scheduler, number))
         return;
-    told_tell(session->strategy, session->scheduler, session->experiment, &item,
-              verdict);
+    feedback_tell(session->strategy, session->scheduler, session->experiment,
+                  &item, verdict);
     if (verdict->decision != DECIDE_PAUSE)
         return;
     trial->is_paused = true;

@@ -16,7 +16,7 @@
 #include "cli/show/run/run_view.h"
 #include "cli/term/document.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 static const struct column decision_columns[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},

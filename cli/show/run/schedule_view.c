@@ -12,7 +12,7 @@
 #include "cli/term/document.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/run.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 /* ---- the schedule ---- */
 

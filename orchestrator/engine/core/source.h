@@ -4,7 +4,7 @@
 
 #include "orchestrator/engine/core/state.h"
 #include "orchestrator/run/reopen_steps.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 struct taking_up; /* take_up.h */
 
@@ -72,7 +72,7 @@ struct source {
                                   struct attempt_end *end);
     /* In the open transaction: the job is over, and counted. */
     void (*ended)(struct engine *engine, struct job *trial,
-                  const struct told_item *item);
+                  const struct feedback_item *item);
 
     /* ---- what people ask for ---- */
 

@@ -67,7 +67,7 @@ struct engine_queues {
 /* transaction.h */
 struct engine_transaction {
     int64_t begun_ms;     /* monotonic; 0: none is open */
-    int64_t told_count;   /* results (and what else is in told.h) so far */
+    int64_t told_count;   /* results (and what else is in feedback.h) so far */
     int64_t clock_gap_ms; /* of the wall clock to the monotonic one */
     bool is_broken;
     struct err broken; /* why the session cannot go on */

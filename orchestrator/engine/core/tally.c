@@ -6,7 +6,8 @@
 
 #include "orchestrator/spec/outcome.h"
 
-static bool add_success(struct engine *engine, const struct told_item *trial)
+static bool add_success(struct engine *engine,
+                        const struct feedback_item *trial)
 {
     const struct experiment *experiment = engine->experiment;
 
@@ -23,9 +24,10 @@ static bool add_success(struct engine *engine, const struct told_item *trial)
 }
 
 /* Whether it is the new best. */
-static bool count_result(struct engine *engine, const struct told_item *trial)
+static bool count_result(struct engine *engine,
+                         const struct feedback_item *trial)
 {
-    if (trial->kind != TOLD_RESULT || trial->is_superseded)
+    if (trial->kind != FEEDBACK_RESULT || trial->is_superseded)
         return false; /* what the trial came to since counts */
     if (trial->state == JOB_SUCCEEDED)
         return add_success(engine, trial);
@@ -33,7 +35,7 @@ static bool count_result(struct engine *engine, const struct told_item *trial)
     return false;
 }
 
-bool engine_count(struct engine *engine, const struct told_item *item)
+bool engine_count(struct engine *engine, const struct feedback_item *item)
 {
     bool is_best = count_result(engine, item);
 
@@ -44,8 +46,8 @@ bool engine_count(struct engine *engine, const struct told_item *item)
 void engine_account_ended(struct engine *engine, struct job *job,
                           bool was_paused)
 {
-    struct told_item account = {
-        .kind = TOLD_RESULT,
+    struct feedback_item account = {
+        .kind = FEEDBACK_RESULT,
         .number = job->number,
         .place = engine->transaction.told_count + 1,
         .state = job->state,
@@ -68,7 +70,7 @@ void engine_account_ended(struct engine *engine, struct job *job,
 /* ---- results that count no more ---- */
 
 struct counting {
-    struct told *told;
+    struct feedback *told;
     struct err *err;
 };
 
@@ -76,7 +78,7 @@ static int add_told(void *user, const struct trial_row *row)
 {
     struct counting *counting = user;
 
-    return told_add(counting->told, row, counting->err);
+    return feedback_add(counting->told, row, counting->err);
 }
 
 /* The tally as it follows from the record. */
@@ -84,11 +86,11 @@ static int recount(struct engine *engine, struct err *err)
 {
     struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
     struct counting counting = {
-        .told = told_create(engine->experiment, engine->store, engine->run->id,
-                            err),
+        .told = feedback_create(engine->experiment, engine->store,
+                                engine->run->id, err),
         .err = err,
     };
-    const struct told_item *trial;
+    const struct feedback_item *trial;
     int result = -1;
 
     if (counting.told != NULL)
@@ -96,10 +98,10 @@ static int recount(struct engine *engine, struct err *err)
             store_each_trial(engine->store, &query, add_told, &counting, err);
     if (result == 0) {
         tally_forget(&engine->tally);
-        while ((trial = told_next(counting.told, INT64_MAX)) != NULL)
+        while ((trial = feedback_next(counting.told, INT64_MAX)) != NULL)
             count_result(engine, trial);
     }
-    told_destroy(counting.told);
+    feedback_destroy(counting.told);
     return result;
 }
 

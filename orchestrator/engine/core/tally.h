@@ -4,13 +4,13 @@
 
 #include "orchestrator/engine/core/source.h"
 #include "orchestrator/run/reopen.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 /* What the end of a job means to the tally. */
 
 /* Puts a trial that is over into the tally, or counts what else there is to
  * tell in its place. Whether it is the new best. */
-bool engine_count(struct engine *engine, const struct told_item *item);
+bool engine_count(struct engine *engine, const struct feedback_item *item);
 /* The same for a job that has just come to its end; its source learns of it. */
 void engine_account_ended(struct engine *engine, struct job *job,
                           bool was_paused);

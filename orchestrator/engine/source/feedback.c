@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/source/feedback.h"
 
-void feedback_give(struct engine *engine, const struct told_item *item,
+void feedback_give(struct engine *engine, const struct feedback_item *item,
                    struct verdict *verdict)
 {
-    told_tell(engine->strategy, engine->scheduler, engine->experiment, item,
-              verdict);
+    feedback_tell(engine->strategy, engine->scheduler, engine->experiment, item,
+                  verdict);
     if (engine->convergence != NULL)
-        told_tell_convergence(engine->convergence, engine->experiment, item);
+        feedback_tell_convergence(engine->convergence, engine->experiment,
+                                  item);
 }

@@ -4,9 +4,10 @@
 
 #include "orchestrator/engine/core/source.h"
 
-/* Tells the strategy and the schedule of an item. verdict is as told_tell()'s.
+/* Tells the strategy and the schedule of an item. verdict is as
+ * feedback_tell()'s.
  */
-void feedback_give(struct engine *engine, const struct told_item *item,
+void feedback_give(struct engine *engine, const struct feedback_item *item,
                    struct verdict *verdict);
 
 #endif

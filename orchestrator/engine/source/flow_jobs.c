@@ -172,7 +172,7 @@ static void begin_round(struct engine *engine, const struct job *before,
 }
 
 void flow_job_ended(struct engine *engine, struct job *job,
-                    UNUSED const struct told_item *item)
+                    UNUSED const struct feedback_item *item)
 {
     json_t *rounds = steps_end_job(engine->steps, job);
 

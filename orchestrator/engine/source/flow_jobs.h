@@ -15,6 +15,6 @@ int flow_finish_job(struct engine *engine, struct job *job, struct err *err);
 /* Slot `ended`: another round follows, or a job of its step that was put back.
  */
 void flow_job_ended(struct engine *engine, struct job *job,
-                    const struct told_item *item);
+                    const struct feedback_item *item);
 
 #endif

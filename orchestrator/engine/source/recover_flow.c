@@ -103,7 +103,8 @@ static int on_job(void *user, const struct trial_row *row)
     struct step_records *records = user;
     struct taking_up *taking_up = records->taking_up;
     struct engine *engine = taking_up->engine;
-    struct told_item item = {.kind = TOLD_RESULT, .number = row->number};
+    struct feedback_item item = {.kind = FEEDBACK_RESULT,
+                                 .number = row->number};
 
     if ((size_t)row->step >= records->step_count)
         return err_set(taking_up->err, ERR_FAILED,

@@ -4,8 +4,8 @@
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/source/feedback.h"
 #include "orchestrator/run/enqueue.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/search/told.h"
 
 /*
  * The strategy goes through what it went through before: trials in the order of
@@ -15,16 +15,16 @@
 
 struct reading {
     struct taking_up *taking_up;
-    struct told *told;
+    struct feedback *told;
 };
 
 /* What was told up to that place. */
 static void tell_until(struct reading *reading, int64_t place)
 {
     struct engine *engine = reading->taking_up->engine;
-    const struct told_item *item;
+    const struct feedback_item *item;
 
-    while ((item = told_next(reading->told, place)) != NULL) {
+    while ((item = feedback_next(reading->told, place)) != NULL) {
         engine_count(engine, item);
         feedback_give(engine, item, NULL);
     }
@@ -40,7 +40,7 @@ static int on_trial(void *user, const struct trial_row *row)
 
     if (search_point(engine->experiment->space, row, taking_up->point,
                      taking_up->err) != 0 ||
-        told_add(reading->told, row, taking_up->err) != 0)
+        feedback_add(reading->told, row, taking_up->err) != 0)
         return -1;
     tell_until(reading, row->seen);
     strategy_restore(engine->strategy, (uint64_t)row->number, taking_up->point,
@@ -48,7 +48,7 @@ static int on_trial(void *user, const struct trial_row *row)
     if (engine->convergence != NULL)
         convergence_ask(engine->convergence, (uint64_t)row->number,
                         taking_up->point);
-    if (told_assignment(row, &assignment))
+    if (feedback_assignment(row, &assignment))
         scheduler_assign(engine->scheduler, (uint64_t)row->number, &assignment);
     engine->tally.suggested++;
     state = (enum job_state)job_state_find(row->state);
@@ -64,8 +64,8 @@ int recover_search(struct taking_up *taking_up)
     struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
     struct reading reading = {
         .taking_up = taking_up,
-        .told = told_create(engine->experiment, engine->store, engine->run->id,
-                            taking_up->err),
+        .told = feedback_create(engine->experiment, engine->store,
+                                engine->run->id, taking_up->err),
     };
     int result = -1;
 
@@ -78,6 +78,6 @@ int recover_search(struct taking_up *taking_up)
         result = enqueue_load(engine->store, engine->run->id,
                               engine->experiment->space, 0, engine->strategy,
                               taking_up->err);
-    told_destroy(reading.told);
+    feedback_destroy(reading.told);
     return result;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/search/told.h"
 
 static int on_rested(void *user, const struct trial_row *row)
 {

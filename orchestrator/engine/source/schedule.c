@@ -18,7 +18,7 @@
 #include "orchestrator/engine/source/schedule_follow.h"
 #include "orchestrator/engine/source/search.h"
 #include "orchestrator/engine/source/suggest.h"
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 /*
  * Where a schedule decides which trial goes on, and how far. It is asked when a
@@ -30,8 +30,8 @@ enum { STOPPED_A_TURN = 256 };
 static int promote(struct engine *engine, const struct assignment *next,
                    const struct rested *rested, struct err *err)
 {
-    const struct told_item item = {
-        .kind = TOLD_PROMOTION,
+    const struct feedback_item item = {
+        .kind = FEEDBACK_PROMOTION,
         .number = rested->number,
         .place = engine->transaction.told_count + 1,
         .resource = (int64_t)next->resource,

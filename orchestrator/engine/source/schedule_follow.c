@@ -27,8 +27,8 @@ static bool observe(struct engine *engine, struct job *job, int64_t resource,
     const struct experiment *experiment = engine->experiment;
     size_t i = experiment->schedule.objective;
     double *values = job_objectives(job, experiment);
-    const struct told_item item = {
-        .kind = TOLD_OBSERVATION,
+    const struct feedback_item item = {
+        .kind = FEEDBACK_OBSERVATION,
         .number = job->number,
         .place = engine->transaction.told_count + 1,
         .values = values,

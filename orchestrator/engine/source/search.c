@@ -117,7 +117,7 @@ static enum job_event search_end_attempt(struct engine *engine,
 }
 
 void search_ended(struct engine *engine, UNUSED struct job *job,
-                  const struct told_item *item)
+                  const struct feedback_item *item)
 {
     feedback_give(engine, item, NULL);
 }

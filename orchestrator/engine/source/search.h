@@ -16,7 +16,7 @@ struct launch *search_launch(struct engine *engine, struct job *job,
                              struct err *err);
 int search_judge(struct engine *engine, struct job *job, struct err *err);
 void search_ended(struct engine *engine, struct job *job,
-                  const struct told_item *item);
+                  const struct feedback_item *item);
 int search_find_reopened(struct engine *engine,
                          const struct reopen_request *wanted,
                          struct reopen_steps *steps, struct err *err);

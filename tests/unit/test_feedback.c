@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What search and schedule were told comes back in its order. */
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -126,7 +126,7 @@ static struct store *fill(const char *folder)
 /* ---- what comes of it ---- */
 
 struct reading {
-    struct told *told;
+    struct feedback *told;
     struct buf said;
     struct strategy *strategy;
     struct scheduler *scheduler;
@@ -135,7 +135,7 @@ struct reading {
     struct err *err;
 };
 
-static void tell(struct reading *reading, const struct told_item *item)
+static void tell(struct reading *reading, const struct feedback_item *item)
 {
     static const char *const kinds[] = {"result", "observation", "promotion"};
     struct verdict verdict;
@@ -143,22 +143,22 @@ static void tell(struct reading *reading, const struct told_item *item)
 
     buf_printf(&reading->said, "%" PRId64 ": %s of %" PRId64, item->place,
                kinds[item->kind], item->number);
-    if (item->kind == TOLD_PROMOTION) {
+    if (item->kind == FEEDBACK_PROMOTION) {
         scheduler_next(reading->scheduler, false, &next);
         assert_int_equal(next.kind, NEXT_PROMOTE);
         assert_int_equal(next.trial, item->number);
         assert_int_equal(next.resource, item->resource);
         assert_int_equal(next.rung, item->rung);
     }
-    told_tell(reading->strategy, reading->scheduler, &experiment, item,
-              &verdict);
-    told_tell_convergence(reading->convergence, &experiment, item);
-    if (item->kind == TOLD_OBSERVATION)
+    feedback_tell(reading->strategy, reading->scheduler, &experiment, item,
+                  &verdict);
+    feedback_tell_convergence(reading->convergence, &experiment, item);
+    if (item->kind == FEEDBACK_OBSERVATION)
         buf_printf(&reading->said, " at %" PRId64 ", %g %g, %s as %s",
                    item->resource, item->values[0], item->last,
                    decision_names[verdict.decision],
                    decision_names[item->decision]);
-    if (item->kind == TOLD_RESULT)
+    if (item->kind == FEEDBACK_RESULT)
         buf_printf(&reading->said, "%s%s%s",
                    item->is_scheduled ? ", scheduled" : "",
                    item->was_paused ? ", was paused" : "",
@@ -168,9 +168,9 @@ static void tell(struct reading *reading, const struct told_item *item)
 
 static void tell_until(struct reading *reading, int64_t place)
 {
-    const struct told_item *item;
+    const struct feedback_item *item;
 
-    while ((item = told_next(reading->told, place)) != NULL)
+    while ((item = feedback_next(reading->told, place)) != NULL)
         tell(reading, item);
 }
 
@@ -179,10 +179,10 @@ static int on_trial(void *user, const struct trial_row *row)
     struct reading *reading = user;
     struct assignment assignment;
 
-    if (told_add(reading->told, row, reading->err) != 0)
+    if (feedback_add(reading->told, row, reading->err) != 0)
         return -1;
     tell_until(reading, row->seen);
-    assert_int_equal(told_assignment(row, &assignment), row->number < 5);
+    assert_int_equal(feedback_assignment(row, &assignment), row->number < 5);
     assert_int_equal(assignment.resource, row->number < 5);
     buf_printf(&reading->said, "trial %" PRId64 "%s\n", row->number,
                assignment.kind == NEXT_CLONE ? ", a clone" : "");
@@ -201,7 +201,7 @@ static int on_trial(void *user, const struct trial_row *row)
     return 0;
 }
 
-static void test_told__places_come_in_their_order(void **state)
+static void test_feedback__places_come_in_their_order(void **state)
 {
     const struct strategy_options options = {.method = "random"};
     struct err err = {0};
@@ -209,7 +209,7 @@ static void test_told__places_come_in_their_order(void **state)
     struct space *space = spec_build(&specs[0], env);
     struct store *store = fill(*state);
     struct reading reading = {
-        .told = told_create(&experiment, store, 1, &err),
+        .told = feedback_create(&experiment, store, 1, &err),
         .strategy = strategy_create(&options, space, &err),
         .scheduler =
             scheduler_create(&experiment.schedule.options, space, &err),
@@ -243,7 +243,7 @@ static void test_told__places_come_in_their_order(void **state)
     scheduler_next(reading.scheduler, true, &next);
     assert_int_equal(next.kind, NEXT_NONE);
     buf_clear(&reading.said);
-    told_destroy(reading.told);
+    feedback_destroy(reading.told);
     strategy_destroy(reading.strategy);
     scheduler_destroy(reading.scheduler);
     convergence_destroy(reading.convergence);
@@ -255,7 +255,7 @@ static void test_told__places_come_in_their_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORE_TEST(test_told__places_come_in_their_order),
+        STORE_TEST(test_feedback__places_come_in_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/search/told.h"
+#include "orchestrator/search/feedback.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@ struct standing {
     bool is_scheduled, is_paused, has_ended;
 };
 
-struct told {
+struct feedback {
     const struct experiment *experiment;
-    struct told_item *heap; /* [count] */
+    struct feedback_item *heap; /* [count] */
     size_t count, capacity;
-    struct told_item current;   /* the last one given out */
-    struct standing *standings; /* [standing_count] by number, from 1 */
+    struct feedback_item current; /* the last one given out */
+    struct standing *standings;   /* [standing_count] by number, from 1 */
     size_t standing_count, standing_capacity;
 };
 
@@ -37,8 +37,8 @@ static const enum trial_outcome outcomes_of_states[] = {
     [JOB_CANCELLED] = OUTCOME_CANCELLED,
 };
 
-double told_orient(const struct experiment *experiment, size_t objective,
-                   double value)
+double feedback_orient(const struct experiment *experiment, size_t objective,
+                       double value)
 {
     return experiment->objectives[objective].maximize ? -value : value;
 }
@@ -52,12 +52,12 @@ static double *oriented(const struct experiment *experiment,
         return NULL;
     result = mem_array(experiment->objective_count, sizeof(*result));
     for (size_t i = 0; i < experiment->objective_count; i++)
-        result[i] = told_orient(experiment, i, values[i]);
+        result[i] = feedback_orient(experiment, i, values[i]);
     return result;
 }
 
 static double *excesses(const struct experiment *experiment,
-                        const struct told_item *item)
+                        const struct feedback_item *item)
 {
     size_t count = experiment->search.outcome_count;
     double *result;
@@ -75,7 +75,7 @@ static double *excesses(const struct experiment *experiment,
 
 /* What the item came to, as methods see it; clear_result() frees it. */
 static struct trial_result orient(const struct experiment *experiment,
-                                  const struct told_item *item)
+                                  const struct feedback_item *item)
 {
     return (struct trial_result){
         .outcome = outcomes_of_states[item->state],
@@ -90,7 +90,8 @@ static void clear_result(struct trial_result *result)
     free((void *)(uintptr_t)result->outcomes);
 }
 
-static void tell_end(struct scheduler *scheduler, const struct told_item *item)
+static void tell_end(struct scheduler *scheduler,
+                     const struct feedback_item *item)
 {
     const struct assignment stop = {.kind = NEXT_STOP,
                                     .trial = (uint64_t)item->number};
@@ -101,7 +102,7 @@ static void tell_end(struct scheduler *scheduler, const struct told_item *item)
         scheduler_end(scheduler, stop.trial, outcomes_of_states[item->state]);
 }
 
-struct assignment told_promotion(const struct told_item *item)
+struct assignment feedback_promotion(const struct feedback_item *item)
 {
     return (struct assignment){
         .kind = NEXT_PROMOTE,
@@ -113,24 +114,24 @@ struct assignment told_promotion(const struct told_item *item)
 }
 
 static void tell_promotion(struct scheduler *scheduler,
-                           const struct told_item *item)
+                           const struct feedback_item *item)
 {
-    const struct assignment promotion = told_promotion(item);
+    const struct assignment promotion = feedback_promotion(item);
 
     scheduler_assign(scheduler, promotion.trial, &promotion);
 }
 
 static struct verdict observe(struct scheduler *scheduler,
                               const struct experiment *experiment,
-                              const struct told_item *item)
+                              const struct feedback_item *item)
 {
     size_t i = experiment->schedule.objective;
     const struct observation observation = {
         .trial = (uint64_t)item->number,
         .resource = (uint64_t)item->resource,
-        .value = told_orient(experiment, i, item->values[i]),
-        .last = told_orient(experiment, i, item->last),
-        .best = told_orient(experiment, i, item->best),
+        .value = feedback_orient(experiment, i, item->values[i]),
+        .last = feedback_orient(experiment, i, item->last),
+        .best = feedback_orient(experiment, i, item->best),
     };
     struct verdict verdict;
 
@@ -140,11 +141,11 @@ static struct verdict observe(struct scheduler *scheduler,
 
 static void tell_strategy(struct strategy *strategy,
                           const struct experiment *experiment,
-                          const struct told_item *item, bool goes_on)
+                          const struct feedback_item *item, bool goes_on)
 {
     struct trial_result result = orient(experiment, item);
 
-    if (item->kind == TOLD_RESULT)
+    if (item->kind == FEEDBACK_RESULT)
         strategy_tell(strategy, (uint64_t)item->number, &result);
     else
         strategy_observe(
@@ -156,39 +157,40 @@ static void tell_strategy(struct strategy *strategy,
     clear_result(&result);
 }
 
-void told_tell_convergence(struct convergence *convergence,
-                           const struct experiment *experiment,
-                           const struct told_item *item)
+void feedback_tell_convergence(struct convergence *convergence,
+                               const struct experiment *experiment,
+                               const struct feedback_item *item)
 {
     struct trial_result result;
 
-    if (item->kind != TOLD_RESULT)
+    if (item->kind != FEEDBACK_RESULT)
         return;
     result = orient(experiment, item);
     convergence_tell(convergence, (uint64_t)item->number, &result);
     clear_result(&result);
 }
 
-void told_tell(struct strategy *strategy, struct scheduler *scheduler,
-               const struct experiment *experiment,
-               const struct told_item *item, struct verdict *verdict)
+void feedback_tell(struct strategy *strategy, struct scheduler *scheduler,
+                   const struct experiment *experiment,
+                   const struct feedback_item *item, struct verdict *verdict)
 {
     struct verdict decided = {.decision = DECIDE_CONTINUE};
 
-    if (item->kind == TOLD_OBSERVATION)
+    if (item->kind == FEEDBACK_OBSERVATION)
         decided = observe(scheduler, experiment, item);
-    else if (item->kind == TOLD_PROMOTION)
+    else if (item->kind == FEEDBACK_PROMOTION)
         tell_promotion(scheduler, item);
     else if (scheduler != NULL && item->is_scheduled)
         tell_end(scheduler, item);
-    if (item->kind != TOLD_PROMOTION)
+    if (item->kind != FEEDBACK_PROMOTION)
         tell_strategy(strategy, experiment, item,
                       decided.decision == DECIDE_CONTINUE);
     if (verdict != NULL)
         *verdict = decided;
 }
 
-bool told_assignment(const struct trial_row *row, struct assignment *assignment)
+bool feedback_assignment(const struct trial_row *row,
+                         struct assignment *assignment)
 {
     *assignment = (struct assignment){
         .kind = row->parent > 0 ? NEXT_CLONE : NEXT_NEW,
@@ -202,45 +204,45 @@ bool told_assignment(const struct trial_row *row, struct assignment *assignment)
 
 /* ---- what is to come, a heap with the first place on top ---- */
 
-static void clear_item(struct told_item *item)
+static void clear_item(struct feedback_item *item)
 {
     free((void *)(uintptr_t)item->values);
     free((void *)(uintptr_t)item->outcomes);
     free((void *)(uintptr_t)item->reason);
-    *item = (struct told_item){0};
+    *item = (struct feedback_item){0};
 }
 
-static void push(struct told *told, const struct told_item *item)
+static void push(struct feedback *feedback, const struct feedback_item *item)
 {
-    size_t at = told->count, parent;
+    size_t at = feedback->count, parent;
 
-    told->heap =
-        mem_grow(told->heap, told->count, &told->capacity, sizeof(*told->heap));
+    feedback->heap = mem_grow(feedback->heap, feedback->count,
+                              &feedback->capacity, sizeof(*feedback->heap));
     for (; at > 0; at = parent) {
         parent = (at - 1) / 2;
-        if (told->heap[parent].place <= item->place)
+        if (feedback->heap[parent].place <= item->place)
             break;
-        told->heap[at] = told->heap[parent];
+        feedback->heap[at] = feedback->heap[parent];
     }
-    told->heap[at] = *item;
-    told->count++;
+    feedback->heap[at] = *item;
+    feedback->count++;
 }
 
-static struct told_item pop(struct told *told)
+static struct feedback_item pop(struct feedback *feedback)
 {
-    struct told_item first = told->heap[0];
-    struct told_item last = told->heap[--told->count];
+    struct feedback_item first = feedback->heap[0];
+    struct feedback_item last = feedback->heap[--feedback->count];
     size_t at = 0, child;
 
-    for (; (child = 2 * at + 1) < told->count; at = child) {
-        if (child + 1 < told->count &&
-            told->heap[child + 1].place < told->heap[child].place)
+    for (; (child = 2 * at + 1) < feedback->count; at = child) {
+        if (child + 1 < feedback->count &&
+            feedback->heap[child + 1].place < feedback->heap[child].place)
             child++;
-        if (last.place <= told->heap[child].place)
+        if (last.place <= feedback->heap[child].place)
             break;
-        told->heap[at] = told->heap[child];
+        feedback->heap[at] = feedback->heap[child];
     }
-    told->heap[at] = last;
+    feedback->heap[at] = last;
     return first;
 }
 
@@ -275,7 +277,7 @@ static const double *parse_reals(const char *text, size_t wanted)
 }
 
 struct reader {
-    struct told *told;
+    struct feedback *told;
     struct err *err;
 };
 
@@ -283,10 +285,10 @@ static int on_superseded(void *user, const struct superseded_row *row)
 {
     struct reader *reader = user;
     const struct experiment *experiment = reader->told->experiment;
-    struct told_item item = {.number = row->number,
-                             .place = row->told,
-                             .attempts = row->attempts,
-                             .is_superseded = true};
+    struct feedback_item item = {.number = row->number,
+                                 .place = row->told,
+                                 .attempts = row->attempts,
+                                 .is_superseded = true};
 
     if (job_state_read(row->number, row->state, &item.state, reader->err) != 0)
         return -1;
@@ -315,8 +317,8 @@ static int on_observation(void *user, const struct observation_row *row)
 {
     struct reader *reader = user;
     const struct experiment *experiment = reader->told->experiment;
-    struct told_item item = {
-        .kind = TOLD_OBSERVATION,
+    struct feedback_item item = {
+        .kind = FEEDBACK_OBSERVATION,
         .number = row->number,
         .place = row->told,
         .resource = row->resource,
@@ -339,94 +341,97 @@ static int on_observation(void *user, const struct observation_row *row)
     item.reason = mem_copy_string(row->reason);
     push(reader->told, &item);
     if (row->promoted > 0)
-        push(reader->told, &(struct told_item){.kind = TOLD_PROMOTION,
-                                               .number = row->number,
-                                               .place = row->promoted,
-                                               .resource = row->promoted_to,
-                                               .bracket = row->bracket,
-                                               .rung = row->rung + 1});
+        push(reader->told, &(struct feedback_item){.kind = FEEDBACK_PROMOTION,
+                                                   .number = row->number,
+                                                   .place = row->promoted,
+                                                   .resource = row->promoted_to,
+                                                   .bracket = row->bracket,
+                                                   .rung = row->rung + 1});
     return 0;
 }
 
-struct told *told_create(const struct experiment *experiment,
-                         struct store *store, int64_t run, struct err *err)
+struct feedback *feedback_create(const struct experiment *experiment,
+                                 struct store *store, int64_t run,
+                                 struct err *err)
 {
-    struct told *told = mem_zero(sizeof(*told));
-    struct reader reader = {told, err};
+    struct feedback *feedback = mem_zero(sizeof(*feedback));
+    struct reader reader = {feedback, err};
 
-    told->experiment = experiment;
+    feedback->experiment = experiment;
     if (store_each_superseded(store, run, on_superseded, &reader, err) == 0 &&
         (!experiment->schedule.is_on ||
          store_each_observation(store, run, 0, on_observation, &reader, err) ==
              0))
-        return told;
-    told_destroy(told);
+        return feedback;
+    feedback_destroy(feedback);
     return NULL;
 }
 
 /* Numbers rise by one. */
-static void add_standing(struct told *told, const struct trial_row *row)
+static void add_standing(struct feedback *feedback, const struct trial_row *row)
 {
-    told->standings =
-        mem_grow(told->standings, told->standing_count,
-                 &told->standing_capacity, sizeof(*told->standings));
-    told->standings[told->standing_count++] =
+    feedback->standings =
+        mem_grow(feedback->standings, feedback->standing_count,
+                 &feedback->standing_capacity, sizeof(*feedback->standings));
+    feedback->standings[feedback->standing_count++] =
         (struct standing){.is_scheduled = row->first_resource > 0};
 }
 
-int told_add(struct told *told, const struct trial_row *row, struct err *err)
+int feedback_add(struct feedback *feedback, const struct trial_row *row,
+                 struct err *err)
 {
-    struct told_item item = {.number = row->number, .place = row->told};
+    struct feedback_item item = {.number = row->number, .place = row->told};
 
     if (job_state_read(row->number, row->state, &item.state, err) != 0)
         return -1;
-    if (told->experiment->schedule.is_on)
-        add_standing(told, row);
+    if (feedback->experiment->schedule.is_on)
+        add_standing(feedback, row);
     if (row->told == 0)
         return 0;
     item.values = copy_reals(row->values, row->value_count,
-                             told->experiment->objective_count);
+                             feedback->experiment->objective_count);
     item.outcomes = copy_reals(row->outcomes, row->outcome_count,
-                               told->experiment->outcome_count);
-    push(told, &item);
+                               feedback->experiment->outcome_count);
+    push(feedback, &item);
     return 0;
 }
 
-void told_destroy(struct told *told)
+void feedback_destroy(struct feedback *feedback)
 {
-    if (told == NULL)
+    if (feedback == NULL)
         return;
-    for (size_t i = 0; i < told->count; i++)
-        clear_item(&told->heap[i]);
-    clear_item(&told->current);
-    free(told->heap);
-    free(told->standings);
-    free(told);
+    for (size_t i = 0; i < feedback->count; i++)
+        clear_item(&feedback->heap[i]);
+    clear_item(&feedback->current);
+    free(feedback->heap);
+    free(feedback->standings);
+    free(feedback);
 }
 
-static void follow(struct told *told, struct told_item *item)
+static void follow(struct feedback *feedback, struct feedback_item *item)
 {
     size_t index = (size_t)item->number - 1;
     struct standing *standing;
 
-    if (index >= told->standing_count)
+    if (index >= feedback->standing_count)
         return;
-    standing = &told->standings[index];
-    if (item->kind == TOLD_RESULT) {
+    standing = &feedback->standings[index];
+    if (item->kind == FEEDBACK_RESULT) {
         item->is_scheduled = standing->is_scheduled && !standing->has_ended;
         item->was_paused = standing->is_paused;
         standing->has_ended = true;
     }
     standing->is_paused =
-        item->kind == TOLD_OBSERVATION && item->decision == DECIDE_PAUSE;
+        item->kind == FEEDBACK_OBSERVATION && item->decision == DECIDE_PAUSE;
 }
 
-const struct told_item *told_next(struct told *told, int64_t place)
+const struct feedback_item *feedback_next(struct feedback *feedback,
+                                          int64_t place)
 {
-    clear_item(&told->current);
-    if (told->count == 0 || told->heap[0].place > place)
+    clear_item(&feedback->current);
+    if (feedback->count == 0 || feedback->heap[0].place > place)
         return NULL;
-    told->current = pop(told);
-    follow(told, &told->current);
-    return &told->current;
+    feedback->current = pop(feedback);
+    follow(feedback, &feedback->current);
+    return &feedback->current;
 }

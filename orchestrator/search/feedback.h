@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SEARCH_TOLD_H
-#define SMTUNE_ORCHESTRATOR_SEARCH_TOLD_H
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_FEEDBACK_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_FEEDBACK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,16 +21,16 @@
  * last one counts, those before it are superseded. Its schedule takes notice of
  * the first one alone.
  */
-struct told;
+struct feedback;
 
-enum told_kind {
-    TOLD_RESULT,      /* a trial is over */
-    TOLD_OBSERVATION, /* a trial has used so much of its resource */
-    TOLD_PROMOTION    /* a paused trial was given more */
+enum feedback_kind {
+    FEEDBACK_RESULT,      /* a trial is over */
+    FEEDBACK_OBSERVATION, /* a trial has used so much of its resource */
+    FEEDBACK_PROMOTION    /* a paused trial was given more */
 };
 
-struct told_item {
-    enum told_kind kind;
+struct feedback_item {
+    enum feedback_kind kind;
     int64_t number; /* of the trial */
     int64_t place;  /* 1, 2, 3 ... */
 
@@ -60,43 +60,46 @@ struct told_item {
 extern const char *const decision_names[];
 
 /* A value of an objective as methods see it: lower is better. And back. */
-double told_orient(const struct experiment *experiment, size_t objective,
-                   double value);
+double feedback_orient(const struct experiment *experiment, size_t objective,
+                       double value);
 
 /*
  * Tells both of it. scheduler may be NULL where there is no schedule. *verdict
  * (NULL: not wanted) becomes what the schedule decides of an observation, and
  * what the search learns of it follows from that.
  */
-void told_tell(struct strategy *strategy, struct scheduler *scheduler,
-               const struct experiment *experiment,
-               const struct told_item *item, struct verdict *verdict);
+void feedback_tell(struct strategy *strategy, struct scheduler *scheduler,
+                   const struct experiment *experiment,
+                   const struct feedback_item *item, struct verdict *verdict);
 
 /* Tells of results alone. */
-void told_tell_convergence(struct convergence *convergence,
-                           const struct experiment *experiment,
-                           const struct told_item *item);
+void feedback_tell_convergence(struct convergence *convergence,
+                               const struct experiment *experiment,
+                               const struct feedback_item *item);
 
 /* What a promotion was to the schedule. */
-struct assignment told_promotion(const struct told_item *item);
+struct assignment feedback_promotion(const struct feedback_item *item);
 
 /* How its schedule had a trial begin; false: it has none. */
-bool told_assignment(const struct trial_row *row,
-                     struct assignment *assignment);
+bool feedback_assignment(const struct trial_row *row,
+                         struct assignment *assignment);
 
 /* With what is superseded and observed of the run; NULL on error. */
-struct told *told_create(const struct experiment *experiment,
-                         struct store *store, int64_t run, struct err *err);
-void told_destroy(struct told *told); /* NULL is none */
+struct feedback *feedback_create(const struct experiment *experiment,
+                                 struct store *store, int64_t run,
+                                 struct err *err);
+void feedback_destroy(struct feedback *feedback); /* NULL is none */
 
 /*
  * Takes in a trial. Rows come in the order of their numbers: what was known
  * when a trial was suggested came before its row. -1 when its state is not
  * known.
  */
-int told_add(struct told *told, const struct trial_row *row, struct err *err);
+int feedback_add(struct feedback *feedback, const struct trial_row *row,
+                 struct err *err);
 /* The next one whose place is at most `place`, until the next call; NULL: there
  * is none. */
-const struct told_item *told_next(struct told *told, int64_t place);
+const struct feedback_item *feedback_next(struct feedback *feedback,
+                                          int64_t place);
 
 #endif
