@@ -16,7 +16,7 @@
 #include "cli/cmd.h"
 #include "cli/drive/drive.h"
 #include "cli/drive/warm.h"
-#include "orchestrator/search/session.h"
+#include "orchestrator/search/ask_tell.h"
 #include "orchestrator/spec/experiment.h"
 
 enum { READ_BYTES = 1 << 16 };
@@ -51,11 +51,11 @@ static bool is_blank(const char *line, size_t length)
     return true;
 }
 
-static void answer(struct lines *lines, struct session *session,
+static void answer(struct lines *lines, struct ask_tell *ask_tell,
                    const char *line, size_t length)
 {
     if (!lines->is_skipped && !is_blank(line, length))
-        session_answer(session, line, length, &lines->out);
+        ask_tell_answer(ask_tell, line, length, &lines->out);
     lines->is_skipped = false;
 }
 
@@ -64,14 +64,14 @@ static void skip_long_line(struct lines *lines)
     if (!lines->is_skipped)
         buf_printf(&lines->out,
                    "{\"error\":\"line too long: more than %d bytes\"}\n",
-                   SESSION_MAX_LINE);
+                   ASK_TELL_MAX_LINE);
     lines->is_skipped = true;
     buf_truncate(&lines->in, 0);
     lines->scanned = 0;
 }
 
 /* Answers every whole line; at the end of input also the last one. */
-static void answer_lines(struct lines *lines, struct session *session,
+static void answer_lines(struct lines *lines, struct ask_tell *ask_tell,
                          bool is_end)
 {
     struct buf *in = &lines->in;
@@ -82,16 +82,16 @@ static void answer_lines(struct lines *lines, struct session *session,
 
         if (newline == NULL)
             break;
-        answer(lines, session, in->data + start,
+        answer(lines, ask_tell, in->data + start,
                (size_t)(newline - in->data) - start);
         start = from = (size_t)(newline - in->data) + 1;
     }
     buf_consume(in, start);
     lines->scanned = in->length;
-    if (in->length > SESSION_MAX_LINE)
+    if (in->length > ASK_TELL_MAX_LINE)
         skip_long_line(lines);
     if (is_end && in->length > 0)
-        answer(lines, session, in->data, in->length);
+        answer(lines, ask_tell, in->data, in->length);
 }
 
 static int flush_answers(struct lines *lines, struct err *err)
@@ -109,7 +109,7 @@ static int flush_answers(struct lines *lines, struct err *err)
     return 0;
 }
 
-static int serve(struct session *session, struct err *err)
+static int serve(struct ask_tell *ask_tell, struct err *err)
 {
     struct lines lines = {0};
     ssize_t size;
@@ -126,7 +126,7 @@ static int serve(struct session *session, struct err *err)
             break;
         }
         lines.in.length += (size_t)size;
-        answer_lines(&lines, session, size == 0);
+        answer_lines(&lines, ask_tell, size == 0);
         status = flush_answers(&lines, err);
     } while (size != 0 && status == 0);
     buf_clear(&lines.in);
@@ -155,7 +155,7 @@ static int exec_suggest(const struct cli *cli, const void *given,
     struct diags *diags;
     struct experiment *experiment;
     struct warm_start *warm = NULL;
-    struct session *session = NULL;
+    struct ask_tell *ask_tell = NULL;
     int status = -1;
 
     (void)count;
@@ -168,10 +168,10 @@ static int exec_suggest(const struct cli *cli, const void *given,
         status = drive_print_diags(cli, diags);
     } else {
         if (warm_read(cli, experiment, &warm, err) == 0)
-            session = session_create(experiment, warm, err);
-        if (session != NULL)
-            status = serve(session, err);
-        session_destroy(session);
+            ask_tell = ask_tell_create(experiment, warm, err);
+        if (ask_tell != NULL)
+            status = serve(ask_tell, err);
+        ask_tell_destroy(ask_tell);
     }
     warm_start_destroy(warm);
     experiment_destroy(experiment);

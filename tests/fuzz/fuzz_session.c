@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "base/conf/diag.h"
 #include "base/json.h"
-#include "orchestrator/search/session.h"
+#include "orchestrator/search/ask_tell.h"
 #include "orchestrator/spec/experiment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -63,7 +63,7 @@ static void check_answer(const struct buf *out)
 
     assert(out->length > 0 && out->data[out->length - 1] == '\n');
     assert(memchr(out->data, '\n', out->length - 1) == NULL);
-    if (out->length > SESSION_MAX_LINE)
+    if (out->length > ASK_TELL_MAX_LINE)
         return; /* more trials than json_parse takes */
     answer = json_parse(out->data, out->length, NULL);
     assert(json_is_object(answer));
@@ -75,24 +75,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *line = (const char *)data, *end = line + size;
     size_t chosen = 0;
     struct experiment *experiment;
-    struct session *session;
+    struct ask_tell *ask_tell;
 
     if (size > 0 && *line >= '1' && *line < '0' + (int)ARRAY_LEN(schedules))
         chosen = (size_t)(*line++ - '0');
     experiment = parse(schedules[chosen]);
-    session = session_create(experiment, NULL, NULL);
-    assert(session != NULL);
+    ask_tell = ask_tell_create(experiment, NULL, NULL);
+    assert(ask_tell != NULL);
     while (line < end) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         size_t length = (size_t)((newline != NULL ? newline : end) - line);
         struct buf out = BUF_INIT;
 
-        session_answer(session, line, length, &out);
+        ask_tell_answer(ask_tell, line, length, &out);
         check_answer(&out);
         buf_clear(&out);
         line += length + 1;
     }
-    session_destroy(session);
+    ask_tell_destroy(ask_tell);
     experiment_destroy(experiment);
     return 0;
 }

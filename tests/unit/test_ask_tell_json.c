@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What programs may ask a session for, and what is said of the rest. */
-#include "orchestrator/search/session_json.h"
+#include "orchestrator/search/ask_tell_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 static void assert_parsed(const char *line, const char *expected)
 {
     struct err err;
-    json_t *request = session_parse(line, strlen(line), &err);
+    json_t *request = ask_tell_parse(line, strlen(line), &err);
     struct buf out = BUF_INIT;
 
     if (request != NULL)
@@ -60,7 +60,7 @@ typedef int read_fn(const json_t *request, struct buf *out, struct err *err);
 static int read_flag(const json_t *request, struct buf *out, struct err *err)
 {
     bool flag = true;
-    int result = session_read_flag(request, "k", &flag, err);
+    int result = ask_tell_read_flag(request, "k", &flag, err);
 
     buf_printf(out, "%s", flag ? "yes" : "no");
     return result;
@@ -69,7 +69,7 @@ static int read_flag(const json_t *request, struct buf *out, struct err *err)
 static int read_count(const json_t *request, struct buf *out, struct err *err)
 {
     int64_t count = 3;
-    int result = session_read_count(request, "k", 10, &count, err);
+    int result = ask_tell_read_count(request, "k", 10, &count, err);
 
     buf_printf(out, "%d", (int)count);
     return result;
@@ -77,7 +77,7 @@ static int read_count(const json_t *request, struct buf *out, struct err *err)
 
 static int read_text(const json_t *request, struct buf *out, struct err *err)
 {
-    const char *text = session_read_text(request, "k", err);
+    const char *text = ask_tell_read_text(request, "k", err);
 
     buf_printf(out, "%s", text != NULL ? text : "");
     return text != NULL ? 0 : -1;
@@ -86,7 +86,7 @@ static int read_text(const json_t *request, struct buf *out, struct err *err)
 static int read_id(const json_t *request, struct buf *out, struct err *err)
 {
     int64_t id = 0;
-    int result = session_read_id(request, &id, err);
+    int result = ask_tell_read_id(request, &id, err);
 
     buf_printf(out, "%d", (int)id);
     return result;
@@ -105,7 +105,7 @@ static int read_values(const json_t *request, struct buf *out, struct err *err,
                        size_t count)
 {
     double values[2] = {0, 0};
-    int result = session_read_values(request, values, count, err);
+    int result = ask_tell_read_values(request, values, count, err);
 
     for (size_t i = 0; i < count; i++)
         buf_printf(out, "%g ", values[i]);
@@ -126,13 +126,13 @@ static int read_no_limits(const json_t *request, struct buf *out,
                           struct err *err)
 {
     (void)out;
-    return session_read_constraints(request, NULL, 0, err);
+    return ask_tell_read_constraints(request, NULL, 0, err);
 }
 
 static int read_limit(const json_t *request, struct buf *out, struct err *err)
 {
     double limit = 0;
-    int result = session_read_constraints(request, &limit, 1, err);
+    int result = ask_tell_read_constraints(request, &limit, 1, err);
 
     buf_printf(out, "%g", limit);
     return result;
@@ -194,7 +194,7 @@ static void test_request__has_parts(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         json_t *request =
-            session_parse(cases[i].line, strlen(cases[i].line), NULL);
+            ask_tell_parse(cases[i].line, strlen(cases[i].line), NULL);
         struct buf out = BUF_INIT;
         struct err err;
 
@@ -221,9 +221,9 @@ static void test_request__has_values_by_either_name(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         json_t *request =
-            session_parse(cases[i].line, strlen(cases[i].line), NULL);
+            ask_tell_parse(cases[i].line, strlen(cases[i].line), NULL);
 
-        assert_int_equal(session_has_values(request), cases[i].has);
+        assert_int_equal(ask_tell_has_values(request), cases[i].has);
         json_decref(request);
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search in the hands of another program: what it asks for, tells, and gets
  * to know. */
-#include "orchestrator/search/session.h"
+#include "orchestrator/search/ask_tell.h"
 
 #include <stdio.h>
 
 #include "base/compiler.h"
-#include "tests/unit/session_test.h"
+#include "tests/unit/ask_tell_test.h"
 
 /* x is 1, 2 ... in turn. */
 #define HEAD(objective) "version: 1\nobjective: " objective "\n"
@@ -26,26 +26,26 @@ static void must_not_begin(const struct experiment *experiment,
 {
     struct err err;
 
-    assert_null(session_create(experiment, NULL, &err));
+    assert_null(ask_tell_create(experiment, NULL, &err));
     if (strstr(err.text, message) == NULL)
         fail_msg("%s", err.text);
 }
 
-static void test_session__begins_with_what_there_is(void **state)
+static void test_ask_tell__begins_with_what_there_is(void **state)
 {
     struct experiment *experiment = parse_for_session(
         HEAD("{metric: a}") COUNTING "schedule: {method: asha, max: 9}\n");
-    struct session *session = session_create(experiment, NULL, NULL);
+    struct ask_tell *ask_tell = ask_tell_create(experiment, NULL, NULL);
 
     (void)state;
-    assert_non_null(session);
-    session_destroy(session);
+    assert_non_null(ask_tell);
+    ask_tell_destroy(ask_tell);
     experiment->schedule.options.method = "ashes";
     must_not_begin(experiment, "unknown schedule method 'ashes'");
     experiment->search.method = "gird";
     must_not_begin(experiment, "unknown search method 'gird'");
     experiment_destroy(experiment);
-    session_destroy(NULL);
+    ask_tell_destroy(NULL);
 }
 
 /* ---- requests ---- */
@@ -341,7 +341,7 @@ static void test_why__names_the_best_trial_of_then(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_session__begins_with_what_there_is),
+        cmocka_unit_test(test_ask_tell__begins_with_what_there_is),
         cmocka_unit_test(test_request__that_is_none_changes_nothing),
         cmocka_unit_test(test_ask__ends_with_the_search),
         cmocka_unit_test(

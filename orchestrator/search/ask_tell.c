@@ -6,7 +6,7 @@
  * it does in an engine: the direction of objectives and what bounds are
  * exceeded by are its affair.
  */
-#include "orchestrator/search/session.h"
+#include "orchestrator/search/ask_tell.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,64 +18,66 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/search/ask_tell_impl.h"
+#include "orchestrator/search/ask_tell_json.h"
+#include "orchestrator/search/ask_tell_schedule.h"
 #include "orchestrator/search/feedback.h"
 #include "orchestrator/search/reason.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/search/session_impl.h"
-#include "orchestrator/search/session_json.h"
-#include "orchestrator/search/session_schedule.h"
 #include "orchestrator/spec/outcome.h"
 #include "orchestrator/spec/setting.h"
 #include "strategies/history/pareto.h"
 
-struct session *session_create(const struct experiment *experiment,
-                               const struct warm_start *warm, struct err *err)
+struct ask_tell *ask_tell_create(const struct experiment *experiment,
+                                 const struct warm_start *warm, struct err *err)
 {
-    struct session *session = mem_zero(sizeof(*session));
+    struct ask_tell *ask_tell = mem_zero(sizeof(*ask_tell));
 
-    session->experiment = experiment;
-    session->strategy = search_create(experiment, warm, err);
-    if (session->strategy != NULL && session_schedule_open(session, err) == 0)
-        return session;
-    session_destroy(session);
+    ask_tell->experiment = experiment;
+    ask_tell->strategy = search_create(experiment, warm, err);
+    if (ask_tell->strategy != NULL &&
+        ask_tell_schedule_open(ask_tell, err) == 0)
+        return ask_tell;
+    ask_tell_destroy(ask_tell);
     return NULL;
 }
 
-void session_destroy(struct session *session)
+void ask_tell_destroy(struct ask_tell *ask_tell)
 {
-    if (session == NULL)
+    if (ask_tell == NULL)
         return;
-    for (size_t i = 0; i < session->count; i++) {
-        free(session->trials[i].point);
-        free(session->trials[i].values);
-        free(session->trials[i].suggestion);
-        free(session->trials[i].reached);
+    for (size_t i = 0; i < ask_tell->count; i++) {
+        free(ask_tell->trials[i].point);
+        free(ask_tell->trials[i].values);
+        free(ask_tell->trials[i].suggestion);
+        free(ask_tell->trials[i].reached);
     }
-    free(session->trials);
-    scheduler_destroy(session->scheduler);
-    strategy_destroy(session->strategy);
-    free(session);
+    free(ask_tell->trials);
+    scheduler_destroy(ask_tell->scheduler);
+    strategy_destroy(ask_tell->strategy);
+    free(ask_tell);
 }
 
 /* ---- ask ---- */
 
-void session_append(struct session *session, const struct session_trial *trial)
+void ask_tell_append(struct ask_tell *ask_tell,
+                     const struct ask_tell_trial *trial)
 {
-    session->trials = mem_grow(session->trials, session->count,
-                               &session->capacity, sizeof(*session->trials));
-    session->trials[session->count] = *trial;
-    session->trials[session->count++].pending = session->open_count++;
+    ask_tell->trials = mem_grow(ask_tell->trials, ask_tell->count,
+                                &ask_tell->capacity, sizeof(*ask_tell->trials));
+    ask_tell->trials[ask_tell->count] = *trial;
+    ask_tell->trials[ask_tell->count++].pending = ask_tell->open_count++;
 }
 
-enum ask_result session_add_trial(struct session *session, struct err *err)
+enum ask_result ask_tell_add_trial(struct ask_tell *ask_tell, struct err *err)
 {
-    struct session_trial trial = {
-        .point = mem_array(space_count(session->experiment->space),
+    struct ask_tell_trial trial = {
+        .point = mem_array(space_count(ask_tell->experiment->space),
                            sizeof(*trial.point)),
     };
     struct suggestion suggestion;
-    enum ask_result result = strategy_ask(session->strategy, session->count + 1,
-                                          trial.point, &suggestion, err);
+    enum ask_result result = strategy_ask(
+        ask_tell->strategy, ask_tell->count + 1, trial.point, &suggestion, err);
 
     if (result != ASK_OK) {
         free(trial.point);
@@ -85,18 +87,19 @@ enum ask_result session_add_trial(struct session *session, struct err *err)
         trial.suggestion = mem_alloc(sizeof(suggestion));
         *trial.suggestion = suggestion;
     }
-    session_append(session, &trial);
+    ask_tell_append(ask_tell, &trial);
     return ASK_OK;
 }
 
-json_t *session_trial_json(const struct session *session, size_t number)
+json_t *ask_tell_trial_json(const struct ask_tell *ask_tell, size_t number)
 {
-    const struct session_trial *trial = &session->trials[number - 1];
+    const struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
     json_t *json = json_object();
 
     json_object_set_new(json, "id", json_integer((json_int_t)number));
-    json_object_set_new(json, "params",
-                        setting_json(session->experiment->space, trial->point));
+    json_object_set_new(
+        json, "params",
+        setting_json(ask_tell->experiment->space, trial->point));
     if (trial->suggestion != NULL && trial->suggestion->same_as > 0)
         json_object_set_new(
             json, "same_as",
@@ -105,23 +108,23 @@ json_t *session_trial_json(const struct session *session, size_t number)
 }
 
 /* An error behind the first trial comes up again with the next request. */
-static json_t *answer_ask(struct session *session, const json_t *request,
+static json_t *answer_ask(struct ask_tell *ask_tell, const json_t *request,
                           struct err *err)
 {
     enum ask_result result = ASK_OK;
     json_t *trials, *answer;
     int64_t count = 1;
 
-    if (session->scheduler != NULL)
-        return session_schedule_ask(session, request, err);
-    if (session_read_count(request, "n", SESSION_MAX_ASK, &count, err) != 0)
+    if (ask_tell->scheduler != NULL)
+        return ask_tell_schedule_ask(ask_tell, request, err);
+    if (ask_tell_read_count(request, "n", ASK_TELL_MAX_ASK, &count, err) != 0)
         return NULL;
     trials = json_array();
     for (int64_t i = 0; i < count && result == ASK_OK; i++) {
-        result = session_add_trial(session, err);
+        result = ask_tell_add_trial(ask_tell, err);
         if (result == ASK_OK)
-            json_array_append_new(trials,
-                                  session_trial_json(session, session->count));
+            json_array_append_new(
+                trials, ask_tell_trial_json(ask_tell, ask_tell->count));
     }
     if (result == ASK_ERROR && json_array_size(trials) == 0) {
         json_decref(trials);
@@ -136,29 +139,29 @@ static json_t *answer_ask(struct session *session, const json_t *request,
 /* ---- tell ---- */
 
 /* The trial of the request's "id"; NULL: there is none such. */
-static struct session_trial *find_trial(struct session *session,
-                                        const json_t *request, size_t *number,
-                                        struct err *err)
+static struct ask_tell_trial *find_trial(struct ask_tell *ask_tell,
+                                         const json_t *request, size_t *number,
+                                         struct err *err)
 {
     int64_t id;
 
-    if (session_read_id(request, &id, err) != 0)
+    if (ask_tell_read_id(request, &id, err) != 0)
         return NULL;
-    if (id < 1 || (uint64_t)id > session->count) {
+    if (id < 1 || (uint64_t)id > ask_tell->count) {
         err_set(err, ERR_NOT_FOUND,
                 "there is no trial %" PRId64 " (%zu were asked for)", id,
-                session->count);
+                ask_tell->count);
         return NULL;
     }
     *number = (size_t)id;
-    return &session->trials[id - 1];
+    return &ask_tell->trials[id - 1];
 }
 
-struct session_trial *session_find_open(struct session *session,
-                                        const json_t *request, size_t *number,
-                                        struct err *err)
+struct ask_tell_trial *ask_tell_find_open(struct ask_tell *ask_tell,
+                                          const json_t *request, size_t *number,
+                                          struct err *err)
 {
-    struct session_trial *trial = find_trial(session, request, number, err);
+    struct ask_tell_trial *trial = find_trial(ask_tell, request, number, err);
 
     if (trial != NULL && trial->values != NULL)
         err_set(err, ERR_USAGE, "trial %zu has its result already", *number);
@@ -181,48 +184,48 @@ static bool all_finite(const double *values, size_t count)
     return true;
 }
 
-static bool is_candidate(const struct session_trial *trial)
+static bool is_candidate(const struct ask_tell_trial *trial)
 {
     return trial->values != NULL && trial->state == JOB_SUCCEEDED &&
            trial->violation <= 0;
 }
 
 /* The lower the better. */
-static double cost_of(const struct session *session, size_t number,
+static double cost_of(const struct ask_tell *ask_tell, size_t number,
                       size_t objective)
 {
-    return feedback_orient(session->experiment, objective,
-                           session->trials[number - 1].values[objective]);
+    return feedback_orient(ask_tell->experiment, objective,
+                           ask_tell->trials[number - 1].values[objective]);
 }
 
-void session_end_trial(struct session *session, size_t number,
-                       const double *excesses, bool was_paused)
+void ask_tell_end_trial(struct ask_tell *ask_tell, size_t number,
+                        const double *excesses, bool was_paused)
 {
-    const struct session_trial *trial = &session->trials[number - 1];
+    const struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
     const struct feedback_item item = {
         .kind = FEEDBACK_RESULT,
         .number = (int64_t)number,
         .state = trial->state,
         .values = trial->values,
         .excesses = excesses,
-        .is_scheduled = session->scheduler != NULL,
+        .is_scheduled = ask_tell->scheduler != NULL,
         .was_paused = was_paused,
     };
 
-    feedback_tell(session->strategy, session->scheduler, session->experiment,
+    feedback_tell(ask_tell->strategy, ask_tell->scheduler, ask_tell->experiment,
                   &item, NULL);
     if (is_candidate(trial) &&
-        (session->best == 0 ||
-         cost_of(session, number, 0) < cost_of(session, session->best, 0)))
-        session->best = number;
+        (ask_tell->best == 0 ||
+         cost_of(ask_tell, number, 0) < cost_of(ask_tell, ask_tell->best, 0)))
+        ask_tell->best = number;
 }
 
 /* What the request says of a trial's end; a stopped one may say less. */
-static int read_result(const struct session *session, const json_t *request,
-                       struct session_trial *end, double *excesses,
+static int read_result(const struct ask_tell *ask_tell, const json_t *request,
+                       struct ask_tell_trial *end, double *excesses,
                        struct err *err)
 {
-    const struct experiment *experiment = session->experiment;
+    const struct experiment *experiment = ask_tell->experiment;
     size_t count = experiment->objective_count;
     bool has_succeeded;
 
@@ -231,19 +234,19 @@ static int read_result(const struct session *session, const json_t *request,
     has_succeeded = end->state == JOB_SUCCEEDED;
     if (!has_succeeded && end->state != JOB_STOPPED)
         return 0;
-    if ((has_succeeded || session_has_values(request)) &&
-        session_read_values(request, end->values, count, err) != 0)
+    if ((has_succeeded || ask_tell_has_values(request)) &&
+        ask_tell_read_values(request, end->values, count, err) != 0)
         return -1;
     if (has_succeeded &&
-        session_read_constraints(request, excesses,
-                                 experiment->search.outcome_count, err) != 0)
+        ask_tell_read_constraints(request, excesses,
+                                  experiment->search.outcome_count, err) != 0)
         return -1;
     if (has_succeeded && !all_finite(end->values, count))
         end->state = JOB_FAILED;
     return 0;
 }
 
-double *session_new_nans(size_t count)
+double *ask_tell_new_nans(size_t count)
 {
     double *nans = mem_array(count, sizeof(*nans));
 
@@ -253,27 +256,27 @@ double *session_new_nans(size_t count)
 }
 
 /* Takes the result that was read; its values change hands. */
-static json_t *take_result(struct session *session, size_t number,
-                           const struct session_trial *end,
+static json_t *take_result(struct ask_tell *ask_tell, size_t number,
+                           const struct ask_tell_trial *end,
                            const double *excesses)
 {
-    struct session_trial *trial = &session->trials[number - 1];
+    struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
 
     trial->values = end->values;
     trial->violation = end->violation;
     trial->state = end->state;
-    session->open_count--;
-    session_end_trial(session, number, excesses, false);
+    ask_tell->open_count--;
+    ask_tell_end_trial(ask_tell, number, excesses, false);
     return json_pack("{s:b}", "ok", 1);
 }
 
-static json_t *answer_tell(struct session *session, const json_t *request,
+static json_t *answer_tell(struct ask_tell *ask_tell, const json_t *request,
                            struct err *err)
 {
-    size_t bound_count = session->experiment->search.outcome_count, number;
-    struct session_trial *trial =
-        session_find_open(session, request, &number, err);
-    struct session_trial end;
+    size_t bound_count = ask_tell->experiment->search.outcome_count, number;
+    struct ask_tell_trial *trial =
+        ask_tell_find_open(ask_tell, request, &number, err);
+    struct ask_tell_trial end;
     double *excesses;
     json_t *answer = NULL;
     uint64_t budget = 0;
@@ -281,16 +284,16 @@ static json_t *answer_tell(struct session *session, const json_t *request,
     if (trial == NULL)
         return NULL;
     end = *trial;
-    end.values = session_new_nans(session->experiment->objective_count);
-    excesses = session_new_nans(bound_count);
-    if (read_result(session, request, &end, excesses, err) == 0 &&
-        session_schedule_read_budget(session, request, &end, &budget, err) ==
+    end.values = ask_tell_new_nans(ask_tell->experiment->objective_count);
+    excesses = ask_tell_new_nans(bound_count);
+    if (read_result(ask_tell, request, &end, excesses, err) == 0 &&
+        ask_tell_schedule_read_budget(ask_tell, request, &end, &budget, err) ==
             0) {
         end.violation = outcome_sum_excess(excesses, bound_count);
         answer =
-            session_schedule_pause(session, number, budget, &end, excesses);
+            ask_tell_schedule_pause(ask_tell, number, budget, &end, excesses);
         if (answer == NULL) {
-            answer = take_result(session, number, &end, excesses);
+            answer = take_result(ask_tell, number, &end, excesses);
             end.values = NULL;
         }
     }
@@ -299,41 +302,41 @@ static json_t *answer_tell(struct session *session, const json_t *request,
     return answer;
 }
 
-static json_t *answer_observe(struct session *session, const json_t *request,
+static json_t *answer_observe(struct ask_tell *ask_tell, const json_t *request,
                               struct err *err)
 {
     double value;
     int64_t step;
     size_t number;
 
-    if (session->scheduler != NULL)
-        return session_schedule_observe(session, request, err);
-    if (session_find_open(session, request, &number, err) == NULL ||
-        session_read_integer(request, "step", &step, err) != 0 ||
-        session_read_value(request, &value, err) != 0)
+    if (ask_tell->scheduler != NULL)
+        return ask_tell_schedule_observe(ask_tell, request, err);
+    if (ask_tell_find_open(ask_tell, request, &number, err) == NULL ||
+        ask_tell_read_integer(request, "step", &step, err) != 0 ||
+        ask_tell_read_value(request, &value, err) != 0)
         return NULL;
     return json_pack("{s:s}", "decision", "continue");
 }
 
 /* ---- best and why ---- */
 
-static json_t *trial_json(const struct session *session, size_t number)
+static json_t *trial_json(const struct ask_tell *ask_tell, size_t number)
 {
-    size_t count = session->experiment->objective_count;
+    size_t count = ask_tell->experiment->objective_count;
     json_t *json = json_pack("{s:I}", "id", (json_int_t)number);
     json_t *values = json_array();
 
     for (size_t i = 0; i < count; i++)
         json_array_append_new(
-            values, json_from_real(session->trials[number - 1].values[i]));
+            values, json_from_real(ask_tell->trials[number - 1].values[i]));
     if (count == 1)
         json_object_set(json, "value", json_array_get(values, 0));
     else
         json_object_set(json, "values", values);
     json_decref(values);
     json_object_set_new(json, "params",
-                        setting_json(session->experiment->space,
-                                     session->trials[number - 1].point));
+                        setting_json(ask_tell->experiment->space,
+                                     ask_tell->trials[number - 1].point));
     return json;
 }
 
@@ -367,63 +370,63 @@ static void add_to_front(struct front *front, size_t number)
     front->count = kept;
 }
 
-static json_t *front_json(const struct session *session)
+static json_t *front_json(const struct ask_tell *ask_tell)
 {
-    size_t objectives = session->experiment->objective_count;
+    size_t objectives = ask_tell->experiment->objective_count;
     struct front front = {
-        .costs = mem_array(session->count * objectives, sizeof(double)),
-        .numbers = mem_array(session->count, sizeof(size_t)),
+        .costs = mem_array(ask_tell->count * objectives, sizeof(double)),
+        .numbers = mem_array(ask_tell->count, sizeof(size_t)),
         .objectives = objectives,
     };
     json_t *list = json_array();
 
-    for (size_t number = 1; number <= session->count; number++) {
-        if (!is_candidate(&session->trials[number - 1]))
+    for (size_t number = 1; number <= ask_tell->count; number++) {
+        if (!is_candidate(&ask_tell->trials[number - 1]))
             continue;
         for (size_t i = 0; i < objectives; i++)
             front.costs[(number - 1) * objectives + i] =
-                cost_of(session, number, i);
+                cost_of(ask_tell, number, i);
         add_to_front(&front, number);
     }
     for (size_t i = 0; i < front.count; i++)
-        json_array_append_new(list, trial_json(session, front.numbers[i]));
+        json_array_append_new(list, trial_json(ask_tell, front.numbers[i]));
     free(front.costs);
     free(front.numbers);
     return json_pack("{s:o}", "front", list);
 }
 
-static json_t *answer_best(struct session *session, const json_t *request,
+static json_t *answer_best(struct ask_tell *ask_tell, const json_t *request,
                            struct err *err)
 {
     (void)request;
-    if (session->best == 0) {
+    if (ask_tell->best == 0) {
         err_set(err, ERR_NOT_FOUND, "no trial has succeeded yet%s",
-                session->experiment->search.outcome_count > 0
+                ask_tell->experiment->search.outcome_count > 0
                     ? " and satisfied the constraints"
                     : "");
         return NULL;
     }
-    return session->experiment->objective_count == 1
-               ? trial_json(session, session->best)
-               : front_json(session);
+    return ask_tell->experiment->objective_count == 1
+               ? trial_json(ask_tell, ask_tell->best)
+               : front_json(ask_tell);
 }
 
-static json_t *answer_why(struct session *session, const json_t *request,
+static json_t *answer_why(struct ask_tell *ask_tell, const json_t *request,
                           struct err *err)
 {
-    const struct experiment *experiment = session->experiment;
+    const struct experiment *experiment = ask_tell->experiment;
     size_t number;
-    const struct session_trial *trial =
-        find_trial(session, request, &number, err);
+    const struct ask_tell_trial *trial =
+        find_trial(ask_tell, request, &number, err);
     const struct suggestion *suggestion;
     json_t *json, *reason;
 
     if (trial == NULL)
         return NULL;
     json = json_pack("{s:I, s:s, s:s}", "id", (json_int_t)number, "method",
-                     strategy_method(session->strategy), "method_reason",
-                     strategy_reason(session->strategy));
-    session_schedule_describe(session, trial, json);
+                     strategy_method(ask_tell->strategy), "method_reason",
+                     strategy_reason(ask_tell->strategy));
+    ask_tell_schedule_describe(ask_tell, trial, json);
     suggestion = trial->suggestion;
     if (suggestion == NULL)
         return json;
@@ -432,11 +435,11 @@ static json_t *answer_why(struct session *session, const json_t *request,
     json_object_update(json, reason);
     json_decref(reason);
     if (suggestion->reason.incumbent > 0 &&
-        session->trials[suggestion->reason.incumbent - 1].values != NULL)
+        ask_tell->trials[suggestion->reason.incumbent - 1].values != NULL)
         json_object_set_new(
             json, "incumbent_value",
             json_from_real(
-                session->trials[suggestion->reason.incumbent - 1].values[0]));
+                ask_tell->trials[suggestion->reason.incumbent - 1].values[0]));
     json_object_set_new(json, "known",
                         json_integer((json_int_t)suggestion->told));
     json_object_set_new(json, "pending",
@@ -448,39 +451,39 @@ static json_t *answer_why(struct session *session, const json_t *request,
 
 static const struct {
     const char *name;
-    json_t *(*answer)(struct session *session, const json_t *request,
+    json_t *(*answer)(struct ask_tell *ask_tell, const json_t *request,
                       struct err *err);
 } operations[] = {
     {"ask", answer_ask},   {"tell", answer_tell}, {"observe", answer_observe},
     {"best", answer_best}, {"why", answer_why},
 };
 
-static json_t *answer_operation(struct session *session, const json_t *request,
-                                struct err *err)
+static json_t *answer_operation(struct ask_tell *ask_tell,
+                                const json_t *request, struct err *err)
 {
     const char *names[ARRAY_LEN(operations)];
-    const char *name = session_read_text(request, "op", err);
+    const char *name = ask_tell_read_text(request, "op", err);
 
     if (name == NULL)
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
         if (strcmp(operations[i].name, name) == 0)
-            return operations[i].answer(session, request, err);
+            return operations[i].answer(ask_tell, request, err);
         names[i] = operations[i].name;
     }
     text_unknown("op", name, names, ARRAY_LEN(names), ERR_USAGE, err);
     return NULL;
 }
 
-void session_answer(struct session *session, const char *line, size_t length,
-                    struct buf *out)
+void ask_tell_answer(struct ask_tell *ask_tell, const char *line, size_t length,
+                     struct buf *out)
 {
     struct err err = {0};
-    json_t *request = session_parse(line, length, &err);
+    json_t *request = ask_tell_parse(line, length, &err);
     json_t *answer = NULL;
 
     if (request != NULL)
-        answer = answer_operation(session, request, &err);
+        answer = answer_operation(ask_tell, request, &err);
     if (answer == NULL)
         answer = json_pack("{s:o}", "error", json_from_text(err.text));
     json_print(answer, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SEARCH_SESSION_H
-#define SMTUNE_ORCHESTRATOR_SEARCH_SESSION_H
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_ASK_TELL_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_ASK_TELL_H
 
 #include <stddef.h>
 
@@ -16,23 +16,24 @@
  */
 
 struct buf;
-struct session;
+struct ask_tell;
 struct warm_start;
 
-enum { SESSION_MAX_LINE = 1 << 20, SESSION_MAX_ASK = 10000 };
+enum { ASK_TELL_MAX_LINE = 1 << 20, ASK_TELL_MAX_ASK = 10000 };
 
 /* The experiment is borrowed; earlier results (NULL: none) are not. NULL with
  * err as strategy_create. */
-struct session *session_create(const struct experiment *experiment,
-                               const struct warm_start *warm, struct err *err);
-void session_destroy(struct session *session); /* NULL is none */
+struct ask_tell *ask_tell_create(const struct experiment *experiment,
+                                 const struct warm_start *warm,
+                                 struct err *err);
+void ask_tell_destroy(struct ask_tell *ask_tell); /* NULL is none */
 
 /*
  * Does what the line (without its newline) asks for, and appends the answer
  * with its newline; what is wrong is answered with {"error": "..."}, and has
  * changed nothing.
  */
-void session_answer(struct session *session, const char *line, size_t length,
-                    struct buf *out);
+void ask_tell_answer(struct ask_tell *ask_tell, const char *line, size_t length,
+                     struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/search/session_schedule.h"
+#include "orchestrator/search/ask_tell_schedule.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,25 +7,25 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/search/ask_tell_impl.h"
+#include "orchestrator/search/ask_tell_json.h"
 #include "orchestrator/search/feedback.h"
-#include "orchestrator/search/session_impl.h"
-#include "orchestrator/search/session_json.h"
 
-int session_schedule_open(struct session *session, struct err *err)
+int ask_tell_schedule_open(struct ask_tell *ask_tell, struct err *err)
 {
-    const struct experiment *experiment = session->experiment;
+    const struct experiment *experiment = ask_tell->experiment;
 
     if (!experiment->schedule.is_on)
         return 0;
-    session->scheduler =
+    ask_tell->scheduler =
         scheduler_create(&experiment->schedule.options, experiment->space, err);
-    return session->scheduler != NULL ? 0 : -1;
+    return ask_tell->scheduler != NULL ? 0 : -1;
 }
 
 /* ---- ask ---- */
 
 struct asking {
-    struct session *session;
+    struct ask_tell *session;
     bool is_closed;            /* no new trials */
     json_t *trials, *given_up; /* what is to be answered */
 };
@@ -38,11 +38,11 @@ static void set_integer(json_t *json, const char *key, uint64_t number)
 static void hand_out(struct asking *asking, size_t number,
                      const struct assignment *next)
 {
-    struct session *session = asking->session;
-    struct session_trial *trial = &session->trials[number - 1];
-    json_t *json = session_trial_json(session, number);
+    struct ask_tell *ask_tell = asking->session;
+    struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
+    json_t *json = ask_tell_trial_json(ask_tell, number);
 
-    scheduler_assign(session->scheduler, number, next);
+    scheduler_assign(ask_tell->scheduler, number, next);
     trial->resource = next->resource;
     if (next->resource < SCHEDULE_NO_MAX)
         set_integer(json, "budget", next->resource);
@@ -56,7 +56,7 @@ static void hand_out(struct asking *asking, size_t number,
 static enum ask_result begin(struct asking *asking,
                              const struct assignment *next, struct err *err)
 {
-    enum ask_result result = session_add_trial(asking->session, err);
+    enum ask_result result = ask_tell_add_trial(asking->session, err);
 
     if (result == ASK_EXHAUSTED) {
         asking->is_closed = true;
@@ -69,20 +69,20 @@ static enum ask_result begin(struct asking *asking,
 
 static void begin_clone(struct asking *asking, const struct assignment *next)
 {
-    struct session *session = asking->session;
-    struct session_trial trial = {
-        .point = mem_array(space_count(session->experiment->space),
+    struct ask_tell *ask_tell = asking->session;
+    struct ask_tell_trial trial = {
+        .point = mem_array(space_count(ask_tell->experiment->space),
                            sizeof(*trial.point)),
         .parent = next->trial,
     };
     struct suggestion suggestion;
 
-    scheduler_explore(session->scheduler, session->count + 1,
-                      session->trials[next->trial - 1].point, trial.point);
-    strategy_accept(session->strategy, session->count + 1, trial.point,
+    scheduler_explore(ask_tell->scheduler, ask_tell->count + 1,
+                      ask_tell->trials[next->trial - 1].point, trial.point);
+    strategy_accept(ask_tell->strategy, ask_tell->count + 1, trial.point,
                     &suggestion);
-    session_append(session, &trial);
-    hand_out(asking, session->count, next);
+    ask_tell_append(ask_tell, &trial);
+    hand_out(asking, ask_tell->count, next);
 }
 
 static void promote(struct asking *asking, const struct assignment *next)
@@ -95,14 +95,14 @@ static void promote(struct asking *asking, const struct assignment *next)
 /* A paused trial will not go on: what it had reached is its end. */
 static void give_up(struct asking *asking, const struct assignment *next)
 {
-    struct session *session = asking->session;
-    struct session_trial *trial = &session->trials[next->trial - 1];
+    struct ask_tell *ask_tell = asking->session;
+    struct ask_tell_trial *trial = &ask_tell->trials[next->trial - 1];
 
     trial->is_paused = false;
     trial->state = JOB_STOPPED;
     trial->values = trial->reached;
     trial->reached = NULL;
-    session_end_trial(session, next->trial, NULL, true);
+    ask_tell_end_trial(ask_tell, next->trial, NULL, true);
     json_array_append_new(asking->given_up,
                           json_integer((json_int_t)next->trial));
 }
@@ -111,13 +111,13 @@ static void give_up(struct asking *asking, const struct assignment *next)
 static enum ask_result do_next(struct asking *asking, enum next_kind *kind,
                                struct err *err)
 {
-    const struct session *session = asking->session;
-    int64_t trials = session->experiment->budget.trials;
+    const struct ask_tell *ask_tell = asking->session;
+    int64_t trials = ask_tell->experiment->budget.trials;
     struct assignment next;
 
-    if (trials > 0 && session->count >= (uint64_t)trials)
+    if (trials > 0 && ask_tell->count >= (uint64_t)trials)
         asking->is_closed = true;
-    scheduler_next(session->scheduler, asking->is_closed, &next);
+    scheduler_next(ask_tell->scheduler, asking->is_closed, &next);
     *kind = next.kind;
     switch (next.kind) {
     case NEXT_NEW:
@@ -151,18 +151,18 @@ static json_t *ask_answer(const struct asking *asking, enum next_kind last)
     return answer;
 }
 
-json_t *session_schedule_ask(struct session *session, const json_t *request,
-                             struct err *err)
+json_t *ask_tell_schedule_ask(struct ask_tell *ask_tell, const json_t *request,
+                              struct err *err)
 {
-    struct asking asking = {.session = session};
+    struct asking asking = {.session = ask_tell};
     enum ask_result result = ASK_OK;
     enum next_kind kind = NEXT_NEW;
     bool wants_new = true;
     int64_t count = 1;
     json_t *answer = NULL;
 
-    if (session_read_count(request, "n", SESSION_MAX_ASK, &count, err) != 0 ||
-        session_read_flag(request, "new", &wants_new, err) != 0)
+    if (ask_tell_read_count(request, "n", ASK_TELL_MAX_ASK, &count, err) != 0 ||
+        ask_tell_read_flag(request, "new", &wants_new, err) != 0)
         return NULL;
     asking.is_closed = !wants_new;
     asking.trials = json_array();
@@ -181,11 +181,11 @@ json_t *session_schedule_ask(struct session *session, const json_t *request,
 /* ---- observe and tell ---- */
 
 /* The schedule and the search get to know what the trial has reached. */
-static void take_reached(struct session *session, size_t number,
+static void take_reached(struct ask_tell *ask_tell, size_t number,
                          uint64_t resource, const double *excesses,
                          struct verdict *verdict)
 {
-    struct session_trial *trial = &session->trials[number - 1];
+    struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
     const struct feedback_item item = {
         .kind = FEEDBACK_OBSERVATION,
         .number = (int64_t)number,
@@ -197,14 +197,14 @@ static void take_reached(struct session *session, size_t number,
     };
 
     *verdict = (struct verdict){.decision = DECIDE_CONTINUE};
-    if (resource < scheduler_awaits(session->scheduler, number))
+    if (resource < scheduler_awaits(ask_tell->scheduler, number))
         return;
-    feedback_tell(session->strategy, session->scheduler, session->experiment,
+    feedback_tell(ask_tell->strategy, ask_tell->scheduler, ask_tell->experiment,
                   &item, verdict);
     if (verdict->decision != DECIDE_PAUSE)
         return;
     trial->is_paused = true;
-    session->open_count--;
+    ask_tell->open_count--;
 }
 
 /* NaN is worse than any value. */
@@ -214,14 +214,14 @@ static double better(const struct objective *objective, double a, double b)
 }
 
 /* A point of the trial's curve; with is_result, of what its objectives ask. */
-static void keep_values(struct session *session, struct session_trial *trial,
+static void keep_values(struct ask_tell *ask_tell, struct ask_tell_trial *trial,
                         const double *values, bool is_result)
 {
-    const struct experiment *experiment = session->experiment;
+    const struct experiment *experiment = ask_tell->experiment;
     size_t decides = experiment->schedule.objective;
 
     if (trial->reached == NULL) {
-        trial->reached = session_new_nans(experiment->objective_count);
+        trial->reached = ask_tell_new_nans(experiment->objective_count);
         trial->best = (double)NAN;
     }
     for (size_t i = 0; i < experiment->objective_count; i++) {
@@ -239,25 +239,25 @@ static void keep_values(struct session *session, struct session_trial *trial,
 }
 
 /* All values, or the one of the objective that decides. */
-static int read_point(const struct session *session, const json_t *request,
+static int read_point(const struct ask_tell *ask_tell, const json_t *request,
                       double *values, double *excesses, struct err *err)
 {
-    const struct experiment *experiment = session->experiment;
+    const struct experiment *experiment = ask_tell->experiment;
     size_t decides = experiment->schedule.objective;
 
     if (json_object_get(request, "constraints") != NULL &&
-        session_read_constraints(request, excesses,
-                                 experiment->search.outcome_count, err) != 0)
+        ask_tell_read_constraints(request, excesses,
+                                  experiment->search.outcome_count, err) != 0)
         return -1;
     return json_object_get(request, "values") != NULL
-               ? session_read_values(request, values,
-                                     experiment->objective_count, err)
-               : session_read_value(request, &values[decides], err);
+               ? ask_tell_read_values(request, values,
+                                      experiment->objective_count, err)
+               : ask_tell_read_value(request, &values[decides], err);
 }
 
 static int read_step(const json_t *request, int64_t *step, struct err *err)
 {
-    if (session_read_integer(request, "step", step, err) != 0)
+    if (ask_tell_read_integer(request, "step", step, err) != 0)
         return -1;
     if (*step < 1)
         return err_set(err, ERR_USAGE,
@@ -275,25 +275,25 @@ static json_t *decision_json(const struct verdict *verdict)
     return json;
 }
 
-json_t *session_schedule_observe(struct session *session, const json_t *request,
-                                 struct err *err)
+json_t *ask_tell_schedule_observe(struct ask_tell *ask_tell,
+                                  const json_t *request, struct err *err)
 {
-    const struct experiment *experiment = session->experiment;
+    const struct experiment *experiment = ask_tell->experiment;
     double *values, *excesses;
     json_t *answer = NULL;
     struct verdict verdict;
     size_t number;
     int64_t step;
-    struct session_trial *trial =
-        session_find_open(session, request, &number, err);
+    struct ask_tell_trial *trial =
+        ask_tell_find_open(ask_tell, request, &number, err);
 
     if (trial == NULL || read_step(request, &step, err) != 0)
         return NULL;
-    values = session_new_nans(experiment->objective_count);
-    excesses = session_new_nans(experiment->search.outcome_count);
-    if (read_point(session, request, values, excesses, err) == 0) {
-        keep_values(session, trial, values, false);
-        take_reached(session, number, (uint64_t)step, excesses, &verdict);
+    values = ask_tell_new_nans(experiment->objective_count);
+    excesses = ask_tell_new_nans(experiment->search.outcome_count);
+    if (read_point(ask_tell, request, values, excesses, err) == 0) {
+        keep_values(ask_tell, trial, values, false);
+        take_reached(ask_tell, number, (uint64_t)step, excesses, &verdict);
         answer = decision_json(&verdict);
     }
     free(values);
@@ -301,20 +301,20 @@ json_t *session_schedule_observe(struct session *session, const json_t *request,
     return answer;
 }
 
-int session_schedule_read_budget(const struct session *session,
-                                 const json_t *request,
-                                 const struct session_trial *end,
-                                 uint64_t *budget, struct err *err)
+int ask_tell_schedule_read_budget(const struct ask_tell *ask_tell,
+                                  const json_t *request,
+                                  const struct ask_tell_trial *end,
+                                  uint64_t *budget, struct err *err)
 {
     int64_t given = (int64_t)end->resource, used = given;
 
-    if (session->scheduler == NULL)
+    if (ask_tell->scheduler == NULL)
         return 0;
-    if (session_read_count(request, "budget", INT64_MAX, &used, err) != 0)
+    if (ask_tell_read_count(request, "budget", INT64_MAX, &used, err) != 0)
         return -1;
     if (end->state != JOB_SUCCEEDED || used == (int64_t)SCHEDULE_NO_MAX)
         return 0;
-    if (used < given && scheduler_pauses(session->scheduler))
+    if (used < given && scheduler_pauses(ask_tell->scheduler))
         return err_set(err, ERR_USAGE,
                        "\"budget\" is %" PRId64 ", but the trial was given "
                        "%" PRId64,
@@ -323,17 +323,18 @@ int session_schedule_read_budget(const struct session *session,
     return 0;
 }
 
-json_t *session_schedule_pause(struct session *session, size_t number,
-                               uint64_t budget, const struct session_trial *end,
-                               const double *excesses)
+json_t *ask_tell_schedule_pause(struct ask_tell *ask_tell, size_t number,
+                                uint64_t budget,
+                                const struct ask_tell_trial *end,
+                                const double *excesses)
 {
     json_t *answer, *decision;
     struct verdict verdict;
 
     if (budget == 0)
         return NULL;
-    keep_values(session, &session->trials[number - 1], end->values, true);
-    take_reached(session, number, budget, excesses, &verdict);
+    keep_values(ask_tell, &ask_tell->trials[number - 1], end->values, true);
+    take_reached(ask_tell, number, budget, excesses, &verdict);
     if (verdict.decision != DECIDE_PAUSE)
         return NULL;
     answer = json_pack("{s:b}", "ok", 1);
@@ -345,10 +346,11 @@ json_t *session_schedule_pause(struct session *session, size_t number,
 
 /* ---- why ---- */
 
-void session_schedule_describe(const struct session *session,
-                               const struct session_trial *trial, json_t *json)
+void ask_tell_schedule_describe(const struct ask_tell *ask_tell,
+                                const struct ask_tell_trial *trial,
+                                json_t *json)
 {
-    if (session->scheduler == NULL)
+    if (ask_tell->scheduler == NULL)
         return;
     if (trial->resource < SCHEDULE_NO_MAX)
         set_integer(json, "budget", trial->resource);

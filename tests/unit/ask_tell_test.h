@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TESTS_UNIT_SESSION_TEST_H
-#define SMTUNE_TESTS_UNIT_SESSION_TEST_H
+#ifndef SMTUNE_TESTS_UNIT_ASK_TELL_TEST_H
+#define SMTUNE_TESTS_UNIT_ASK_TELL_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +13,13 @@
 #include "base/buf.h"
 #include "base/conf/diag.h"
 #include "base/json.h"
-#include "orchestrator/search/session.h"
+#include "orchestrator/search/ask_tell.h"
 
 /* Sessions of the tests, which ask line by line. */
 
 struct test_session {
     struct experiment *experiment;
-    struct session *session;
+    struct ask_tell *session;
 };
 
 static inline struct experiment *parse_for_session(const char *text)
@@ -40,15 +40,15 @@ static inline struct experiment *parse_for_session(const char *text)
 static inline struct test_session begin_session(const char *text)
 {
     struct experiment *experiment = parse_for_session(text);
-    struct session *session = session_create(experiment, NULL, NULL);
+    struct ask_tell *ask_tell = ask_tell_create(experiment, NULL, NULL);
 
-    assert_non_null(session);
-    return (struct test_session){experiment, session};
+    assert_non_null(ask_tell);
+    return (struct test_session){experiment, ask_tell};
 }
 
 static inline void end_session(struct test_session *test)
 {
-    session_destroy(test->session);
+    ask_tell_destroy(test->session);
     experiment_destroy(test->experiment);
 }
 
@@ -66,7 +66,7 @@ static inline void ask_for(struct test_session *test, const char *request,
 
     buf_add_string(&line, request);
     exchange_quotes(&line, '\'', '"');
-    session_answer(test->session, buf_text(&line), line.length, out);
+    ask_tell_answer(test->session, buf_text(&line), line.length, out);
     assert_true(out->length > 0 && out->data[out->length - 1] == '\n');
     buf_truncate(out, out->length - 1);
     buf_clear(&line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/search/session_json.h"
+#include "orchestrator/search/ask_tell_json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static void replace_words(const char *line, size_t length, struct buf *out)
     }
 }
 
-json_t *session_parse(const char *line, size_t length, struct err *err)
+json_t *ask_tell_parse(const char *line, size_t length, struct err *err)
 {
     json_t *request = json_parse(line, length, err);
     struct buf text = BUF_INIT;
@@ -84,8 +84,8 @@ static int refuse(const json_t *item, const char *key, const char *expected,
                    types[json_typeof(item)]);
 }
 
-const char *session_read_text(const json_t *request, const char *key,
-                              struct err *err)
+const char *ask_tell_read_text(const json_t *request, const char *key,
+                               struct err *err)
 {
     const json_t *item = json_object_get(request, key);
 
@@ -94,8 +94,8 @@ const char *session_read_text(const json_t *request, const char *key,
     return json_string_value(item);
 }
 
-int session_read_integer(const json_t *request, const char *key,
-                         int64_t *number, struct err *err)
+int ask_tell_read_integer(const json_t *request, const char *key,
+                          int64_t *number, struct err *err)
 {
     const json_t *item = json_object_get(request, key);
 
@@ -105,12 +105,12 @@ int session_read_integer(const json_t *request, const char *key,
     return 0;
 }
 
-int session_read_count(const json_t *request, const char *key, int64_t max,
-                       int64_t *count, struct err *err)
+int ask_tell_read_count(const json_t *request, const char *key, int64_t max,
+                        int64_t *count, struct err *err)
 {
     if (json_object_get(request, key) == NULL)
         return 0;
-    if (session_read_integer(request, key, count, err) != 0)
+    if (ask_tell_read_integer(request, key, count, err) != 0)
         return -1;
     if (*count < 1 || *count > max)
         return err_set(err, ERR_USAGE,
@@ -119,13 +119,13 @@ int session_read_count(const json_t *request, const char *key, int64_t max,
     return 0;
 }
 
-int session_read_id(const json_t *request, int64_t *id, struct err *err)
+int ask_tell_read_id(const json_t *request, int64_t *id, struct err *err)
 {
-    return session_read_integer(request, "id", id, err);
+    return ask_tell_read_integer(request, "id", id, err);
 }
 
-int session_read_flag(const json_t *request, const char *key, bool *flag,
-                      struct err *err)
+int ask_tell_read_flag(const json_t *request, const char *key, bool *flag,
+                       struct err *err)
 {
     const json_t *item = json_object_get(request, key);
 
@@ -146,7 +146,7 @@ int session_read_state(const json_t *request, enum job_state *state,
     const char *word = job_state_names[JOB_SUCCEEDED];
 
     if (json_object_get(request, "state") != NULL)
-        word = session_read_text(request, "state", err);
+        word = ask_tell_read_text(request, "state", err);
     if (word == NULL)
         return -1;
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
@@ -202,29 +202,29 @@ static int read_list(const json_t *list, const char *key, double *reals,
     return 0;
 }
 
-int session_read_value(const json_t *request, double *value, struct err *err)
+int ask_tell_read_value(const json_t *request, double *value, struct err *err)
 {
     return read_real(json_object_get(request, "value"), "value", value, err);
 }
 
-bool session_has_values(const json_t *request)
+bool ask_tell_has_values(const json_t *request)
 {
     return json_object_get(request, "value") != NULL ||
            json_object_get(request, "values") != NULL;
 }
 
-int session_read_values(const json_t *request, double *values, size_t count,
-                        struct err *err)
+int ask_tell_read_values(const json_t *request, double *values, size_t count,
+                         struct err *err)
 {
     const json_t *list = json_object_get(request, "values");
 
     if (count > 1 || list != NULL)
         return read_list(list, "values", values, count, err);
-    return session_read_value(request, values, err);
+    return ask_tell_read_value(request, values, err);
 }
 
-int session_read_constraints(const json_t *request, double *outcomes,
-                             size_t count, struct err *err)
+int ask_tell_read_constraints(const json_t *request, double *outcomes,
+                              size_t count, struct err *err)
 {
     const json_t *list = json_object_get(request, "constraints");
 
