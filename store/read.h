@@ -50,7 +50,7 @@ int store_each_run(struct store *store,
                    int (*row)(void *user, const struct run_row *run),
                    void *user, struct err *err);
 /* The runs that a run has started, and those that they have, by id. */
-int store_each_run_below(struct store *store, int64_t run,
+int store_each_child_run(struct store *store, int64_t run,
                          int (*row)(void *user, const struct run_row *run),
                          void *user, struct err *err);
 /* By name, by id, or "last", which is the last that a person started.

@@ -184,7 +184,7 @@ int store_get_run_uncounted(struct store *store, int64_t run,
     return get_run(store, key, row, user, err);
 }
 
-int store_each_run_below(struct store *store, int64_t run,
+int store_each_child_run(struct store *store, int64_t run,
                          int (*row)(void *user, const struct run_row *run),
                          void *user, struct err *err)
 {

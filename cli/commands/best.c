@@ -78,7 +78,7 @@ static int not_of_workflow(const struct run_view *view, struct err *err)
 {
     char *below = NULL;
 
-    if (store_each_run_below(view->store, view->row.id, keep_name, &below,
+    if (store_each_child_run(view->store, view->row.id, keep_name, &below,
                              err) == 0)
         err_set(err, ERR_USAGE,
                 "run '%s' is a workflow and has no best trial (show its "

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "cli/cmd.h"
-#include "cli/drive/run_below.h"
+#include "cli/drive/child_runs.h"
 #include "cli/show/run/run_outcome.h"
 #include "orchestrator/run/control_link.h"
 #include "store/store.h"
@@ -60,7 +60,7 @@ static int pause_run(const struct cli *cli, struct store *store,
         directory = store_run_directory(store, run.name);
         result = control_call(directory, request(options), NULL, NULL, err);
         if (result == 0)
-            run_below_tell(store, id, request(options));
+            child_runs_tell(store, id, request(options));
         if (result < 0)
             err_prefix(err, "run '%s'", run.name);
         else

@@ -210,7 +210,7 @@ static int find_experiments(struct store *store, const char *selector,
     if (store_find_run(store, selector, &id, err) != 0 ||
         store_get_run_uncounted(store, id, add_experiment, ids, err) != 0)
         return -1;
-    return store_each_run_below(store, id, add_experiment, ids, err);
+    return store_each_child_run(store, id, add_experiment, ids, err);
 }
 
 static int prune_all(struct store *store, const struct ids *ids,

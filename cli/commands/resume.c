@@ -14,8 +14,8 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/background.h"
+#include "cli/drive/child_runs.h"
 #include "cli/drive/log_options.h"
-#include "cli/drive/run_below.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/control_link.h"
@@ -71,12 +71,12 @@ static int find(const struct cli *cli, const char *selector,
     return result;
 }
 
-static void resume_below(const struct cli *cli, int64_t id)
+static void resume_child(const struct cli *cli, int64_t id)
 {
     struct store *store = store_open(cli->store, STORE_READ, NULL);
 
     if (store != NULL)
-        run_below_tell(store, id, json_pack("{s:s}", "op", "resume"));
+        child_runs_tell(store, id, json_pack("{s:s}", "op", "resume"));
     store_close(store);
 }
 
@@ -122,7 +122,7 @@ static int resume_live(const struct cli *cli, const struct found *found,
             found->name, found->name);
     say_budget(cli, found->name, change);
     if (was_paused)
-        resume_below(cli, found->id);
+        resume_child(cli, found->id);
     if (!cli->quiet)
         fprintf(stderr,
                 "smtune: run '%s' continues (show it: smtune attach %s)\n",

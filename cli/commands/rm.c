@@ -70,7 +70,7 @@ static int find_runs(struct store *store, const char *selector,
 
     if (store_find_run(store, selector, &id, err) < 0 ||
         store_get_run_uncounted(store, id, add_run, removals, err) < 0 ||
-        store_each_run_below(store, id, add_run, removals, err) < 0)
+        store_each_child_run(store, id, add_run, removals, err) < 0)
         return -1;
     turn_around(removals, first);
     return 0;

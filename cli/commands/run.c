@@ -27,7 +27,7 @@
 #include "orchestrator/run/reopen.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/spec.h"
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 #include "store/store.h"
 
 struct options {
@@ -154,8 +154,8 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
     enum offer_answer answer;
 
     if (options->below != NULL &&
-        below_parse(options->below, &request.order.parent,
-                    &request.order.parent_job, err) != 0)
+        child_run_parse(options->below, &request.order.parent,
+                        &request.order.parent_job, err) != 0)
         return -1;
     answer = offer_resume(cli, &offer, &request.earlier, err);
     if (answer == OFFER_ERROR || answer == OFFER_NOTHING)

@@ -18,8 +18,8 @@
 #include "base/conf/diag.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/drive/child_runs.h"
 #include "cli/drive/log_options.h"
-#include "cli/drive/run_below.h"
 #include "cli/drive/run_end.h"
 #include "cli/drive/watcher.h"
 #include "orchestrator/engine/engine.h"
@@ -107,7 +107,8 @@ int drive_run(const struct cli *cli, struct run *run, struct err *err)
     struct engine_result result;
 
     if (run->workflow != NULL)
-        run_below_tell(run->store, run->id, json_pack("{s:s}", "op", "resume"));
+        child_runs_tell(run->store, run->id,
+                        json_pack("{s:s}", "op", "resume"));
     /* A terminal that goes away is no reason to stop. */
     signal(SIGHUP, SIG_IGN);
     note_revision(cli, run);

@@ -12,7 +12,7 @@
 #include "cli/drive/hint.h"
 #include "cli/show/run/run_outcome.h"
 #include "orchestrator/run/run_earlier.h"
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 #include "store/store.h"
 
 /* Yes is what an empty line says; no answer at all is no. */
@@ -116,7 +116,7 @@ static enum offer_answer decide(const struct cli *cli,
 
 /* A job's next attempt: what ended well is done, and what has failed is tried
  * again. */
-static enum offer_answer decide_below(struct store *store,
+static enum offer_answer decide_child(struct store *store,
                                       const struct offer *offer,
                                       const struct run_earlier *earlier,
                                       struct err *err)
@@ -146,10 +146,10 @@ static enum offer_answer ask_record(const struct cli *cli, struct store *store,
                                 err) == 0
                    ? decide(cli, offer, earlier, err)
                    : OFFER_ERROR;
-    if (below_check_depth(store, offer->order->parent, err) != 0 ||
-        run_find_below(store, offer->spec, offer->order, earlier, err) != 0)
+    if (child_run_check_depth(store, offer->order->parent, err) != 0 ||
+        run_find_child(store, offer->spec, offer->order, earlier, err) != 0)
         return OFFER_ERROR;
-    return decide_below(store, offer, earlier, err);
+    return decide_child(store, offer, earlier, err);
 }
 
 enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,

@@ -25,8 +25,8 @@
 #include "cli/term/output.h"
 #include "cli/term/term.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/steps/below.h"
 #include "orchestrator/steps/cache.h"
+#include "orchestrator/steps/child_run.h"
 #include "store/store.h"
 
 enum {
@@ -100,8 +100,8 @@ static int load(struct ending *ending)
         !run_has_succeeded(&view->row))
         return 0;
     ending->outputs = json_object();
-    return below_evaluate(view->store, view->row.id, view->row.name,
-                          spec->workflow, ending->outputs, ending->err);
+    return child_run_evaluate(view->store, view->row.id, view->row.name,
+                              spec->workflow, ending->outputs, ending->err);
 }
 
 static void clear(struct ending *ending)

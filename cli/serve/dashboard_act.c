@@ -9,8 +9,8 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/drive/child_runs.h"
 #include "cli/drive/enqueue_setting.h"
-#include "cli/drive/run_below.h"
 #include "cli/show/jobs/job_numbers.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/control_link.h"
@@ -174,11 +174,11 @@ static json_t *ask_engine_once(const struct acting *acting, json_t *request,
 }
 
 /* The same for the runs that it has started. */
-static void tell_below(const struct acting *acting, const json_t *reply,
-                       json_t *request)
+static void tell_children(const struct acting *acting, const json_t *reply,
+                          json_t *request)
 {
     if (reply != NULL && acting->is_workflow)
-        run_below_tell(acting->store, acting->run, request);
+        child_runs_tell(acting->store, acting->run, request);
     else
         json_decref(request);
 }
@@ -199,7 +199,7 @@ static json_t *act_pause(struct acting *acting, struct err *err)
     json_t *reply = ask_engine(acting, json_incref(request),
                                "start it in a terminal: smtune resume", err);
 
-    tell_below(acting, reply, request);
+    tell_children(acting, reply, request);
     return reply;
 }
 
@@ -211,7 +211,7 @@ static json_t *act_resume(struct acting *acting, struct err *err)
     acting->is_over = acting->has_succeeded;
     reply = ask_engine(acting, json_incref(request),
                        "in a terminal: smtune resume", err);
-    tell_below(acting, reply, request);
+    tell_children(acting, reply, request);
     return reply;
 }
 

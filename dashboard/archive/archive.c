@@ -129,7 +129,7 @@ static int add_run(struct archive *archive, const struct archive_run *run,
 static int add_all(struct archive *archive, int64_t run, struct err *err)
 {
     if (store_get_run(archive->store, run, keep_run, archive, err) < 0 ||
-        store_each_run_below(archive->store, run, keep_run, archive, err) < 0 ||
+        store_each_child_run(archive->store, run, keep_run, archive, err) < 0 ||
         archive_add(archive, "/api/v1/session", "/api/v1/session", err) != 0 ||
         add_list(archive, err) != 0)
         return -1;

@@ -39,7 +39,7 @@
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/run/notify.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/sharing.h"
 #include "orchestrator/steps/takeover.h"
 #include "strategies/gp/convergence.h"
@@ -293,7 +293,8 @@ static int begin_paused(struct engine *engine, struct err *err)
 {
     bool is_paused;
 
-    if (below_is_paused(engine->store, engine->run->id, &is_paused, err) != 0)
+    if (child_run_is_paused(engine->store, engine->run->id, &is_paused, err) !=
+        0)
         return -1;
     if (is_paused && !engine_pause(engine, false))
         *err = engine->transaction.broken;

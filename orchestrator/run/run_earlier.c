@@ -109,7 +109,7 @@ static int find_success(void *user, const struct attempt_row *row)
     return 0;
 }
 
-static int compare_below(void *user, const struct run_row *row)
+static int compare_child(void *user, const struct run_row *row)
 {
     struct descent *descent = user;
     struct run_earlier *earlier = descent->comparison.earlier;
@@ -121,7 +121,7 @@ static int compare_below(void *user, const struct run_row *row)
     return compare_row(&descent->comparison, row);
 }
 
-int run_find_below(struct store *store, const struct spec *spec,
+int run_find_child(struct store *store, const struct spec *spec,
                    const struct run_order *order, struct run_earlier *earlier,
                    struct err *err)
 {
@@ -138,7 +138,7 @@ int run_find_below(struct store *store, const struct spec *spec,
     result = store_each_attempt(store, order->parent, order->parent_job,
                                 find_success, &descent, err);
     if (result == 0)
-        result = store_each_run_below(store, order->parent, compare_below,
+        result = store_each_child_run(store, order->parent, compare_child,
                                       &descent, err);
     free(descent.comparison.overrides);
     if (result != 0)

@@ -32,7 +32,7 @@ int run_find_earlier(struct store *store, const struct spec *spec,
  * stand for order's: the last one of the same file and --set words. What it
  * began before it last succeeded is over and done with: the job was put back.
  */
-int run_find_below(struct store *store, const struct spec *spec,
+int run_find_child(struct store *store, const struct spec *spec,
                    const struct run_order *order, struct run_earlier *earlier,
                    struct err *err);
 

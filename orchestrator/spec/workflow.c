@@ -317,7 +317,7 @@ static void clear_step(struct workflow_file *file, struct step *step)
         template_destroy(step->cache.inputs[i]);
     for (size_t i = 0; i < step->assignment_count; i++)
         template_destroy(step->assignments[i].value);
-    free(step->below_pools);
+    free(step->child_pools);
     free(step->cache.inputs);
     expr_destroy(step->condition);
     expr_destroy(step->repeat.until);

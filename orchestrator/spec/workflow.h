@@ -152,8 +152,8 @@ struct step {
     const struct step_assignment *assignments;
     size_t assignment_count;
     /* What a job of the run below takes of pools, at most, however deep. */
-    struct pool_share *below_pools;
-    size_t below_pool_count;
+    struct pool_share *child_pools;
+    size_t child_pool_count;
 };
 
 struct pool {

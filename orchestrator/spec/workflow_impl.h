@@ -157,14 +157,14 @@ enum { POOL_ORDERS_MAX = 256 };
 /* When all steps are built: nobody may wait for who waits for him. */
 void workflow_check_pool_orders(struct workflow_build *w);
 
-/* ---- workflow_below.c ---- */
+/* ---- workflow_child.c ---- */
 
 /* A name that the run below gives, for workflow_build_results. */
 typedef void (*workflow_name_fn)(void *user, const char *name);
 
 /* Reads and checks the file of a step that is an experiment or a workflow;
  * tells the names of what it gives. -1 where the file is wrong. */
-int workflow_read_below(struct workflow_build *w, size_t index,
+int workflow_read_child(struct workflow_build *w, size_t index,
                         workflow_name_fn found, void *user);
 void workflow_build_assignments(struct step_build *s);
 

@@ -22,9 +22,9 @@ static const char *keep_name(struct workflow_build *w, const char *name)
 
 static struct pool_share *find_share(struct step *step, const char *name)
 {
-    for (size_t i = 0; i < step->below_pool_count; i++)
-        if (strcmp(step->below_pools[i].name, name) == 0)
-            return &step->below_pools[i];
+    for (size_t i = 0; i < step->child_pool_count; i++)
+        if (strcmp(step->child_pools[i].name, name) == 0)
+            return &step->child_pools[i];
     return NULL;
 }
 
@@ -36,10 +36,10 @@ static void note_shares(struct workflow_build *w, struct step *step,
         struct pool_share *known = find_share(step, shares[i].name);
 
         if (known == NULL) {
-            step->below_pools =
-                mem_resize(step->below_pools, step->below_pool_count + 1,
-                           sizeof(*step->below_pools));
-            known = &step->below_pools[step->below_pool_count++];
+            step->child_pools =
+                mem_resize(step->child_pools, step->child_pool_count + 1,
+                           sizeof(*step->child_pools));
+            known = &step->child_pools[step->child_pool_count++];
             *known = (struct pool_share){keep_name(w, shares[i].name), 0};
         }
         if (known->amount < shares[i].amount)
@@ -89,7 +89,7 @@ void workflow_note_workflow(struct workflow_build *w, struct step *step,
         const struct step *below = &workflow->steps[i];
 
         note_shares(w, step, below->task.pools, below->task.pool_count);
-        note_shares(w, step, below->below_pools, below->below_pool_count);
+        note_shares(w, step, below->child_pools, below->child_pool_count);
     }
     for (size_t i = 0; i < workflow->pool_order_count; i++) {
         struct pool_order order = workflow->pool_orders[i];
@@ -148,15 +148,15 @@ static void add_claim(struct step_build *s, const struct conf_node *place,
             (struct flow_claim){pool, share->amount};
 }
 
-static void check_below(struct step_build *s)
+static void check_child(struct step_build *s)
 {
     const struct workflow *workflow = s->w->workflow;
     const char *key =
         s->step->kind == STEP_EXPERIMENT ? "experiment" : "workflow";
     const struct conf_node *node = conf_get(s->source->own, key);
 
-    for (size_t i = 0; i < s->step->below_pool_count; i++) {
-        const struct pool_share *share = &s->step->below_pools[i];
+    for (size_t i = 0; i < s->step->child_pool_count; i++) {
+        const struct pool_share *share = &s->step->child_pools[i];
         size_t pool;
 
         if (find_pool(workflow, share->name, &pool) &&
@@ -180,10 +180,10 @@ static void note_orders(struct step_build *s)
         const char *held = spec->pools[i].name;
 
         for (size_t k = 0;
-             k < step->below_pool_count && find_share(step, held) == NULL; k++)
+             k < step->child_pool_count && find_share(step, held) == NULL; k++)
             note_order(s->w,
                        &(struct pool_order){.held = held,
-                                            .wanted = step->below_pools[k].name,
+                                            .wanted = step->child_pools[k].name,
                                             .step = s->index});
     }
 }
@@ -206,6 +206,6 @@ void workflow_build_claims(struct step_build *s)
     for (size_t i = 0; i < spec->pool_count; i++)
         add_claim(s, node->type == CONF_MAP ? node->keys[i] : node,
                   &spec->pools[i], claims);
-    check_below(s);
+    check_child(s);
     note_orders(s);
 }

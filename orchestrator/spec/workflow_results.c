@@ -185,7 +185,7 @@ void workflow_build_results(struct workflow_build *w, size_t index)
     name_outputs(&list, step, conf_get(source->own, "outputs"));
     name_metrics(&list, step, conf_get(source->map, "metrics"));
     if (step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW)
-        rc = workflow_read_below(w, index, add_value, &list);
+        rc = workflow_read_child(w, index, add_value, &list);
     step->results = basic_columns;
     step->result_count = ARRAY_LEN(basic_columns);
     w->file->result_names[index] = rc == 0 ? basic_names : NULL;

@@ -512,7 +512,7 @@ static void build_flow(struct step_build *s)
 
 /* A run below takes no slot, since its own jobs take theirs, and needs time to
  * end these. */
-static void fit_below(struct resources *resources)
+static void fit_child(struct resources *resources)
 {
     enum { GRACE_MS = 60000 };
 
@@ -530,7 +530,7 @@ static void build_resources(struct step_build *s)
     build_time(s);
     build_executor(s);
     if (is_below(s))
-        fit_below(&s->task.task->resources);
+        fit_child(&s->task.task->resources);
     job_spec_build_retries(&s->task, retry);
     job_spec_check_retries(&s->task, retry);
 }

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/job/outputs.h"
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/rounds.h"
 #include "orchestrator/steps/scope_fill.h"
 
@@ -383,11 +383,12 @@ static bool is_below(const struct step *step)
     return step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW;
 }
 
-static struct below below_of(const struct steps *steps, const struct job *job)
+static struct child_run child_run_of(const struct steps *steps,
+                                     const struct job *job)
 {
     const struct step *step = &steps->workflow->steps[job->step];
 
-    return (struct below){
+    return (struct child_run){
         .step = step,
         .store = store_directory(steps->run->store),
         .run_name = steps->run_name,
@@ -402,9 +403,9 @@ static char **words(const void *user, const struct launch_places *places,
                     struct err *err)
 {
     const struct subject *subject = user;
-    const struct below below = below_of(subject->steps, subject->job);
+    const struct child_run child = child_run_of(subject->steps, subject->job);
     struct value *values = steps_values(subject->steps, subject->job, places);
-    char **result = below_words(&below, values, err);
+    char **result = child_run_words(&child, values, err);
 
     free(values);
     return result;
@@ -490,7 +491,7 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
 void steps_judge(const struct steps *steps, struct job *job)
 {
     if (is_below(&steps->workflow->steps[job->step]))
-        below_judge(&job->end);
+        child_run_judge(&job->end);
 }
 
 static void take_metrics(const struct step *step, struct job *job)
@@ -513,7 +514,7 @@ int steps_read_outputs(struct steps *steps, struct job *job,
         .work_directory = work_directory,
         .attempt_directory = places->attempt_directory,
     };
-    const struct below below = below_of(steps, job);
+    const struct child_run child = child_run_of(steps, job);
     struct value *values;
     int result;
 
@@ -526,7 +527,8 @@ int steps_read_outputs(struct steps *steps, struct job *job,
     take_metrics(step, job);
     result = outputs_read(step, &site, job->outputs, err);
     if (result == 0 && is_below(step))
-        result = below_outputs(&below, steps->run->store, job->outputs, err);
+        result =
+            child_run_outputs(&child, steps->run->store, job->outputs, err);
     free(values);
     return result;
 }

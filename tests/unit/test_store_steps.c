@@ -304,9 +304,9 @@ static void test_store_steps__runs_below_go_with_their_run(void **state)
     must_add_run(store, "beside", 0, 0);
     must_add_run(store, "bottom", middle, 12);
     must_add_job(store, middle, 1, 0, 0, 0);
-    must(store_each_run_below(store, top, print_run, &said, &err));
+    must(store_each_child_run(store, top, print_run, &said, &err));
     must_say(&said, "middle:3 of 1:11 bottom:3 of 2:12 ");
-    must(store_each_run_below(store, 3, print_run, &said, &err));
+    must(store_each_child_run(store, 3, print_run, &said, &err));
     must_say(&said, "");
     must(store_find_run(store, "last", &found, &err));
     assert_int_equal(found, 3);

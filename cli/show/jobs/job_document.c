@@ -239,13 +239,13 @@ static int add_job(void *user, const struct trial_row *job)
 
 /* ---- the runs below it ---- */
 
-static const struct column below_columns[] = {
+static const struct column child_columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},   {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL}, {"done", NULL, COLUMN_NUMBER, NULL},
     {"jobs", "of", COLUMN_NUMBER, NULL},
 };
 
-static int add_below(void *user, const struct run_row *run)
+static int add_child(void *user, const struct run_row *run)
 {
     struct job_document *this = user;
     int64_t pid;
@@ -254,7 +254,7 @@ static int add_below(void *user, const struct run_row *run)
         return 0;
     return document_row(
         this->document,
-        (const struct value[ARRAY_LEN(below_columns)]){
+        (const struct value[ARRAY_LEN(child_columns)]){
             value_int(run->id),
             value_text(run->name),
             value_text(run_state_shown(this->view->store, run, &pid)),
@@ -264,11 +264,11 @@ static int add_below(void *user, const struct run_row *run)
         this->err);
 }
 
-static int add_runs_below(struct job_document *this)
+static int add_child_runs(struct job_document *this)
 {
-    document_begin_list(this->document, "runs_below", below_columns,
-                        ARRAY_LEN(below_columns));
-    if (store_each_run_below(this->view->store, this->view->row.id, add_below,
+    document_begin_list(this->document, "runs_below", child_columns,
+                        ARRAY_LEN(child_columns));
+    if (store_each_child_run(this->view->store, this->view->row.id, add_child,
                              this, this->err) < 0)
         return -1;
     return document_end_list(this->document, this->err);
@@ -285,7 +285,7 @@ static int show_job(struct job_document *this, int64_t number)
                     this->err) != 0 ||
         trial_document_add_attempts(this->document, this->view, this->job,
                                     this->err) != 0 ||
-        add_runs_below(this) != 0)
+        add_child_runs(this) != 0)
         return -1;
     return trial_document_add_metrics(this->document, this->view, this->job,
                                       this->err);

@@ -135,7 +135,7 @@ static int read_rounds(struct reading *reading, int64_t run)
 /* ---- runs below ---- */
 
 /* "run nightly.tune: 17 of 20 trials over, best 0.12 (trial 7)" */
-static char *describe_below(const struct run_row *row)
+static char *describe_child(const struct run_row *row)
 {
     struct buf text = BUF_INIT;
     bool is_workflow = strcmp(row->kind, "workflow") == 0;
@@ -149,58 +149,58 @@ static char *describe_below(const struct run_row *row)
     return buf_take(&text);
 }
 
-struct below {
+struct child {
     struct reading *reading;
     int64_t parent;
-    struct below_run {
+    struct child_run {
         int64_t job;
         char *text;
     } * runs;
     size_t count, capacity;
 };
 
-static int keep_below(void *user, const struct run_row *row)
+static int keep_child(void *user, const struct run_row *row)
 {
-    struct below *below = user;
+    struct child *child = user;
 
-    if (row->parent_id != below->parent)
+    if (row->parent_id != child->parent)
         return 0;
-    below->runs = mem_grow(below->runs, below->count, &below->capacity,
-                           sizeof(*below->runs));
-    below->runs[below->count++] =
-        (struct below_run){row->parent_job, describe_below(row)};
+    child->runs = mem_grow(child->runs, child->count, &child->capacity,
+                           sizeof(*child->runs));
+    child->runs[child->count++] =
+        (struct child_run){row->parent_job, describe_child(row)};
     return 0;
 }
 
 /* On the line of the step whose job it is; of many copies, the last one's. */
-static int place_below(void *user, const struct trial_row *job)
+static int place_child(void *user, const struct trial_row *job)
 {
-    struct below *below = user;
-    struct step_list *list = &below->reading->list;
+    struct child *child = user;
+    struct step_list *list = &child->reading->list;
 
-    for (size_t i = 0; i < below->count; i++) {
-        if (below->runs[i].job != job->job || job->step < 0 ||
+    for (size_t i = 0; i < child->count; i++) {
+        if (child->runs[i].job != job->job || job->step < 0 ||
             (size_t)job->step >= list->count)
             continue;
         free(list->lines[job->step].below);
-        list->lines[job->step].below = mem_copy_string(below->runs[i].text);
+        list->lines[job->step].below = mem_copy_string(child->runs[i].text);
     }
     return 0;
 }
 
-static int read_below(struct reading *reading, int64_t run)
+static int read_child(struct reading *reading, int64_t run)
 {
     const struct trial_query query = {.run = run, .results_only = true};
-    struct below below = {.reading = reading, .parent = run};
-    int result = store_each_run_below(reading->store, run, keep_below, &below,
+    struct child child = {.reading = reading, .parent = run};
+    int result = store_each_child_run(reading->store, run, keep_child, &child,
                                       reading->err);
 
-    if (result == 0 && below.count > 0)
-        result = store_each_trial(reading->store, &query, place_below, &below,
+    if (result == 0 && child.count > 0)
+        result = store_each_trial(reading->store, &query, place_child, &child,
                                   reading->err);
-    for (size_t i = 0; i < below.count; i++)
-        free(below.runs[i].text);
-    free(below.runs);
+    for (size_t i = 0; i < child.count; i++)
+        free(child.runs[i].text);
+    free(child.runs);
     return result;
 }
 
@@ -235,7 +235,7 @@ static int read_steps(struct reading *reading, int64_t run,
     if (result == 0)
         result = read_rounds(reading, run);
     if (result == 0)
-        result = read_below(reading, run);
+        result = read_child(reading, run);
     store_read_end(reading->store, began);
     apply_file(&reading->list, workflow);
     return result;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_STEPS_BELOW_H
-#define SMTUNE_ORCHESTRATOR_STEPS_BELOW_H
+#ifndef SMTUNE_ORCHESTRATOR_STEPS_CHILD_RUN_H
+#define SMTUNE_ORCHESTRATOR_STEPS_CHILD_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,10 +19,10 @@
  * as it is, and the job's next attempt goes on with it.
  */
 
-enum { BELOW_DEPTH_MAX = 8 /* runs, one below the other */ };
+enum { CHILD_RUN_DEPTH_MAX = 8 /* runs, one below the other */ };
 
 /* A job that is a run below. Everything is borrowed. */
-struct below {
+struct child_run {
     const struct step *step;
     const char *store;    /* its directory */
     const char *run_name; /* of the run that the job belongs to */
@@ -33,22 +33,23 @@ struct below {
 
 /* The words of the job's command, freed with template_free_words; values are
  * those of the step's scope. */
-char **below_words(const struct below *below, const struct value *values,
-                   struct err *err);
+char **child_run_words(const struct child_run *child,
+                       const struct value *values, struct err *err);
 
 /* Reads what --below has for its argument. -1 with ERR_USAGE. */
-int below_parse(const char *text, int64_t *run, int64_t *job, struct err *err);
-/* Whether there may be a run below that one: not beyond BELOW_DEPTH_MAX. */
-int below_check_depth(struct store *store, int64_t run, struct err *err);
+int child_run_parse(const char *text, int64_t *run, int64_t *job,
+                    struct err *err);
+/* Whether there may be a run below that one: not beyond CHILD_RUN_DEPTH_MAX. */
+int child_run_check_depth(struct store *store, int64_t run, struct err *err);
 
 /* Whether the run that a run is below is paused now; then it starts nothing
  * either. */
-int below_is_paused(struct store *store, int64_t run, bool *is_paused,
-                    struct err *err);
+int child_run_is_paused(struct store *store, int64_t run, bool *is_paused,
+                        struct err *err);
 
 /* Takes up what `smtune run` has made known by its exit status: one that was
  * stopped was cancelled. */
-void below_judge(struct attempt_exit *end);
+void child_run_judge(struct attempt_exit *end);
 
 /*
  * What came of the run below a job that has succeeded, put into the object
@@ -58,10 +59,10 @@ void below_judge(struct attempt_exit *end);
  * them cannot be told, ERR_NOT_FOUND where there is no such run.
  */
 /* The same of a workflow that is read already; without "run". */
-int below_evaluate(struct store *store, int64_t run, const char *name,
-                   const struct workflow *workflow, json_t *into,
-                   struct err *err);
-int below_outputs(const struct below *below, struct store *store, json_t *into,
-                  struct err *err);
+int child_run_evaluate(struct store *store, int64_t run, const char *name,
+                       const struct workflow *workflow, json_t *into,
+                       struct err *err);
+int child_run_outputs(const struct child_run *child, struct store *store,
+                      json_t *into, struct err *err);
 
 #endif

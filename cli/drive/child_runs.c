@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Requests to the engines of child runs. It is best effort: an engine that does
  * not answer learns the same from its parent run when it starts again. */
-#include "cli/drive/run_below.h"
+#include "cli/drive/child_runs.h"
 
 #include <stdlib.h>
 
@@ -26,10 +26,10 @@ static int tell(void *user, const struct run_row *row)
     return 0;
 }
 
-void run_below_tell(struct store *store, int64_t run, json_t *request)
+void child_runs_tell(struct store *store, int64_t run, json_t *request)
 {
     struct telling telling = {store, request};
 
-    store_each_run_below(store, run, tell, &telling, NULL);
+    store_each_child_run(store, run, tell, &telling, NULL);
     json_decref(request);
 }

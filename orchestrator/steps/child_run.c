@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -39,18 +39,18 @@ static void add_program(struct words *words)
 
 /* "nightly.tune", "nightly.tune.3", "nightly.tune.r2"; the job alone where that
  * is too long. */
-static char *name_below(const struct below *below)
+static char *name_child(const struct child_run *child)
 {
     struct buf name = BUF_INIT;
 
-    buf_printf(&name, "%s.%s", below->run_name, below->step->name);
-    if (below->copy >= 0)
-        buf_printf(&name, ".%" PRId64, below->copy);
-    if (below->round > 0)
-        buf_printf(&name, ".r%" PRId64, below->round);
+    buf_printf(&name, "%s.%s", child->run_name, child->step->name);
+    if (child->copy >= 0)
+        buf_printf(&name, ".%" PRId64, child->copy);
+    if (child->round > 0)
+        buf_printf(&name, ".r%" PRId64, child->round);
     if (!text_is_name(buf_text(&name))) {
         buf_truncate(&name, 0);
-        buf_printf(&name, "below-%" PRId64 "-%" PRId64, below->run, below->job);
+        buf_printf(&name, "below-%" PRId64 "-%" PRId64, child->run, child->job);
     }
     return buf_take(&name);
 }
@@ -92,21 +92,21 @@ static int add_assignment(struct words *words,
     return 0;
 }
 
-char **below_words(const struct below *below, const struct value *values,
-                   struct err *err)
+char **child_run_words(const struct child_run *child,
+                       const struct value *values, struct err *err)
 {
-    const struct step *step = below->step;
+    const struct step *step = child->step;
     struct words words = {0};
     int result = 0;
 
     add_program(&words);
     add_word(&words, mem_copy_string(step->file));
     add_word(&words, mem_copy_string("--resume"));
-    add_word(&words, mem_printf("--store=%s", below->store));
-    add_word(&words, mem_printf("--below=%" PRId64 ":%" PRId64, below->run,
-                                below->job));
+    add_word(&words, mem_printf("--store=%s", child->store));
+    add_word(&words, mem_printf("--below=%" PRId64 ":%" PRId64, child->run,
+                                child->job));
     add_word(&words, mem_copy_string("--name"));
-    add_word(&words, name_below(below));
+    add_word(&words, name_child(child));
     for (size_t i = 0; i < step->assignment_count && result == 0; i++)
         result = add_assignment(&words, &step->assignments[i], values, err);
     add_word(&words, NULL);
@@ -116,7 +116,8 @@ char **below_words(const struct below *below, const struct value *values,
     return NULL;
 }
 
-int below_parse(const char *text, int64_t *run, int64_t *job, struct err *err)
+int child_run_parse(const char *text, int64_t *run, int64_t *job,
+                    struct err *err)
 {
     int length = 0;
 
@@ -132,11 +133,11 @@ static int keep_parent(void *user, const struct run_row *row)
     return 0;
 }
 
-int below_check_depth(struct store *store, int64_t run, struct err *err)
+int child_run_check_depth(struct store *store, int64_t run, struct err *err)
 {
     int depth = 1;
 
-    for (; run != 0 && depth < BELOW_DEPTH_MAX; depth++) {
+    for (; run != 0 && depth < CHILD_RUN_DEPTH_MAX; depth++) {
         if (store_get_run_uncounted(store, run, keep_parent, &run, err) != 0)
             return -1;
     }
@@ -144,7 +145,7 @@ int below_check_depth(struct store *store, int64_t run, struct err *err)
                     : err_set(err, ERR_FILE,
                               "this would be more than %d runs, one below the "
                               "other",
-                              BELOW_DEPTH_MAX);
+                              CHILD_RUN_DEPTH_MAX);
 }
 
 static int keep_paused(void *user, const struct run_row *row)
@@ -153,8 +154,8 @@ static int keep_paused(void *user, const struct run_row *row)
     return 0;
 }
 
-int below_is_paused(struct store *store, int64_t run, bool *is_paused,
-                    struct err *err)
+int child_run_is_paused(struct store *store, int64_t run, bool *is_paused,
+                        struct err *err)
 {
     int64_t parent = 0;
 
@@ -168,7 +169,7 @@ int below_is_paused(struct store *store, int64_t run, bool *is_paused,
 
 /* ---- its end ---- */
 
-void below_judge(struct attempt_exit *end)
+void child_run_judge(struct attempt_exit *end)
 {
     bool was_stopped =
         end->exit_code == 128 + SIGINT || end->exit_code == 128 + SIGTERM;

@@ -10,9 +10,9 @@
 
 #include "base/expr/template.h"
 #include "base/mem.h"
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 
-static void test_below__reads_whose_run_it_is(void **state)
+static void test_child_run__reads_whose_run_it_is(void **state)
 {
     static const char *const wrong[] = {"",
                                         "7",
@@ -29,22 +29,22 @@ static void test_below__reads_whose_run_it_is(void **state)
     struct err err;
 
     (void)state;
-    assert_int_equal(below_parse("7:8", &run, &job, &err), 0);
+    assert_int_equal(child_run_parse("7:8", &run, &job, &err), 0);
     assert_int_equal(run, 7);
     assert_int_equal(job, 8);
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-        assert_int_equal(below_parse(wrong[i], &run, &job, &err), -1);
+        assert_int_equal(child_run_parse(wrong[i], &run, &job, &err), -1);
 }
 
 static struct attempt_exit judged(enum attempt_cause cause, int exit_code)
 {
     struct attempt_exit end = {.cause = cause, .exit_code = exit_code};
 
-    below_judge(&end);
+    child_run_judge(&end);
     return end;
 }
 
-static void test_below__a_run_that_was_stopped_was_cancelled(void **state)
+static void test_child_run__a_run_that_was_stopped_was_cancelled(void **state)
 {
     (void)state;
     assert_int_equal(judged(CAUSE_EXIT, 128 + SIGINT).cause, CAUSE_CANCELLED);
@@ -68,7 +68,7 @@ static void assert_words(char **words, const char *const *wanted)
     template_free_words(words);
 }
 
-static void test_below__the_command_says_all(void **state)
+static void test_child_run__the_command_says_all(void **state)
 {
     static const char *const columns[] = {"n", "word"};
     const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
@@ -85,24 +85,24 @@ static void test_below__the_command_says_all(void **state)
                               .file = "/work dir/tune.yaml",
                               .assignments = assignments,
                               .assignment_count = ARRAY_LEN(assignments)};
-    struct below below = {.step = &step,
-                          .store = "/store",
-                          .run_name = "nightly",
-                          .run = 7,
-                          .job = 8,
-                          .copy = -1};
+    struct child_run child = {.step = &step,
+                              .store = "/store",
+                              .run_name = "nightly",
+                              .run = 7,
+                              .job = 8,
+                              .copy = -1};
     struct err err;
 
     (void)state;
-    assert_words(below_words(&below, values, &err),
+    assert_words(child_run_words(&child, values, &err),
                  (const char *const[]){
                      "run", "/work dir/tune.yaml", "--resume", "--store=/store",
                      "--below=7:8", "--name", "nightly.tune", "--set",
                      "budget.trials=3", "--set", "params.x=\"a: [b\"", NULL});
-    below.step = &(struct step){.name = "tune", .file = "t.yaml"};
-    below.copy = 2;
-    below.round = 3;
-    assert_words(below_words(&below, values, &err),
+    child.step = &(struct step){.name = "tune", .file = "t.yaml"};
+    child.copy = 2;
+    child.round = 3;
+    assert_words(child_run_words(&child, values, &err),
                  (const char *const[]){"run", "t.yaml", "--resume",
                                        "--store=/store", "--below=7:8",
                                        "--name", "nightly.tune.2.r3", NULL});
@@ -114,9 +114,9 @@ static void test_below__the_command_says_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_below__reads_whose_run_it_is),
-        cmocka_unit_test(test_below__a_run_that_was_stopped_was_cancelled),
-        cmocka_unit_test(test_below__the_command_says_all),
+        cmocka_unit_test(test_child_run__reads_whose_run_it_is),
+        cmocka_unit_test(test_child_run__a_run_that_was_stopped_was_cancelled),
+        cmocka_unit_test(test_child_run__the_command_says_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "orchestrator/job/workspace.h"
 #include "orchestrator/run/run.h"
-#include "orchestrator/steps/below.h"
+#include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/results.h"
 #include "orchestrator/steps/results_load.h"
 #include "orchestrator/steps/scope_fill.h"
@@ -124,9 +124,9 @@ static int evaluate(const struct workflow *workflow, const struct value *values,
     return 0;
 }
 
-int below_evaluate(struct store *store, int64_t run, const char *name,
-                   const struct workflow *workflow, json_t *into,
-                   struct err *err)
+int child_run_evaluate(struct store *store, int64_t run, const char *name,
+                       const struct workflow *workflow, json_t *into,
+                       struct err *err)
 {
     struct results *results = results_create(workflow);
     struct value *values =
@@ -149,22 +149,22 @@ static int workflow_outputs(struct store *store, const struct found *found,
     int result = run_read_spec(store, found->id, &spec, err);
 
     if (result == 0)
-        result = below_evaluate(store, found->id, found->name, spec.workflow,
-                                into, err);
+        result = child_run_evaluate(store, found->id, found->name,
+                                    spec.workflow, into, err);
     spec_clear(&spec);
     return result;
 }
 
-int below_outputs(const struct below *below, struct store *store, json_t *into,
-                  struct err *err)
+int child_run_outputs(const struct child_run *child, struct store *store,
+                      json_t *into, struct err *err)
 {
-    struct found found = {.job = below->job};
+    struct found found = {.job = child->job};
     int result =
-        store_each_run_below(store, below->run, keep_last, &found, err);
+        store_each_child_run(store, child->run, keep_last, &found, err);
 
     if (result == 0 && found.id == 0)
         result = err_set(err, ERR_NOT_FOUND, "its run is not in the record");
-    else if (result == 0 && below->step->kind == STEP_EXPERIMENT)
+    else if (result == 0 && child->step->kind == STEP_EXPERIMENT)
         result = experiment_outputs(store, &found, into, err);
     else if (result == 0)
         result = workflow_outputs(store, &found, into, err);
