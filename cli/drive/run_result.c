@@ -16,9 +16,9 @@
 #include "cli/drive/run_end.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/search/front.h"
+#include "orchestrator/search/pareto_front.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
@@ -26,7 +26,7 @@ enum { ENOUGH = 1 };
 
 struct finding {
     const struct experiment *experiment;
-    const struct front *front;
+    const struct pareto_front *front;
     json_t *json; /* the best, or the list of the front */
 };
 
@@ -82,7 +82,7 @@ static int add_member(void *user, const struct trial_row *row)
 {
     struct finding *finding = user;
 
-    if (front_has(finding->front, row->number))
+    if (pareto_front_has(finding->front, row->number))
         json_array_append_new(finding->json,
                               trial_json(finding->experiment, row));
     return 0;
@@ -103,17 +103,18 @@ static json_t *find_front(const struct run_end *end, struct err *err)
 {
     const struct trial_query query = {
         .run = end->run, .order = ORDER_BEST, .state = "succeeded"};
-    struct front *front = front_of_experiment(end->spec->experiment);
+    struct pareto_front *front =
+        pareto_front_of_experiment(end->spec->experiment);
     struct finding finding = {.experiment = end->spec->experiment,
                               .front = front,
                               .json = json_array()};
 
-    if (front_load(front, end->store, end->run, err) < 0 ||
+    if (pareto_front_load(front, end->store, end->run, err) < 0 ||
         store_each_trial(end->store, &query, add_member, &finding, err) < 0) {
         json_decref(finding.json);
         finding.json = NULL;
     }
-    front_destroy(front);
+    pareto_front_destroy(front);
     return finding.json;
 }
 

@@ -25,9 +25,9 @@
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/search/front.h"
+#include "orchestrator/search/pareto_front.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
@@ -43,8 +43,8 @@ struct watcher {
     struct progress *progress;
     double best, previous_best;
     struct buf best_params;
-    struct front *front; /* NULL: one objective */
-    char note[600];      /* the last one shown, with its hint */
+    struct pareto_front *front; /* NULL: one objective */
+    char note[600];             /* the last one shown, with its hint */
 };
 
 static void print_short(const struct value *value, struct buf *out)
@@ -118,8 +118,9 @@ static struct progress_snapshot snapshot_trials(
         .used = tally->resource_used,
         .budget = experiment->budget.resource,
         .infeasible = tally->infeasible,
-        .front =
-            watcher->front != NULL ? (int64_t)front_count(watcher->front) : 0,
+        .front = watcher->front != NULL
+                     ? (int64_t)pareto_front_count(watcher->front)
+                     : 0,
         .elapsed_ms = status->elapsed_ms,
         .eta_ms = done > 0 && total > 0
                       ? status->elapsed_ms / done * (total - done)
@@ -163,7 +164,7 @@ static bool joins_front(struct watcher *watcher,
 {
     return watcher->front != NULL && trial->is_feasible &&
            strcmp(trial->state, job_state_names[JOB_SUCCEEDED]) == 0 &&
-           front_add(watcher->front, trial->number, trial->values);
+           pareto_front_add(watcher->front, trial->number, trial->values);
 }
 
 /* What the first trial or job that failed wrote last: what all of them will
@@ -307,8 +308,8 @@ static int load(struct watcher *watcher, struct store *store, int64_t run,
         return -1;
     if (experiment->objective_count == 1)
         return 0;
-    watcher->front = front_of_experiment(experiment);
-    return front_load(watcher->front, store, run, err);
+    watcher->front = pareto_front_of_experiment(experiment);
+    return pareto_front_load(watcher->front, store, run, err);
 }
 
 struct watcher *watcher_create(const struct cli *cli, const struct spec *spec,
@@ -336,7 +337,7 @@ void watcher_destroy(struct watcher *watcher)
     if (watcher == NULL)
         return;
     progress_finish(watcher->progress, NULL);
-    front_destroy(watcher->front);
+    pareto_front_destroy(watcher->front);
     buf_clear(&watcher->best_params);
     free(watcher->name);
     free(watcher);

@@ -19,10 +19,10 @@
 #include "cli/plan/schedule.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/run/slurm_words.h"
-#include "orchestrator/search/plan.h"
+#include "orchestrator/search/dry_run.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment.h"
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
@@ -124,10 +124,10 @@ static void print_resources(const struct experiment *experiment)
 }
 
 static int print_text(const struct experiment *experiment,
-                      const struct warm_start *warm, struct plan *plan,
+                      const struct warm_start *warm, struct dry_run *dry_run,
                       int64_t shown, struct err *err)
 {
-    struct plan_trial trial;
+    struct dry_run_trial trial;
     int result = 1;
 
     printf("plan for  %s\n", experiment->name);
@@ -137,16 +137,16 @@ static int print_text(const struct experiment *experiment,
                experiment->objectives[i].metric);
     for (size_t i = 0; i < experiment->outcome_count; i++)
         print_bounds(&experiment->outcomes[i]);
-    printf("search    %s, seed %" PRIu64 " (%s)\n", plan_method(plan),
-           experiment->search.seed, plan_reason(plan));
+    printf("search    %s, seed %" PRIu64 " (%s)\n", dry_run_method(dry_run),
+           experiment->search.seed, dry_run_reason(dry_run));
     warm_print(stdout, "begins    ", experiment, warm);
     print_budget(experiment);
-    plan_schedule_print(experiment, plan);
-    print_space(experiment, plan_volume(plan));
+    plan_schedule_print(experiment, dry_run);
+    print_space(experiment, dry_run_volume(dry_run));
     print_resources(experiment);
     printf("first trials\n");
     for (int64_t i = 0; i < shown && result == 1; i++) {
-        result = plan_next(plan, &trial, err);
+        result = dry_run_next(dry_run, &trial, err);
         if (result == 1)
             printf("%6" PRId64 "  %s\n", trial.number, trial.command);
     }
@@ -156,7 +156,7 @@ static int print_text(const struct experiment *experiment,
 /* -- For programs ---------------------------------------------------------*/
 
 static json_t *trial_json(const struct space *space,
-                          const struct plan_trial *trial)
+                          const struct dry_run_trial *trial)
 {
     return json_pack("{s:I, s:o, s:o}", "id", (json_int_t)trial->number,
                      "params", setting_json(space, trial->point), "command",
@@ -164,18 +164,18 @@ static json_t *trial_json(const struct space *space,
 }
 
 static int print_json(const struct experiment *experiment,
-                      const struct warm_start *warm, struct plan *plan,
+                      const struct warm_start *warm, struct dry_run *dry_run,
                       int64_t shown, struct err *err)
 {
-    const struct space_volume *volume = plan_volume(plan);
+    const struct space_volume *volume = dry_run_volume(dry_run);
     json_t *first = json_array();
     struct buf text = BUF_INIT;
-    struct plan_trial trial;
+    struct dry_run_trial trial;
     int result = 1;
     json_t *json;
 
     for (int64_t i = 0; i < shown && result == 1; i++) {
-        result = plan_next(plan, &trial, err);
+        result = dry_run_next(dry_run, &trial, err);
         if (result == 1)
             json_array_append_new(first, trial_json(experiment->space, &trial));
     }
@@ -188,11 +188,11 @@ static int print_json(const struct experiment *experiment,
                          &experiment->task.resources.slurm),
         "trials", json_int_unless(experiment->budget.trials, 0), "parallel",
         json_int_unless(experiment_parallel(experiment), 0), "search", "method",
-        plan_method(plan), "reason", plan_reason(plan), "seed",
+        dry_run_method(dry_run), "reason", dry_run_reason(dry_run), "seed",
         (json_int_t)experiment->search.seed, "warm_start",
         warm_to_json(experiment, warm), "schedule",
-        plan_schedule_json(experiment, plan), "brackets",
-        plan_brackets_json(plan), "volume", "fraction", volume->fraction,
+        plan_schedule_json(experiment, dry_run), "brackets",
+        plan_brackets_json(dry_run), "volume", "fraction", volume->fraction,
         "exact", (int)volume->exact, "first", first);
     json_print_pretty(json, &text);
     fputs(buf_text(&text), stdout);
@@ -206,16 +206,16 @@ static int print_experiment(const struct cli *cli,
                             struct err *err)
 {
     struct warm_start *warm;
-    struct plan *plan = NULL;
+    struct dry_run *dry_run = NULL;
     int result = -1;
 
     if (warm_read(cli, experiment, &warm, err) == 0)
-        plan = plan_create(experiment, warm, err);
-    if (plan != NULL)
+        dry_run = dry_run_create(experiment, warm, err);
+    if (dry_run != NULL)
         result = cli->output == OUTPUT_TABLE
-                     ? print_text(experiment, warm, plan, shown, err)
-                     : print_json(experiment, warm, plan, shown, err);
-    plan_destroy(plan);
+                     ? print_text(experiment, warm, dry_run, shown, err)
+                     : print_json(experiment, warm, dry_run, shown, err);
+    dry_run_destroy(dry_run);
     warm_start_destroy(warm);
     return result;
 }

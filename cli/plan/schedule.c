@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "cli/show/run/schedule_label.h"
-#include "orchestrator/search/plan.h"
+#include "orchestrator/search/dry_run.h"
 #include "orchestrator/spec/experiment.h"
 
 /* NULL where the method has but one. */
@@ -31,7 +31,7 @@ static uint64_t unscheduled(const struct experiment *experiment,
 }
 
 static void print_rungs(const struct experiment *experiment,
-                        const struct plan *plan,
+                        const struct dry_run *dry_run,
                         const struct schedule_plan *rungs)
 {
     const char *resource = experiment->schedule.resource;
@@ -48,25 +48,25 @@ static void print_rungs(const struct experiment *experiment,
                    rung->trials);
     }
     printf("in total  %s %" PRIu64 " %s for %" PRIu64 " trials",
-           rungs->is_bound ? "at most" : "about", plan_resource(plan), resource,
-           rungs->trials);
+           rungs->is_bound ? "at most" : "about", dry_run_resource(dry_run),
+           resource, rungs->trials);
     if (unscheduled(experiment, rungs) > 0)
         printf(", %" PRIu64 " without a schedule",
                unscheduled(experiment, rungs));
     printf("\n");
-    if (rungs->total_restarted > plan_resource(plan))
+    if (rungs->total_restarted > dry_run_resource(dry_run))
         printf("          (%" PRIu64 " without checkpoints)\n",
                rungs->total_restarted);
-    else if (rungs->total_resource < plan_resource(plan))
+    else if (rungs->total_resource < dry_run_resource(dry_run))
         printf("          (%" PRIu64 " with checkpoints)\n",
                rungs->total_resource);
 }
 
 void plan_schedule_print(const struct experiment *experiment,
-                         const struct plan *plan)
+                         const struct dry_run *dry_run)
 {
     const struct schedule *schedule = &experiment->schedule;
-    const struct schedule_plan *rungs = plan_rungs(plan);
+    const struct schedule_plan *rungs = dry_run_rungs(dry_run);
 
     if (!schedule->is_on)
         return;
@@ -79,14 +79,14 @@ void plan_schedule_print(const struct experiment *experiment,
         printf(", %" PRIu64 " to %" PRIu64 " %s\n", schedule->options.min,
                schedule->options.max, schedule->resource);
     if (rungs != NULL)
-        print_rungs(experiment, plan, rungs);
+        print_rungs(experiment, dry_run, rungs);
 }
 
 json_t *plan_schedule_json(const struct experiment *experiment,
-                           const struct plan *plan)
+                           const struct dry_run *dry_run)
 {
     const struct schedule *schedule = &experiment->schedule;
-    const struct schedule_plan *rungs = plan_rungs(plan);
+    const struct schedule_plan *rungs = dry_run_rungs(dry_run);
     json_t *json;
 
     if (!schedule->is_on)
@@ -105,7 +105,7 @@ json_t *plan_schedule_json(const struct experiment *experiment,
     json_object_set_new(json, "trials",
                         json_integer((json_int_t)rungs->trials));
     json_object_set_new(json, "total",
-                        json_integer((json_int_t)plan_resource(plan)));
+                        json_integer((json_int_t)dry_run_resource(dry_run)));
     json_object_set_new(json, "is_bound", json_boolean(rungs->is_bound));
     json_object_set_new(json, "total_resumed",
                         json_integer((json_int_t)rungs->total_resource));
@@ -121,9 +121,9 @@ static json_t *rung_json(const struct schedule_rung *rung)
                      (json_int_t)rung->resource);
 }
 
-json_t *plan_brackets_json(const struct plan *plan)
+json_t *plan_brackets_json(const struct dry_run *dry_run)
 {
-    const struct schedule_plan *rungs = plan_rungs(plan);
+    const struct schedule_plan *rungs = dry_run_rungs(dry_run);
     json_t *brackets = json_array();
     json_t *list = NULL;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 
 /* ---- numbers ---- */
 

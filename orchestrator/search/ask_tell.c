@@ -22,10 +22,10 @@
 #include "orchestrator/search/ask_tell_json.h"
 #include "orchestrator/search/ask_tell_schedule.h"
 #include "orchestrator/search/feedback.h"
-#include "orchestrator/search/reason.h"
+#include "orchestrator/search/reason_json.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/spec/outcome.h"
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 #include "strategies/history/pareto.h"
 
 struct ask_tell *ask_tell_create(const struct experiment *experiment,

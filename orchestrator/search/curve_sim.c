@@ -148,7 +148,7 @@ static bool comes_to_target(const struct sim_trial *trial)
 }
 
 /* Its next event: an observation, or its end. */
-static void plan_event(struct sim *sim, size_t index)
+static void dry_run_event(struct sim *sim, size_t index)
 {
     struct sim_trial *trial = &sim->trials[index];
     const struct curve *curve = trial->curve;
@@ -283,7 +283,7 @@ static void observe(struct sim *sim, size_t index)
     else if (trial->position >= trial->target)
         end_trial(sim, trial, last_fate(trial));
     else
-        plan_event(sim, index);
+        dry_run_event(sim, index);
 }
 
 static void happen(struct sim *sim, size_t index)
@@ -314,7 +314,7 @@ static void start(struct sim *sim, size_t index,
     set_fate(sim, trial, FATE_RUNNING);
     scheduler_assign(sim->scheduler, (uint64_t)trial->curve->number,
                      assignment);
-    plan_event(sim, index);
+    dry_run_event(sim, index);
 }
 
 static int compare_numbers(const void *key, const void *item)

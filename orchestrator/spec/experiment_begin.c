@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/spec/experiment_impl.h"
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 
 /* What a search begins with: settings that the user wants tried first, and
  * earlier runs. */

@@ -2,8 +2,8 @@
 /*
  * The Pareto front of a run for people and programs. The front is computed
  * again from the record with the function that the engine uses
- * (orchestrator/search/front.h), so both agree. Infeasible trials and those
- * without finite values are not candidates.
+ * (orchestrator/search/pareto_front.h), so both agree. Infeasible trials and
+ * those without finite values are not candidates.
  */
 #include "cli/show/run/front_view.h"
 
@@ -21,7 +21,7 @@
 #include "cli/term/document.h"
 #include "cli/term/plot_front.h"
 #include "cli/term/term.h"
-#include "orchestrator/search/front.h"
+#include "orchestrator/search/pareto_front.h"
 
 enum { SHOWN_TO_PEOPLE = 10, PLOT_ROWS = 13, PLOT_COLUMNS_MAX = 80 };
 
@@ -29,7 +29,7 @@ enum { ENOUGH = 1 };
 
 struct front_view {
     const struct run_view *view;
-    struct front *front;
+    struct pareto_front *front;
     struct front_point *points; /* of trials that may be on it */
     int64_t *numbers;           /* [point_count] */
     size_t point_count, point_capacity, number_capacity;
@@ -55,7 +55,7 @@ static int add_trial(void *user, const struct trial_row *trial)
         trial->value_count != this->view->objective_count ||
         !is_finite(trial->values, trial->value_count))
         return 0;
-    front_add(this->front, trial->number, trial->values);
+    pareto_front_add(this->front, trial->number, trial->values);
     this->points =
         mem_grow(this->points, n, &this->point_capacity, sizeof(*this->points));
     this->numbers = mem_grow(this->numbers, n, &this->number_capacity,
@@ -78,7 +78,7 @@ struct front_view *front_view_create(const struct run_view *view,
     for (size_t i = 0; i < view->objective_count; i++)
         maximize[i] = strcmp(view->goals[i], "maximize") == 0;
     this->view = view;
-    this->front = front_create(maximize, view->objective_count);
+    this->front = pareto_front_create(maximize, view->objective_count);
     free(maximize);
     this->reference =
         mem_array(view->objective_count, sizeof(*this->reference));
@@ -87,8 +87,9 @@ struct front_view *front_view_create(const struct run_view *view,
         return NULL;
     }
     for (size_t i = 0; i < this->point_count; i++)
-        this->points[i].is_on_front = front_has(this->front, this->numbers[i]);
-    this->volume = front_hypervolume(this->front, this->reference);
+        this->points[i].is_on_front =
+            pareto_front_has(this->front, this->numbers[i]);
+    this->volume = pareto_front_hypervolume(this->front, this->reference);
     return this;
 }
 
@@ -96,7 +97,7 @@ void front_view_destroy(struct front_view *this)
 {
     if (this == NULL)
         return;
-    front_destroy(this->front);
+    pareto_front_destroy(this->front);
     free(this->points);
     free(this->numbers);
     free(this->reference);
@@ -105,12 +106,12 @@ void front_view_destroy(struct front_view *this)
 
 size_t front_view_count(const struct front_view *this)
 {
-    return front_count(this->front);
+    return pareto_front_count(this->front);
 }
 
 bool front_view_has(const struct front_view *this, int64_t trial)
 {
-    return front_has(this->front, trial);
+    return pareto_front_has(this->front, trial);
 }
 
 /* ---- its trials ---- */
@@ -129,7 +130,7 @@ static int list_trial(void *user, const struct trial_row *trial)
 
     if (listing->limit > 0 && listing->count == listing->limit)
         return ENOUGH;
-    if (!front_has(listing->front->front, trial->number))
+    if (!pareto_front_has(listing->front->front, trial->number))
         return 0;
     listing->count++;
     if (listing->document == NULL)
@@ -175,7 +176,7 @@ static int add_size(const struct front_view *this, struct document *document,
     int status;
 
     columns[0] = (struct column){"trials", NULL, COLUMN_NUMBER, NULL};
-    cells[0] = value_int((int64_t)front_count(this->front));
+    cells[0] = value_int((int64_t)pareto_front_count(this->front));
     columns[1] = (struct column){"hypervolume", NULL, COLUMN_NUMBER, NULL};
     cells[1] = known ? value_real(this->volume) : value_null();
     for (size_t i = 0; i < objectives; i++) {
@@ -200,7 +201,7 @@ int front_view_add(struct front_view *this, struct document *document,
         .err = err};
     int status = 0;
 
-    if (cli->output == OUTPUT_TABLE && front_count(this->front) == 0)
+    if (cli->output == OUTPUT_TABLE && pareto_front_count(this->front) == 0)
         return 0;
     status = add_size(this, document, err);
     trial_table_init(&listing.table, cli, this->view, TRIAL_SETTING, err);
@@ -216,7 +217,7 @@ int front_view_add(struct front_view *this, struct document *document,
 
 void front_view_print_size(const struct front_view *this, FILE *file)
 {
-    size_t count = front_count(this->front);
+    size_t count = pareto_front_count(this->front);
 
     fprintf(file, "%zu trial%s on the Pareto front", count,
             count == 1 ? "" : "s");

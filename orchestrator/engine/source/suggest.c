@@ -9,7 +9,7 @@
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/source/reuse.h"
-#include "orchestrator/search/reason.h"
+#include "orchestrator/search/reason_json.h"
 #include "strategies/gp/convergence.h"
 
 /* What the strategy suggests, or the schedule derives from another trial,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SPEC_SETTING_H
-#define SMTUNE_ORCHESTRATOR_SPEC_SETTING_H
+#ifndef SMTUNE_ORCHESTRATOR_SPEC_SETTING_JSON_H
+#define SMTUNE_ORCHESTRATOR_SPEC_SETTING_JSON_H
 
 #include "base/err.h"
 #include "base/json.h"

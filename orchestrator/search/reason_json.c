@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/search/reason.h"
+#include "orchestrator/search/reason_json.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * their parameter, so 1 and 1.0 mean the same. A wrong value is refused with
  * the range or the nearest word. Inactive parameters are absent, not null.
  */
-#include "orchestrator/spec/setting.h"
+#include "orchestrator/spec/setting_json.h"
 
 #include <stdlib.h>
 

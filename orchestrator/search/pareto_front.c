@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/search/front.h"
+#include "orchestrator/search/pareto_front.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* A hypervolume of so many trials is no wait. */
 enum { SWEPT_MAX = 2000, SLICED_MAX = 50, SWEPT_OBJECTIVES = 3 };
 
-struct front {
+struct pareto_front {
     size_t objectives;
     double *signs;  /* [objectives]: -1 where more is better */
     double *values; /* [count][objectives], the less the better */
@@ -23,9 +23,9 @@ struct front {
     double *added; /* [objectives] */
 };
 
-static struct front *create(size_t objectives)
+static struct pareto_front *create(size_t objectives)
 {
-    struct front *front = mem_zero(sizeof(*front));
+    struct pareto_front *front = mem_zero(sizeof(*front));
 
     front->objectives = objectives;
     front->signs = mem_array(objectives, sizeof(*front->signs));
@@ -33,25 +33,27 @@ static struct front *create(size_t objectives)
     return front;
 }
 
-struct front *front_create(const bool *maximize, size_t objective_count)
+struct pareto_front *pareto_front_create(const bool *maximize,
+                                         size_t objective_count)
 {
-    struct front *front = create(objective_count);
+    struct pareto_front *front = create(objective_count);
 
     for (size_t i = 0; i < objective_count; i++)
         front->signs[i] = maximize[i] ? -1.0 : 1.0;
     return front;
 }
 
-struct front *front_of_experiment(const struct experiment *experiment)
+struct pareto_front *pareto_front_of_experiment(
+    const struct experiment *experiment)
 {
-    struct front *front = create(experiment->objective_count);
+    struct pareto_front *front = create(experiment->objective_count);
 
     for (size_t i = 0; i < experiment->objective_count; i++)
         front->signs[i] = experiment->objectives[i].maximize ? -1.0 : 1.0;
     return front;
 }
 
-void front_destroy(struct front *front)
+void pareto_front_destroy(struct pareto_front *front)
 {
     if (front == NULL)
         return;
@@ -62,13 +64,14 @@ void front_destroy(struct front *front)
     free(front);
 }
 
-static double *row(const struct front *front, size_t i)
+static double *row(const struct pareto_front *front, size_t i)
 {
     return front->values + i * front->objectives;
 }
 
 /* Where it finds its place, a trial takes it behind the others. */
-static void append(struct front *front, int64_t number, const double *values)
+static void append(struct pareto_front *front, int64_t number,
+                   const double *values)
 {
     if (front->count == front->capacity) {
         front->capacity = front->capacity > 0 ? 2 * front->capacity : 16;
@@ -83,7 +86,7 @@ static void append(struct front *front, int64_t number, const double *values)
     front->count++;
 }
 
-static void drop_dominated(struct front *front, const double *values)
+static void drop_dominated(struct pareto_front *front, const double *values)
 {
     size_t kept = 0;
 
@@ -98,7 +101,8 @@ static void drop_dominated(struct front *front, const double *values)
     front->count = kept;
 }
 
-bool front_add(struct front *front, int64_t number, const double *values)
+bool pareto_front_add(struct pareto_front *front, int64_t number,
+                      const double *values)
 {
     for (size_t i = 0; i < front->objectives; i++) {
         if (!isfinite(values[i]))
@@ -116,15 +120,15 @@ bool front_add(struct front *front, int64_t number, const double *values)
 
 static int add_row(void *user, const struct trial_row *trial)
 {
-    struct front *front = user;
+    struct pareto_front *front = user;
 
     if (trial->violation <= 0.0 && trial->value_count == front->objectives)
-        front_add(front, trial->number, trial->values);
+        pareto_front_add(front, trial->number, trial->values);
     return 0;
 }
 
-int front_load(struct front *front, struct store *store, int64_t run,
-               struct err *err)
+int pareto_front_load(struct pareto_front *front, struct store *store,
+                      int64_t run, struct err *err)
 {
     const struct trial_query query = {
         .run = run, .state = "succeeded", .results_only = true};
@@ -132,12 +136,12 @@ int front_load(struct front *front, struct store *store, int64_t run,
     return store_each_trial(store, &query, add_row, front, err);
 }
 
-size_t front_count(const struct front *front)
+size_t pareto_front_count(const struct pareto_front *front)
 {
     return front->count;
 }
 
-bool front_has(const struct front *front, int64_t number)
+bool pareto_front_has(const struct pareto_front *front, int64_t number)
 {
     for (size_t i = 0; i < front->count; i++) {
         if (front->numbers[i] == number)
@@ -146,7 +150,8 @@ bool front_has(const struct front *front, int64_t number)
     return false;
 }
 
-double front_hypervolume(const struct front *front, double *reference)
+double pareto_front_hypervolume(const struct pareto_front *front,
+                                double *reference)
 {
     size_t most =
         front->objectives <= SWEPT_OBJECTIVES ? SWEPT_MAX : SLICED_MAX;

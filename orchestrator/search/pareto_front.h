@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SEARCH_FRONT_H
-#define SMTUNE_ORCHESTRATOR_SEARCH_FRONT_H
+#ifndef SMTUNE_ORCHESTRATOR_SEARCH_PARETO_FRONT_H
+#define SMTUNE_ORCHESTRATOR_SEARCH_PARETO_FRONT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,24 +15,27 @@
  */
 
 struct experiment;
-struct front;
+struct pareto_front;
 struct store;
 
 /* Both are the caller's to destroy. maximize[objective_count], copied: whether
  * more is better. */
-struct front *front_create(const bool *maximize, size_t objective_count);
-struct front *front_of_experiment(const struct experiment *experiment);
-void front_destroy(struct front *front);
+struct pareto_front *pareto_front_create(const bool *maximize,
+                                         size_t objective_count);
+struct pareto_front *pareto_front_of_experiment(
+    const struct experiment *experiment);
+void pareto_front_destroy(struct pareto_front *front);
 
 /* values[objective_count] of a feasible trial, as said. Whether it is on the
  * front now; not where one of them is not finite. */
-bool front_add(struct front *front, int64_t number, const double *values);
+bool pareto_front_add(struct pareto_front *front, int64_t number,
+                      const double *values);
 /* Adds all of a run's trials that may be on it. 0, or -1. */
-int front_load(struct front *front, struct store *store, int64_t run,
-               struct err *err);
+int pareto_front_load(struct pareto_front *front, struct store *store,
+                      int64_t run, struct err *err);
 
-size_t front_count(const struct front *front);
-bool front_has(const struct front *front, int64_t number);
+size_t pareto_front_count(const struct pareto_front *front);
+bool pareto_front_has(const struct pareto_front *front, int64_t number);
 
 /*
  * The volume that the front dominates, up to reference[objective_count], which
@@ -40,6 +43,7 @@ bool front_has(const struct front *front, int64_t number);
  * (strategies/history/hypervolume.h). NaN where the front is empty, or so large
  * that it would take long.
  */
-double front_hypervolume(const struct front *front, double *reference);
+double pareto_front_hypervolume(const struct pareto_front *front,
+                                double *reference);
 
 #endif
