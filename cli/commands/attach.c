@@ -14,7 +14,7 @@
 #include "cli/drive/workflow_end.h"
 #include "cli/show/run/run_outcome.h"
 #include "cli/term/signals.h"
-#include "orchestrator/engine/live.h"
+#include "orchestrator/engine/status_json.h"
 #include "orchestrator/run/control_link.h"
 #include "orchestrator/run/run.h"
 #include "store/store.h"
@@ -32,22 +32,23 @@ struct attached {
     struct control_link *link;
     struct watcher *watcher;
     int signals;
-    struct live status; /* the last one */
-    struct live last;   /* the run's end, once it has come */
+    struct status_json status; /* the last one */
+    struct status_json last;   /* the run's end, once it has come */
 };
 
 static int show_line(struct attached *attached, const char *text, size_t length,
                      struct err *err)
 {
-    struct live line;
-    int result = live_read(&line, attached->spec.experiment, text, length, err);
+    struct status_json line;
+    int result =
+        status_json_read(&line, attached->spec.experiment, text, length, err);
 
     if (result != 0) {
-        live_clear(&line);
+        status_json_clear(&line);
         return -1;
     }
     if (strcmp(line.event, "status") == 0) {
-        live_clear(&attached->status);
+        status_json_clear(&attached->status);
         attached->status = line;
         attached->status.status.tally = &attached->status.tally;
         watcher_tick(attached->watcher, &attached->status.status);
@@ -57,7 +58,7 @@ static int show_line(struct attached *attached, const char *text, size_t length,
         if (attached->status.json != NULL)
             watcher_trial_ended(attached->watcher, &line.trial,
                                 &attached->status.status);
-        live_clear(&line);
+        status_json_clear(&line);
     }
     return 0;
 }
@@ -207,8 +208,8 @@ static int exec(const struct cli *cli, const void *options, char **operands,
     control_hang_up(attached.link);
     if (attached.signals >= 0)
         close(attached.signals);
-    live_clear(&attached.status);
-    live_clear(&attached.last);
+    status_json_clear(&attached.status);
+    status_json_clear(&attached.last);
     spec_clear(&attached.spec);
     run_outcome_clear(&attached.outcome);
     store_close(attached.store);

@@ -29,7 +29,7 @@ static void end_list(struct engine *engine, struct job_list *list)
 
             if (engine_change_trial(
                     engine, job, ran ? EVENT_STOPPED : EVENT_CANCELLED, NULL))
-                engine_account_ended(engine, job, false);
+                engine_tally_ended(engine, job, false);
         }
         job_destroy(job);
     }

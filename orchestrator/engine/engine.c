@@ -40,8 +40,8 @@
 #include "orchestrator/run/notify.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/steps/child_run.h"
+#include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
-#include "orchestrator/steps/takeover.h"
 #include "strategies/gp/convergence.h"
 
 /*
@@ -277,7 +277,7 @@ static void engine_clear(struct engine *engine)
     engine_clear_queues(engine);
     strategy_destroy(engine->strategy);
     steps_destroy(engine->steps);
-    takeover_destroy(engine->takeover);
+    earlier_results_destroy(engine->takeover);
     scheduler_destroy(engine->scheduler);
     convergence_destroy(engine->convergence);
     metric_rules_destroy(engine->reported);
@@ -395,7 +395,7 @@ static bool wait_to_begin_again(struct engine *engine)
     if (!err_may_pass(&engine->transaction.broken) || engine->signals > 0 ||
         !engine->is_open)
         return false;
-    engine_hold_again(engine, engine->transaction.broken.text);
+    engine_prolong_shortage(engine, engine->transaction.broken.text);
     engine->wind_up.phase = PHASE_WAITING;
     uv_timer_start(&engine->again, on_again, 0, AGAIN_TICK_MS);
     uv_run(&engine->loop, UV_RUN_DEFAULT);

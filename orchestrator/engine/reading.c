@@ -13,8 +13,8 @@
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/settle.h"
 #include "orchestrator/engine/started.h"
+#include "orchestrator/job/metric_files.h"
 #include "orchestrator/job/retry.h"
-#include "orchestrator/job/watch.h"
 
 /*
  * The files of live jobs are read in turns, for there may be thousands; a job
@@ -42,7 +42,7 @@ static void on_metric(void *user, const char *name, int64_t step, double value)
 static void put_off(struct engine *engine, const struct err *err)
 {
     if (err->kind == ERR_SHORTAGE)
-        engine_hold(engine, err->text);
+        engine_begin_shortage(engine, err->text);
     else
         engine_break(engine, err);
 }
@@ -57,14 +57,15 @@ static int settle_ended(struct engine *engine, struct job *job, struct err *err)
     int result = 1;
 
     if (job->seal == SEAL_NONE) {
-        watch_finish(job->watch, on_metric, &reader);
+        metric_files_finish(job->watch, on_metric, &reader);
         result = engine->source->judge(engine, job, err);
     }
     if (result <= 0)
         return result;
     result = 0;
     if (retry_wants_log(job->spec->retries, job->spec->retry_count, end))
-        result = watch_read_log_end(job->watch, RETRY_LOG_BYTES, &log, err);
+        result =
+            metric_files_read_log_end(job->watch, RETRY_LOG_BYTES, &log, err);
     if (result == 0) {
         engine_untrack_live(engine, job);
         engine_settle(engine, job, &log);
@@ -83,7 +84,7 @@ static void read_trial(struct engine *engine, struct job *job)
     int more = 0;
 
     if (job->state == JOB_RUNNING || job->has_ended)
-        more = watch_read(job->watch, on_metric, &reader, &err);
+        more = metric_files_read(job->watch, on_metric, &reader, &err);
     if (job->has_ended && more == 0 && job->seal != SEAL_WAITS) {
         more = settle_ended(engine, job, &err);
         if (more == 0 && job->seal != SEAL_WAITS)

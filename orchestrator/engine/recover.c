@@ -9,7 +9,7 @@
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/job/watch.h"
+#include "orchestrator/job/metric_files.h"
 
 /*
  * Taking up a run where an earlier engine left it. First what is over is gone
@@ -54,8 +54,8 @@ static int reattach(struct taking_up *taking_up, struct job *job)
                       : taking_up->err->text);
     if (result == 0) {
         job->is_adopted = true;
-        job->watch = watch_create(directory, job->spec->metrics,
-                                  engine->reported, job->from);
+        job->watch = metric_files_create(directory, job->spec->metrics,
+                                         engine->reported, job->from);
         engine_track_live(engine, job);
         if (job->wish != WISH_NONE)
             executor_cancel(job->executor, job->attempt, CANCEL_TERM);

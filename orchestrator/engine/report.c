@@ -8,11 +8,11 @@
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/source.h"
-#include "orchestrator/engine/live.h"
+#include "orchestrator/engine/status_json.h"
 #include "orchestrator/spec/outcome.h"
 
 /* One reader is the engine's owner, who is called; the others have subscribed
- * on its socket and get the same as JSON lines (live.h). */
+ * on its socket and get the same as JSON lines (status_json.h). */
 
 static const char *note(const struct engine *engine)
 {
@@ -64,7 +64,7 @@ void engine_report_status(struct engine *engine)
     engine_status_fill(engine, &status);
     engine->events->tick(engine->events->user, &status);
     if (control_has_subscribers(engine->control))
-        control_publish(engine->control, live_from_status(&status));
+        control_publish(engine->control, status_json_from_status(&status));
 }
 
 static void show_trial(struct engine *engine, const struct engine_trial *trial)
@@ -76,9 +76,9 @@ static void show_trial(struct engine *engine, const struct engine_trial *trial)
     if (!control_has_subscribers(engine->control))
         return;
     /* what is said of a trial is said next to how the run then stands */
-    control_publish(engine->control, live_from_status(&status));
+    control_publish(engine->control, status_json_from_status(&status));
     control_publish(engine->control,
-                    live_from_trial(engine->experiment, trial));
+                    status_json_from_trial(engine->experiment, trial));
 }
 
 /* values[objective_count] are the trial's. */

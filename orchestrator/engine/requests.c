@@ -16,8 +16,8 @@
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/ending.h"
-#include "orchestrator/engine/live.h"
 #include "orchestrator/engine/report.h"
+#include "orchestrator/engine/status_json.h"
 #include "orchestrator/engine/submit.h"
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/run/budget_change.h"
@@ -64,7 +64,7 @@ static json_t *on_status(struct engine *engine, const json_t *request,
 
     (void)request, (void)client;
     engine_status_fill(engine, &status);
-    reply = live_from_status(&status);
+    reply = status_json_from_status(&status);
     json_object_set_new(reply, "ok", json_true());
     return reply;
 }
@@ -212,7 +212,7 @@ static int reopen_one(struct engine *engine, const struct reopening *reopening,
     if (reopen_job(engine->store, reopening->job, err) != 0 ||
         engine_take_up(engine, reopening->number, JOB_READY, err) == NULL)
         return -1;
-    return engine_account_reopened(engine, reopening, err);
+    return engine_tally_reopened(engine, reopening, err);
 }
 
 /* Commits what was done with its answer, which it takes over; else says why
@@ -425,7 +425,8 @@ void engine_close_control(struct engine *engine)
 {
     if (!engine->transaction.is_broken &&
         control_has_subscribers(engine->control))
-        control_publish(engine->control, live_from_result(engine->result));
+        control_publish(engine->control,
+                        status_json_from_result(engine->result));
     control_close(engine->control);
     engine->control = NULL;
 }

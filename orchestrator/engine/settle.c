@@ -18,8 +18,8 @@
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/report.h"
 #include "orchestrator/job/checkpoint_hash.h"
+#include "orchestrator/job/metric_files.h"
 #include "orchestrator/job/retry.h"
-#include "orchestrator/job/watch.h"
 
 /*
  * An attempt's end is one change of its job's state: over, waiting for a retry,
@@ -120,7 +120,7 @@ static void follow_durations(struct engine *engine,
     double duration_ms = (double)(end->ended_ms - end->started_ms);
 
     if (job_had_no_chance(end)) {
-        engine_hold(engine, end->text);
+        engine_begin_shortage(engine, end->text);
     } else if (end->cause == CAUSE_LAUNCH_ERROR && !end->is_displaced) {
         engine->wind_up.launch_errors++;
         memcpy(engine->wind_up.launch_error, end->text,
@@ -198,7 +198,7 @@ static void settle_as(struct engine *engine, struct job *job,
         return;
     if (engine_change_trial(engine, job, event, row.cause) &&
         job_is_final(job->state)) {
-        engine_account_ended(engine, job, false);
+        engine_tally_ended(engine, job, false);
         engine_announce_ended(engine, job);
     }
     /* at once, so that the trials of this transaction have its folder */
@@ -234,7 +234,7 @@ void engine_settle_unstarted(struct engine *engine, struct job *job,
 /* Back to where a trial is that has yet to start. */
 static void forget_attempt(struct job *job)
 {
-    watch_destroy(job->watch);
+    metric_files_destroy(job->watch);
     job->watch = NULL;
     job->attempt = 0;
     job->handle[0] = job->node[0] = '\0';

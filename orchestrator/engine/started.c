@@ -69,7 +69,7 @@ void engine_on_started(void *user, int64_t attempt,
     LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
         "claim read attempt=%" PRId64 " pid=%" PRId64 " node=%s handle=%s",
         job->attempt_number, place->pid, place->node, place->handle);
-    engine_end_hold(engine);
+    engine_end_shortage(engine);
     engine_dequeue(engine, job);
     job->started_ms = change.time_ms;
     change.job = job->id;

@@ -9,7 +9,7 @@
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/report.h"
 #include "orchestrator/engine/settle.h"
-#include "orchestrator/job/watch.h"
+#include "orchestrator/job/metric_files.h"
 
 /*
  * What is in the record is offered to the executors in order. One that has no
@@ -24,8 +24,9 @@ static void hand_over(struct engine *engine, struct job *job)
 {
     TAILQ_REMOVE(&engine->queues.committed, job, link);
     engine->queues.committed_count--;
-    job->watch = watch_create(launch_spec(job->launch)->directory,
-                              job->spec->metrics, engine->reported, job->from);
+    job->watch =
+        metric_files_create(launch_spec(job->launch)->directory,
+                            job->spec->metrics, engine->reported, job->from);
     LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
         "handed over attempt=%" PRId64 " directory=%s", job->attempt_number,
         launch_spec(job->launch)->directory);

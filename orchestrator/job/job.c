@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/job/launch.h"
-#include "orchestrator/job/watch.h"
+#include "orchestrator/job/metric_files.h"
 #include "store/store.h"
 
 struct job *job_create(const struct experiment *experiment,
@@ -42,7 +42,7 @@ void job_destroy(struct job *job)
     if (job == NULL)
         return;
     launch_destroy(job->launch);
-    watch_destroy(job->watch);
+    metric_files_destroy(job->watch);
     for (size_t i = 0; i < job->curve_count; i++)
         free(job->curves[i].name);
     free(job->curves);

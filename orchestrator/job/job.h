@@ -42,7 +42,7 @@ struct job_curve {
 enum { JOB_MAX_CURVES = 64, JOB_MAX_POINTS = 10000, JOB_HANDLE_MAX = 32 };
 
 struct launch;
-struct watch;
+struct metric_files;
 
 struct job {
     int64_t number; /* for people: 1, 2, 3 ... */
@@ -69,7 +69,7 @@ struct job {
     int64_t attempt_number;
     struct launch *launch;      /* until the executor has taken it */
     uint32_t lacks;             /* what the executor refused it for */
-    struct watch *watch;        /* from then on */
+    struct metric_files *watch; /* from then on */
     int64_t displaced;          /* how often an attempt of it was */
     char **avoid;               /* nodes, NULL-ended; NULL: none */
     int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */

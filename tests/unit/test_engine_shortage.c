@@ -18,7 +18,7 @@ static void test_shortage__is_over_by_itself(void **state)
 
     (void)state;
     assert_false(engine_is_held(engine));
-    engine_hold(engine, "the disk is full");
+    engine_begin_shortage(engine, "the disk is full");
     assert_true(engine_lacks_room(engine));
     assert_true(engine_is_held(engine));
     assert_string_equal(engine->shortage.text,
@@ -35,24 +35,24 @@ static void test_shortage__grows_once_a_time(void **state)
     int64_t first_ms, until_ms;
 
     (void)state;
-    engine_hold(engine, "full");
+    engine_begin_shortage(engine, "full");
     first_ms = engine->shortage.last_ms;
     until_ms = engine->shortage.until_ms;
-    engine_hold(engine, "full");
+    engine_begin_shortage(engine, "full");
     assert_int_equal(engine->shortage.until_ms, until_ms);
     for (int i = 0; i < 20; i++) {
         int64_t before_ms = engine->shortage.last_ms;
 
         engine->shortage.until_ms = clock_monotonic_ms() - 1;
-        engine_hold(engine, "full");
+        engine_begin_shortage(engine, "full");
         assert_true(engine->shortage.last_ms >= before_ms);
     }
     assert_true(engine->shortage.last_ms > first_ms);
     assert_true(engine->shortage.last_ms <= 30 * 1000);
-    engine_hold_again(engine, "still");
+    engine_prolong_shortage(engine, "still");
     assert_true(engine_lacks_room(engine));
-    engine_end_hold(engine);
-    engine_hold(engine, "full");
+    engine_end_shortage(engine);
+    engine_begin_shortage(engine, "full");
     assert_int_equal(engine->shortage.last_ms, first_ms);
     free(engine);
 }

@@ -103,7 +103,7 @@ static void test_turn__a_run_that_is_held_back_is_not_over(void **state)
     BENCH(bench, *state, TEST_SEARCH);
     struct engine *engine = bench.engine;
 
-    engine_hold(engine, "the disk is full");
+    engine_begin_shortage(engine, "the disk is full");
     dispatch_all(engine);
     assert_int_equal(engine->tally.suggested, 0);
     assert_false(engine_is_over(engine));
@@ -124,9 +124,9 @@ static void test_turn__wakes_for_what_is_due_first(void **state)
     assert_in_range(engine_wake_ms(engine), 3500 * 1000, 3600 * 1000);
     bench.run->experiment->budget.time_ms = 1800 * 1000;
     assert_in_range(engine_wake_ms(engine), 1700 * 1000, 1800 * 1000);
-    engine_hold(engine, "the disk is full");
+    engine_begin_shortage(engine, "the disk is full");
     assert_in_range(engine_wake_ms(engine), 0, 1000);
-    engine_end_hold(engine);
+    engine_end_shortage(engine);
     assert_true(engine_begin(engine));
     assert_in_range(engine_wake_ms(engine), 0, 20);
     engine->queues.has_more_to_dispatch = true;

@@ -23,7 +23,7 @@
 
 enum { SHORTEST_MS = 1000, LONGEST_MS = 30000 };
 
-void engine_hold_again(struct engine *engine, const char *why)
+void engine_prolong_shortage(struct engine *engine, const char *why)
 {
     engine->shortage.until_ms =
         clock_monotonic_ms() +
@@ -45,13 +45,13 @@ bool engine_is_held(const struct engine *engine)
     return engine_is_paused(engine) || engine_lacks_room(engine);
 }
 
-void engine_hold(struct engine *engine, const char *why)
+void engine_begin_shortage(struct engine *engine, const char *why)
 {
     if (!engine_lacks_room(engine))
-        engine_hold_again(engine, why);
+        engine_prolong_shortage(engine, why);
 }
 
-void engine_end_hold(struct engine *engine)
+void engine_end_shortage(struct engine *engine)
 {
     engine->shortage.last_ms = 0;
     engine->shortage.until_ms = 0;

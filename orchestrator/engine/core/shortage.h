@@ -7,10 +7,10 @@
 /* Where there is no room: disk, processes, descriptors, a locked database. */
 
 /* Nothing starts for a while, longer each time until something has started. */
-void engine_hold(struct engine *engine, const char *why);
+void engine_begin_shortage(struct engine *engine, const char *why);
 /* The same, where starts are held back already, too. */
-void engine_hold_again(struct engine *engine, const char *why);
-void engine_end_hold(struct engine *engine);
+void engine_prolong_shortage(struct engine *engine, const char *why);
+void engine_end_shortage(struct engine *engine);
 /* Whether starts are held back by a shortage; and by that or by a pause. */
 bool engine_lacks_room(const struct engine *engine);
 bool engine_is_held(const struct engine *engine);

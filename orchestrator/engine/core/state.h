@@ -11,9 +11,9 @@
 #include "orchestrator/job/launch.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/steps/cache.h"
+#include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
 #include "orchestrator/steps/steps.h"
-#include "orchestrator/steps/takeover.h"
 #include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
@@ -146,7 +146,7 @@ struct engine {
     bool has_told_of_checkpoints;
     struct steps *steps;
     struct steps_summary steps_summary;
-    struct takeover *takeover; /* NULL: nothing is taken over */
+    struct earlier_results *takeover; /* NULL: nothing is taken over */
     struct sharing *sharing;
     struct cache *cache;
 

@@ -43,8 +43,7 @@ bool engine_count(struct engine *engine, const struct feedback_item *item)
     return is_best;
 }
 
-void engine_account_ended(struct engine *engine, struct job *job,
-                          bool was_paused)
+void engine_tally_ended(struct engine *engine, struct job *job, bool was_paused)
 {
     struct feedback_item account = {
         .kind = FEEDBACK_RESULT,
@@ -105,8 +104,8 @@ static int recount(struct engine *engine, struct err *err)
     return result;
 }
 
-int engine_account_reopened(struct engine *engine,
-                            const struct reopening *reopening, struct err *err)
+int engine_tally_reopened(struct engine *engine,
+                          const struct reopening *reopening, struct err *err)
 {
     if (tally_hangs_on(&engine->tally, reopening->state,
                        reopening->is_infeasible, reopening->number,

@@ -12,11 +12,11 @@
  * tell in its place. Whether it is the new best. */
 bool engine_count(struct engine *engine, const struct feedback_item *item);
 /* The same for a job that has just come to its end; its source learns of it. */
-void engine_account_ended(struct engine *engine, struct job *job,
-                          bool was_paused);
+void engine_tally_ended(struct engine *engine, struct job *job,
+                        bool was_paused);
 /* Takes one that has been put back out of the tally; the strategy learns of it
  * when it has come to another end. -1 where the record cannot be read. */
-int engine_account_reopened(struct engine *engine,
-                            const struct reopening *reopening, struct err *err);
+int engine_tally_reopened(struct engine *engine,
+                          const struct reopening *reopening, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ static void take_result(struct engine *engine, struct job *job,
     TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
     if (engine_change_trial(engine, job, EVENT_REUSED,
                             attempt_cause_names[CAUSE_OK]))
-        engine_account_ended(engine, job, false);
+        engine_tally_ended(engine, job, false);
 }
 
 static void on_answer(void *owner, void *user,

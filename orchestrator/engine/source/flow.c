@@ -17,8 +17,8 @@
 #include "orchestrator/engine/source/recover_flow.h"
 #include "orchestrator/engine/source/requeue.h"
 #include "orchestrator/engine/source/share.h"
+#include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
-#include "orchestrator/steps/takeover.h"
 
 /*
  * The flow is asked when a slot is free; what it wants is put into the open
@@ -41,7 +41,7 @@ static int flow_open(struct engine *engine, struct err *err)
     engine->sharing = sharing_create(&engine->loop, engine, engine_on_shared);
     if (run->workflow->take_over.run == 0)
         return 0;
-    engine->takeover = takeover_create(run->store, run->workflow, err);
+    engine->takeover = earlier_results_create(run->store, run->workflow, err);
     return engine->takeover != NULL ? 0 : -1;
 }
 
@@ -153,7 +153,7 @@ static void flow_reopened(struct engine *engine,
         if (reopened->fates[i] == STEP_WAITS)
             steps_wait_again(steps, i);
     }
-    engine_line_up(engine);
+    engine_requeue(engine);
 }
 
 /* ---- the run's end ---- */
@@ -226,7 +226,7 @@ static void flow_conclude(struct engine *engine)
 static void flow_recall(struct engine *engine)
 {
     engine_cache_give_up(engine);
-    engine_end_line(engine);
+    engine_end_requeue(engine);
 }
 
 /* ---- the row ---- */
@@ -243,7 +243,7 @@ const struct source source_flow = {
     .read = recover_flow,
     .take_up = taking_up_job,
     .locate = flow_locate,
-    .taken_up = engine_line_up,
+    .taken_up = engine_requeue,
     .next = flow_go_on,
     .begin_attempt = flow_begin_attempt,
     .launch = flow_launch,

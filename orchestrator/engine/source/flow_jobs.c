@@ -75,7 +75,7 @@ static bool end_at_once(struct engine *engine, struct job *job,
     TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
     if (!engine_change_trial(engine, job, event, NULL))
         return false;
-    engine_account_ended(engine, job, false);
+    engine_tally_ended(engine, job, false);
     engine_announce_ended(engine, job);
     return true;
 }
@@ -92,10 +92,10 @@ static bool fail_at_once(struct engine *engine, struct job *job)
 /* What an earlier run's job gave is its own; else it waits for its turn. */
 static bool make_ready(struct engine *engine, struct job *job)
 {
-    struct taken_job taken;
+    struct earlier_result taken;
 
-    if (!takeover_find(engine->takeover, (size_t)job->step, job->copy,
-                       job->round, &taken)) {
+    if (!earlier_results_find(engine->takeover, (size_t)job->step, job->copy,
+                              job->round, &taken)) {
         TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
         return true;
     }
@@ -179,6 +179,6 @@ void flow_job_ended(struct engine *engine, struct job *job,
     if (rounds != NULL)
         begin_round(engine, job, rounds);
     else
-        engine_call_next(engine, (size_t)job->step);
+        engine_requeue_next(engine, (size_t)job->step);
     json_decref(rounds);
 }

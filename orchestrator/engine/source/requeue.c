@@ -24,7 +24,7 @@ static void let_go(struct engine *engine, struct job *job)
     TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
 }
 
-void engine_line_up(struct engine *engine)
+void engine_requeue(struct engine *engine)
 {
     struct job *job, *next;
 
@@ -43,7 +43,7 @@ void engine_line_up(struct engine *engine)
     }
 }
 
-void engine_call_next(struct engine *engine, size_t step)
+void engine_requeue_next(struct engine *engine, size_t step)
 {
     struct job *job = TAILQ_FIRST(&engine->queues.lined_up);
 
@@ -54,7 +54,7 @@ void engine_call_next(struct engine *engine, size_t step)
     let_go(engine, job);
 }
 
-void engine_end_line(struct engine *engine)
+void engine_end_requeue(struct engine *engine)
 {
     while (!TAILQ_EMPTY(&engine->queues.lined_up))
         let_go(engine, TAILQ_FIRST(&engine->queues.lined_up));

@@ -7,10 +7,10 @@
 /* Jobs of a workflow that their user put back. */
 
 /* What was put back and is ready waits where its step has no room for it. */
-void engine_line_up(struct engine *engine);
+void engine_requeue(struct engine *engine);
 /* A job of the step is over: the next one takes its place. */
-void engine_call_next(struct engine *engine, size_t step);
+void engine_requeue_next(struct engine *engine, size_t step);
 /* None waits any more: they are among those that are ready. */
-void engine_end_line(struct engine *engine);
+void engine_end_requeue(struct engine *engine);
 
 #endif

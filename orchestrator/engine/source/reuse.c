@@ -47,7 +47,7 @@ bool engine_reuse(struct engine *engine, struct job *job, int64_t same_as)
                              attempt_cause_names[CAUSE_OK]))
         return false;
     job->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
-    engine_account_ended(engine, job, false);
+    engine_tally_ended(engine, job, false);
     TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
     return true;
 }

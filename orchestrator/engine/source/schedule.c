@@ -79,7 +79,7 @@ static int stop(struct engine *engine, const struct assignment *next,
     snprintf(job->end.text, sizeof(job->end.text), "%s", next->reason);
     engine->queues.paused_trials--;
     if (engine_change_trial(engine, job, EVENT_STOPPED, NULL))
-        engine_account_ended(engine, job, true);
+        engine_tally_ended(engine, job, true);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_STEPS_TAKEOVER_H
-#define SMTUNE_ORCHESTRATOR_STEPS_TAKEOVER_H
+#ifndef SMTUNE_ORCHESTRATOR_STEPS_EARLIER_RESULTS_H
+#define SMTUNE_ORCHESTRATOR_STEPS_EARLIER_RESULTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,16 +13,16 @@
 
 /* What came of an earlier run's jobs, for a run that takes it over as its
  * workflow's take_over says. */
-struct takeover;
+struct earlier_results;
 
 /* ERR_NOT_FOUND where that run is no longer there. */
-struct takeover *takeover_create(struct store *store,
-                                 const struct workflow *workflow,
-                                 struct err *err);
-void takeover_destroy(struct takeover *takeover);
+struct earlier_results *earlier_results_create(struct store *store,
+                                               const struct workflow *workflow,
+                                               struct err *err);
+void earlier_results_destroy(struct earlier_results *earlier);
 
 /* One job of it. */
-struct taken_job {
+struct earlier_result {
     int64_t job;          /* in the store */
     enum job_state state; /* succeeded or failed */
     json_t *outputs;      /* the takeover's; NULL: none */
@@ -30,7 +30,8 @@ struct taken_job {
 
 /* The job of a step's copy and round; false: there is none, and it has to
  * run. */
-bool takeover_find(const struct takeover *takeover, size_t step, int64_t copy,
-                   int64_t round, struct taken_job *found);
+bool earlier_results_find(const struct earlier_results *earlier, size_t step,
+                          int64_t copy, int64_t round,
+                          struct earlier_result *found);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_ENGINE_LIVE_H
-#define SMTUNE_ORCHESTRATOR_ENGINE_LIVE_H
+#ifndef SMTUNE_ORCHESTRATOR_ENGINE_STATUS_JSON_H
+#define SMTUNE_ORCHESTRATOR_ENGINE_STATUS_JSON_H
 
 #include "base/err.h"
 #include "base/json.h"
@@ -16,13 +16,13 @@
  * A json_t * returned is a new reference. Numbers that JSON lacks are words.
  */
 
-json_t *live_from_status(const struct engine_status *status);
-json_t *live_from_trial(const struct experiment *experiment,
-                        const struct engine_trial *trial);
-json_t *live_from_result(const struct engine_result *result);
+json_t *status_json_from_status(const struct engine_status *status);
+json_t *status_json_from_trial(const struct experiment *experiment,
+                               const struct engine_trial *trial);
+json_t *status_json_from_result(const struct engine_result *result);
 
 /* A line as the other end gets it; its fields are valid as long as it is. */
-struct live {
+struct status_json {
     const char *event; /* "status", "trial", "ended", or another */
     struct engine_status status;
     struct engine_trial trial;
@@ -36,9 +36,10 @@ struct live {
 };
 
 /* Reads a line. A trial's fields are those of the experiment. -1 (ERR_FAILED)
- * when it makes no sense. live_clear in every case. */
-int live_read(struct live *live, const struct experiment *experiment,
-              const char *line, size_t length, struct err *err);
-void live_clear(struct live *live);
+ * when it makes no sense. status_json_clear in every case. */
+int status_json_read(struct status_json *live,
+                     const struct experiment *experiment, const char *line,
+                     size_t length, struct err *err);
+void status_json_clear(struct status_json *live);
 
 #endif

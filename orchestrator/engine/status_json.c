@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/engine/live.h"
+#include "orchestrator/engine/status_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static const struct engine_steps *to_steps(const json_t *json,
 
 /* ---- lines ---- */
 
-json_t *live_from_status(const struct engine_status *status)
+json_t *status_json_from_status(const struct engine_status *status)
 {
     json_t *json = json_object();
 
@@ -155,8 +155,8 @@ static void add_step(const struct engine_trial *job, json_t *json)
     json_object_set_new(json, "round", json_integer(job->round));
 }
 
-json_t *live_from_trial(const struct experiment *experiment,
-                        const struct engine_trial *trial)
+json_t *status_json_from_trial(const struct experiment *experiment,
+                               const struct engine_trial *trial)
 {
     json_t *json = json_object();
 
@@ -174,7 +174,7 @@ json_t *live_from_trial(const struct experiment *experiment,
     return json;
 }
 
-json_t *live_from_result(const struct engine_result *result)
+json_t *status_json_from_result(const struct engine_result *result)
 {
     json_t *json = json_object();
 
@@ -189,7 +189,8 @@ json_t *live_from_result(const struct engine_result *result)
 
 /* ---- and back ---- */
 
-static int read_status(struct live *live, const struct experiment *experiment)
+static int read_status(struct status_json *live,
+                       const struct experiment *experiment)
 {
     const json_t *json = live->json;
 
@@ -213,7 +214,8 @@ static int read_status(struct live *live, const struct experiment *experiment)
     return 0;
 }
 
-static void read_setting(struct live *live, const struct experiment *experiment)
+static void read_setting(struct status_json *live,
+                         const struct experiment *experiment)
 {
     const json_t *json = live->json;
     const json_t *params = json_object_get(json, "params");
@@ -235,7 +237,8 @@ static void read_setting(struct live *live, const struct experiment *experiment)
     live->trial.is_feasible = json_is_true(json_object_get(json, "feasible"));
 }
 
-static int read_trial(struct live *live, const struct experiment *experiment)
+static int read_trial(struct status_json *live,
+                      const struct experiment *experiment)
 {
     const json_t *json = live->json;
 
@@ -255,7 +258,8 @@ static int read_trial(struct live *live, const struct experiment *experiment)
     return 0;
 }
 
-static int read_result(struct live *live, const struct experiment *experiment)
+static int read_result(struct status_json *live,
+                       const struct experiment *experiment)
 {
     const json_t *json = live->json;
     const char *state = to_text(json, "state");
@@ -277,17 +281,18 @@ static int read_result(struct live *live, const struct experiment *experiment)
 
 static const struct {
     const char *event;
-    int (*read)(struct live *live, const struct experiment *experiment);
+    int (*read)(struct status_json *live, const struct experiment *experiment);
 } readers[] = {
     {"status", read_status},
     {"trial", read_trial},
     {"ended", read_result},
 };
 
-int live_read(struct live *live, const struct experiment *experiment,
-              const char *line, size_t length, struct err *err)
+int status_json_read(struct status_json *live,
+                     const struct experiment *experiment, const char *line,
+                     size_t length, struct err *err)
 {
-    *live = (struct live){.json = json_parse(line, length, NULL)};
+    *live = (struct status_json){.json = json_parse(line, length, NULL)};
     live->event = to_text(live->json, "event");
     for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
         if (strcmp(readers[i].event, live->event) == 0 &&
@@ -298,11 +303,11 @@ int live_read(struct live *live, const struct experiment *experiment,
                    "the engine said what this version does not understand");
 }
 
-void live_clear(struct live *live)
+void status_json_clear(struct status_json *live)
 {
     json_decref(live->json);
     free(live->values);
     free(live->outcomes);
     free(live->point);
-    *live = (struct live){0};
+    *live = (struct status_json){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/job/watch.h"
+#include "orchestrator/job/metric_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct tail {
     struct metric_reader *reader;
 };
 
-struct watch {
+struct metric_files {
     struct tail log, metrics;
 };
 
@@ -43,25 +43,26 @@ static void tail_clear(struct tail *tail)
     free(tail->path);
 }
 
-struct watch *watch_create(const char *attempt_directory,
-                           struct metric_rules *log_rules,
-                           struct metric_rules *report_rules, int64_t last_step)
+struct metric_files *metric_files_create(const char *attempt_directory,
+                                         struct metric_rules *log_rules,
+                                         struct metric_rules *report_rules,
+                                         int64_t last_step)
 {
-    struct watch *watch = mem_zero(sizeof(*watch));
+    struct metric_files *files = mem_zero(sizeof(*files));
 
-    tail_init(&watch->log, attempt_directory, "log", log_rules, last_step);
-    tail_init(&watch->metrics, attempt_directory, "metrics.jsonl", report_rules,
+    tail_init(&files->log, attempt_directory, "log", log_rules, last_step);
+    tail_init(&files->metrics, attempt_directory, "metrics.jsonl", report_rules,
               last_step);
-    return watch;
+    return files;
 }
 
-void watch_destroy(struct watch *watch)
+void metric_files_destroy(struct metric_files *files)
 {
-    if (watch == NULL)
+    if (files == NULL)
         return;
-    tail_clear(&watch->log);
-    tail_clear(&watch->metrics);
-    free(watch);
+    tail_clear(&files->log);
+    tail_clear(&files->metrics);
+    free(files);
 }
 
 /* What a trial did to its own files is as if they were empty; that the system
@@ -72,7 +73,7 @@ static int not_read(const struct tail *tail, int error, struct err *err)
     return err->kind == ERR_SHORTAGE || error == EIO ? -1 : 0;
 }
 
-/* At most CHUNKS_A_TURN of what is new; returns as watch_read(). */
+/* At most CHUNKS_A_TURN of what is new; returns as metric_files_read(). */
 static int read_news(struct tail *tail, off_t size, metric_fn found, void *user,
                      struct err *err)
 {
@@ -110,27 +111,28 @@ static int tail_read(struct tail *tail, metric_fn found, void *user,
                : 0;
 }
 
-int watch_read(struct watch *watch, metric_fn found, void *user,
-               struct err *err)
+int metric_files_read(struct metric_files *files, metric_fn found, void *user,
+                      struct err *err)
 {
-    int log = tail_read(&watch->log, found, user, err);
-    int metrics = log < 0 ? -1 : tail_read(&watch->metrics, found, user, err);
+    int log = tail_read(&files->log, found, user, err);
+    int metrics = log < 0 ? -1 : tail_read(&files->metrics, found, user, err);
 
     return metrics < 0 ? -1 : log || metrics;
 }
 
-int watch_read_log_end(const struct watch *watch, size_t max_bytes,
-                       struct buf *out, struct err *err)
+int metric_files_read_log_end(const struct metric_files *files,
+                              size_t max_bytes, struct buf *out,
+                              struct err *err)
 {
     int fd =
-        open(watch->log.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        open(files->log.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat status = {.st_size = 0};
     ssize_t length = 1;
     off_t at = 0;
     int error;
 
     if (fd < 0)
-        return not_read(&watch->log, errno, err);
+        return not_read(&files->log, errno, err);
     fstat(fd, &status);
     if (status.st_size > (off_t)max_bytes)
         at = status.st_size - (off_t)max_bytes;
@@ -143,11 +145,12 @@ int watch_read_log_end(const struct watch *watch, size_t max_bytes,
     }
     error = errno;
     close(fd);
-    return length < 0 ? not_read(&watch->log, error, err) : 0;
+    return length < 0 ? not_read(&files->log, error, err) : 0;
 }
 
-void watch_finish(struct watch *watch, metric_fn found, void *user)
+void metric_files_finish(struct metric_files *files, metric_fn found,
+                         void *user)
 {
-    metric_reader_finish(watch->log.reader, found, user);
-    metric_reader_finish(watch->metrics.reader, found, user);
+    metric_reader_finish(files->log.reader, found, user);
+    metric_reader_finish(files->metrics.reader, found, user);
 }
