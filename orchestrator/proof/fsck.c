@@ -35,7 +35,7 @@ static int on_event(void *user, const struct event_row *event)
 {
     struct fsck *fsck = user;
 
-    fold_add(fsck->fold, event);
+    fsck_fold_add(fsck->fold, event);
     fsck->counts->events++;
     return 0;
 }
@@ -67,7 +67,7 @@ static void add_shown(const struct value *cell, struct buf *out)
 
 /* The caller frees. */
 static char *name_cell(enum image image, size_t cell,
-                       const struct fold_row *row)
+                       const struct fsck_fold_row *row)
 {
     const char *name = image_tables[image].cells[cell];
 
@@ -77,11 +77,11 @@ static char *name_cell(enum image image, size_t cell,
                : mem_copy_string(name);
 }
 
-static void compare_cells(struct comparing *comparing, struct fold_row *row,
-                          const struct value *cells)
+static void compare_cells(struct comparing *comparing,
+                          struct fsck_fold_row *row, const struct value *cells)
 {
     const struct image_table *table = &image_tables[comparing->image];
-    struct fold *fold = comparing->fsck->fold;
+    struct fsck_fold *fold = comparing->fsck->fold;
 
     for (size_t i = 0; i < table->cell_count; i++) {
         struct buf recorded = BUF_INIT, by_events = BUF_INIT;
@@ -94,7 +94,7 @@ static void compare_cells(struct comparing *comparing, struct fold_row *row,
         add_shown(&row->cells[i], &by_events);
         fsck_report(comparing->fsck,
                     (struct finding){
-                        .trial = fold_trial(fold, comparing->image, row),
+                        .trial = fsck_fold_trial(fold, comparing->image, row),
                         .attempt = attempt_number(comparing->image, row->cells),
                         .what = name,
                         .recorded = buf_text(&recorded),
@@ -111,16 +111,18 @@ static int on_row(void *user, const struct value *cells)
     struct comparing *comparing = user;
     struct fsck *fsck = comparing->fsck;
     enum image image = comparing->image;
-    struct fold_row *row = fold_find(fsck->fold, image, cells[0].integer);
+    struct fsck_fold_row *row =
+        fsck_fold_find(fsck->fold, image, cells[0].integer);
 
     fsck->counts->trials += image == IMAGE_JOB;
     fsck->counts->attempts += image == IMAGE_ATTEMPT;
     if (row == NULL) {
-        struct fold_row unknown = {.cells = (struct value *)(uintptr_t)cells};
+        struct fsck_fold_row unknown = {.cells =
+                                            (struct value *)(uintptr_t)cells};
 
         fsck_report(fsck,
                     (struct finding){
-                        .trial = fold_trial(fsck->fold, image, &unknown),
+                        .trial = fsck_fold_trial(fsck->fold, image, &unknown),
                         .attempt = attempt_number(image, cells),
                         .what = image_tables[image].name,
                         .text = "it is in the tables, and no event tells of "
@@ -136,18 +138,19 @@ static int on_row(void *user, const struct value *cells)
 static void report_missing(struct fsck *fsck, enum image image)
 {
     size_t count;
-    struct fold_row *rows = fold_rows(fsck->fold, image, &count);
+    struct fsck_fold_row *rows = fsck_fold_rows(fsck->fold, image, &count);
 
     for (size_t i = 0; i < count; i++) {
         if (rows[i].is_recorded)
             continue;
-        fsck_report(fsck, (struct finding){
-                              .trial = fold_trial(fsck->fold, image, &rows[i]),
-                              .attempt = attempt_number(image, rows[i].cells),
-                              .what = image_tables[image].name,
-                              .text = "events tell of it, and it is not in the "
-                                      "tables",
-                          });
+        fsck_report(fsck,
+                    (struct finding){
+                        .trial = fsck_fold_trial(fsck->fold, image, &rows[i]),
+                        .attempt = attempt_number(image, rows[i].cells),
+                        .what = image_tables[image].name,
+                        .text = "events tell of it, and it is not in the "
+                                "tables",
+                    });
     }
 }
 
@@ -170,7 +173,7 @@ static int compare(struct fsck *fsck, struct err *err)
 static void find_name(struct fsck *fsck)
 {
     size_t count;
-    struct fold_row *row = fold_rows(fsck->fold, IMAGE_RUN, &count);
+    struct fsck_fold_row *row = fsck_fold_rows(fsck->fold, IMAGE_RUN, &count);
 
     if (count > 0 && row->cells[RUN_CELL_NAME].type == VALUE_TEXT)
         fsck->name = mem_copy_string(row->cells[RUN_CELL_NAME].text);
@@ -209,7 +212,7 @@ int fsck_run(struct store *store, int64_t run, fsck_found *found, void *user,
 
     if (store_read_begin(store, &began, err) != 0)
         return -1;
-    fsck.fold = fold_create(run, on_wrong, &fsck);
+    fsck.fold = fsck_fold_create(run, on_wrong, &fsck);
     result = read_name(&fsck, err);
     if (result == 0)
         result = store_each_event(store, run, on_event, &fsck, err);
@@ -224,6 +227,6 @@ int fsck_run(struct store *store, int64_t run, fsck_found *found, void *user,
             fsck_files(&fsck);
     }
     free(fsck.name);
-    fold_destroy(fsck.fold);
+    fsck_fold_destroy(fsck.fold);
     return result;
 }

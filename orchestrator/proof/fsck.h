@@ -10,7 +10,7 @@
 
 /*
  * Whether the record of a run holds together: its rows are what its events say
- * (fold.h), and the files of its attempts agree with both.
+ * (fsck_fold.h), and the files of its attempts agree with both.
  */
 
 struct finding {

@@ -129,7 +129,8 @@ static bool check_attempt(const struct attempt *attempt)
 static void check_attempts(struct fsck *fsck)
 {
     size_t count;
-    struct fold_row *rows = fold_rows(fsck->fold, IMAGE_ATTEMPT, &count);
+    struct fsck_fold_row *rows =
+        fsck_fold_rows(fsck->fold, IMAGE_ATTEMPT, &count);
     const char *first_missing = NULL;
     int64_t missing = 0;
     char text[80];
@@ -140,7 +141,7 @@ static void check_attempts(struct fsck *fsck)
         if (directory->type != VALUE_TEXT ||
             check_attempt(&(struct attempt){
                 .fsck = fsck,
-                .trial = fold_trial(fsck->fold, IMAGE_ATTEMPT, &rows[i]),
+                .trial = fsck_fold_trial(fsck->fold, IMAGE_ATTEMPT, &rows[i]),
                 .cells = rows[i].cells,
                 .directory = directory->text,
             }))
@@ -176,7 +177,8 @@ static void report_stray(struct fsck *fsck, const char *folder,
 static bool is_stray(struct fsck *fsck, const char *name, bool attempts)
 {
     size_t count;
-    const struct fold_row *jobs = fold_rows(fsck->fold, IMAGE_JOB, &count);
+    const struct fsck_fold_row *jobs =
+        fsck_fold_rows(fsck->fold, IMAGE_JOB, &count);
     long long trial, attempt = 0;
     int length = -1;
 

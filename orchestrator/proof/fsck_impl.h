@@ -2,8 +2,8 @@
 #ifndef SMTUNE_ORCHESTRATOR_PROOF_FSCK_IMPL_H
 #define SMTUNE_ORCHESTRATOR_PROOF_FSCK_IMPL_H
 
-#include "orchestrator/proof/fold.h"
 #include "orchestrator/proof/fsck.h"
+#include "orchestrator/proof/fsck_fold.h"
 
 /* What the files of the check share: fsck.c (the tables), fsck_files.c (the
  * attempts' folders). */
@@ -12,7 +12,7 @@ struct fsck {
     struct store *store;
     int64_t run;
     char *name;
-    struct fold *fold;
+    struct fsck_fold *fold;
     fsck_found *found;
     void *user;
     struct fsck_counts *counts;

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "orchestrator/proof/fold.h"
 #include "orchestrator/proof/fsck.h"
+#include "orchestrator/proof/fsck_fold.h"
 
 struct repair {
     struct store *store;
     int64_t run;
-    struct fold *fold;
+    struct fsck_fold *fold;
     enum image image;
     int64_t *dropped; /* [count] ids of rows that no event tells of */
     size_t count, capacity;
@@ -40,7 +40,7 @@ static int on_event(void *user, const struct event_row *event)
 {
     struct repair *repair = user;
 
-    fold_add(repair->fold, event);
+    fsck_fold_add(repair->fold, event);
     return 0;
 }
 
@@ -54,8 +54,8 @@ static void drop_later(struct repair *repair, int64_t id)
 static int on_row(void *user, const struct value *cells)
 {
     struct repair *repair = user;
-    struct fold_row *row =
-        fold_find(repair->fold, repair->image, cells[0].integer);
+    struct fsck_fold_row *row =
+        fsck_fold_find(repair->fold, repair->image, cells[0].integer);
     bool is_same = row != NULL;
 
     for (size_t i = 0; is_same && i < image_tables[repair->image].cell_count;
@@ -73,7 +73,8 @@ static int on_row(void *user, const struct value *cells)
 static int write_rows(struct repair *repair, struct err *err)
 {
     size_t count;
-    struct fold_row *rows = fold_rows(repair->fold, repair->image, &count);
+    struct fsck_fold_row *rows =
+        fsck_fold_rows(repair->fold, repair->image, &count);
     int result = 0;
 
     for (size_t i = 0; i < repair->count && result == 0; i++)
@@ -94,7 +95,7 @@ int fsck_repair_run(struct store *store, int64_t run, bool *is_mended,
     struct repair repair = {.store = store, .run = run};
     int result;
 
-    repair.fold = fold_create(run, on_wrong, &repair);
+    repair.fold = fsck_fold_create(run, on_wrong, &repair);
     result = store_each_event(store, run, on_event, &repair, err);
     *is_mended = result == 0 && !repair.is_broken;
     for (int i = 0; i < IMAGE_COUNT && *is_mended && result == 0; i++) {
@@ -105,6 +106,6 @@ int fsck_repair_run(struct store *store, int64_t run, bool *is_mended,
             result = write_rows(&repair, err);
     }
     free(repair.dropped);
-    fold_destroy(repair.fold);
+    fsck_fold_destroy(repair.fold);
     return result;
 }

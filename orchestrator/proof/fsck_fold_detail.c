@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What an event's detail says, and how that is complained of. */
-#include "orchestrator/proof/fold_impl.h"
+#include "orchestrator/proof/fsck_fold_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,11 +9,12 @@
 
 #include "base/buf.h"
 
-void fold_complain(struct fold *fold, const char *format, ...)
+void fsck_fold_complain(struct fsck_fold *fold, const char *format, ...)
 {
     const struct event_row *event = fold->event;
-    struct fold_row *attempt = fold_find(fold, IMAGE_ATTEMPT, event->attempt);
-    struct fold_row *job = fold_find(fold, IMAGE_JOB, event->job);
+    struct fsck_fold_row *attempt =
+        fsck_fold_find(fold, IMAGE_ATTEMPT, event->attempt);
+    struct fsck_fold_row *job = fsck_fold_find(fold, IMAGE_JOB, event->job);
     char text[512];
     va_list arguments;
 
@@ -22,21 +23,21 @@ void fold_complain(struct fold *fold, const char *format, ...)
     va_end(arguments);
     fold->wrong(
         fold->user, event->seq,
-        job != NULL ? fold_trial(fold, IMAGE_JOB, job) : event->job_number,
+        job != NULL ? fsck_fold_trial(fold, IMAGE_JOB, job) : event->job_number,
         attempt != NULL ? attempt->cells[ATTEMPT_CELL_NUMBER].integer : 0,
         text);
 }
 
-static struct value take_text(struct fold *fold, char *text)
+static struct value take_text(struct fsck_fold *fold, char *text)
 {
-    struct value kept = fold_keep_text(fold, text);
+    struct value kept = fsck_fold_keep_text(fold, text);
 
     free(text);
     return kept;
 }
 
 /* A real stands as a list of one, so that it may be a word. */
-static struct value cell_of(struct fold *fold, enum stored_as kind,
+static struct value cell_of(struct fsck_fold *fold, enum stored_as kind,
                             const json_t *item)
 {
     const json_type type = json_typeof(item);
@@ -45,7 +46,7 @@ static struct value cell_of(struct fold *fold, enum stored_as kind,
     if (type == JSON_INTEGER)
         return value_int(json_integer_value(item));
     if (type == JSON_STRING)
-        return fold_keep_text(fold, json_string_value(item));
+        return fsck_fold_keep_text(fold, json_string_value(item));
     if (type != JSON_ARRAY)
         return value_null();
     if (kind == STORED_REAL)
@@ -56,8 +57,8 @@ static struct value cell_of(struct fold *fold, enum stored_as kind,
     return take_text(fold, buf_take(&text));
 }
 
-void fold_set_from_detail(struct fold *fold, enum image image,
-                          struct fold_row *row, json_t *detail)
+void fsck_fold_set_from_detail(struct fsck_fold *fold, enum image image,
+                               struct fsck_fold_row *row, json_t *detail)
 {
     const struct image_table *table = &image_tables[image];
     void *at = json_object_iter(detail);
@@ -70,12 +71,12 @@ void fold_set_from_detail(struct fold *fold, enum image image,
             continue;
         for (size_t i = 1; i < table->cell_count; i++) {
             if (strcmp(key, table->cells[i]) == 0)
-                fold_set(row, i, cell_of(fold, table->kinds[i], item));
+                fsck_fold_set(row, i, cell_of(fold, table->kinds[i], item));
         }
     }
 }
 
-const char *fold_text_of(const json_t *detail, const char *key)
+const char *fsck_fold_text_of(const json_t *detail, const char *key)
 {
     const char *text = json_string_value(json_object_get(detail, key));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What events come to, and which cannot be. */
-#include "orchestrator/proof/fold.h"
+#include "orchestrator/proof/fsck_fold.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "tests/unit/fold_test.h"
+#include "tests/unit/fsck_fold_test.h"
 
 static const struct line begin[] = {
     {0, 0, "run_created",
@@ -33,26 +33,26 @@ static const struct line finish[] = {
      "\"values\":[3,\"-inf\"],\"violation\":[\"inf\"]}"},
 };
 
-static void test_fold__a_run_comes_to_its_rows(void **state)
+static void test_fsck_fold__a_run_comes_to_its_rows(void **state)
 {
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
     size_t count;
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, finish, ARRAY_LEN(finish));
     assert_int_equal(said.count, 0);
-    row = fold_find(fold, IMAGE_RUN, 1);
+    row = fsck_fold_find(fold, IMAGE_RUN, 1);
     must_be(row, RUN_CELL_STATE, "running");
     must_be(row, RUN_CELL_CREATED_MS, "100");
     must_be(row, RUN_CELL_STARTED_MS, "101");
     must_be(row, RUN_CELL_ENGINE_PID, "7");
     must_be(row, RUN_CELL_OUTCOMES, "[\"size\",null,3.0]");
-    row = fold_rows(fold, IMAGE_JOB, &count);
+    row = fsck_fold_rows(fold, IMAGE_JOB, &count);
     assert_int_equal(count, 1);
-    assert_int_equal(fold_trial(fold, IMAGE_JOB, row), 1);
+    assert_int_equal(fsck_fold_trial(fold, IMAGE_JOB, row), 1);
     must_be(row, JOB_CELL_ID, "4");
     must_be(row, JOB_CELL_STATE, "succeeded");
     must_be(row, JOB_CELL_PARAMS, "[1e-05,3,\"a\",true,null]");
@@ -61,14 +61,14 @@ static void test_fold__a_run_comes_to_its_rows(void **state)
     must_be(row, JOB_CELL_VIOLATION, "inf");
     must_be(row, JOB_CELL_STARTED_MS, "50");
     must_be(row, JOB_CELL_ENDED_MS, "60");
-    row = fold_find(fold, IMAGE_ATTEMPT, 9);
-    assert_int_equal(fold_trial(fold, IMAGE_ATTEMPT, row), 1);
+    row = fsck_fold_find(fold, IMAGE_ATTEMPT, 9);
+    assert_int_equal(fsck_fold_trial(fold, IMAGE_ATTEMPT, row), 1);
     must_be(row, ATTEMPT_CELL_STATE, "ended");
     must_be(row, ATTEMPT_CELL_PID, "70");
     must_be(row, ATTEMPT_CELL_SIGNAL, "NULL");
     must_be(row, ATTEMPT_CELL_ENDED_MS, "102");
-    assert_null(fold_find(fold, IMAGE_ATTEMPT, 8));
-    fold_destroy(fold);
+    assert_null(fsck_fold_find(fold, IMAGE_ATTEMPT, 8));
+    fsck_fold_destroy(fold);
 }
 
 /* One more event, and what is said of it. */
@@ -145,12 +145,12 @@ static const struct {
     {false, {4, 0, "due", "[]"}, "1/0 its detail cannot be read"},
 };
 
-static void test_fold__what_cannot_be_is_said(void **state)
+static void test_fsck_fold__what_cannot_be_is_said(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(impossible); i++) {
         struct said said = {0};
-        struct fold *fold = fold_create(1, on_wrong, &said);
+        struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
         add(fold, begin, ARRAY_LEN(begin));
         if (impossible[i].has_finished)
@@ -159,18 +159,18 @@ static void test_fold__what_cannot_be_is_said(void **state)
         add(fold, &impossible[i].line, 1);
         assert_true(said.count > 0);
         assert_string_equal(said.last, impossible[i].text);
-        fold_destroy(fold);
+        fsck_fold_destroy(fold);
     }
 }
 
-static void test_fold__a_state_that_does_not_follow_is_said(void **state)
+static void test_fsck_fold__a_state_that_does_not_follow_is_said(void **state)
 {
     static const struct line wrong = {4, 0, "succeeded",
                                       "{\"state\":\"failed\",\"told\":1}"};
     static const struct line gap = {4, 0, "succeeded",
                                     "{\"state\":\"succeeded\",\"told\":3}"};
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
@@ -178,31 +178,31 @@ static void test_fold__a_state_that_does_not_follow_is_said(void **state)
     add(fold, &wrong, 1);
     assert_string_equal(said.last, "1/0 'succeeded' makes a trial that is "
                                    "running succeeded, not failed");
-    fold_destroy(fold);
-    fold = fold_create(1, on_wrong, &said);
+    fsck_fold_destroy(fold);
+    fold = fsck_fold_create(1, on_wrong, &said);
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, finish, ARRAY_LEN(finish) - 1);
     add(fold, &gap, 1);
     assert_string_equal(said.last, "1/0 its result has place 3 after place 0");
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__a_trial_that_is_put_back_starts_anew(void **state)
+static void test_fsck_fold__a_trial_that_is_put_back_starts_anew(void **state)
 {
     static const struct line back = {4, 0, "reopened",
                                      "{\"state\":\"ready\",\"superseded\":1}"};
     static const struct line other = {4, 0, "reopened",
                                       "{\"state\":\"ready\",\"superseded\":2}"};
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, finish, ARRAY_LEN(finish));
     add(fold, &back, 1);
     assert_int_equal(said.count, 0);
-    row = fold_find(fold, IMAGE_JOB, 4);
+    row = fsck_fold_find(fold, IMAGE_JOB, 4);
     must_be(row, JOB_CELL_STATE, "ready");
     must_be(row, JOB_CELL_CAUSE, "NULL");
     must_be(row, JOB_CELL_STARTED_MS, "NULL");
@@ -210,15 +210,15 @@ static void test_fold__a_trial_that_is_put_back_starts_anew(void **state)
     must_be(row, JOB_CELL_TOLD, "NULL");
     must_be(row, JOB_CELL_VALUES, "NULL");
     must_be(row, JOB_CELL_VIOLATION, "0");
-    row = fold_find(fold, IMAGE_SUPERSEDED, 1);
-    assert_int_equal(fold_trial(fold, IMAGE_SUPERSEDED, row), 1);
+    row = fsck_fold_find(fold, IMAGE_SUPERSEDED, 1);
+    assert_int_equal(fsck_fold_trial(fold, IMAGE_SUPERSEDED, row), 1);
     must_be(row, SUPERSEDED_CELL_STATE, "succeeded");
     must_be(row, SUPERSEDED_CELL_VALUES, "[3,\"-inf\"]");
     must_be(row, SUPERSEDED_CELL_OUTCOMES, "[]");
     must_be(row, SUPERSEDED_CELL_ATTEMPTS, "1");
     add(fold, &other, 1);
     assert_true(said.count > 0);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
 static const struct line scheduled[] = {
@@ -240,18 +240,18 @@ static const struct line scheduled[] = {
      "\"reason\":\"best\"}"},
 };
 
-static void test_fold__a_trial_pauses_and_goes_on(void **state)
+static void test_fsck_fold__a_trial_pauses_and_goes_on(void **state)
 {
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
 
     (void)state;
     add(fold, begin, 1);
     add(fold, scheduled, ARRAY_LEN(scheduled));
     assert_int_equal(said.count, 0);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_RUNGS, "[]");
-    row = fold_find(fold, IMAGE_JOB, 4);
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_RUNGS, "[]");
+    row = fsck_fold_find(fold, IMAGE_JOB, 4);
     must_be(row, JOB_CELL_STATE, "ready");
     must_be(row, JOB_CELL_BRACKET, "1");
     must_be(row, JOB_CELL_RUNG, "0");
@@ -261,8 +261,8 @@ static void test_fold__a_trial_pauses_and_goes_on(void **state)
     must_be(row, JOB_CELL_TOLD, "NULL");
     must_be(row, JOB_CELL_REASON, "NULL");
     must_be(row, JOB_CELL_CAUSE, "NULL");
-    row = fold_find(fold, IMAGE_OBSERVATION, 1);
-    assert_int_equal(fold_trial(fold, IMAGE_OBSERVATION, row), 1);
+    row = fsck_fold_find(fold, IMAGE_OBSERVATION, 1);
+    assert_int_equal(fsck_fold_trial(fold, IMAGE_OBSERVATION, row), 1);
     must_be(row, OBSERVATION_CELL_ATTEMPT_ID, "9");
     must_be(row, OBSERVATION_CELL_VALUES, "[3,\"nan\"]");
     must_be(row, OBSERVATION_CELL_OUTCOMES, "[]");
@@ -271,10 +271,10 @@ static void test_fold__a_trial_pauses_and_goes_on(void **state)
     must_be(row, OBSERVATION_CELL_REASON, "why");
     must_be(row, OBSERVATION_CELL_PROMOTED, "2");
     must_be(row, OBSERVATION_CELL_PROMOTED_TO, "3");
-    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    row = fsck_fold_find(fold, IMAGE_ATTEMPT, 9);
     must_be(row, ATTEMPT_CELL_RESOURCE, "1");
     must_be(row, ATTEMPT_CELL_RESOURCE_USED, "1");
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
 /* After the first so many of the lines above. */
@@ -306,12 +306,12 @@ static const struct {
      "1/0 'promoted' cannot happen while it is ready"},
 };
 
-static void test_fold__a_schedule_gives_what_it_can(void **state)
+static void test_fsck_fold__a_schedule_gives_what_it_can(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(impossible_here); i++) {
         struct said said = {0};
-        struct fold *fold = fold_create(1, on_wrong, &said);
+        struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
         add(fold, begin, 1);
         add(fold, scheduled, impossible_here[i].lines);
@@ -319,52 +319,52 @@ static void test_fold__a_schedule_gives_what_it_can(void **state)
         add(fold, &impossible_here[i].line, 1);
         assert_true(said.count > 0);
         assert_string_equal(said.last, impossible_here[i].text);
-        fold_destroy(fold);
+        fsck_fold_destroy(fold);
     }
 }
 
-static void test_fold__a_run_is_paused_and_goes_on(void **state)
+static void test_fsck_fold__a_run_is_paused_and_goes_on(void **state)
 {
     static const struct line jumped = {0, 0, "clock_jumped", "{\"by_ms\":-9}"};
     static const struct line paused = {0, 0, "run_paused", ""};
     static const struct line resumed = {0, 0, "run_resumed", ""};
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, &jumped, 1);
     add(fold, &paused, 1);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "100");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "100");
     add(fold, &resumed, 1);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "NULL");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PAUSED_MS, "NULL");
     assert_int_equal(said.count, 0);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__an_attempt_waits_in_a_queue(void **state)
+static void test_fsck_fold__an_attempt_waits_in_a_queue(void **state)
 {
     static const struct line queued = {4, 9, "attempt_queued",
                                        "{\"handle\":\"31\"}"};
     static const struct line again = {4, 9, "attempt_queued",
                                       "{\"handle\":\"32\"}"};
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, &queued, 1);
     add(fold, &again, 1);
-    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    row = fsck_fold_find(fold, IMAGE_ATTEMPT, 9);
     must_be(row, ATTEMPT_CELL_HANDLE, "32");
     must_be(row, ATTEMPT_CELL_QUEUED_MS, "100");
     add(fold, finish, ARRAY_LEN(finish));
     assert_int_equal(said.count, 0);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__people_add_to_a_run(void **state)
+static void test_fsck_fold__people_add_to_a_run(void **state)
 {
     static const struct line added[] = {
         {0, 0, "commented", "{\"comment\":\"of the run\"}"},
@@ -381,19 +381,19 @@ static void test_fold__people_add_to_a_run(void **state)
         6, 0, "suggested",
         "{\"state\":\"ready\",\"number\":3,\"seen\":1,\"enqueued\":1}"};
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, finish, ARRAY_LEN(finish));
     add(fold, added, ARRAY_LEN(added));
     assert_int_equal(said.count, 0);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_COMMENT, "of the run");
-    row = fold_find(fold, IMAGE_JOB, 4);
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_COMMENT, "of the run");
+    row = fsck_fold_find(fold, IMAGE_JOB, 4);
     must_be(row, JOB_CELL_TAGS, "[\"a\"]");
     must_be(row, JOB_CELL_COMMENT, "NULL");
-    row = fold_find(fold, IMAGE_ENQUEUED, 1);
+    row = fsck_fold_find(fold, IMAGE_ENQUEUED, 1);
     must_be(row, ENQUEUED_CELL_CREATED_MS, "104");
     must_be(row, ENQUEUED_CELL_TRIAL, "NULL");
     add(fold, &tries, 1);
@@ -401,10 +401,10 @@ static void test_fold__people_add_to_a_run(void **state)
     must_be(row, ENQUEUED_CELL_TRIAL, "2");
     add(fold, &tries_again, 1);
     assert_string_equal(said.last, "3/0 setting 1 was tried before");
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__a_budget_has_a_trial(void **state)
+static void test_fsck_fold__a_budget_has_a_trial(void **state)
 {
     static const struct line lines[] = {
         {0, 0, "run_created", "{\"state\":\"running\",\"name\":\"r\"}"},
@@ -412,17 +412,17 @@ static void test_fold__a_budget_has_a_trial(void **state)
         {0, 0, "budget_changed", "{\"budget_trials\":0}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, lines, 2);
     assert_string_equal(said.last, "");
     add(fold, lines + 2, 1);
     assert_string_equal(said.last, "0/0 its budget_trials is 0");
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__a_budget_changes(void **state)
+static void test_fsck_fold__a_budget_changes(void **state)
 {
     static const struct line changes[] = {
         {0, 0, "budget_changed", "{\"budget_trials\":9}"},
@@ -430,56 +430,58 @@ static void test_fold__a_budget_changes(void **state)
         {0, 0, "budget_changed", "{\"budget_time_ms\":700}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "NULL");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "NULL");
     add(fold, changes, 1);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "9");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "9");
     add(fold, changes + 1, 1);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TIME_MS, "NULL");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TIME_MS,
+            "NULL");
     add(fold, changes + 2, 1);
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TIME_MS, "700");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TRIALS, "1");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BUDGET_TIME_MS, "700");
     assert_int_equal(said.count, 0);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__its_code_changes(void **state)
+static void test_fsck_fold__its_code_changes(void **state)
 {
     static const struct line changes[] = {
         {0, 0, "revision_changed", "{\"revision\":\"1f3a\"}"},
         {0, 0, "revision_changed", "{\"revision\":\"77e0-dirty\"}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_REVISION, "NULL");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_REVISION, "NULL");
     add(fold, changes, ARRAY_LEN(changes));
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_REVISION, "77e0-dirty");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_REVISION,
+            "77e0-dirty");
     assert_int_equal(said.count, 0);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
-static void test_fold__the_first_event_makes_the_run(void **state)
+static void test_fsck_fold__the_first_event_makes_the_run(void **state)
 {
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, &begin[1], 1);
     assert_int_equal(said.count, 1);
     assert_string_equal(said.last,
                         "0/0 the run's first event is 'engine_started'");
-    fold_destroy(fold);
-    fold_destroy(NULL);
+    fsck_fold_destroy(fold);
+    fsck_fold_destroy(NULL);
 }
 
-static void test_fold__what_ends_without_a_beginning_has_none(void **state)
+static void test_fsck_fold__what_ends_without_a_beginning_has_none(void **state)
 {
     static const struct line lines[] = {
         {4, 9, "attempt_running", "{\"pid\":70}"},
@@ -487,24 +489,24 @@ static void test_fold__what_ends_without_a_beginning_has_none(void **state)
         {4, 9, "attempt_ended", "{\"cause\":\"cancelled\"}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
 
     (void)state;
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, lines, 2);
-    row = fold_find(fold, IMAGE_ATTEMPT, 9);
+    row = fsck_fold_find(fold, IMAGE_ATTEMPT, 9);
     assert_int_equal(row->cells[ATTEMPT_CELL_STARTED_MS].type, VALUE_INT);
     add(fold, lines + 2, 1);
     must_be(row, ATTEMPT_CELL_STARTED_MS, "NULL");
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
 /* Ids need not rise, and many rows fit. */
-static void test_fold__rows_are_found_by_id(void **state)
+static void test_fsck_fold__rows_are_found_by_id(void **state)
 {
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
     size_t count;
 
     (void)state;
@@ -518,34 +520,35 @@ static void test_fold__rows_are_found_by_id(void **state)
         add(fold, &line, 1);
     }
     assert_int_equal(said.count, 0);
-    fold_rows(fold, IMAGE_JOB, &count);
+    fsck_fold_rows(fold, IMAGE_JOB, &count);
     assert_int_equal(count, 2000);
     for (int64_t i = 0; i < 2000; i++)
         assert_int_equal(
-            fold_trial(fold, IMAGE_JOB,
-                       fold_find(fold, IMAGE_JOB, 1 + i * 7 % 2000)),
+            fsck_fold_trial(fold, IMAGE_JOB,
+                            fsck_fold_find(fold, IMAGE_JOB, 1 + i * 7 % 2000)),
             i + 1);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fold__a_run_comes_to_its_rows),
-        cmocka_unit_test(test_fold__what_cannot_be_is_said),
-        cmocka_unit_test(test_fold__a_state_that_does_not_follow_is_said),
-        cmocka_unit_test(test_fold__a_trial_that_is_put_back_starts_anew),
-        cmocka_unit_test(test_fold__a_trial_pauses_and_goes_on),
-        cmocka_unit_test(test_fold__a_schedule_gives_what_it_can),
-        cmocka_unit_test(test_fold__a_run_is_paused_and_goes_on),
-        cmocka_unit_test(test_fold__an_attempt_waits_in_a_queue),
-        cmocka_unit_test(test_fold__people_add_to_a_run),
-        cmocka_unit_test(test_fold__a_budget_has_a_trial),
-        cmocka_unit_test(test_fold__a_budget_changes),
-        cmocka_unit_test(test_fold__its_code_changes),
-        cmocka_unit_test(test_fold__the_first_event_makes_the_run),
-        cmocka_unit_test(test_fold__what_ends_without_a_beginning_has_none),
-        cmocka_unit_test(test_fold__rows_are_found_by_id),
+        cmocka_unit_test(test_fsck_fold__a_run_comes_to_its_rows),
+        cmocka_unit_test(test_fsck_fold__what_cannot_be_is_said),
+        cmocka_unit_test(test_fsck_fold__a_state_that_does_not_follow_is_said),
+        cmocka_unit_test(test_fsck_fold__a_trial_that_is_put_back_starts_anew),
+        cmocka_unit_test(test_fsck_fold__a_trial_pauses_and_goes_on),
+        cmocka_unit_test(test_fsck_fold__a_schedule_gives_what_it_can),
+        cmocka_unit_test(test_fsck_fold__a_run_is_paused_and_goes_on),
+        cmocka_unit_test(test_fsck_fold__an_attempt_waits_in_a_queue),
+        cmocka_unit_test(test_fsck_fold__people_add_to_a_run),
+        cmocka_unit_test(test_fsck_fold__a_budget_has_a_trial),
+        cmocka_unit_test(test_fsck_fold__a_budget_changes),
+        cmocka_unit_test(test_fsck_fold__its_code_changes),
+        cmocka_unit_test(test_fsck_fold__the_first_event_makes_the_run),
+        cmocka_unit_test(
+            test_fsck_fold__what_ends_without_a_beginning_has_none),
+        cmocka_unit_test(test_fsck_fold__rows_are_found_by_id),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

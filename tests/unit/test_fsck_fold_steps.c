@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What events of a workflow come to, and which cannot be. */
-#include "orchestrator/proof/fold.h"
+#include "orchestrator/proof/fsck_fold.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "tests/unit/fold_test.h"
+#include "tests/unit/fsck_fold_test.h"
 
 /* ---- workflows ---- */
 
@@ -42,7 +42,7 @@ static const struct line over[] = {
      "{\"step\":1,\"state\":\"skipped\",\"reason\":\"a failed\"}"},
 };
 
-static void test_fold_steps__a_workflow_comes_to_its_rows(void **state)
+static void test_fsck_fold_steps__a_workflow_comes_to_its_rows(void **state)
 {
     static const struct line again[] = {
         {4, 0, "reopened", "{\"state\":\"ready\",\"superseded\":1}"},
@@ -51,17 +51,17 @@ static void test_fold_steps__a_workflow_comes_to_its_rows(void **state)
         {0, 0, "step_reopened", "{\"step\":0,\"state\":\"waiting\"}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *step, *job;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *step, *job;
     size_t count;
 
     (void)state;
     add(fold, steps, ARRAY_LEN(steps));
     add(fold, over, ARRAY_LEN(over));
     assert_string_equal(said.last, "");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_ID, "9");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_JOB, "8");
-    step = fold_rows(fold, IMAGE_STEP, &count);
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_ID, "9");
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_JOB, "8");
+    step = fsck_fold_rows(fold, IMAGE_STEP, &count);
     assert_int_equal(count, 2);
     must_be(step, STEP_CELL_NAME, "a");
     must_be(step, STEP_CELL_STATE, "failed");
@@ -73,24 +73,25 @@ static void test_fold_steps__a_workflow_comes_to_its_rows(void **state)
     must_be(step + 1, STEP_CELL_STATE, "skipped");
     must_be(step + 1, STEP_CELL_COPIES, "NULL");
     must_be(step + 1, STEP_CELL_ENDED_MS, "104");
-    job = fold_find(fold, IMAGE_JOB, 4);
+    job = fsck_fold_find(fold, IMAGE_JOB, 4);
     must_be(job, JOB_CELL_COPY, "1");
     must_be(job, JOB_CELL_ROUNDS, "{}");
     must_be(job, JOB_CELL_OUTPUTS, "{\"x\":1}");
     must_be(job, JOB_CELL_CACHED_FROM, "3");
-    must_be(fold_find(fold, IMAGE_ATTEMPT, 9), ATTEMPT_CELL_CHECKPOINT, "c");
+    must_be(fsck_fold_find(fold, IMAGE_ATTEMPT, 9), ATTEMPT_CELL_CHECKPOINT,
+            "c");
     add(fold, again, ARRAY_LEN(again));
     assert_string_equal(said.last, "");
-    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_OUTPUTS, "NULL");
-    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_CACHE_KEY, "NULL");
+    must_be(fsck_fold_find(fold, IMAGE_JOB, 4), JOB_CELL_OUTPUTS, "NULL");
+    must_be(fsck_fold_find(fold, IMAGE_JOB, 4), JOB_CELL_CACHE_KEY, "NULL");
     must_be(step, STEP_CELL_STATE, "waiting");
     must_be(step, STEP_CELL_COPIES, "NULL");
     must_be(step, STEP_CELL_BEGAN_MS, "NULL");
     must_be(step, STEP_CELL_ENDED_MS, "NULL");
     must_be(step + 1, STEP_CELL_REASON, "NULL");
-    fold_rows(fold, IMAGE_SUPERSEDED, &count);
+    fsck_fold_rows(fold, IMAGE_SUPERSEDED, &count);
     assert_int_equal(count, 1);
-    fold_destroy(fold);
+    fsck_fold_destroy(fold);
 }
 
 static const struct {
@@ -138,12 +139,12 @@ static const struct {
      "2/0 it is of a step that there is not"},
 };
 
-static void test_fold_steps__what_cannot_be_is_said(void **state)
+static void test_fsck_fold_steps__what_cannot_be_is_said(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(impossible); i++) {
         struct said said = {0};
-        struct fold *fold = fold_create(1, on_wrong, &said);
+        struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
         add(fold, steps, ARRAY_LEN(steps));
         if (impossible[i].is_over)
@@ -152,15 +153,15 @@ static void test_fold_steps__what_cannot_be_is_said(void **state)
         add(fold, &impossible[i].line, 1);
         assert_true(said.count > 0);
         assert_string_equal(said.last, impossible[i].text);
-        fold_destroy(fold);
+        fsck_fold_destroy(fold);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fold_steps__a_workflow_comes_to_its_rows),
-        cmocka_unit_test(test_fold_steps__what_cannot_be_is_said),
+        cmocka_unit_test(test_fsck_fold_steps__a_workflow_comes_to_its_rows),
+        cmocka_unit_test(test_fsck_fold_steps__what_cannot_be_is_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

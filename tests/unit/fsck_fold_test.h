@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TESTS_UNIT_FOLD_TEST_H
-#define SMTUNE_TESTS_UNIT_FOLD_TEST_H
+#ifndef SMTUNE_TESTS_UNIT_FSCK_FOLD_TEST_H
+#define SMTUNE_TESTS_UNIT_FSCK_FOLD_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "orchestrator/proof/fold.h"
+#include "orchestrator/proof/fsck_fold.h"
 
 /* Events go into a fold, and what is wrong with them is written down. */
 
@@ -35,21 +35,21 @@ struct line {
     const char *event, *detail;
 };
 
-UNUSED static void add(struct fold *fold, const struct line *lines,
+UNUSED static void add(struct fsck_fold *fold, const struct line *lines,
                        size_t count)
 {
     static int64_t seq;
 
     for (size_t i = 0; i < count; i++)
-        fold_add(fold, &(struct event_row){.seq = ++seq,
-                                           .job = lines[i].job,
-                                           .attempt = lines[i].attempt,
-                                           .time_ms = 100 + (int64_t)i,
-                                           .event = lines[i].event,
-                                           .detail = lines[i].detail});
+        fsck_fold_add(fold, &(struct event_row){.seq = ++seq,
+                                                .job = lines[i].job,
+                                                .attempt = lines[i].attempt,
+                                                .time_ms = 100 + (int64_t)i,
+                                                .event = lines[i].event,
+                                                .detail = lines[i].detail});
 }
 
-UNUSED static void must_be(const struct fold_row *row, size_t cell,
+UNUSED static void must_be(const struct fsck_fold_row *row, size_t cell,
                            const char *text)
 {
     char found[64] = "NULL";

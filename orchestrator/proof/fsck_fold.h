@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_PROOF_FOLD_H
-#define SMTUNE_ORCHESTRATOR_PROOF_FOLD_H
+#ifndef SMTUNE_ORCHESTRATOR_PROOF_FSCK_FOLD_H
+#define SMTUNE_ORCHESTRATOR_PROOF_FSCK_FOLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,10 +15,10 @@
  * but the table of states (states.h), and says so where an event cannot have
  * happened.
  */
-struct fold;
+struct fsck_fold;
 
 /* A row as the events tell it. */
-struct fold_row {
+struct fsck_fold_row {
     struct value *cells; /* [cell_count] of its image's table */
     int64_t attempts;    /* of a job: how many it had */
     int64_t active;      /* of a job: the id of the one that has not ended */
@@ -28,20 +28,23 @@ struct fold_row {
 
 /* `wrong` is called for what cannot be, while events go in. trial and attempt
  * are numbers, 0: none. */
-typedef void fold_wrong(void *user, int64_t seq, int64_t trial, int64_t attempt,
-                        const char *text);
+typedef void fsck_fold_wrong(void *user, int64_t seq, int64_t trial,
+                             int64_t attempt, const char *text);
 
-struct fold *fold_create(int64_t run, fold_wrong *wrong, void *user);
-void fold_destroy(struct fold *fold); /* NULL is none */
+struct fsck_fold *fsck_fold_create(int64_t run, fsck_fold_wrong *wrong,
+                                   void *user);
+void fsck_fold_destroy(struct fsck_fold *fold); /* NULL is none */
 
-void fold_add(struct fold *fold, const struct event_row *event);
+void fsck_fold_add(struct fsck_fold *fold, const struct event_row *event);
 
 /* The rows of one kind by id; the fold's. The run has one row, or none. */
-struct fold_row *fold_rows(struct fold *fold, enum image image, size_t *count);
+struct fsck_fold_row *fsck_fold_rows(struct fsck_fold *fold, enum image image,
+                                     size_t *count);
 /* One of them; NULL: there is none. */
-struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id);
+struct fsck_fold_row *fsck_fold_find(struct fsck_fold *fold, enum image image,
+                                     int64_t id);
 /* The trial's number of a row of anything of a trial; 0: not known. */
-int64_t fold_trial(struct fold *fold, enum image image,
-                   const struct fold_row *row);
+int64_t fsck_fold_trial(struct fsck_fold *fold, enum image image,
+                        const struct fsck_fold_row *row);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/proof/decisions_impl.h"
+#include "orchestrator/proof/replay_decisions_impl.h"
 
 #include <inttypes.h>
 #include <limits.h>

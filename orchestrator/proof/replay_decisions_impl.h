@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_PROOF_DECISIONS_IMPL_H
-#define SMTUNE_ORCHESTRATOR_PROOF_DECISIONS_IMPL_H
+#ifndef SMTUNE_ORCHESTRATOR_PROOF_REPLAY_DECISIONS_IMPL_H
+#define SMTUNE_ORCHESTRATOR_PROOF_REPLAY_DECISIONS_IMPL_H
 
 #include "base/compiler.h"
 #include "orchestrator/job/budget.h"
@@ -10,9 +10,9 @@
 #include "orchestrator/spec/workflow.h"
 #include "strategies/schedules/scheduler.h"
 
-/* What the files of the proof of decisions share: decisions.c follows the
- * events, decisions_end.c knows what may become of an attempt's end, and
- * decisions_convergence.c when the search had converged. */
+/* What the files of the proof of decisions share: replay_decisions.c follows
+ * the events, replay_decisions_end.c knows what may become of an attempt's end,
+ * and replay_decisions_convergence.c when the search had converged. */
 
 struct judged {
     int64_t id, number;
@@ -62,7 +62,7 @@ struct deciding {
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* decisions_convergence.c */
+/* replay_decisions_convergence.c */
 /* Take in a trial that was suggested, and one that is over; nothing where the
  * budget does not ask for convergence. */
 void deciding_ask(struct deciding *deciding, int64_t trial,
@@ -70,7 +70,7 @@ void deciding_ask(struct deciding *deciding, int64_t trial,
 void deciding_tell(struct deciding *deciding, const struct judged *job,
                    const json_t *detail);
 
-/* decisions_end.c */
+/* replay_decisions_end.c */
 /* Whether that can become of a trial whose attempt has ended. */
 int deciding_check_end(struct deciding *deciding, struct judged *job,
                        enum job_event event, const json_t *detail);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Events as damage may leave them. */
-#include "orchestrator/proof/fold.h"
+#include "orchestrator/proof/fsck_fold.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "tests/unit/fold_test.h"
+#include "tests/unit/fsck_fold_test.h"
 
 /* What is said of the last line; "": nothing. */
 struct damage {
@@ -25,7 +25,7 @@ static void must_say(const struct line *begin, size_t begin_count,
     for (size_t i = 0; i < count; i++) {
         const struct line *line = damages[i].lines;
         struct said said = {0};
-        struct fold *fold = fold_create(1, on_wrong, &said);
+        struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
         add(fold, begin, begin_count);
         assert_int_equal(said.count, 0);
@@ -34,11 +34,11 @@ static void must_say(const struct line *begin, size_t begin_count,
             add(fold, line, 1);
         }
         assert_string_equal(said.last, damages[i].text);
-        fold_destroy(fold);
+        fsck_fold_destroy(fold);
     }
 }
 
-static void test_fold__of_a_damaged_experiment(void **state)
+static void test_fsck_fold__of_a_damaged_experiment(void **state)
 {
     static const struct line begin[] = {
         {0, 0, "run_created",
@@ -73,7 +73,7 @@ static void test_fold__of_a_damaged_experiment(void **state)
     must_say(begin, ARRAY_LEN(begin), damages, ARRAY_LEN(damages));
 }
 
-static void test_fold__of_a_damaged_workflow(void **state)
+static void test_fsck_fold__of_a_damaged_workflow(void **state)
 {
     static const struct line begin[] = {
         {0, 0, "run_created",
@@ -103,27 +103,28 @@ static void test_fold__of_a_damaged_workflow(void **state)
     must_say(begin, ARRAY_LEN(begin), damages, ARRAY_LEN(damages));
 }
 
-static void test_fold__an_attempt_without_a_trial_is_of_none(void **state)
+static void test_fsck_fold__an_attempt_without_a_trial_is_of_none(void **state)
 {
     static const struct line lines[] = {
         {0, 0, "run_created", "{\"state\":\"running\",\"name\":\"r\"}"},
         {5, 9, "attempt_starting", "{\"number\":1}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
 
     (void)state;
     add(fold, lines, ARRAY_LEN(lines));
     assert_string_equal(said.last,
                         "0/1 an attempt of a trial that was never suggested");
-    assert_int_equal(
-        fold_trial(fold, IMAGE_ATTEMPT, fold_find(fold, IMAGE_ATTEMPT, 9)), 0);
-    fold_destroy(fold);
+    assert_int_equal(fsck_fold_trial(fold, IMAGE_ATTEMPT,
+                                     fsck_fold_find(fold, IMAGE_ATTEMPT, 9)),
+                     0);
+    fsck_fold_destroy(fold);
 }
 
 /* Lists where a cell is none are kept as they are, and a list of numbers is one
  * wherever it stands. */
-static void test_fold__lists_are_kept(void **state)
+static void test_fsck_fold__lists_are_kept(void **state)
 {
     static const struct line lines[] = {
         {0, 0, "run_created", "{\"state\":\"running\",\"name\":\"r\"}"},
@@ -137,27 +138,28 @@ static void test_fold__lists_are_kept(void **state)
          "{\"state\":\"failed\",\"told\":2,\"outcomes\":[2.5,\"nan\"]}"},
     };
     struct said said = {0};
-    struct fold *fold = fold_create(1, on_wrong, &said);
-    struct fold_row *row;
+    struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);
+    struct fsck_fold_row *row;
 
     (void)state;
     add(fold, lines, ARRAY_LEN(lines));
     assert_string_equal(said.last, "");
-    must_be(fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BOOT_ID, "b");
-    row = fold_find(fold, IMAGE_OBSERVATION, 1);
+    must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_BOOT_ID, "b");
+    row = fsck_fold_find(fold, IMAGE_OBSERVATION, 1);
     must_be(row, OBSERVATION_CELL_REASON, "[\"a\"]");
     must_be(row, OBSERVATION_CELL_OUTCOMES, "[1.5]");
-    must_be(fold_find(fold, IMAGE_JOB, 4), JOB_CELL_OUTCOMES, "[2.5,\"nan\"]");
-    fold_destroy(fold);
+    must_be(fsck_fold_find(fold, IMAGE_JOB, 4), JOB_CELL_OUTCOMES,
+            "[2.5,\"nan\"]");
+    fsck_fold_destroy(fold);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fold__of_a_damaged_experiment),
-        cmocka_unit_test(test_fold__of_a_damaged_workflow),
-        cmocka_unit_test(test_fold__an_attempt_without_a_trial_is_of_none),
-        cmocka_unit_test(test_fold__lists_are_kept),
+        cmocka_unit_test(test_fsck_fold__of_a_damaged_experiment),
+        cmocka_unit_test(test_fsck_fold__of_a_damaged_workflow),
+        cmocka_unit_test(test_fsck_fold__an_attempt_without_a_trial_is_of_none),
+        cmocka_unit_test(test_fsck_fold__lists_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  * keeps a tally of its own, as an engine does, and asks the same pure
  * functions.
  */
-#include "orchestrator/proof/decisions_impl.h"
+#include "orchestrator/proof/replay_decisions_impl.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows are kept by id in one array a kind; their cells and texts live in chunks
  * that are freed together. */
-#include "orchestrator/proof/fold_impl.h"
+#include "orchestrator/proof/fsck_fold_impl.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct chunk {
 
 /* ---- memory ---- */
 
-static void *take(struct fold *fold, size_t size)
+static void *take(struct fsck_fold *fold, size_t size)
 {
     struct chunk *chunk = fold->chunks;
     void *bytes;
@@ -38,7 +38,7 @@ static void *take(struct fold *fold, size_t size)
     return bytes;
 }
 
-struct value fold_keep_text(struct fold *fold, const char *text)
+struct value fsck_fold_keep_text(struct fsck_fold *fold, const char *text)
 {
     size_t size = strlen(text) + 1;
     char *copy = take(fold, size);
@@ -47,9 +47,10 @@ struct value fold_keep_text(struct fold *fold, const char *text)
     return value_text(copy);
 }
 
-struct fold *fold_create(int64_t run, fold_wrong *wrong, void *user)
+struct fsck_fold *fsck_fold_create(int64_t run, fsck_fold_wrong *wrong,
+                                   void *user)
 {
-    struct fold *fold = mem_zero(sizeof(*fold));
+    struct fsck_fold *fold = mem_zero(sizeof(*fold));
 
     fold->run = run;
     fold->wrong = wrong;
@@ -57,7 +58,7 @@ struct fold *fold_create(int64_t run, fold_wrong *wrong, void *user)
     return fold;
 }
 
-void fold_destroy(struct fold *fold)
+void fsck_fold_destroy(struct fsck_fold *fold)
 {
     if (fold == NULL)
         return;
@@ -92,7 +93,8 @@ static size_t find_place(const struct rows *rows, int64_t id)
     return low;
 }
 
-struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id)
+struct fsck_fold_row *fsck_fold_find(struct fsck_fold *fold, enum image image,
+                                     int64_t id)
 {
     struct rows *rows = &fold->kinds[image];
     size_t place = find_place(rows, id);
@@ -102,21 +104,22 @@ struct fold_row *fold_find(struct fold *fold, enum image image, int64_t id)
                : NULL;
 }
 
-struct fold_row *fold_rows(struct fold *fold, enum image image, size_t *count)
+struct fsck_fold_row *fsck_fold_rows(struct fsck_fold *fold, enum image image,
+                                     size_t *count)
 {
     *count = fold->kinds[image].count;
     return fold->kinds[image].rows;
 }
 
-int64_t fold_trial(struct fold *fold, enum image image,
-                   const struct fold_row *row)
+int64_t fsck_fold_trial(struct fsck_fold *fold, enum image image,
+                        const struct fsck_fold_row *row)
 {
     if (image == IMAGE_ATTEMPT)
-        row =
-            fold_find(fold, IMAGE_JOB, row->cells[ATTEMPT_CELL_JOB_ID].integer);
+        row = fsck_fold_find(fold, IMAGE_JOB,
+                             row->cells[ATTEMPT_CELL_JOB_ID].integer);
     if (image == IMAGE_OBSERVATION)
-        row = fold_find(fold, IMAGE_JOB,
-                        row->cells[OBSERVATION_CELL_JOB_ID].integer);
+        row = fsck_fold_find(fold, IMAGE_JOB,
+                             row->cells[OBSERVATION_CELL_JOB_ID].integer);
     if (image == IMAGE_SUPERSEDED)
         return row->cells[SUPERSEDED_CELL_NUMBER].integer;
     if (image == IMAGE_RUN || row == NULL ||
@@ -125,17 +128,19 @@ int64_t fold_trial(struct fold *fold, enum image image,
     return row->cells[JOB_CELL_NUMBER].integer;
 }
 
-void fold_set(struct fold_row *row, size_t cell, struct value value)
+void fsck_fold_set(struct fsck_fold_row *row, size_t cell, struct value value)
 {
     row->cells[cell] = value;
 }
 
-struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id)
+struct fsck_fold_row *fsck_fold_add_row(struct fsck_fold *fold,
+                                        enum image image, int64_t id)
 {
     struct rows *rows = &fold->kinds[image];
     size_t cells = image_tables[image].cell_count;
     size_t place = find_place(rows, id);
-    struct fold_row row = {.cells = take(fold, cells * sizeof(struct value))};
+    struct fsck_fold_row row = {.cells =
+                                    take(fold, cells * sizeof(struct value))};
 
     rows->rows =
         mem_grow(rows->rows, rows->count, &rows->capacity, sizeof(row));
@@ -144,14 +149,14 @@ struct fold_row *fold_add_row(struct fold *fold, enum image image, int64_t id)
     rows->count++;
     for (size_t i = 0; i < cells; i++)
         row.cells[i] = value_null();
-    fold_set(&row, 0, value_int(id));
+    fsck_fold_set(&row, 0, value_int(id));
     rows->rows[place] = row;
     return &rows->rows[place];
 }
 
-struct fold_row *fold_run_row(struct fold *fold)
+struct fsck_fold_row *fsck_fold_run_row(struct fsck_fold *fold)
 {
-    struct fold_row *row = fold_find(fold, IMAGE_RUN, fold->run);
+    struct fsck_fold_row *row = fsck_fold_find(fold, IMAGE_RUN, fold->run);
 
-    return row != NULL ? row : fold_add_row(fold, IMAGE_RUN, fold->run);
+    return row != NULL ? row : fsck_fold_add_row(fold, IMAGE_RUN, fold->run);
 }

@@ -11,7 +11,7 @@
  * At the end of a run all paused trials are stopped, whatever the schedule
  * wants: after such a stop there are no more steps in the session.
  */
-#include "orchestrator/proof/schedule_proof.h"
+#include "orchestrator/proof/replay_schedule.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct moment {
     bool is_before_step; /* a new trial or a promotion does */
 };
 
-struct schedule_proof {
+struct replay_schedule {
     const struct experiment *experiment;
     struct scheduler *scheduler;
     struct moment *moments; /* [moment_count] by place */
@@ -43,7 +43,7 @@ struct schedule_proof {
 
 /* ---- moments ---- */
 
-static void add_moment(struct schedule_proof *proof, int64_t place)
+static void add_moment(struct replay_schedule *proof, int64_t place)
 {
     if (place == 0)
         return;
@@ -52,7 +52,7 @@ static void add_moment(struct schedule_proof *proof, int64_t place)
     proof->moments[proof->moment_count++] = (struct moment){.place = place};
 }
 
-void schedule_proof_look(struct schedule_proof *proof, struct replay *replay)
+void replay_schedule_look(struct replay_schedule *proof, struct replay *replay)
 {
     const struct event_row *event = replay->event;
     bool is_new = strcmp(event->event, job_event_names[EVENT_SUGGESTED]) == 0;
@@ -86,7 +86,7 @@ static int compare_moments(const void *key, const void *member)
 }
 
 /* Of a place of which no event tells, nothing follows. */
-static struct moment find_moment(const struct schedule_proof *proof,
+static struct moment find_moment(const struct replay_schedule *proof,
                                  int64_t place)
 {
     const struct moment *found =
@@ -100,10 +100,10 @@ static struct moment find_moment(const struct schedule_proof *proof,
 
 /* ---- proof ---- */
 
-struct schedule_proof *schedule_proof_create(
+struct replay_schedule *replay_schedule_create(
     const struct experiment *experiment, struct err *err)
 {
-    struct schedule_proof *proof = mem_zero(sizeof(*proof));
+    struct replay_schedule *proof = mem_zero(sizeof(*proof));
 
     proof->experiment = experiment;
     if (!experiment->schedule.is_on)
@@ -112,11 +112,11 @@ struct schedule_proof *schedule_proof_create(
         scheduler_create(&experiment->schedule.options, experiment->space, err);
     if (proof->scheduler != NULL)
         return proof;
-    schedule_proof_destroy(proof);
+    replay_schedule_destroy(proof);
     return NULL;
 }
 
-void schedule_proof_destroy(struct schedule_proof *proof)
+void replay_schedule_destroy(struct replay_schedule *proof)
 {
     if (proof == NULL)
         return;
@@ -161,7 +161,7 @@ static void describe(const struct assignment *assignment, char *text,
 }
 
 /* Whether the schedule wants that now. */
-static bool is_wanted(struct schedule_proof *proof,
+static bool is_wanted(struct replay_schedule *proof,
                       const struct assignment *recorded, bool may_be_closed)
 {
     struct assignment open, closed;
@@ -181,8 +181,8 @@ static bool is_wanted(struct schedule_proof *proof,
     return false;
 }
 
-bool schedule_proof_begin(struct schedule_proof *proof,
-                          const struct trial_row *row)
+bool replay_schedule_begin(struct replay_schedule *proof,
+                           const struct trial_row *row)
 {
     struct assignment recorded;
 
@@ -199,14 +199,15 @@ bool schedule_proof_begin(struct schedule_proof *proof,
     return true;
 }
 
-void schedule_proof_explore(const struct schedule_proof *proof, int64_t number,
-                            const struct value *parent, struct value *point)
+void replay_schedule_explore(const struct replay_schedule *proof,
+                             int64_t number, const struct value *parent,
+                             struct value *point)
 {
     scheduler_explore(proof->scheduler, (uint64_t)number, parent, point);
 }
 
 /* Before it is told. */
-static bool check_step(struct schedule_proof *proof,
+static bool check_step(struct replay_schedule *proof,
                        const struct feedback_item *item)
 {
     const struct moment moment = find_moment(proof, item->place);
@@ -227,7 +228,7 @@ static bool check_step(struct schedule_proof *proof,
     return is_wanted(proof, &recorded, may_be_closed);
 }
 
-static bool check_verdict(struct schedule_proof *proof,
+static bool check_verdict(struct replay_schedule *proof,
                           const struct feedback_item *item,
                           const struct verdict *verdict)
 {
@@ -243,9 +244,9 @@ static bool check_verdict(struct schedule_proof *proof,
     return false;
 }
 
-bool schedule_proof_tell(struct schedule_proof *proof,
-                         struct strategy *strategy,
-                         const struct feedback_item *item)
+bool replay_schedule_tell(struct replay_schedule *proof,
+                          struct strategy *strategy,
+                          const struct feedback_item *item)
 {
     struct verdict verdict;
 
@@ -257,12 +258,12 @@ bool schedule_proof_tell(struct schedule_proof *proof,
            check_verdict(proof, item, &verdict);
 }
 
-int64_t schedule_proof_count(const struct schedule_proof *proof)
+int64_t replay_schedule_count(const struct replay_schedule *proof)
 {
     return proof->count;
 }
 
-const char *schedule_proof_text(const struct schedule_proof *proof)
+const char *replay_schedule_text(const struct replay_schedule *proof)
 {
     return proof->text;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "orchestrator/proof/decisions_impl.h"
+#include "orchestrator/proof/replay_decisions_impl.h"
 #include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
 

@@ -4,9 +4,9 @@
  * record, as the engine told its own: what has ended is told, and where the
  * record says that something began, started or is over, the flow is asked what
  * comes next. An engine asks when it has room for more, so nothing is concluded
- * from what the record does not say. A run that its time ends (decisions.c has
- * the proof of that) brings its steps to their end, too: what could start is
- * given up.
+ * from what the record does not say. A run that its time ends
+ * (replay_decisions.c has the proof of that) brings its steps to their end,
+ * too: what could start is given up.
  */
 #include "orchestrator/proof/replay_impl.h"
 
@@ -478,7 +478,7 @@ static int on_step_event(struct proving *proving, enum step_event event,
     return result;
 }
 
-/* That a budget or nobody's luck ended it is for decisions.c. */
+/* That a budget or nobody's luck ended it is for replay_decisions.c. */
 static int run_state(struct proving *proving, const json_t *detail)
 {
     const char *state = detail_string(detail, "state");

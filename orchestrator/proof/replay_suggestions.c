@@ -3,7 +3,7 @@
  * The judge of suggestions and of the schedule goes by rows, whose places say
  * what the search was given before each suggestion, in place of events: a fresh
  * search is asked for one trial after the other, and given what was known by
- * then. schedule_proof.c keeps a fresh schedule beside it.
+ * then. replay_schedule.c keeps a fresh schedule beside it.
  */
 #include "orchestrator/proof/replay_impl.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "orchestrator/proof/schedule_proof.h"
+#include "orchestrator/proof/replay_schedule.h"
 #include "orchestrator/run/enqueue.h"
 #include "orchestrator/search/feedback.h"
 #include "orchestrator/search/search.h"
@@ -22,7 +22,7 @@ struct suggesting {
     const struct experiment *experiment;
     struct space *space;
     struct strategy *strategy;
-    struct schedule_proof *schedule;
+    struct replay_schedule *schedule;
     struct feedback *told;
     int64_t place;           /* the last one given */
     struct value *recorded;  /* [space_count] */
@@ -93,7 +93,7 @@ static int step_differs(struct suggesting *suggesting, int64_t number)
 {
     suggesting->replay->proofs[PROOF_SCHEDULE].place = suggesting->place + 1;
     return replay_differ(suggesting->replay, PROOF_SCHEDULE, number, "%s",
-                         schedule_proof_text(suggesting->schedule));
+                         replay_schedule_text(suggesting->schedule));
 }
 
 /* What was told up to that place. */
@@ -102,8 +102,8 @@ static int tell_until(struct suggesting *suggesting, int64_t place)
     const struct feedback_item *item;
 
     while ((item = feedback_next(suggesting->told, place)) != NULL) {
-        if (!schedule_proof_tell(suggesting->schedule, suggesting->strategy,
-                                 item))
+        if (!replay_schedule_tell(suggesting->schedule, suggesting->strategy,
+                                  item))
             return step_differs(suggesting, item->number);
         suggesting->place = item->place;
     }
@@ -128,8 +128,8 @@ static int explore_again(struct suggesting *suggesting,
     if (store_each_trial(suggesting->replay->store, &query, on_parent,
                          suggesting, suggesting->replay->err) != 0)
         return -1;
-    schedule_proof_explore(suggesting->schedule, row->number,
-                           suggesting->parent, suggesting->suggested);
+    replay_schedule_explore(suggesting->schedule, row->number,
+                            suggesting->parent, suggesting->suggested);
     strategy_restore(suggesting->strategy, (uint64_t)row->number,
                      suggesting->suggested, row->cursor);
     return 0;
@@ -176,7 +176,7 @@ static int on_trial(void *user, const struct trial_row *row)
     if (search_point(suggesting->space, row, suggesting->recorded,
                      suggesting->replay->err) != 0)
         return -1;
-    if (!schedule_proof_begin(suggesting->schedule, row))
+    if (!replay_schedule_begin(suggesting->schedule, row))
         return step_differs(suggesting, row->number);
     if (enqueue_again(suggesting, row->number) != 0)
         return -1;
@@ -203,7 +203,7 @@ static void destroy(void *self)
     free(suggesting->suggested);
     free(suggesting->parent);
     free(suggesting->enqueued);
-    schedule_proof_destroy(suggesting->schedule);
+    replay_schedule_destroy(suggesting->schedule);
     feedback_destroy(suggesting->told);
     strategy_destroy(suggesting->strategy);
     free(suggesting);
@@ -221,7 +221,7 @@ static void *create(struct replay *replay)
     suggesting->recorded = mem_array(count, sizeof(struct value));
     suggesting->suggested = mem_array(count, sizeof(struct value));
     suggesting->parent = mem_array(count, sizeof(struct value));
-    suggesting->schedule = schedule_proof_create(experiment, replay->err);
+    suggesting->schedule = replay_schedule_create(experiment, replay->err);
     if (suggesting->schedule != NULL)
         suggesting->strategy = search_create_of_run(experiment, replay->store,
                                                     replay->run, replay->err);
@@ -236,7 +236,7 @@ static int look(void *self)
 {
     struct suggesting *suggesting = self;
 
-    schedule_proof_look(suggesting->schedule, suggesting->replay);
+    replay_schedule_look(suggesting->schedule, suggesting->replay);
     return 0;
 }
 
@@ -258,7 +258,7 @@ static int conclude(void *self)
                               replay->err);
     if (result == 0)
         result = tell_until(suggesting, INT64_MAX);
-    schedule->proved = schedule_proof_count(suggesting->schedule);
+    schedule->proved = replay_schedule_count(suggesting->schedule);
     schedule->is_whole = result == 0;
     return result;
 }

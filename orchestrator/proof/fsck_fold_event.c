@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A detail's keys are the names of the cells that they set, so that what
+ * remains to be told here are the events' own rules: which state follows, what
+ * they null, what must have been before.
+ */
+#include "orchestrator/proof/fsck_fold_impl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/json.h"
+#include "orchestrator/job/states.h"
+
+/* ---- a run's events ---- */
+
+static void add_steps(struct fsck_fold *fold, const json_t *names)
+{
+    if (fold->kinds[IMAGE_STEP].count > 0)
+        return;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        struct fsck_fold_row *row =
+            fsck_fold_add_row(fold, IMAGE_STEP, (int64_t)i);
+        const char *text = json_string_value(json_array_get(names, i));
+
+        fsck_fold_set(row, STEP_CELL_NAME,
+                      fsck_fold_keep_text(fold, text != NULL ? text : ""));
+        fsck_fold_set(row, STEP_CELL_STATE,
+                      value_text(step_state_names[FLOW_WAITING]));
+    }
+}
+
+static void run_created(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = fsck_fold_run_row(fold);
+
+    if (fold->is_created)
+        fsck_fold_complain(fold, "the run was created before");
+    fold->is_created = true;
+    fsck_fold_set_from_detail(fold, IMAGE_RUN, row, detail);
+    add_steps(fold, json_object_get(detail, "steps"));
+    fsck_fold_set(
+        row, RUN_CELL_STATE,
+        fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "state")));
+    fsck_fold_set(row, RUN_CELL_CREATED_MS, value_int(fold->event->time_ms));
+    fsck_fold_set(row, RUN_CELL_REASON, value_text(""));
+    fsck_fold_set(row, RUN_CELL_ENGINE_PID, value_int(0));
+    fsck_fold_set(row, RUN_CELL_BOOT_ID, value_text(""));
+    if (json_object_get(detail, "rungs") == NULL)
+        fsck_fold_set(row, RUN_CELL_RUNGS, value_text("[]"));
+}
+
+static void run_state(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = fsck_fold_run_row(fold);
+    const char *state = fsck_fold_text_of(detail, "state");
+    bool is_running = strcmp(state, run_state_names[RUN_RUNNING]) == 0;
+
+    fsck_fold_set(row, RUN_CELL_STATE, fsck_fold_keep_text(fold, state));
+    fsck_fold_set(
+        row, RUN_CELL_REASON,
+        fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "reason")));
+    fsck_fold_set(row, RUN_CELL_ENDED_MS,
+                  is_running ? value_null() : value_int(fold->event->time_ms));
+}
+
+static void run_engine(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = fsck_fold_run_row(fold);
+
+    fsck_fold_set(
+        row, RUN_CELL_ENGINE_PID,
+        value_int(json_integer_value(json_object_get(detail, "pid"))));
+    if (json_object_get(detail, "boot_id") != NULL)
+        fsck_fold_set(
+            row, RUN_CELL_BOOT_ID,
+            fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "boot_id")));
+    if (row->cells[RUN_CELL_ENGINE_PID].integer != 0 &&
+        row->cells[RUN_CELL_STARTED_MS].type == VALUE_NULL)
+        fsck_fold_set(row, RUN_CELL_STARTED_MS,
+                      value_int(fold->event->time_ms));
+}
+
+static void run_paused(struct fsck_fold *fold, json_t *detail)
+{
+    (void)detail;
+    fsck_fold_set(fsck_fold_run_row(fold), RUN_CELL_PAUSED_MS,
+                  value_int(fold->event->time_ms));
+}
+
+static void run_resumed(struct fsck_fold *fold, json_t *detail)
+{
+    (void)detail;
+    fsck_fold_set(fsck_fold_run_row(fold), RUN_CELL_PAUSED_MS, value_null());
+}
+
+static void run_note(struct fsck_fold *fold, json_t *detail)
+{
+    fsck_fold_set(fsck_fold_run_row(fold), RUN_CELL_NOTE,
+                  fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "note")));
+}
+
+static void run_revision(struct fsck_fold *fold, json_t *detail)
+{
+    fsck_fold_set(
+        fsck_fold_run_row(fold), RUN_CELL_REVISION,
+        fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "revision")));
+}
+
+static void run_budget(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = fsck_fold_run_row(fold);
+    const struct value *trials = &row->cells[RUN_CELL_BUDGET_TRIALS];
+    void *at = json_object_iter(detail);
+
+    if (at == NULL)
+        fsck_fold_complain(fold, "it changes nothing");
+    for (; at != NULL; at = json_object_iter_next(detail, at)) {
+        int64_t given = json_integer_value(json_object_iter_value(at));
+
+        if (given < 1)
+            fsck_fold_complain(fold, "its %s is %" PRId64,
+                               json_object_iter_key(at), given);
+    }
+    fsck_fold_set_from_detail(fold, IMAGE_RUN, row, detail);
+    if (trials->type == VALUE_INT &&
+        trials->integer < (int64_t)fold->kinds[IMAGE_JOB].count)
+        fsck_fold_complain(
+            fold, "its budget is %" PRId64 " trials, and %zu had begun",
+            trials->integer, fold->kinds[IMAGE_JOB].count);
+}
+
+/* Tells of times, of nodes, or of what was asked, and changes no row of the
+ * run's. */
+static void only_tells(struct fsck_fold *fold, json_t *detail)
+{
+    (void)fold, (void)detail;
+}
+
+/* ---- a step's events ---- */
+
+/* Which a damaged record may have as something else. */
+static const char *name_of(const struct fsck_fold_row *step)
+{
+    const struct value *name = &step->cells[STEP_CELL_NAME];
+
+    return name->type == VALUE_TEXT ? name->text : "";
+}
+
+static void step_event(struct fsck_fold *fold, enum step_event event,
+                       json_t *detail)
+{
+    static const enum step_cell forgotten[] = {
+        STEP_CELL_COPIES, STEP_CELL_MATRIX, STEP_CELL_FIRST_JOB,
+        STEP_CELL_BEGAN_MS};
+    const json_t *step = json_object_get(detail, "step");
+    struct fsck_fold_row *row = fsck_fold_find(
+        fold, IMAGE_STEP, step != NULL ? json_integer_value(step) : -1);
+    int to = step_state_find(fsck_fold_text_of(detail, "state"));
+    int from;
+
+    if (row == NULL || to < 0) {
+        fsck_fold_complain(fold, "there is no such step, or no such state");
+        return;
+    }
+    from = step_state_find(row->cells[STEP_CELL_STATE].text);
+    if (!step_may((enum flow_state)from, event, (enum flow_state)to))
+        fsck_fold_complain(fold, "'%s' cannot make step '%s', which is %s, %s",
+                           step_event_names[event], name_of(row),
+                           step_state_names[from], step_state_names[to]);
+    fsck_fold_set(row, STEP_CELL_STATE, value_text(step_state_names[to]));
+    fsck_fold_set(row, STEP_CELL_REASON, value_null());
+    fsck_fold_set(row, STEP_CELL_ENDED_MS,
+                  to == FLOW_WAITING || to == FLOW_ACTIVE
+                      ? value_null()
+                      : value_int(fold->event->time_ms));
+    for (size_t i = 0; i < ARRAY_LEN(forgotten); i++) {
+        if (to == FLOW_WAITING || event == STEP_BEGAN)
+            fsck_fold_set(row, forgotten[i], value_null());
+    }
+    fsck_fold_set_from_detail(fold, IMAGE_STEP, row, detail);
+    if (event == STEP_BEGAN)
+        fsck_fold_set(row, STEP_CELL_BEGAN_MS, value_int(fold->event->time_ms));
+}
+
+/* ---- a trial's events, or those of a step's job ---- */
+
+static struct value state_text(struct fsck_fold *fold, const char *word)
+{
+    int state = job_state_find(word);
+
+    return state >= 0 ? value_text(job_state_names[state])
+                      : fsck_fold_keep_text(fold, word);
+}
+
+/* A step's job exists, or starts, while its step is on its way. */
+static void check_step(struct fsck_fold *fold, const struct fsck_fold_row *job)
+{
+    const struct value *copy = &job->cells[JOB_CELL_COPY];
+    const struct fsck_fold_row *step;
+
+    if (job->cells[JOB_CELL_STEP].type != VALUE_INT)
+        return;
+    step = fsck_fold_find(fold, IMAGE_STEP, job->cells[JOB_CELL_STEP].integer);
+    if (step == NULL)
+        fsck_fold_complain(fold, "it is of a step that there is not");
+    else if (step->cells[STEP_CELL_COPIES].type != VALUE_INT ||
+             copy->type != VALUE_INT || copy->integer < 0 ||
+             copy->integer >= step->cells[STEP_CELL_COPIES].integer)
+        fsck_fold_complain(fold, "step '%s' has no such copy", name_of(step));
+    else if (strcmp(step->cells[STEP_CELL_STATE].text,
+                    step_state_names[FLOW_ACTIVE]) != 0)
+        fsck_fold_complain(fold, "its step '%s' is %s", name_of(step),
+                           step->cells[STEP_CELL_STATE].text);
+}
+
+static void job_began(struct fsck_fold *fold, enum job_event event,
+                      json_t *detail)
+{
+    struct fsck_fold_row *row;
+    int64_t number, seen;
+
+    if (fsck_fold_find(fold, IMAGE_JOB, fold->event->job) != NULL) {
+        fsck_fold_complain(fold, "it was %s before", job_event_names[event]);
+        return;
+    }
+    row = fsck_fold_add_row(fold, IMAGE_JOB, fold->event->job);
+    fsck_fold_set_from_detail(fold, IMAGE_JOB, row, detail);
+    fsck_fold_set(row, JOB_CELL_STATE,
+                  state_text(fold, fsck_fold_text_of(detail, "state")));
+    fsck_fold_set(row, JOB_CELL_CREATED_MS, value_int(fold->event->time_ms));
+    fsck_fold_set(row, JOB_CELL_FIRST_RESOURCE, row->cells[JOB_CELL_RESOURCE]);
+    fsck_fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
+    number = row->cells[JOB_CELL_NUMBER].integer;
+    if (number != (int64_t)fold->kinds[IMAGE_JOB].count)
+        fsck_fold_complain(fold, "it is the %zuth that was %s",
+                           fold->kinds[IMAGE_JOB].count,
+                           job_event_names[event]);
+    check_step(fold, row);
+    fsck_fold_take_enqueued(fold, row, detail);
+    seen = row->cells[JOB_CELL_SEEN].integer;
+    if (seen != fold->told)
+        fsck_fold_complain(fold,
+                           "it was suggested after %" PRId64
+                           " results, and there were %" PRId64,
+                           seen, fold->told);
+}
+
+/* The state that follows by the table; the one that the event tells of must be
+ * the same. */
+static void next_state(struct fsck_fold *fold, struct fsck_fold_row *row,
+                       enum job_event event, const char *told)
+{
+    const char *before = row->cells[JOB_CELL_STATE].text;
+    int state = job_state_find(before);
+    enum job_state next = JOB_READY;
+
+    if (state < 0 || !job_next((enum job_state)state, event, &next))
+        fsck_fold_complain(fold, "'%s' cannot happen while it is %s",
+                           job_event_names[event], before);
+    else if (strcmp(job_state_names[next], told) != 0)
+        fsck_fold_complain(fold, "'%s' makes a trial that is %s %s, not %s",
+                           job_event_names[event], before,
+                           job_state_names[next], told);
+    fsck_fold_set(row, JOB_CELL_STATE, state_text(fold, told));
+}
+
+static void check_attempts(struct fsck_fold *fold,
+                           const struct fsck_fold_row *row,
+                           enum job_event event)
+{
+    const struct fsck_fold_row *active =
+        fsck_fold_find(fold, IMAGE_ATTEMPT, row->active);
+    const char *state =
+        active != NULL ? active->cells[ATTEMPT_CELL_STATE].text : "";
+
+    if (event == EVENT_STARTED && strcmp(state, "running") != 0)
+        fsck_fold_complain(fold, "it started without an attempt that runs");
+    if (event != EVENT_STARTED && active != NULL)
+        fsck_fold_complain(fold, "'%s' while an attempt has not ended",
+                           job_event_names[event]);
+}
+
+static void check_told(struct fsck_fold *fold, const json_t *detail)
+{
+    int64_t told = json_integer_value(json_object_get(detail, "told"));
+
+    if (told == 0)
+        return;
+    if (told != fold->told + 1)
+        fsck_fold_complain(
+            fold, "its result has place %" PRId64 " after place %" PRId64, told,
+            fold->told);
+    fold->told = told;
+}
+
+/* What the search was told of it is kept elsewhere. */
+static void supersede(struct fsck_fold *fold, const struct fsck_fold_row *row,
+                      int64_t told)
+{
+    static const struct {
+        enum superseded_cell to;
+        enum job_cell from;
+    } kept[] = {
+        {SUPERSEDED_CELL_NUMBER, JOB_CELL_NUMBER},
+        {SUPERSEDED_CELL_STATE, JOB_CELL_STATE},
+        {SUPERSEDED_CELL_VALUES, JOB_CELL_VALUES},
+        {SUPERSEDED_CELL_OUTCOMES, JOB_CELL_OUTCOMES},
+    };
+    struct fsck_fold_row *superseded =
+        fsck_fold_add_row(fold, IMAGE_SUPERSEDED, told);
+
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        struct value cell = row->cells[kept[i].from];
+
+        fsck_fold_set(superseded, kept[i].to,
+                      cell.type == VALUE_NULL ? value_text("[]") : cell);
+    }
+    fsck_fold_set(superseded, SUPERSEDED_CELL_ATTEMPTS,
+                  value_int(row->attempts));
+}
+
+/* Its user puts it back. */
+static void job_reopened(struct fsck_fold *fold, struct fsck_fold_row *row,
+                         const json_t *detail)
+{
+    static const enum job_cell nulled[] = {
+        JOB_CELL_STARTED_MS, JOB_CELL_TOLD,       JOB_CELL_VALUES,
+        JOB_CELL_OUTCOMES,   JOB_CELL_RESOURCE,   JOB_CELL_OUTPUTS,
+        JOB_CELL_CACHE_KEY,  JOB_CELL_CACHED_FROM};
+    const struct value *place = &row->cells[JOB_CELL_TOLD];
+    int64_t told = json_integer_value(json_object_get(detail, "superseded"));
+
+    if ((place->type == VALUE_INT ? place->integer : 0) != told)
+        fsck_fold_complain(fold, "it had another place than %" PRId64, told);
+    if (told != 0)
+        supersede(fold, row, told);
+    for (size_t i = 0; i < ARRAY_LEN(nulled); i++)
+        fsck_fold_set(row, nulled[i], value_null());
+}
+
+/* Where it waits for more: its last observation, if that had it paused and
+ * nothing came of it yet. */
+static struct fsck_fold_row *find_pause(struct fsck_fold *fold,
+                                        const struct fsck_fold_row *row)
+{
+    struct fsck_fold_row *last =
+        fsck_fold_find(fold, IMAGE_OBSERVATION, row->observed);
+
+    return last != NULL &&
+                   last->cells[OBSERVATION_CELL_PROMOTED].type == VALUE_NULL &&
+                   last->cells[OBSERVATION_CELL_DECISION].type == VALUE_TEXT &&
+                   strcmp(last->cells[OBSERVATION_CELL_DECISION].text,
+                          "pause") == 0
+               ? last
+               : NULL;
+}
+
+/* Its keys are named for the promotion; its job keeps what it had, but for the
+ * resource. */
+static void job_promoted(struct fsck_fold *fold, struct fsck_fold_row *row,
+                         const json_t *detail)
+{
+    struct fsck_fold_row *pause = find_pause(fold, row);
+    int64_t told = json_integer_value(json_object_get(detail, "told"));
+    int64_t resource = json_integer_value(json_object_get(detail, "resource"));
+
+    fsck_fold_set(row, JOB_CELL_RESOURCE, value_int(resource));
+    if (pause == NULL)
+        return;
+    if (resource <= pause->cells[OBSERVATION_CELL_RESOURCE].integer)
+        fsck_fold_complain(
+            fold, "it is given %" PRId64 ", and had used as much", resource);
+    fsck_fold_set(pause, OBSERVATION_CELL_PROMOTED, value_int(told));
+    fsck_fold_set(pause, OBSERVATION_CELL_PROMOTED_TO, value_int(resource));
+}
+
+static void job_event(struct fsck_fold *fold, enum job_event event,
+                      json_t *detail)
+{
+    static const enum job_cell nulled[] = {JOB_CELL_CAUSE, JOB_CELL_DUE_MS};
+    struct fsck_fold_row *row =
+        fsck_fold_find(fold, IMAGE_JOB, fold->event->job);
+
+    if (row == NULL) {
+        fsck_fold_complain(fold, "the trial was never suggested");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(nulled); i++)
+        fsck_fold_set(row, nulled[i], value_null());
+    fsck_fold_set(row, JOB_CELL_ENDED_MS, value_null());
+    fsck_fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
+    if ((event == EVENT_PAUSED || event == EVENT_PROMOTED) &&
+        find_pause(fold, row) == NULL)
+        fsck_fold_complain(fold,
+                           "'%s' without an observation that had it paused",
+                           job_event_names[event]);
+    if (event == EVENT_PROMOTED)
+        job_promoted(fold, row, detail);
+    else
+        fsck_fold_set_from_detail(fold, IMAGE_JOB, row, detail);
+    if (event == EVENT_REOPENED)
+        job_reopened(fold, row, detail);
+    check_attempts(fold, row, event);
+    if (event == EVENT_STARTED)
+        check_step(fold, row);
+    next_state(fold, row, event, fsck_fold_text_of(detail, "state"));
+    check_told(fold, detail);
+}
+
+static void job_observed(struct fsck_fold *fold, json_t *detail)
+{
+    int64_t told = json_integer_value(json_object_get(detail, "told"));
+    struct fsck_fold_row *job =
+        fsck_fold_find(fold, IMAGE_JOB, fold->event->job);
+    struct fsck_fold_row *row, *before;
+
+    check_told(fold, detail);
+    if (job == NULL) {
+        fsck_fold_complain(fold, "the trial was never suggested");
+        return;
+    }
+    if (job->cells[JOB_CELL_RESOURCE].type == VALUE_NULL)
+        fsck_fold_complain(fold, "it is in no schedule");
+    if (fsck_fold_find(fold, IMAGE_OBSERVATION, told) != NULL)
+        return;
+    row = fsck_fold_add_row(fold, IMAGE_OBSERVATION, told);
+    fsck_fold_set_from_detail(fold, IMAGE_OBSERVATION, row, detail);
+    fsck_fold_set(row, OBSERVATION_CELL_JOB_ID, value_int(fold->event->job));
+    fsck_fold_set(row, OBSERVATION_CELL_ATTEMPT_ID,
+                  value_int(fold->event->attempt));
+    fsck_fold_set(row, OBSERVATION_CELL_TIME_MS,
+                  value_int(fold->event->time_ms));
+    before = fsck_fold_find(fold, IMAGE_OBSERVATION, job->observed);
+    if (before != NULL && before->cells[OBSERVATION_CELL_RESOURCE].integer >
+                              row->cells[OBSERVATION_CELL_RESOURCE].integer)
+        fsck_fold_complain(fold, "it had used more before");
+    job->observed = told;
+}
+
+/* ---- an attempt's events ---- */
+
+static void attempt_starting(struct fsck_fold *fold, json_t *detail)
+{
+    const struct event_row *event = fold->event;
+    struct fsck_fold_row *job = fsck_fold_find(fold, IMAGE_JOB, event->job);
+    struct fsck_fold_row *row;
+
+    if (fsck_fold_find(fold, IMAGE_ATTEMPT, event->attempt) != NULL) {
+        fsck_fold_complain(fold, "the attempt was made before");
+        return;
+    }
+    row = fsck_fold_add_row(fold, IMAGE_ATTEMPT, event->attempt);
+    fsck_fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
+    fsck_fold_set(row, ATTEMPT_CELL_JOB_ID, value_int(event->job));
+    fsck_fold_set(row, ATTEMPT_CELL_STATE, value_text("starting"));
+    fsck_fold_set(row, ATTEMPT_CELL_CREATED_MS, value_int(event->time_ms));
+    if (job == NULL) {
+        fsck_fold_complain(fold,
+                           "an attempt of a trial that was never suggested");
+        return;
+    }
+    job->attempts++;
+    if (job->active != 0)
+        fsck_fold_complain(fold, "a second attempt while one has not ended");
+    if (row->cells[ATTEMPT_CELL_NUMBER].integer != job->attempts)
+        fsck_fold_complain(fold, "it is attempt %" PRId64 " of the trial",
+                           job->attempts);
+    job->active = event->attempt;
+}
+
+static struct fsck_fold_row *known_attempt(struct fsck_fold *fold)
+{
+    struct fsck_fold_row *row =
+        fsck_fold_find(fold, IMAGE_ATTEMPT, fold->event->attempt);
+
+    if (row == NULL)
+        fsck_fold_complain(fold, "the attempt was never made");
+    else if (row->cells[ATTEMPT_CELL_JOB_ID].integer != fold->event->job)
+        fsck_fold_complain(fold, "the attempt is another trial's");
+    return row;
+}
+
+static void attempt_queued(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = known_attempt(fold);
+
+    if (row == NULL)
+        return;
+    if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "starting") != 0)
+        fsck_fold_complain(fold, "the attempt is in a queue, and was %s",
+                           row->cells[ATTEMPT_CELL_STATE].text);
+    fsck_fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
+    if (row->cells[ATTEMPT_CELL_QUEUED_MS].type == VALUE_NULL)
+        fsck_fold_set(row, ATTEMPT_CELL_QUEUED_MS,
+                      value_int(fold->event->time_ms));
+}
+
+static void attempt_running(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = known_attempt(fold);
+
+    if (row == NULL)
+        return;
+    if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "starting") != 0)
+        fsck_fold_complain(fold, "the attempt runs, and was %s",
+                           row->cells[ATTEMPT_CELL_STATE].text);
+    fsck_fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
+    fsck_fold_set(row, ATTEMPT_CELL_STATE, value_text("running"));
+    fsck_fold_set(row, ATTEMPT_CELL_STARTED_MS,
+                  value_int(fold->event->time_ms));
+}
+
+static void attempt_ended(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = known_attempt(fold);
+    struct fsck_fold_row *job =
+        fsck_fold_find(fold, IMAGE_JOB, fold->event->job);
+
+    if (row == NULL)
+        return;
+    if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "ended") == 0)
+        fsck_fold_complain(fold, "the attempt ended a second time");
+    fsck_fold_set(row, ATTEMPT_CELL_STARTED_MS, value_null());
+    fsck_fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
+    fsck_fold_set(row, ATTEMPT_CELL_STATE, value_text("ended"));
+    fsck_fold_set(row, ATTEMPT_CELL_ENDED_MS, value_int(fold->event->time_ms));
+    if (job != NULL && job->active == fold->event->attempt)
+        job->active = 0;
+}
+
+/* ---- all of them ---- */
+
+static const struct handler {
+    const char *event;
+    void (*apply)(struct fsck_fold *fold, json_t *detail);
+} handlers[] = {
+    {"observed", job_observed},         {"attempt_starting", attempt_starting},
+    {"attempt_queued", attempt_queued}, {"attempt_running", attempt_running},
+    {"attempt_ended", attempt_ended},   {"run_created", run_created},
+    {"run_state", run_state},           {"run_paused", run_paused},
+    {"run_resumed", run_resumed},       {"engine_started", run_engine},
+    {"engine_ended", run_engine},       {"clock_jumped", only_tells},
+    {"node_avoided", only_tells},       {"note", run_note},
+    {"commented", fsck_fold_commented}, {"tagged", fsck_fold_tagged},
+    {"enqueued", fsck_fold_enqueued},   {"answered", only_tells},
+    {"budget_changed", run_budget},     {"revision_changed", run_revision},
+    {"time_used_up", only_tells},
+};
+
+static bool apply(struct fsck_fold *fold, json_t *detail)
+{
+    const char *word = fold->event->event;
+
+    for (int i = 0; i < JOB_EVENT_COUNT; i++) {
+        if (strcmp(word, job_event_names[i]) == 0) {
+            (i == EVENT_SUGGESTED || i == EVENT_CREATED
+                 ? job_began
+                 : job_event)(fold, (enum job_event)i, detail);
+            return true;
+        }
+    }
+    for (int i = 0; i < STEP_EVENT_COUNT; i++) {
+        if (strcmp(word, step_event_names[i]) == 0) {
+            step_event(fold, (enum step_event)i, detail);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
+        if (strcmp(word, handlers[i].event) == 0) {
+            handlers[i].apply(fold, detail);
+            return true;
+        }
+    }
+    return false;
+}
+
+void fsck_fold_add(struct fsck_fold *fold, const struct event_row *event)
+{
+    json_t *detail = event->detail[0] == '\0'
+                         ? json_object()
+                         : json_loads(event->detail, 0, NULL);
+
+    fold->event = event;
+    if (fold->kinds[IMAGE_RUN].count == 0 &&
+        strcmp(event->event, "run_created") != 0)
+        fsck_fold_complain(fold, "the run's first event is '%s'", event->event);
+    if (!json_is_object(detail))
+        fsck_fold_complain(fold, "its detail cannot be read");
+    else if (!apply(fold, detail))
+        fsck_fold_complain(fold, "nothing is known of an event '%s'",
+                           event->event);
+    json_decref(detail);
+    fold->event = NULL;
+}
