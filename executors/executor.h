@@ -237,7 +237,7 @@ void executor_destroy(struct executor *executor, void (*done)(void *user),
 /*
  * Copies what it needs of spec. With START_FULL it adds to *lacks, a set of
  * LACKS_CPUS and so on, what there is too little of; others that want none of
- * that may have room (refusals.h). Nothing is added where it will take no other
+ * that may have room (backlog.h). Nothing is added where it will take no other
  * attempt either.
  */
 enum start_result executor_start(struct executor *executor,

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
-#include "executors/attempt/flights.h"
+#include "executors/attempt/in_flight.h"
 #include "executors/attempt/kind.h"
 #include "executors/executor_impl.h"
 #include "executors/local/adopted.h"
@@ -44,7 +44,7 @@ struct local {
     struct agent_link *link; /* NULL when no agent can be had */
     struct adopted_list *adopted;
     struct agent_setup setup;
-    struct flights flights;
+    struct in_flight flights;
     int64_t mean_ms; /* duration of the last attempts */
     int64_t death_ms;
     int deaths;
@@ -72,10 +72,10 @@ static void on_started(struct local *local, const struct agent_message *message)
 
     if (agent_get(message, &started, sizeof(started)) != 0)
         return;
-    flight = flights_find(&local->flights, started.attempt);
+    flight = in_flight_find(&local->flights, started.attempt);
     if (flight == NULL)
         return;
-    flights_note_start(&local->flights, flight);
+    in_flight_note_start(&local->flights, flight);
     tell_started(local, started.attempt, started.pid);
 }
 
@@ -86,13 +86,13 @@ static void on_ended(struct local *local, const struct agent_message *message)
 
     if (agent_get_ended(message, &end) != 0)
         return;
-    flight = flights_find(&local->flights, end.attempt);
+    flight = in_flight_find(&local->flights, end.attempt);
     if (flight == NULL)
         return;
     if (flight->has_started)
         local->mean_ms +=
             (end.ended_ms - end.started_ms - local->mean_ms) / PACE_WEIGHT;
-    flights_remove(&local->flights, flight);
+    in_flight_remove(&local->flights, flight);
     local->events.ended(local->events.user, &end);
 }
 
@@ -203,7 +203,7 @@ static void rescue_flights(struct local *local)
             continue;
         if (adopt(local, flight))
             buf_add(&started, &flight->attempt, sizeof(flight->attempt));
-        flights_remove(&local->flights, flight);
+        in_flight_remove(&local->flights, flight);
     }
     for (size_t at = 0; at < started.length && !local->is_closing;
          at += sizeof(int64_t)) {
@@ -304,7 +304,7 @@ static void local_destroy(struct executor *executor, void (*done)(void *user),
     local->is_closing = true;
     local->done = done;
     local->done_user = user;
-    flights_clear(&local->flights);
+    in_flight_clear(&local->flights);
     local->open_parts = local->link != NULL ? 2 : 1;
     if (local->link != NULL)
         agent_link_close(local->link, on_part_closed, local);
@@ -331,18 +331,18 @@ static int check_spec(const struct local *local,
 static uint32_t lacking(const struct local *local,
                         const struct attempt_spec *spec)
 {
-    const struct flights *flights = &local->flights;
+    const struct in_flight *in_flight = &local->flights;
     uint32_t lacks = 0;
 
-    if (spec->cpus > 0 && flights->cpus + spec->cpus > local->setup.cpus)
+    if (spec->cpus > 0 && in_flight->cpus + spec->cpus > local->setup.cpus)
         lacks |= LACKS_CPUS;
     if (spec->gpus > 0 &&
-        flights->gpus + spec->gpus > (int)local->setup.gpu_count)
+        in_flight->gpus + spec->gpus > (int)local->setup.gpu_count)
         lacks |= LACKS_GPUS;
     for (size_t i = 0; i < spec->pool_count; i++) {
         const struct attempt_pool *pool = &spec->pools[i];
 
-        if (flights_of_pool(flights, pool->directory) + pool->amount >
+        if (in_flight_of_pool(in_flight, pool->directory) + pool->amount >
             pool->size)
             lacks |= (uint32_t)LACKS_POOL << i;
     }
@@ -382,7 +382,7 @@ static enum start_result local_start(struct executor *executor,
         return START_ERROR;
     }
     buf_add(agent_link_out(local->link), message.data, message.length);
-    flights_add(&local->flights, spec, &message);
+    in_flight_add(&local->flights, spec, &message);
     return START_OK;
 }
 
@@ -390,7 +390,7 @@ static void local_cancel(struct executor *executor, int64_t attempt,
                          enum cancel_mode mode)
 {
     struct local *local = (struct local *)executor;
-    struct flight *flight = flights_find(&local->flights, attempt);
+    struct flight *flight = in_flight_find(&local->flights, attempt);
 
     if (adopted_cancel(local->adopted, attempt, mode) || flight == NULL ||
         local->link == NULL)

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/count.h"
+#include "executors/attempt/backlog.h"
 #include "executors/attempt/order_file.h"
-#include "executors/attempt/refusals.h"
 
 /* A turn starts attempts for so long; then it is told who ended meanwhile, and
  * who ended since is seen. With thousands of slots many may be free at once. */
@@ -117,16 +117,15 @@ static bool has_memory(const struct queue *queue, struct attempt_request *wants)
 /* Returns where in the queue to go on; NULL: nowhere. */
 static struct attempt_request **try_next(struct queue *queue,
                                          struct attempt_request **link,
-                                         struct refusals *refusals,
-                                         bool is_turn)
+                                         struct backlog *backlog, bool is_turn)
 {
     struct attempt_request *request = *link;
 
-    if (refusals_hold_back(refusals, &request->spec))
+    if (backlog_hold_back(backlog, &request->spec))
         return &request->next;
     if (!has_memory(queue, request) ||
         !slots_take(queue->slots, &request->spec, is_turn, &request->lacks))
-        return refusals_add(refusals, &request->spec, request->lacks)
+        return backlog_add(backlog, &request->spec, request->lacks)
                    ? &request->next
                    : NULL;
     unqueue(queue, link);
@@ -138,21 +137,21 @@ static struct attempt_request **try_next(struct queue *queue,
 static void start_waiting(struct queue *queue, bool is_turn)
 {
     struct attempt_request **link = &queue->first;
-    struct refusals refusals = {.count = 0};
+    struct backlog backlog = {.count = 0};
 
     queue->has_more = false;
     while (link != NULL && *link != NULL && may_start(queue) &&
            !queue->has_more) {
         if (has_time_to_start(queue))
-            link = try_next(queue, link, &refusals, is_turn);
+            link = try_next(queue, link, &backlog, is_turn);
         else
             queue->has_more = true;
     }
     /* Not all who wait should come at the same moment. */
-    if (refusals.count > 0 && (queue->retry_ms == 0 || is_turn))
+    if (backlog.count > 0 && (queue->retry_ms == 0 || is_turn))
         queue->retry_ms = clock_monotonic_ms() + SLOTS_RETRY_MS +
                           getpid() % (SLOTS_RETRY_MS / 4);
-    else if (refusals.count == 0 && !queue->has_more)
+    else if (backlog.count == 0 && !queue->has_more)
         queue->retry_ms = 0;
 }
 

@@ -61,8 +61,8 @@ struct child {
     int error; /* errno; 0 when the command was executed */
 };
 
-struct nest {
-    struct nest *next;
+struct child_stack {
+    struct child_stack *next;
     struct child child;
     char *stack;
     char **argv, **envp; /* copies */
@@ -322,19 +322,21 @@ static int explain(const struct child *child, struct err *err)
                    "no program '%.120s', or its interpreter is missing", name);
 }
 
-static char *stack_of(const struct child *child, const struct nest *nest)
+static char *stack_of(const struct child *child,
+                      const struct child_stack *stack)
 {
-    return nest != NULL ? nest->stack : child->spawner->stack;
+    return stack != NULL ? stack->stack : child->spawner->stack;
 }
 
 /* Right in its group, beside us or not; -1 where that cannot be. */
-static pid_t create_in_group(struct child *child, struct nest *nest)
+static pid_t create_in_group(struct child *child, struct child_stack *stack)
 {
     const struct clone_into into = {.run = run_child,
                                     .argument = child,
-                                    .stack = stack_of(child, nest),
+                                    .stack = stack_of(child, stack),
                                     .stack_bytes = CHILD_STACK_BYTES,
-                                    .busy = nest != NULL ? &nest->busy : NULL};
+                                    .busy =
+                                        stack != NULL ? &stack->busy : NULL};
     int group_fd = cgroup_open(child->group);
     pid_t pid;
 
@@ -350,7 +352,7 @@ static pid_t create_in_group(struct child *child, struct nest *nest)
 
 /* In the nest, which runs beside us; or NULL for one that we wait for, as we do
  * for one that has to enter its group by itself. */
-static pid_t create_process(struct child *child, struct nest *nest)
+static pid_t create_process(struct child *child, struct child_stack *nest)
 {
     const struct spawner *spawner = child->spawner;
     char *stack = stack_of(child, nest);
@@ -378,18 +380,19 @@ static pid_t create_process(struct child *child, struct nest *nest)
 
 /* Where the system has no process or memory to spare, some will be free soon:
  * it is asked again for a second. */
-static pid_t launch(struct child *child, struct nest *nest, struct err *err)
+static pid_t launch(struct child *child, struct child_stack *stack,
+                    struct err *err)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
-    pid_t pid = create_process(child, nest);
+    pid_t pid = create_process(child, stack);
 
     for (int i = 0; pid < 0 && i < 20; i++) {
         nanosleep(&pause, NULL);
-        pid = create_process(child, nest);
+        pid = create_process(child, stack);
     }
     if (pid < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot create a process");
-    if (nest != NULL || child->error == 0)
+    if (stack != NULL || child->error == 0)
         return pid;
     waitpid(pid, NULL, 0);
     return explain(child, err);
@@ -456,98 +459,98 @@ static char **extend_environment(const struct attempt_spec *spec,
 
 /* -- Nests ----------------------------------------------------------------*/
 
-static bool is_busy(const struct nest *nest)
+static bool is_busy(const struct child_stack *stack)
 {
-    return __atomic_load_n(&nest->busy, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&stack->busy, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* Gives back all but the stack. */
-static void nest_empty(struct nest *nest)
+static void child_stack_empty(struct child_stack *stack)
 {
-    free(nest->argv);
-    free(nest->envp);
-    free(nest->work_directory);
-    free(nest->child.shell_argv);
-    free(nest->child.path);
-    nest->argv = nest->envp = nest->child.shell_argv = NULL;
-    nest->work_directory = nest->child.path = NULL;
-    nest->pid = 0;
+    free(stack->argv);
+    free(stack->envp);
+    free(stack->work_directory);
+    free(stack->child.shell_argv);
+    free(stack->child.path);
+    stack->argv = stack->envp = stack->child.shell_argv = NULL;
+    stack->work_directory = stack->child.path = NULL;
+    stack->pid = 0;
 }
 
 /* An empty one; NULL when there are too many, or no memory for its stack. */
-static struct nest *nest_take(struct spawner *spawner)
+static struct child_stack *child_stack_take(struct spawner *spawner)
 {
-    struct nest *nest;
+    struct child_stack *stack;
     int count = 0;
 
-    for (nest = spawner->nests; nest != NULL; nest = nest->next, count++) {
-        if (nest->pid != 0 && !is_busy(nest) && nest->child.error == 0)
-            nest_empty(nest);
-        if (nest->pid == 0)
-            return nest;
+    for (stack = spawner->nests; stack != NULL; stack = stack->next, count++) {
+        if (stack->pid != 0 && !is_busy(stack) && stack->child.error == 0)
+            child_stack_empty(stack);
+        if (stack->pid == 0)
+            return stack;
     }
     if (count == NESTS_MAX)
         return NULL;
-    nest = mem_zero(sizeof(*nest));
-    nest->stack = map_stack();
-    if (nest->stack == NULL) {
-        free(nest);
+    stack = mem_zero(sizeof(*stack));
+    stack->stack = map_stack();
+    if (stack->stack == NULL) {
+        free(stack);
         return NULL;
     }
-    nest->next = spawner->nests;
-    spawner->nests = nest;
-    return nest;
+    stack->next = spawner->nests;
+    spawner->nests = stack;
+    return stack;
 }
 
-static struct nest *nest_of(struct spawner *spawner, pid_t pid)
+static struct child_stack *child_stack_of(struct spawner *spawner, pid_t pid)
 {
-    struct nest *nest = spawner->nests;
+    struct child_stack *stack = spawner->nests;
 
-    while (nest != NULL && nest->pid != pid)
-        nest = nest->next;
-    return nest;
+    while (stack != NULL && stack->pid != pid)
+        stack = stack->next;
+    return stack;
 }
 
-static void nest_await(struct nest *nest)
+static void child_stack_await(struct child_stack *stack)
 {
     pid_t busy;
 
-    while ((busy = __atomic_load_n(&nest->busy, __ATOMIC_ACQUIRE)) != 0)
-        syscall(SYS_futex, &nest->busy, FUTEX_WAIT, busy, NULL);
+    while ((busy = __atomic_load_n(&stack->busy, __ATOMIC_ACQUIRE)) != 0)
+        syscall(SYS_futex, &stack->busy, FUTEX_WAIT, busy, NULL);
 }
 
 void spawn_await(struct spawner *spawner, pid_t pid)
 {
-    struct nest *nest = nest_of(spawner, pid);
+    struct child_stack *stack = child_stack_of(spawner, pid);
 
-    if (nest != NULL)
-        nest_await(nest);
+    if (stack != NULL)
+        child_stack_await(stack);
 }
 
 int spawn_result(struct spawner *spawner, pid_t pid, struct err *err)
 {
-    struct nest *nest = nest_of(spawner, pid);
+    struct child_stack *stack = child_stack_of(spawner, pid);
     int result;
 
-    if (nest == NULL)
+    if (stack == NULL)
         return 0;
-    nest_await(nest);
-    result = nest->child.error != 0 ? explain(&nest->child, err) : 0;
-    nest_empty(nest);
+    child_stack_await(stack);
+    result = stack->child.error != 0 ? explain(&stack->child, err) : 0;
+    child_stack_empty(stack);
     return result;
 }
 
 void spawner_clear(struct spawner *spawner)
 {
     while (spawner->nests != NULL) {
-        struct nest *nest = spawner->nests;
+        struct child_stack *stack = spawner->nests;
 
-        spawner->nests = nest->next;
-        if (nest->pid != 0)
-            nest_await(nest);
-        nest_empty(nest);
-        munmap(nest->stack, CHILD_STACK_BYTES);
-        free(nest);
+        spawner->nests = stack->next;
+        if (stack->pid != 0)
+            child_stack_await(stack);
+        child_stack_empty(stack);
+        munmap(stack->stack, CHILD_STACK_BYTES);
+        free(stack);
     }
     if (spawner->null_fd >= 0)
         close(spawner->null_fd);
@@ -557,23 +560,23 @@ void spawner_clear(struct spawner *spawner)
 
 /* -- The interface --------------------------------------------------------*/
 
-static void fill_child(struct nest *nest, const struct attempt_spec *spec,
-                       const char *gpus)
+static void fill_child(struct child_stack *stack,
+                       const struct attempt_spec *spec, const char *gpus)
 {
     static char shell[] = "sh";
-    struct child *child = &nest->child;
+    struct child *child = &stack->child;
     size_t arguments = count_strings(spec->argv);
 
-    nest->argv = copy_strings(spec->argv);
-    nest->envp = extend_environment(spec, gpus);
-    nest->work_directory = mem_copy_string(spec->work_directory);
+    stack->argv = copy_strings(spec->argv);
+    stack->envp = extend_environment(spec, gpus);
+    stack->work_directory = mem_copy_string(spec->work_directory);
     child->spec = *spec;
-    child->spec.argv = nest->argv;
-    child->spec.envp = nest->envp;
-    child->spec.work_directory = nest->work_directory;
+    child->spec.argv = stack->argv;
+    child->spec.envp = stack->envp;
+    child->spec.work_directory = stack->work_directory;
     child->shell_argv = mem_array(arguments + 2, sizeof(*child->shell_argv));
     child->shell_argv[0] = shell;
-    memcpy(child->shell_argv + 2, nest->argv + 1,
+    memcpy(child->shell_argv + 2, stack->argv + 1,
            arguments * sizeof(*child->shell_argv));
     child->path = mem_alloc(PATH_MAX);
 }
@@ -589,18 +592,18 @@ static uint64_t start_of(const struct child *child, pid_t pid)
     return process_read(pid, &process) ? process.start : 0;
 }
 
-static pid_t start_in(struct nest *nest, bool overlaps, uint64_t *pid_start,
-                      struct err *err)
+static pid_t start_in(struct child_stack *stack, bool overlaps,
+                      uint64_t *pid_start, struct err *err)
 {
-    struct child *child = &nest->child;
-    pid_t pid = launch(child, overlaps ? nest : NULL, err);
+    struct child *child = &stack->child;
+    pid_t pid = launch(child, overlaps ? stack : NULL, err);
 
     if (pid >= 0)
         *pid_start = overlaps ? start_of(child, pid) : child->start;
     if (overlaps && pid > 0)
-        nest->pid = pid;
+        stack->pid = pid;
     else
-        nest_empty(nest);
+        child_stack_empty(stack);
     return pid;
 }
 
@@ -608,7 +611,7 @@ pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
                     const struct spawn_place *place, uint64_t *pid_start,
                     struct err *err)
 {
-    struct nest waited = {.pid = 0}, *nest = NULL;
+    struct child_stack waited = {.pid = 0}, *nest = NULL;
     int claim_fd = claim_create(spec->directory, err);
     int log_fd = claim_fd >= 0 ? open_log(spec->directory, err) : -1;
     pid_t pid = -1;
@@ -616,7 +619,7 @@ pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
     if (log_fd >= 0) {
         if (HAS_RAW_CALLS && place->overlaps && spawner->tick_ns != 0 &&
             (place->group == NULL || cgroup_is_unified(place->group)))
-            nest = nest_take(spawner);
+            nest = child_stack_take(spawner);
         if (nest == NULL)
             nest = &waited;
         nest->child = (struct child){.spawner = spawner,

@@ -12,7 +12,7 @@
 
 /* Starting a command: what lies between an attempt's spec and its exec. */
 
-struct nest;
+struct child_stack;
 
 /* What all commands of one shim are started with. */
 struct spawner {
@@ -20,7 +20,7 @@ struct spawner {
     int null_fd;        /* /dev/null */
     char *stack;        /* of a child until it executes its command */
     uint64_t tick_ns;   /* of the clock of start times; 0: not to be trusted */
-    struct nest *nests; /* of children that ran beside us */
+    struct child_stack *nests; /* of children that ran beside us */
     /* A command is killed when this process dies: for where nobody else could
      * know that it lives. */
     bool ends_with_us;

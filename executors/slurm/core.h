@@ -28,18 +28,18 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
                      struct err *err);
 void slurm_names_clear(struct slurm_names *names);
 
-/* -- News for the owner (news.c), told when the loop turns ----------*/
+/* -- News for the owner (events.c), told when the loop turns ----------*/
 
-struct slurm_news_item;
+struct slurm_event;
 
-struct slurm_news {
-    struct slurm_news_item *first, **last;
+struct slurm_events {
+    struct slurm_event *first, **last;
     bool has_room; /* is to be told after the others */
 };
 
 /* Tells what there is, also what comes meanwhile, until is_closing. */
-void slurm_news_tell(struct slurm *slurm);
-void slurm_news_clear(struct slurm_news *news);
+void slurm_events_tell(struct slurm *slurm);
+void slurm_events_clear(struct slurm_events *news);
 
 /* -- Attempts that were taken (flights.c) ---------------------------*/
 
@@ -160,7 +160,7 @@ struct slurm {
     int64_t beat_ms;          /* when its own pulse is touched next */
     int parallel;
     struct slurm_names names;
-    struct slurm_news news;
+    struct slurm_events news;
     struct slurm_flights flights;
     struct slurm_nodes nodes;
     struct slurm_accounts accounts;

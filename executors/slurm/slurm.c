@@ -93,7 +93,7 @@ static void on_turn(uv_idle_t *idle)
 
     uv_idle_stop(idle);
     slurm_accounts_ask(slurm);
-    slurm_news_tell(slurm);
+    slurm_events_tell(slurm);
 }
 
 void slurm_turn_soon(struct slurm *slurm)
@@ -135,7 +135,7 @@ static bool destroy_modes(struct slurm *slurm)
 static void clear(struct slurm *slurm)
 {
     slurm_names_clear(&slurm->names);
-    slurm_news_clear(&slurm->news);
+    slurm_events_clear(&slurm->news);
     slurm_flights_clear(&slurm->flights);
     slurm_nodes_clear(&slurm->nodes);
     slurm_accounts_clear(&slurm->accounts);

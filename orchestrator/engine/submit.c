@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "executors/attempt/refusals.h"
+#include "executors/attempt/backlog.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/transaction.h"
@@ -40,34 +40,34 @@ static void hand_over(struct engine *engine, struct job *job)
 
 /* Returns the one to try next, if any can start. */
 static struct job *start_committed(struct engine *engine, struct job *job,
-                                   struct refusals *refusals)
+                                   struct backlog *backlog)
 {
     const struct attempt_spec *spec = launch_spec(job->launch);
     struct job *next = TAILQ_NEXT(job, link);
     struct err err;
 
-    if (refusals_hold_back(refusals, spec))
+    if (backlog_hold_back(backlog, spec))
         return next;
     switch (executor_start(job->executor, spec, &job->lacks, &err)) {
     case START_OK:
         hand_over(engine, job);
         return next;
     case START_FULL:
-        return refusals_add(refusals, spec, job->lacks) ? next : NULL;
+        return backlog_add(backlog, spec, job->lacks) ? next : NULL;
     case START_ERROR:
         break;
     }
     TAILQ_REMOVE(&engine->queues.committed, job, link);
     engine->queues.committed_count--;
     engine_settle_unstarted(engine, job, &err);
-    refusals->count = 0; /* that may have changed the list */
+    backlog->count = 0; /* that may have changed the list */
     return TAILQ_FIRST(&engine->queues.committed);
 }
 
 /* What one executor refuses says nothing of another. */
 static void start_with(struct engine *engine, const struct executor *executor)
 {
-    struct refusals refusals = {.count = 0};
+    struct backlog backlog = {.count = 0};
     struct job *job = TAILQ_FIRST(&engine->queues.committed);
     int behind = 0;
 
@@ -77,8 +77,8 @@ static void start_with(struct engine *engine, const struct executor *executor)
             job = TAILQ_NEXT(job, link);
             continue;
         }
-        job = start_committed(engine, job, &refusals);
-        behind += refusals.count > 0;
+        job = start_committed(engine, job, &backlog);
+        behind += backlog.count > 0;
     }
 }
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "executors/attempt/refusals.h"
+#include "executors/attempt/backlog.h"
 #include "executors/slurm/pilot/pilot_impl.h"
 
 /*
@@ -102,7 +102,7 @@ static bool is_any_ready(const struct pilots *pilots)
 static bool give_waiting(struct pilots *pilots, int64_t now_ms)
 {
     struct slurm_flight *flight = pilots->waiting.first, *next;
-    struct refusals refusals = {.count = 0};
+    struct backlog backlog = {.count = 0};
     size_t before = pilots->waiting.count;
     uint32_t lacks;
 
@@ -112,13 +112,13 @@ static bool give_waiting(struct pilots *pilots, int64_t now_ms)
         struct pilot *pilot;
 
         next = flight->sibling;
-        if (refusals_hold_back(&refusals, &flight->request->spec))
+        if (backlog_hold_back(&backlog, &flight->request->spec))
             continue;
         pilot = find_place(pilots, flight, now_ms, &lacks);
         if (pilot != NULL)
             give(pilots, pilot, flight);
         else if (lacks != 0 &&
-                 !refusals_add(&refusals, &flight->request->spec, lacks))
+                 !backlog_add(&backlog, &flight->request->spec, lacks))
             break;
     }
     return pilots->waiting.count < before;

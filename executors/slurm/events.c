@@ -19,8 +19,8 @@ enum { HANDLE_SIZE = 48 };
 
 enum news_kind { NEWS_QUEUED, NEWS_STARTED, NEWS_ENDED, NEWS_NODE, NEWS_NOTE };
 
-struct slurm_news_item {
-    struct slurm_news_item *next;
+struct slurm_event {
+    struct slurm_event *next;
     enum news_kind kind;
     enum node_trouble trouble;
     int64_t attempt, pid;
@@ -30,17 +30,17 @@ struct slurm_news_item {
     struct attempt_exit *end; /* of NEWS_ENDED */
 };
 
-static void destroy_item(struct slurm_news_item *item)
+static void destroy_item(struct slurm_event *item)
 {
     free(item->text);
     free(item->end);
     free(item);
 }
 
-static struct slurm_news_item *add(struct slurm *slurm, enum news_kind kind)
+static struct slurm_event *add(struct slurm *slurm, enum news_kind kind)
 {
-    struct slurm_news *news = &slurm->news;
-    struct slurm_news_item *item = mem_zero(sizeof(*item));
+    struct slurm_events *news = &slurm->news;
+    struct slurm_event *item = mem_zero(sizeof(*item));
 
     item->kind = kind;
     if (news->first == NULL)
@@ -51,7 +51,7 @@ static struct slurm_news_item *add(struct slurm *slurm, enum news_kind kind)
     return item;
 }
 
-static void tell_item(struct slurm *slurm, const struct slurm_news_item *item)
+static void tell_item(struct slurm *slurm, const struct slurm_event *item)
 {
     const struct executor_events *events = &slurm->events;
     const struct attempt_place place = {item->pid, item->node, item->handle};
@@ -80,12 +80,12 @@ static void tell_item(struct slurm *slurm, const struct slurm_news_item *item)
     }
 }
 
-void slurm_news_tell(struct slurm *slurm)
+void slurm_events_tell(struct slurm *slurm)
 {
-    struct slurm_news *news = &slurm->news;
+    struct slurm_events *news = &slurm->news;
 
     while (news->first != NULL && !slurm->is_closing) {
-        struct slurm_news_item *item = news->first;
+        struct slurm_event *item = news->first;
 
         news->first = item->next;
         tell_item(slurm, item);
@@ -97,10 +97,10 @@ void slurm_news_tell(struct slurm *slurm)
     slurm->events.room(slurm->events.user);
 }
 
-void slurm_news_clear(struct slurm_news *news)
+void slurm_events_clear(struct slurm_events *news)
 {
     while (news->first != NULL) {
-        struct slurm_news_item *item = news->first;
+        struct slurm_event *item = news->first;
 
         news->first = item->next;
         destroy_item(item);
@@ -109,7 +109,7 @@ void slurm_news_clear(struct slurm_news *news)
 
 /* -- What modes call ------------------------------------------------------*/
 
-static void set_place(struct slurm_news_item *item,
+static void set_place(struct slurm_event *item,
                       const struct slurm_flight *flight)
 {
     item->attempt = flight->request->spec.attempt;
@@ -129,7 +129,7 @@ void slurm_flight_queued(struct slurm *slurm, struct slurm_flight *flight)
 void slurm_flight_started(struct slurm *slurm, struct slurm_flight *flight,
                           int64_t pid)
 {
-    struct slurm_news_item *item;
+    struct slurm_event *item;
 
     if (flight->has_started)
         return;
@@ -156,7 +156,7 @@ static void keep_pace(struct slurm_pace *pace, const struct attempt_exit *end)
 void slurm_flight_ended(struct slurm *slurm, struct slurm_flight *flight,
                         const struct attempt_exit *end)
 {
-    struct slurm_news_item *item = add(slurm, NEWS_ENDED);
+    struct slurm_event *item = add(slurm, NEWS_ENDED);
 
     item->end = mem_alloc(sizeof(*end));
     *item->end = *end;
@@ -180,7 +180,7 @@ static void forget_health(const struct slurm *slurm, const char *node)
 
 void slurm_report_node(struct slurm *slurm, const struct node_report *report)
 {
-    struct slurm_news_item *item;
+    struct slurm_event *item;
 
     forget_health(slurm, report->node);
     if (!slurm_nodes_find(&slurm->nodes, report->node))

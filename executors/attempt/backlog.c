@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executors/attempt/refusals.h"
+#include "executors/attempt/backlog.h"
 
 #include <string.h>
 
-bool refusals_add(struct refusals *refusals, const struct attempt_spec *spec,
-                  uint32_t lacks)
+bool backlog_add(struct backlog *backlog, const struct attempt_spec *spec,
+                 uint32_t lacks)
 {
-    if (lacks == 0 || refusals->count == REFUSALS_MAX)
+    if (lacks == 0 || backlog->count == BACKLOG_MAX)
         return false;
-    refusals->list[refusals->count].spec = spec;
-    refusals->list[refusals->count++].lacks = lacks;
+    backlog->list[backlog->count].spec = spec;
+    backlog->list[backlog->count++].lacks = lacks;
     return true;
 }
 
@@ -36,11 +36,11 @@ static bool wants_any(const struct attempt_spec *spec,
     return false;
 }
 
-bool refusals_hold_back(const struct refusals *refusals,
-                        const struct attempt_spec *spec)
+bool backlog_hold_back(const struct backlog *backlog,
+                       const struct attempt_spec *spec)
 {
-    for (size_t i = 0; i < refusals->count; i++) {
-        if (wants_any(spec, refusals->list[i].spec, refusals->list[i].lacks))
+    for (size_t i = 0; i < backlog->count; i++) {
+        if (wants_any(spec, backlog->list[i].spec, backlog->list[i].lacks))
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_EXECUTORS_ATTEMPT_FLIGHTS_H
-#define SMTUNE_EXECUTORS_ATTEMPT_FLIGHTS_H
+#ifndef SMTUNE_EXECUTORS_ATTEMPT_IN_FLIGHT_H
+#define SMTUNE_EXECUTORS_ATTEMPT_IN_FLIGHT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ struct flight {
 };
 
 /* All zeroes at first. */
-struct flights {
+struct in_flight {
     struct flight *first; /* in the order in which they came */
     struct flight *last;
     void *by_attempt; /* tsearch tree */
@@ -46,14 +46,16 @@ struct flights {
 };
 
 /* Takes the message. */
-void flights_add(struct flights *flights, const struct attempt_spec *spec,
-                 struct buf *take_start);
+void in_flight_add(struct in_flight *in_flight, const struct attempt_spec *spec,
+                   struct buf *take_start);
 /* NULL when there is none such. */
-struct flight *flights_find(const struct flights *flights, int64_t attempt);
+struct flight *in_flight_find(const struct in_flight *in_flight,
+                              int64_t attempt);
 /* How much they take of a pool, or wait for. */
-int64_t flights_of_pool(const struct flights *flights, const char *directory);
-void flights_note_start(struct flights *flights, struct flight *flight);
-void flights_remove(struct flights *flights, struct flight *flight);
-void flights_clear(struct flights *flights);
+int64_t in_flight_of_pool(const struct in_flight *in_flight,
+                          const char *directory);
+void in_flight_note_start(struct in_flight *in_flight, struct flight *flight);
+void in_flight_remove(struct in_flight *in_flight, struct flight *flight);
+void in_flight_clear(struct in_flight *in_flight);
 
 #endif

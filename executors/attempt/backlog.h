@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_EXECUTORS_ATTEMPT_REFUSALS_H
-#define SMTUNE_EXECUTORS_ATTEMPT_REFUSALS_H
+#ifndef SMTUNE_EXECUTORS_ATTEMPT_BACKLOG_H
+#define SMTUNE_EXECUTORS_ATTEMPT_BACKLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,23 +15,23 @@
  * the first of a queue gets it all in the end, however much the others want.
  */
 
-enum { REFUSALS_MAX = 16 };
+enum { BACKLOG_MAX = 16 };
 
 /* Of one walk along the queue, first to last; all zeroes at first. */
-struct refusals {
+struct backlog {
     struct {
         const struct attempt_spec *spec; /* borrowed */
         uint32_t lacks;
-    } list[REFUSALS_MAX];
+    } list[BACKLOG_MAX];
     size_t count;
 };
 
 /* An attempt was refused; lacks is all that it has lacked since it came.
  * Returns whether any other may be tried. */
-bool refusals_add(struct refusals *refusals, const struct attempt_spec *spec,
-                  uint32_t lacks);
+bool backlog_add(struct backlog *backlog, const struct attempt_spec *spec,
+                 uint32_t lacks);
 /* Whether an attempt behind those has to wait for them. */
-bool refusals_hold_back(const struct refusals *refusals,
-                        const struct attempt_spec *spec);
+bool backlog_hold_back(const struct backlog *backlog,
+                       const struct attempt_spec *spec);
 
 #endif

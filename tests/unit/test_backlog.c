@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "executors/attempt/backlog.h"
+
+static const struct attempt_pool a = {"/a", 1, 1}, b = {"/b", 1, 1};
+static const struct attempt_pool both[] = {{"/b", 1, 1}, {"/a", 1, 1}};
+
+static const struct attempt_spec wants_cpus = {.cpus = 1};
+static const struct attempt_spec wants_gpus = {.gpus = 1};
+static const struct attempt_spec wants_a = {.pools = &a, .pool_count = 1};
+static const struct attempt_spec wants_b = {.pools = &b, .pool_count = 1};
+static const struct attempt_spec wants_all = {
+    .cpus = 1, .gpus = 1, .pools = both, .pool_count = 2};
+
+static void test_backlog__hold_back_who_wants_what_lacks(void **state)
+{
+    struct backlog backlog = {.count = 0};
+
+    (void)state;
+    assert_false(backlog_hold_back(&backlog, &wants_all));
+    assert_true(backlog_add(&backlog, &wants_all, LACKS_POOL << 1));
+    assert_true(backlog_hold_back(&backlog, &wants_a));
+    assert_true(backlog_hold_back(&backlog, &wants_all));
+    assert_false(backlog_hold_back(&backlog, &wants_b));
+    assert_false(backlog_hold_back(&backlog, &wants_cpus));
+    assert_true(backlog_add(&backlog, &wants_cpus, LACKS_CPUS));
+    assert_true(backlog_hold_back(&backlog, &wants_cpus));
+    assert_false(backlog_hold_back(&backlog, &wants_gpus));
+    assert_true(backlog_add(&backlog, &wants_all, LACKS_GPUS));
+    assert_true(backlog_hold_back(&backlog, &wants_gpus));
+    assert_false(backlog_hold_back(&backlog, &wants_b));
+}
+
+static void test_backlog__for_no_reason_hold_back_all(void **state)
+{
+    struct backlog backlog = {.count = 0};
+
+    (void)state;
+    assert_false(backlog_add(&backlog, &wants_a, 0));
+}
+
+static void test_backlog__are_bounded(void **state)
+{
+    struct backlog backlog = {.count = 0};
+
+    (void)state;
+    for (int i = 0; i < BACKLOG_MAX; i++)
+        assert_true(backlog_add(&backlog, &wants_cpus, LACKS_CPUS));
+    assert_false(backlog_add(&backlog, &wants_cpus, LACKS_CPUS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_backlog__hold_back_who_wants_what_lacks),
+        cmocka_unit_test(test_backlog__for_no_reason_hold_back_all),
+        cmocka_unit_test(test_backlog__are_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
