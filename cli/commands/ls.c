@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 #include "cli/show/run/run_view.h"
 #include "cli/term/output.h"
 
@@ -93,7 +93,7 @@ static int list_run(void *user, const struct run_row *run)
 {
     struct listing *listing = user;
 
-    return listing->tag == NULL || remarks_have_tag(run->tags, listing->tag)
+    return listing->tag == NULL || notes_and_tags_has(run->tags, listing->tag)
                ? print_run(listing, run)
                : 0;
 }

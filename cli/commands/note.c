@@ -13,7 +13,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "cli/cmd.h"
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 #include "cli/term/output.h"
 
 struct options {
@@ -84,7 +84,7 @@ static int show(const struct cli *cli, const struct run_view *view, int64_t job,
 
     if (cli->output != OUTPUT_TABLE)
         notes.output = output_create(cli, columns, ARRAY_LEN(columns));
-    result = remarks_each(view, job, on_remark, &notes, err);
+    result = notes_and_tags_each(view, job, on_remark, &notes, err);
     if (notes.output != NULL && result == 0)
         return output_finish(notes.output, err);
     if (notes.output != NULL)
@@ -95,11 +95,11 @@ static int show(const struct cli *cli, const struct run_view *view, int64_t job,
 static int set(const struct run_view *view, int64_t job, const char *text,
                struct err *err)
 {
-    struct store *store = remarks_begin(view, err);
+    struct store *store = notes_and_tags_begin(view, err);
 
     if (store == NULL)
         return -1;
-    return remarks_end(
+    return notes_and_tags_end(
         store,
         store_set_comment(store, view->row.id, job, text, clock_wall_ms(), err),
         err);
@@ -129,7 +129,8 @@ static int exec_note(const struct cli *cli, const void *given, char **operands,
                        "--message and --clear exclude each other");
     result = run_view_open(&view, cli, operands[0], err);
     if (result == 0)
-        result = remarks_find(&view, count > 1 ? operands[1] : NULL, &job, err);
+        result = notes_and_tags_find(&view, count > 1 ? operands[1] : NULL,
+                                     &job, err);
     if (result == 0 && options->text == NULL && !options->clear) {
         result = show(cli, &view, count > 1 ? job : -1, err);
     } else if (result == 0) {

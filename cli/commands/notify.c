@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 #include "cli/show/run/run_view.h"
 #include "cli/term/output.h"
 #include "orchestrator/run/deliver.h"
@@ -91,7 +91,7 @@ static int send_waiting(const struct cli *cli, int64_t id, bool test,
     int result = -1;
 
     if (store != NULL)
-        run = drive_open(cli, store, id, err);
+        run = foreground_open(cli, store, id, err);
     if (run != NULL)
         result = deliver_run(run, test, err);
     else if (!test && err->kind == ERR_BUSY)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "cli/cmd.h"
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/workflow.h"
 #include "orchestrator/spec/spec.h"
@@ -31,7 +31,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 {
     const struct options *options = given;
     struct spec spec;
-    int result = drive_load(cli, operands[0], &options->set, &spec, err);
+    int result = foreground_load(cli, operands[0], &options->set, &spec, err);
 
     (void)count;
     if (result == 0 && options->format == NULL)

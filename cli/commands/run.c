@@ -4,9 +4,9 @@
  *
  * Options about steps (--from, --only, --force) become assignments of --set,
  * and the file is loaded again with them. So the record holds what was run, and
- * a resumed run does the same. cli/drive/offer.c decides between a new run and
- * an earlier one. With --detach the process forks before it opens the store,
- * because a database must not be open across a fork.
+ * a resumed run does the same. cli/drive/resume_prompt.c decides between a new
+ * run and an earlier one. With --detach the process forks before it opens the
+ * store, because a database must not be open across a fork.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 #include "cli/cmd.h"
 #include "cli/drive/background.h"
 #include "cli/drive/detach.h"
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 #include "cli/drive/log_options.h"
-#include "cli/drive/offer.h"
+#include "cli/drive/resume_prompt.h"
 #include "cli/drive/run_again.h"
-#include "cli/drive/warm.h"
+#include "cli/drive/warm_start_view.h"
 #include "cli/plan/plan.h"
 #include "orchestrator/run/reopen.h"
 #include "orchestrator/run/run.h"
@@ -83,7 +83,7 @@ static struct run *go_on(const struct cli *cli, const struct request *request,
                          struct store *store, struct err *err)
 {
     const struct reopen_request all = {.all_failed = true};
-    struct run *run = drive_open(cli, store, request->earlier, err);
+    struct run *run = foreground_open(cli, store, request->earlier, err);
     size_t count;
 
     if (run == NULL || !request->retry ||
@@ -106,7 +106,7 @@ static struct run *open_run(const struct cli *cli,
         return go_on(cli, request, store, err);
     run = run_create(store, request->spec, &request->order, err);
     if (run != NULL && !cli->quiet)
-        warm_print(stderr, "smtune: ", run->experiment, run->warm);
+        warm_start_view_print(stderr, "smtune: ", run->experiment, run->warm);
     return run;
 }
 
@@ -121,7 +121,7 @@ static int run_here(const struct cli *cli, const struct request *request,
         run = open_run(cli, request, store, err);
     if (run != NULL &&
         (detach == NULL || background_tell(cli, run, detach, err) == 0))
-        result = drive_run(cli, run, err);
+        result = foreground_run(cli, run, err);
     run_close(run);
     store_close(store);
     return result;
@@ -149,18 +149,18 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
                   .assignments = options->set.items,
                   .assignment_count = options->set.count},
     };
-    const struct offer offer = {spec, &request.order, options->resume,
-                                options->failed};
-    enum offer_answer answer;
+    const struct resume_prompt prompt = {spec, &request.order, options->resume,
+                                         options->failed};
+    enum resume_answer answer;
 
     if (options->below != NULL &&
         child_run_parse(options->below, &request.order.parent,
                         &request.order.parent_job, err) != 0)
         return -1;
-    answer = offer_resume(cli, &offer, &request.earlier, err);
-    if (answer == OFFER_ERROR || answer == OFFER_NOTHING)
-        return answer == OFFER_ERROR ? -1 : 0;
-    request.retry = answer == OFFER_RETRY;
+    answer = resume_prompt_ask(cli, &prompt, &request.earlier, err);
+    if (answer == RESUME_ERROR || answer == RESUME_NOTHING)
+        return answer == RESUME_ERROR ? -1 : 0;
+    request.retry = answer == RESUME_RETRY;
     return run(cli, &request, options->detach, err);
 }
 
@@ -224,7 +224,7 @@ static int apply_options(const struct cli *cli, const char *path,
             add_word(&options->set, words[i]);
     }
     spec_clear(spec);
-    return drive_load(cli, path, &options->set, spec, err);
+    return foreground_load(cli, path, &options->set, spec, err);
 }
 
 static int run_file(const struct cli *cli, const char *path,
@@ -255,7 +255,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     for (size_t i = 0; i < options.set.count; i++)
         add_word(&set, options.set.items[i]);
     options.set = set;
-    result = drive_load(&own, operands[0], &options.set, &spec, err);
+    result = foreground_load(&own, operands[0], &options.set, &spec, err);
     if (result == 0)
         result = run_file(&own, operands[0], &options, &spec, err);
     spec_clear(&spec);

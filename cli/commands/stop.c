@@ -2,9 +2,9 @@
 /*
  * `smtune stop`. A run with an engine is stopped by a signal to it, and waited
  * for. A run whose engine crashed has nobody to signal: this process then takes
- * the run over and stops the trials that are left (cli/drive/drive.h). The two
- * cases may change while the command waits, so the state is read again after
- * the engine has ended.
+ * the run over and stops the trials that are left (cli/drive/foreground.h). The
+ * two cases may change while the command waits, so the state is read again
+ * after the engine has ended.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 #include "cli/show/run/run_outcome.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/engine_lock.h"
@@ -105,7 +105,7 @@ static int stop_run(const struct cli *cli, struct store *store, int64_t id,
     /* its engine may have died of something else while it was waited for */
     if (result >= 0 && (told == 1 || !options->no_wait) &&
         strcmp(run.state, run_state_names[RUN_RUNNING]) == 0)
-        result = drive_stop_orphans(cli, id, err);
+        result = foreground_stop_orphans(cli, id, err);
     else if (result >= 0)
         say(cli, &run, told == 0, !options->no_wait);
     free(directory);

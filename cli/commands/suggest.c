@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/conf/diag.h"
 #include "cli/cmd.h"
-#include "cli/drive/drive.h"
-#include "cli/drive/warm.h"
+#include "cli/drive/foreground.h"
+#include "cli/drive/warm_start_view.h"
 #include "orchestrator/search/ask_tell.h"
 #include "orchestrator/spec/experiment.h"
 
@@ -165,9 +165,9 @@ static int exec_suggest(const struct cli *cli, const void *given,
     experiment = experiment_load_for_search(operands[0], options->set.items,
                                             options->set.count, diags, err);
     if (experiment == NULL) {
-        status = drive_print_diags(cli, diags);
+        status = foreground_print_diags(cli, diags);
     } else {
-        if (warm_read(cli, experiment, &warm, err) == 0)
+        if (warm_start_view_read(cli, experiment, &warm, err) == 0)
             ask_tell = ask_tell_create(experiment, warm, err);
         if (ask_tell != NULL)
             status = serve(ask_tell, err);

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 #include "cli/term/output.h"
 
 struct options {
@@ -47,7 +47,7 @@ static int on_remark(void *user, const char *label,
     if (remark->tags == NULL)
         return 0;
     if (tags->cli->output == OUTPUT_TABLE)
-        remarks_print_tags(remark->tags, &list);
+        notes_and_tags_print(remark->tags, &list);
     else
         buf_add_string(&list, remark->tags);
     result =
@@ -67,7 +67,7 @@ static int show(const struct cli *cli, const struct run_view *view, int64_t job,
                         err};
 
     output_when_empty(tags.output, "no tags");
-    if (remarks_each(view, job, on_remark, &tags, err) == 0)
+    if (notes_and_tags_each(view, job, on_remark, &tags, err) == 0)
         return output_finish(tags.output, err);
     output_destroy(tags.output);
     return -1;
@@ -84,7 +84,7 @@ static int change(const struct run_view *view, const int64_t *jobs,
         .remove_count = options->remove.count,
         .time_ms = clock_wall_ms(),
     };
-    struct store *store = remarks_begin(view, err);
+    struct store *store = notes_and_tags_begin(view, err);
     int result = 0;
 
     if (store == NULL)
@@ -93,7 +93,7 @@ static int change(const struct run_view *view, const int64_t *jobs,
         change.job = jobs[i];
         result = store_change_tags(store, &change, err);
     }
-    return remarks_end(store, result, err);
+    return notes_and_tags_end(store, result, err);
 }
 
 static int tag(const struct cli *cli, const struct run_view *view,
@@ -105,8 +105,8 @@ static int tag(const struct cli *cli, const struct run_view *view,
     int result = 0;
 
     for (size_t i = 0; i < job_count && result == 0; i++)
-        result =
-            remarks_find(view, count > 0 ? operands[i] : NULL, &jobs[i], err);
+        result = notes_and_tags_find(view, count > 0 ? operands[i] : NULL,
+                                     &jobs[i], err);
     if (result != 0) {
         /* said already */
     } else if (options->add.count + options->remove.count > 0) {

@@ -7,7 +7,7 @@
 #include "base/conf/diag.h"
 #include "base/json.h"
 #include "cli/cmd.h"
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 #include "cli/term/output.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment.h"
@@ -54,10 +54,10 @@ static void print_text(const struct report *report,
     size_t params;
 
     if (finding->spec.experiment == NULL) {
-        drive_print_diags(report->cli, finding->diags);
+        foreground_print_diags(report->cli, finding->diags);
         return;
     }
-    drive_print_diags(report->cli, finding->warnings);
+    foreground_print_diags(report->cli, finding->warnings);
     if (finding->spec.workflow != NULL) {
         print_steps(finding);
         return;

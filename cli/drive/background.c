@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/drive/detach.h"
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 #include "cli/drive/hint.h"
 #include "orchestrator/run/run.h"
 #include "store/store.h"
@@ -80,11 +80,11 @@ static int go_on(const struct cli *cli, int64_t id, struct detach *detach,
     int result = -1;
 
     if (store != NULL)
-        run = drive_open(cli, store, id, err);
+        run = foreground_open(cli, store, id, err);
     if (run != NULL &&
         (task == NULL || task->begin(run, task->user, err) == 0) &&
         (detach == NULL || background_tell(cli, run, detach, err) == 0))
-        result = drive_run(cli, run, err);
+        result = foreground_run(cli, run, err);
     run_close(run);
     store_close(store);
     return result;

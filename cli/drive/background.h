@@ -31,9 +31,9 @@ struct background_task {
 };
 
 /*
- * Goes on with a run of the record that has no engine, as drive_run says; no
- * store may be open. task may be NULL. With `detached` it is 0 as soon as the
- * run goes on.
+ * Goes on with a run of the record that has no engine, as foreground_run says;
+ * no store may be open. task may be NULL. With `detached` it is 0 as soon as
+ * the run goes on.
  */
 int background_go_on(const struct cli *cli, int64_t run, bool detached,
                      const struct background_task *task, struct err *err);

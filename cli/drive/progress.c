@@ -21,8 +21,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/term/nonblocking_file.h"
 #include "cli/term/panel.h"
-#include "cli/term/patient.h"
 #include "cli/term/term.h"
 
 enum {
@@ -73,7 +73,7 @@ struct progress *progress_create_for(FILE *file, int fd,
 
 struct progress *progress_create(const struct cli *cli)
 {
-    FILE *own = patient_open(STDERR_FILENO);
+    FILE *own = nonblocking_file_open(STDERR_FILENO);
     struct progress *progress;
     struct progress_style style = {PROGRESS_LINES, cli->colour_err,
                                    term_is_utf8(), 0};

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cmd.h"
-#include "cli/drive/warm.h"
+#include "cli/drive/warm_start_view.h"
 #include "cli/plan/schedule.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/run/slurm_words.h"
@@ -139,7 +139,7 @@ static int print_text(const struct experiment *experiment,
         print_bounds(&experiment->outcomes[i]);
     printf("search    %s, seed %" PRIu64 " (%s)\n", dry_run_method(dry_run),
            experiment->search.seed, dry_run_reason(dry_run));
-    warm_print(stdout, "begins    ", experiment, warm);
+    warm_start_view_print(stdout, "begins    ", experiment, warm);
     print_budget(experiment);
     plan_schedule_print(experiment, dry_run);
     print_space(experiment, dry_run_volume(dry_run));
@@ -190,7 +190,7 @@ static int print_json(const struct experiment *experiment,
         json_int_unless(experiment_parallel(experiment), 0), "search", "method",
         dry_run_method(dry_run), "reason", dry_run_reason(dry_run), "seed",
         (json_int_t)experiment->search.seed, "warm_start",
-        warm_to_json(experiment, warm), "schedule",
+        warm_start_view_json(experiment, warm), "schedule",
         plan_schedule_json(experiment, dry_run), "brackets",
         plan_brackets_json(dry_run), "volume", "fraction", volume->fraction,
         "exact", (int)volume->exact, "first", first);
@@ -209,7 +209,7 @@ static int print_experiment(const struct cli *cli,
     struct dry_run *dry_run = NULL;
     int result = -1;
 
-    if (warm_read(cli, experiment, &warm, err) == 0)
+    if (warm_start_view_read(cli, experiment, &warm, err) == 0)
         dry_run = dry_run_create(experiment, warm, err);
     if (dry_run != NULL)
         result = cli->output == OUTPUT_TABLE

@@ -7,7 +7,7 @@
 
 #include "base/compiler.h"
 #include "cli/show/jobs/job_document.h"
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 #include "cli/show/jobs/steps_document.h"
 #include "cli/show/jobs/trial_document.h"
 #include "cli/show/run/run_document.h"
@@ -104,7 +104,7 @@ static int add_experiment(struct document *document, const struct cli *cli,
                           const struct run_view *view, struct err *err)
 {
     if (add_run(document, view, err) < 0 ||
-        remarks_add(document, cli, view, 0, err) < 0 ||
+        notes_and_tags_add(document, cli, view, 0, err) < 0 ||
         run_document_objectives(document, view, err) < 0 ||
         add_earlier_runs(document, view, err) < 0 ||
         run_document_outcomes(document, view, err) < 0 ||
@@ -124,7 +124,7 @@ static int add_workflow(struct document *document, const struct cli *cli,
     if (status == 0)
         status = add_run(document, view, err);
     if (status == 0)
-        status = remarks_add(document, cli, view, 0, err);
+        status = notes_and_tags_add(document, cli, view, 0, err);
     if (status == 0)
         status = steps_document_add(document, cli, view, &steps, 0, err);
     run_steps_clear(&steps);

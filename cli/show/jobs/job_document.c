@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "cli/show/jobs/job_command.h"
 #include "cli/show/jobs/job_matrix.h"
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 #include "cli/show/jobs/run_jobs.h"
 #include "cli/show/jobs/run_steps.h"
 #include "cli/show/jobs/trial_document.h"
@@ -281,8 +281,8 @@ static int show_job(struct job_document *this, int64_t number)
 
     if (store_each_trial(this->view->store, &query, add_job, this, this->err) !=
             0 ||
-        remarks_add(this->document, this->cli, this->view, this->job,
-                    this->err) != 0 ||
+        notes_and_tags_add(this->document, this->cli, this->view, this->job,
+                           this->err) != 0 ||
         trial_document_add_attempts(this->document, this->view, this->job,
                                     this->err) != 0 ||
         add_child_runs(this) != 0)

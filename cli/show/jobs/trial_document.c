@@ -7,7 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 #include "cli/show/run/attempt_place.h"
 #include "cli/show/run/schedule_decisions.h"
 #include "cli/show/run/trial_table.h"
@@ -172,7 +172,7 @@ int trial_document_add(struct document *document, const struct cli *cli,
     trial_table_init(&this.table, cli, view, TRIAL_ALL, err);
     status = store_each_trial(view->store, &query, add_trial, &this, err);
     if (status == 0)
-        status = remarks_add(document, cli, view, job, err);
+        status = notes_and_tags_add(document, cli, view, job, err);
     if (status == 0)
         status = trial_document_add_attempts(document, view, job, err);
     if (status == 0)

@@ -7,7 +7,7 @@
  * Trouble with the log or with the commit of the code is reported, but never
  * stops a run.
  */
-#include "cli/drive/drive.h"
+#include "cli/drive/foreground.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static void note_revision(const struct cli *cli, struct run *run)
     free(now);
 }
 
-int drive_run(const struct cli *cli, struct run *run, struct err *err)
+int foreground_run(const struct cli *cli, struct run *run, struct err *err)
 {
     const struct spec spec = {run->experiment, run->workflow};
     struct engine_result result;
@@ -125,7 +125,7 @@ int drive_run(const struct cli *cli, struct run *run, struct err *err)
                          err);
 }
 
-int drive_print_diags(const struct cli *cli, struct diags *diags)
+int foreground_print_diags(const struct cli *cli, struct diags *diags)
 {
     struct buf text = BUF_INIT;
 
@@ -148,18 +148,19 @@ static void print_warnings(const struct cli *cli, const char *path,
     warnings = diags_create(path);
     diags_make_warnings(warnings);
     spec_warn(spec, warnings);
-    drive_print_diags(cli, warnings);
+    foreground_print_diags(cli, warnings);
     diags_destroy(warnings);
 }
 
-int drive_load(const struct cli *cli, const char *path,
-               const struct opt_texts *set, struct spec *spec, struct err *err)
+int foreground_load(const struct cli *cli, const char *path,
+                    const struct opt_texts *set, struct spec *spec,
+                    struct err *err)
 {
     struct diags *diags = diags_create(path);
     int status = 0;
 
     if (spec_load(spec, path, set->items, set->count, diags, err) != 0)
-        status = drive_print_diags(cli, diags);
+        status = foreground_print_diags(cli, diags);
     else
         print_warnings(cli, path, spec);
     diags_destroy(diags);
@@ -172,8 +173,8 @@ static int copy_spec_path(void *user, const struct run_row *row)
     return 0;
 }
 
-struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
-                       struct err *err)
+struct run *foreground_open(const struct cli *cli, struct store *store,
+                            int64_t id, struct err *err)
 {
     char *path = NULL;
     struct diags *diags;
@@ -183,14 +184,14 @@ struct run *drive_open(const struct cli *cli, struct store *store, int64_t id,
         return NULL;
     diags = diags_create(path);
     run = run_open(store, id, diags, err);
-    if (run == NULL && drive_print_diags(cli, diags) > 0)
+    if (run == NULL && foreground_print_diags(cli, diags) > 0)
         diags_to_err(diags, err);
     diags_destroy(diags);
     free(path);
     return run;
 }
 
-int drive_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
+int foreground_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
 {
     struct store *store = store_open(cli->store, STORE_WRITE, err);
     struct engine_result result;
@@ -199,7 +200,7 @@ int drive_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
 
     if (store == NULL)
         return -1;
-    run = drive_open(cli, store, id, err);
+    run = foreground_open(cli, store, id, err);
     if (run != NULL) {
         status = drive(cli, run, true, &result, err);
         if (status == 0)

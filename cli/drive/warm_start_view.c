@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/drive/warm.h"
+#include "cli/drive/warm_start_view.h"
 
 #include <inttypes.h>
 
 #include "base/units.h"
 #include "store/store.h"
 
-int warm_read(const struct cli *cli, const struct experiment *experiment,
-              struct warm_start **warm, struct err *err)
+int warm_start_view_read(const struct cli *cli,
+                         const struct experiment *experiment,
+                         struct warm_start **warm, struct err *err)
 {
     struct store *store;
 
@@ -21,9 +22,9 @@ int warm_read(const struct cli *cli, const struct experiment *experiment,
     return *warm != NULL ? 0 : -1;
 }
 
-void warm_print(FILE *file, const char *label,
-                const struct experiment *experiment,
-                const struct warm_start *warm)
+void warm_start_view_print(FILE *file, const char *label,
+                           const struct experiment *experiment,
+                           const struct warm_start *warm)
 {
     size_t count = warm != NULL ? warm_start_source_count(warm) : 0;
 
@@ -41,8 +42,8 @@ void warm_print(FILE *file, const char *label,
     }
 }
 
-json_t *warm_to_json(const struct experiment *experiment,
-                     const struct warm_start *warm)
+json_t *warm_start_view_json(const struct experiment *experiment,
+                             const struct warm_start *warm)
 {
     size_t count = warm != NULL ? warm_start_source_count(warm) : 0;
     const char *mode = experiment->earlier_guide ? "transfer" : "same";

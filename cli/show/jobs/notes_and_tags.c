@@ -5,7 +5,7 @@
  * readers must not hold the writer's lock. For programs the fields are always
  * there, also empty.
  */
-#include "cli/show/jobs/remarks.h"
+#include "cli/show/jobs/notes_and_tags.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "cli/cmd.h"
 #include "cli/show/jobs/run_jobs.h"
 
-int remarks_find(const struct run_view *view, const char *operand, int64_t *job,
-                 struct err *err)
+int notes_and_tags_find(const struct run_view *view, const char *operand,
+                        int64_t *job, struct err *err)
 {
     struct run_job found = {0};
     int result = 0;
@@ -33,7 +33,7 @@ int remarks_find(const struct run_view *view, const char *operand, int64_t *job,
     return result;
 }
 
-struct store *remarks_begin(const struct run_view *view, struct err *err)
+struct store *notes_and_tags_begin(const struct run_view *view, struct err *err)
 {
     struct store *store =
         store_open(store_directory(view->store), STORE_WRITE, err);
@@ -44,7 +44,7 @@ struct store *remarks_begin(const struct run_view *view, struct err *err)
     return NULL;
 }
 
-int remarks_end(struct store *store, int result, struct err *err)
+int notes_and_tags_end(struct store *store, int result, struct err *err)
 {
     if (result == 0)
         result = store_commit(store, err);
@@ -81,10 +81,10 @@ static int on_remark(void *user, const struct remark_row *remark)
     return result;
 }
 
-int remarks_each(const struct run_view *view, int64_t job,
-                 int (*row)(void *user, const char *label,
-                            const struct remark_row *remark),
-                 void *user, struct err *err)
+int notes_and_tags_each(const struct run_view *view, int64_t job,
+                        int (*row)(void *user, const char *label,
+                                   const struct remark_row *remark),
+                        void *user, struct err *err)
 {
     struct showing showing = {view, job, row, user, err};
 
@@ -92,7 +92,7 @@ int remarks_each(const struct run_view *view, int64_t job,
                              err);
 }
 
-bool remarks_have_tag(const char *tags, const char *tag)
+bool notes_and_tags_has(const char *tags, const char *tag)
 {
     json_t *list = tags != NULL && tags[0] != '\0'
                        ? json_parse(tags, strlen(tags), NULL)
@@ -105,7 +105,7 @@ bool remarks_have_tag(const char *tags, const char *tag)
     return has;
 }
 
-void remarks_print_tags(const char *tags, struct buf *out)
+void notes_and_tags_print(const char *tags, struct buf *out)
 {
     json_t *list = json_parse(tags, strlen(tags), NULL);
 
@@ -152,7 +152,7 @@ static int add_for_people(const struct adding *adding, const char *note,
         cells[count++] = value_text(note);
     }
     if (tags != NULL) {
-        remarks_print_tags(tags, &list);
+        notes_and_tags_print(tags, &list);
         columns[count] = (struct column){"tags", NULL, COLUMN_TEXT, NULL};
         cells[count++] = value_text(buf_text(&list));
     }
@@ -180,12 +180,13 @@ static int add_remark(void *user, const char *label,
     return add(adding, remark->comment, remark->tags);
 }
 
-int remarks_add(struct document *document, const struct cli *cli,
-                const struct run_view *view, int64_t job, struct err *err)
+int notes_and_tags_add(struct document *document, const struct cli *cli,
+                       const struct run_view *view, int64_t job,
+                       struct err *err)
 {
     struct adding adding = {document, cli, false, err};
 
-    if (remarks_each(view, job, add_remark, &adding, err) != 0)
+    if (notes_and_tags_each(view, job, add_remark, &adding, err) != 0)
         return -1;
     return adding.is_added ? 0 : add(&adding, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_DRIVE_WARM_H
-#define SMTUNE_CLI_DRIVE_WARM_H
+#ifndef SMTUNE_CLI_DRIVE_WARM_START_VIEW_H
+#define SMTUNE_CLI_DRIVE_WARM_START_VIEW_H
 
 #include <stdio.h>
 
@@ -15,16 +15,17 @@
 
 /* Reads them from the store into *warm, the caller's to destroy; where the file
  * asks for none, NULL, and no store is opened. */
-int warm_read(const struct cli *cli, const struct experiment *experiment,
-              struct warm_start **warm, struct err *err);
+int warm_start_view_read(const struct cli *cli,
+                         const struct experiment *experiment,
+                         struct warm_start **warm, struct err *err);
 
 /* A line an earlier run, with `label` in front. */
-void warm_print(FILE *file, const char *label,
-                const struct experiment *experiment,
-                const struct warm_start *warm);
+void warm_start_view_print(FILE *file, const char *label,
+                           const struct experiment *experiment,
+                           const struct warm_start *warm);
 
 /* [{"run", "mode", "taken", "left_out"}]. warm NULL: []. A new reference. */
-json_t *warm_to_json(const struct experiment *experiment,
-                     const struct warm_start *warm);
+json_t *warm_start_view_json(const struct experiment *experiment,
+                             const struct warm_start *warm);
 
 #endif

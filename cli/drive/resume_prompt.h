@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_DRIVE_OFFER_H
-#define SMTUNE_CLI_DRIVE_OFFER_H
+#ifndef SMTUNE_CLI_DRIVE_RESUME_PROMPT_H
+#define SMTUNE_CLI_DRIVE_RESUME_PROMPT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,19 +12,19 @@ struct run_order;
 struct spec;
 
 /* What `smtune run` is asked to run. */
-struct offer {
+struct resume_prompt {
     const struct spec *spec;
     const struct run_order *order;
     bool resume; /* --resume: go on without asking */
     bool failed; /* --failed: and with what failed, too */
 };
 
-enum offer_answer {
-    OFFER_ERROR = -1,
-    OFFER_NEW,    /* a run is to be made */
-    OFFER_RESUME, /* that of *run, which is else 0, is to go on */
-    OFFER_RETRY,  /* and what has failed in it runs again */
-    OFFER_NOTHING /* it is over, as stderr says */
+enum resume_answer {
+    RESUME_ERROR = -1,
+    RESUME_NEW,    /* a run is to be made */
+    RESUME_GO_ON,  /* that of *run, which is else 0, is to go on */
+    RESUME_RETRY,  /* and what has failed in it runs again */
+    RESUME_NOTHING /* it is over, as stderr says */
 };
 
 /*
@@ -33,7 +33,8 @@ enum offer_answer {
  * of the same file and not over, offers to go on with it: on a terminal it asks
  * there. ERR_BUSY where it is asked to go on with one that it cannot.
  */
-enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
-                               int64_t *run, struct err *err);
+enum resume_answer resume_prompt_ask(const struct cli *cli,
+                                     const struct resume_prompt *prompt,
+                                     int64_t *run, struct err *err);
 
 #endif

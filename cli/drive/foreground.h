@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_DRIVE_DRIVE_H
-#define SMTUNE_CLI_DRIVE_DRIVE_H
+#ifndef SMTUNE_CLI_DRIVE_FOREGROUND_H
+#define SMTUNE_CLI_DRIVE_FOREGROUND_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,15 +19,16 @@ struct store;
  * the run failed, 6 ended without reaching what was asked (its target, or any
  * result at all), 130 or 143 stopped by a signal.
  */
-int drive_run(const struct cli *cli, struct run *run, struct err *err);
+int foreground_run(const struct cli *cli, struct run *run, struct err *err);
 
 /* Ends what a dead engine left running, and marks the run stopped. */
-int drive_stop_orphans(const struct cli *cli, int64_t run, struct err *err);
+int foreground_stop_orphans(const struct cli *cli, int64_t run,
+                            struct err *err);
 
 /* Opens a run of the record for its engine; what is wrong with its file goes
  * to stderr. NULL on error. */
-struct run *drive_open(const struct cli *cli, struct store *store, int64_t run,
-                       struct err *err);
+struct run *foreground_open(const struct cli *cli, struct store *store,
+                            int64_t run, struct err *err);
 
 /* The option that changes values of a file. */
 #define DRIVE_OPT_SET(type, member)                                            \
@@ -39,10 +40,11 @@ struct run *drive_open(const struct cli *cli, struct store *store, int64_t run,
 
 /* Loads a file with those changes; the caller clears *spec. What is wrong with
  * the file goes to stderr: 3. */
-int drive_load(const struct cli *cli, const char *path,
-               const struct opt_texts *set, struct spec *spec, struct err *err);
+int foreground_load(const struct cli *cli, const char *path,
+                    const struct opt_texts *set, struct spec *spec,
+                    struct err *err);
 
 /* Prints what is wrong with a file: 3. Where diags is empty: -1, for err. */
-int drive_print_diags(const struct cli *cli, struct diags *diags);
+int foreground_print_diags(const struct cli *cli, struct diags *diags);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/drive/offer.h"
+#include "cli/drive/resume_prompt.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,128 +47,130 @@ static void mention(const struct cli *cli, const struct run_earlier *earlier)
     buf_clear(&command);
 }
 
-static enum offer_answer retry(const struct run_earlier *earlier,
-                               struct err *err)
+static enum resume_answer retry(const struct run_earlier *earlier,
+                                struct err *err)
 {
     if (earlier->id == 0)
-        return (enum offer_answer)err_set(err, ERR_NOT_FOUND,
-                                          "this file has no run to continue");
+        return (enum resume_answer)err_set(err, ERR_NOT_FOUND,
+                                           "this file has no run to continue");
     if (!earlier->is_same)
-        return (enum offer_answer)err_set(
+        return (enum resume_answer)err_set(
             err, ERR_BUSY,
             "the file or the --set values have changed since run '%s', "
             "so its results cannot be reused (continue it unchanged: "
             "smtune retry %s --failed)",
             earlier->name, earlier->name);
     if (earlier->has_engine)
-        return (enum offer_answer)err_set(
+        return (enum resume_answer)err_set(
             err, ERR_BUSY,
             "run '%s' is still running (use smtune retry %s --failed)",
             earlier->name, earlier->name);
-    return OFFER_RETRY;
+    return RESUME_RETRY;
 }
 
-static enum offer_answer resume(const struct run_earlier *earlier,
-                                struct err *err)
+static enum resume_answer resume(const struct run_earlier *earlier,
+                                 struct err *err)
 {
     if (!earlier->is_same)
-        return (enum offer_answer)err_set(
+        return (enum resume_answer)err_set(
             err, ERR_BUSY,
             "run '%s' is of another file or of other --set values, so "
             "it cannot be resumed here (continue it unchanged: smtune "
             "resume %s; or use another --name)",
             earlier->name, earlier->name);
     if (!earlier->is_over || earlier->has_failed)
-        return OFFER_RESUME;
+        return RESUME_GO_ON;
     fprintf(stderr, "smtune: run '%s' has ended; there is nothing to resume\n",
             earlier->name);
-    return OFFER_NOTHING;
+    return RESUME_NOTHING;
 }
 
-static enum offer_answer decide(const struct cli *cli,
-                                const struct offer *offer,
-                                const struct run_earlier *earlier,
-                                struct err *err)
+static enum resume_answer decide(const struct cli *cli,
+                                 const struct resume_prompt *prompt,
+                                 const struct run_earlier *earlier,
+                                 struct err *err)
 {
     bool is_open = !earlier->is_over && !earlier->has_engine;
 
-    if (offer->failed)
+    if (prompt->failed)
         return retry(earlier, err);
     if (earlier->id == 0)
-        return OFFER_NEW;
-    if (offer->resume)
+        return RESUME_NEW;
+    if (prompt->resume)
         return resume(earlier, err);
-    if (is_open && !earlier->is_same && offer->order->name != NULL)
-        return (enum offer_answer)err_set(
+    if (is_open && !earlier->is_same && prompt->order->name != NULL)
+        return (enum resume_answer)err_set(
             err, ERR_BUSY,
             "duplicate name '%s': a run of another file or of other "
             "--set values has it (continue that run unchanged: smtune "
             "resume %s; or use another --name)",
             earlier->name, earlier->name);
     if (!is_open || !earlier->is_same)
-        return OFFER_NEW;
+        return RESUME_NEW;
     if (isatty(STDIN_FILENO) && cli->err_is_terminal)
-        return ask(earlier) ? OFFER_RESUME : OFFER_NEW;
-    if (offer->order->name == NULL)
+        return ask(earlier) ? RESUME_GO_ON : RESUME_NEW;
+    if (prompt->order->name == NULL)
         mention(cli, earlier);
-    return OFFER_NEW;
+    return RESUME_NEW;
 }
 
 /* A job's next attempt: what ended well is done, and what has failed is tried
  * again. */
-static enum offer_answer decide_child(struct store *store,
-                                      const struct offer *offer,
-                                      const struct run_earlier *earlier,
-                                      struct err *err)
+static enum resume_answer decide_child(struct store *store,
+                                       const struct resume_prompt *prompt,
+                                       const struct run_earlier *earlier,
+                                       struct err *err)
 {
     struct run_outcome outcome = {NULL};
-    enum offer_answer answer = OFFER_RESUME;
+    enum resume_answer answer = RESUME_GO_ON;
 
     if (earlier->id == 0)
-        return OFFER_NEW;
+        return RESUME_NEW;
     if (run_outcome_read(&outcome, store, earlier->id, err) != 0)
-        return OFFER_ERROR;
+        return RESUME_ERROR;
     if (earlier->is_over)
-        answer = run_outcome_status(&outcome) == 0 ? OFFER_NOTHING : OFFER_NEW;
-    else if (earlier->has_failed && offer->spec->workflow != NULL)
-        answer = OFFER_RETRY;
+        answer =
+            run_outcome_status(&outcome) == 0 ? RESUME_NOTHING : RESUME_NEW;
+    else if (earlier->has_failed && prompt->spec->workflow != NULL)
+        answer = RESUME_RETRY;
     run_outcome_clear(&outcome);
     return answer;
 }
 
-static enum offer_answer ask_record(const struct cli *cli, struct store *store,
-                                    const struct offer *offer,
-                                    struct run_earlier *earlier,
-                                    struct err *err)
+static enum resume_answer ask_record(const struct cli *cli, struct store *store,
+                                     const struct resume_prompt *prompt,
+                                     struct run_earlier *earlier,
+                                     struct err *err)
 {
-    if (offer->order->parent == 0)
-        return run_find_earlier(store, offer->spec, offer->order, earlier,
+    if (prompt->order->parent == 0)
+        return run_find_earlier(store, prompt->spec, prompt->order, earlier,
                                 err) == 0
-                   ? decide(cli, offer, earlier, err)
-                   : OFFER_ERROR;
-    if (child_run_check_depth(store, offer->order->parent, err) != 0 ||
-        run_find_child(store, offer->spec, offer->order, earlier, err) != 0)
-        return OFFER_ERROR;
-    return decide_child(store, offer, earlier, err);
+                   ? decide(cli, prompt, earlier, err)
+                   : RESUME_ERROR;
+    if (child_run_check_depth(store, prompt->order->parent, err) != 0 ||
+        run_find_child(store, prompt->spec, prompt->order, earlier, err) != 0)
+        return RESUME_ERROR;
+    return decide_child(store, prompt, earlier, err);
 }
 
-enum offer_answer offer_resume(const struct cli *cli, const struct offer *offer,
-                               int64_t *run, struct err *err)
+enum resume_answer resume_prompt_ask(const struct cli *cli,
+                                     const struct resume_prompt *prompt,
+                                     int64_t *run, struct err *err)
 {
     struct err problem;
     struct store *store = store_open(cli->store, STORE_READ, &problem);
     struct run_earlier earlier = {0};
-    enum offer_answer answer = OFFER_ERROR;
+    enum resume_answer answer = RESUME_ERROR;
 
     *run = 0;
-    if (store == NULL && problem.kind == ERR_NOT_FOUND && !offer->failed &&
-        offer->order->parent == 0)
-        return OFFER_NEW;
+    if (store == NULL && problem.kind == ERR_NOT_FOUND && !prompt->failed &&
+        prompt->order->parent == 0)
+        return RESUME_NEW;
     if (store == NULL)
         *err = problem;
     else
-        answer = ask_record(cli, store, offer, &earlier, err);
-    *run = answer == OFFER_RESUME || answer == OFFER_RETRY ? earlier.id : 0;
+        answer = ask_record(cli, store, prompt, &earlier, err);
+    *run = answer == RESUME_GO_ON || answer == RESUME_RETRY ? earlier.id : 0;
     free(earlier.name);
     store_close(store);
     return answer;

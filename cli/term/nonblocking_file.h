@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_TERM_PATIENT_H
-#define SMTUNE_CLI_TERM_PATIENT_H
+#ifndef SMTUNE_CLI_TERM_NONBLOCKING_FILE_H
+#define SMTUNE_CLI_TERM_NONBLOCKING_FILE_H
 
 #include <stdio.h>
 
@@ -10,6 +10,6 @@
  * where that goes on for long, or nobody is there any more. Whoever shares the
  * terminal notices nothing. NULL where there is no such file; fclose it.
  */
-FILE *patient_open(int fd);
+FILE *nonblocking_file_open(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/term/patient.h"
+#include "cli/term/nonblocking_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,18 +12,18 @@
 
 enum { PENDING_MAX = 256 * 1024, FRAME_BYTES = 16 * 1024 };
 
-struct patient {
+struct nonblocking_file {
     int fd;
     struct buf pending;
 };
 
-static void flush(struct patient *patient)
+static void flush(struct nonblocking_file *file)
 {
-    struct buf *pending = &patient->pending;
+    struct buf *pending = &file->pending;
     ssize_t written;
 
     while (pending->length > 0) {
-        written = write(patient->fd, pending->data, pending->length);
+        written = write(file->fd, pending->data, pending->length);
         if (written > 0)
             buf_consume(pending, (size_t)written);
         else if (errno != EINTR)
@@ -36,21 +36,21 @@ static void flush(struct patient *patient)
 
 static ssize_t on_write(void *cookie, const char *bytes, size_t length)
 {
-    struct patient *patient = cookie;
+    struct nonblocking_file *file = cookie;
 
-    buf_add(&patient->pending, bytes, length);
-    flush(patient);
+    buf_add(&file->pending, bytes, length);
+    flush(file);
     return (ssize_t)length;
 }
 
 static int on_close(void *cookie)
 {
-    struct patient *patient = cookie;
+    struct nonblocking_file *file = cookie;
 
-    flush(patient);
-    close(patient->fd);
-    buf_clear(&patient->pending);
-    free(patient);
+    flush(file);
+    close(file->fd);
+    buf_clear(&file->pending);
+    free(file);
     return 0;
 }
 
@@ -68,11 +68,11 @@ static int open_anew(int fd)
     return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-FILE *patient_open(int fd)
+FILE *nonblocking_file_open(int fd)
 {
     cookie_io_functions_t functions = {.write = on_write, .close = on_close};
     int anew = open_anew(fd);
-    struct patient *patient;
+    struct nonblocking_file *patient;
     FILE *file;
 
     if (anew < 0)
