@@ -14,8 +14,8 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "strategies/fidelity.h"
+#include "strategies/history/enqueued.h"
 #include "strategies/history/history.h"
-#include "strategies/history/wishes.h"
 #include "strategies/space/hash_set.h"
 #include "strategies/space/lattice.h"
 #include "strategies/strategy_impl.h"
@@ -51,7 +51,7 @@ struct strategy {
     struct value *base;       /* [space_count]: the point being replicated */
     struct value *enqueued;   /* [enqueued_count][space_count] */
     size_t enqueued_count, enqueued_capacity;
-    struct wishes wishes;
+    struct enqueued wishes;
     struct reusable *reusable; /* [reusable_count], trial 1 first */
     size_t reusable_count, reusable_capacity;
     struct buf reason;
@@ -129,7 +129,7 @@ void strategy_destroy(struct strategy *strategy)
     buf_clear(&strategy->reason);
     free(strategy->base);
     free(strategy->enqueued);
-    wishes_clear(&strategy->wishes);
+    enqueued_clear(&strategy->wishes);
     free(strategy->reusable);
     free(strategy);
 }
@@ -379,7 +379,7 @@ int strategy_wish(struct strategy *strategy, uint64_t id,
                        "no setting with these values satisfies the "
                        "constraints");
     }
-    wishes_add_take(&strategy->wishes, id, point);
+    enqueued_add_take(&strategy->wishes, id, point);
     return 0;
 }
 
@@ -408,8 +408,8 @@ static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
     if (setting_index(strategy, ask->trial) < strategy->enqueued_count)
         return take_enqueued(strategy, ask, err);
     if (strategy->wishes.count > 0) {
-        *wish = wishes_fulfil(&strategy->wishes, ask->point,
-                              space_count(strategy->space));
+        *wish = enqueued_fulfil(&strategy->wishes, ask->point,
+                                space_count(strategy->space));
         ask->reason->method = "enqueue";
         ask->reason->step = "asked for while the run went on";
         return ASK_OK;

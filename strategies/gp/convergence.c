@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "strategies/gp/maximise.h"
-#include "strategies/gp/plan.h"
+#include "strategies/gp/proposal.h"
 #include "strategies/space/hash_set.h"
 
 enum {
@@ -130,11 +130,11 @@ static bool begin(struct convergence *convergence)
 
 /* What counts as an improvement on a best value, as the process sees it. */
 static double improvement_of(const struct convergence *convergence,
-                             const struct plan *plan)
+                             const struct proposal *proposal)
 {
     const struct warp *warp =
         model_warp(convergence->surrogates->objectives[0]);
-    double best = history_values(&convergence->history, plan->best)[0];
+    double best = history_values(&convergence->history, proposal->best)[0];
     double size = fmax(fabs(best), 2 * warp->half_scale);
 
     return convergence->options.improvement * size /
@@ -143,14 +143,14 @@ static double improvement_of(const struct convergence *convergence,
 
 /* The logarithm of what the best next trial gains, as a share of that. */
 static double find_gain(struct convergence *convergence, const struct ask *ask,
-                        const struct plan *plan)
+                        const struct proposal *proposal)
 {
     struct maximise maximise = {
         .domain = convergence->surrogates->domain,
-        .acquisition = &plan->acquisition,
-        .log_lengths = plan->log_lengths,
-        .anchors = plan->anchors,
-        .anchor_count = plan->anchor_count,
+        .acquisition = &proposal->acquisition,
+        .log_lengths = proposal->log_lengths,
+        .anchors = proposal->anchors,
+        .anchor_count = proposal->anchor_count,
         .low = convergence->low,
         .high = convergence->high,
     };
@@ -160,7 +160,7 @@ static double find_gain(struct convergence *convergence, const struct ask *ask,
              STREAM_CONVERGENCE);
     if (!maximise_run(&maximise, ask, convergence->columns, &gain))
         return -(double)INFINITY; /* every setting was tried */
-    return gain - log(improvement_of(convergence, plan));
+    return gain - log(improvement_of(convergence, proposal));
 }
 
 /* So that no point is looked at as a new one that has a result. */
@@ -188,7 +188,7 @@ static bool is_quiet(struct convergence *convergence, size_t results)
         .point = convergence->point,
         .reason = &reason,
     };
-    struct plan plan;
+    struct proposal proposal;
     bool quiet = false;
 
     history.told_count = results;
@@ -197,11 +197,11 @@ static bool is_quiet(struct convergence *convergence, size_t results)
     surrogates_read(convergence->surrogates, &history);
     if (surrogates_count(convergence->surrogates) < RESULTS_FIRST)
         return false;
-    if (plan_init(&plan, convergence->surrogates, &ask,
-                  convergence->options.seed) &&
-        plan.acquisition.objective != NULL && plan.best != SIZE_MAX)
-        quiet = find_gain(convergence, &ask, &plan) <= log(gain_share);
-    plan_clear(&plan);
+    if (proposal_init(&proposal, convergence->surrogates, &ask,
+                      convergence->options.seed) &&
+        proposal.acquisition.objective != NULL && proposal.best != SIZE_MAX)
+        quiet = find_gain(convergence, &ask, &proposal) <= log(gain_share);
+    proposal_clear(&proposal);
     return quiet;
 }
 

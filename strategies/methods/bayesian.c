@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "strategies/gp/maximise.h"
-#include "strategies/gp/plan.h"
+#include "strategies/gp/proposal.h"
 #include "strategies/gp/surrogates.h"
 #include "strategies/history/standings.h"
 #include "strategies/methods/startup.h"
@@ -132,24 +132,24 @@ static bool is_starting(const struct bayesian *bayesian,
 }
 
 /* What the first objective's process says about the point, in its unit. */
-static void explain(const struct bayesian *bayesian, const struct plan *plan,
-                    const struct ask *ask)
+static void explain(const struct bayesian *bayesian,
+                    const struct proposal *proposal, const struct ask *ask)
 {
-    const struct gp *gp = plan->acquisition.objective;
+    const struct gp *gp = proposal->acquisition.objective;
     struct model *model = bayesian->surrogates->objectives[0];
     struct reason *reason = ask->reason;
     struct gp_query query = {0};
     double z;
 
-    reason->step = plan->step;
+    reason->step = proposal->step;
     snprintf(reason->note, sizeof(reason->note),
              "knows %zu results and %zu failures, %zu pending, %zu that went "
              "less far",
              surrogates_count(bayesian->surrogates),
              bayesian->surrogates->failures, ask->history->pending_count,
              ask->history->behind_count);
-    if (plan->best != SIZE_MAX)
-        reason->incumbent = ask->history->numbers[plan->best];
+    if (proposal->best != SIZE_MAX)
+        reason->incumbent = ask->history->numbers[proposal->best];
     if (gp == NULL)
         return;
     gp_predict(gp, bayesian->columns, 1, &query);
@@ -163,7 +163,8 @@ static void explain(const struct bayesian *bayesian, const struct plan *plan,
 /* Everywhere; or where there is much of everything, every other time around
  * the best. */
 static const char *choose_box(struct bayesian *bayesian,
-                              const struct plan *plan, const struct ask *ask)
+                              const struct proposal *proposal,
+                              const struct ask *ask)
 {
     const struct domain *domain = bayesian->surrogates->domain;
     size_t axes = domain_count(domain);
@@ -172,15 +173,15 @@ static const char *choose_box(struct bayesian *bayesian,
         bayesian->low[k] = 0;
         bayesian->high[k] = 1;
     }
-    if (plan->best == SIZE_MAX || ask->trial % 2 == 0 ||
+    if (proposal->best == SIZE_MAX || ask->trial % 2 == 0 ||
         (axes <= DIMENSIONS_MANY &&
          surrogates_count(bayesian->surrogates) <= RESULTS_MANY))
-        return plan->step;
+        return proposal->step;
     for (size_t k = 0; k < axes; k++)
         bayesian->centre[k] = history_unit(
-            ask->history, plan->best)[domain_axis(domain, k)->param];
+            ask->history, proposal->best)[domain_axis(domain, k)->param];
     trust_region_box(&bayesian->surrogates->region, bayesian->centre,
-                     plan->log_lengths, bayesian->low, bayesian->high);
+                     proposal->log_lengths, bayesian->low, bayesian->high);
     return "log EI in a trust region";
 }
 
@@ -192,21 +193,21 @@ static enum ask_result suggest(struct bayesian *bayesian, struct ask *ask)
         .high = bayesian->high,
     };
     bool found = false;
-    struct plan plan;
+    struct proposal proposal;
 
-    if (plan_init(&plan, bayesian->surrogates, ask, bayesian->seed)) {
-        plan.step = choose_box(bayesian, &plan, ask);
-        maximise.acquisition = &plan.acquisition;
-        maximise.log_lengths = plan.log_lengths;
-        maximise.anchors = plan.anchors;
-        maximise.anchor_count = plan.anchor_count;
+    if (proposal_init(&proposal, bayesian->surrogates, ask, bayesian->seed)) {
+        proposal.step = choose_box(bayesian, &proposal, ask);
+        maximise.acquisition = &proposal.acquisition;
+        maximise.log_lengths = proposal.log_lengths;
+        maximise.anchors = proposal.anchors;
+        maximise.anchor_count = proposal.anchor_count;
         rng_init(&maximise.rng, bayesian->seed, ask->trial, STREAM_BAYESIAN);
         found = maximise_run(&maximise, ask, bayesian->columns,
                              &ask->reason->acquisition);
     }
     if (found)
-        explain(bayesian, &plan, ask);
-    plan_clear(&plan);
+        explain(bayesian, &proposal, ask);
+    proposal_clear(&proposal);
     return found ? ASK_OK : ASK_EXHAUSTED;
 }
 

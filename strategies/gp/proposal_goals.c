@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategies/gp/plan_impl.h"
+#include "strategies/gp/proposal_impl.h"
 #include "strategies/history/hypervolume.h"
 #include "strategies/history/pareto.h"
 
@@ -25,7 +25,7 @@ static void draw_shares(const struct ask *ask, uint64_t seed, size_t count,
 
     rng_init(&rng, seed, ask->trial, STREAM_BAYESIAN + 2);
     for (size_t j = 0; j < count; j++) {
-        shares[j] = fmax(fabs(plan_normal(&rng)), 1e-3);
+        shares[j] = fmax(fabs(proposal_normal(&rng)), 1e-3);
         sum += shares[j] * shares[j];
     }
     for (size_t j = 0; j < count; j++)
@@ -51,7 +51,7 @@ static void find_known(const struct surrogates *surrogates,
     for (size_t i = 0; i < results; i++) {
         const double *values = history_values(history, surrogates->trials[i]);
 
-        if (!plan_is_feasible(surrogates, history, i))
+        if (!proposal_is_feasible(surrogates, history, i))
             continue;
         for (size_t j = 0; j < m; j++)
             known->values[known->count * m + j] =
@@ -66,47 +66,48 @@ static void forget_known(struct known *known)
     free(known->values);
 }
 
-static double find_worth(const struct plan *plan, size_t count,
+static double find_worth(const struct proposal *proposal, size_t count,
                          const double *values)
 {
     double least = (double)INFINITY;
 
     for (size_t j = 0; j < count; j++)
-        least = fmin(least, (plan->goals[j].reference - values[j]) /
-                                plan->goals[j].share);
+        least = fmin(least, (proposal->goals[j].reference - values[j]) /
+                                proposal->goals[j].share);
     return least;
 }
 
 /* Inserts a trial into the anchors by its worth, the best first. */
-static void add_anchor(struct plan *plan, double *worths, double worth,
+static void add_anchor(struct proposal *proposal, double *worths, double worth,
                        const double *unit)
 {
-    size_t at = plan->anchor_count;
+    size_t at = proposal->anchor_count;
 
     while (at > 0 && worth > worths[at - 1])
         at--;
-    if (at == PLAN_ANCHORS)
+    if (at == PROPOSAL_ANCHORS)
         return;
-    if (plan->anchor_count < PLAN_ANCHORS)
-        plan->anchor_count++;
+    if (proposal->anchor_count < PROPOSAL_ANCHORS)
+        proposal->anchor_count++;
     memmove(&worths[at + 1], &worths[at],
-            (plan->anchor_count - 1 - at) * sizeof(*worths));
-    memmove(&plan->anchors[at + 1], &plan->anchors[at],
-            (plan->anchor_count - 1 - at) * sizeof(*plan->anchors));
+            (proposal->anchor_count - 1 - at) * sizeof(*worths));
+    memmove(&proposal->anchors[at + 1], &proposal->anchors[at],
+            (proposal->anchor_count - 1 - at) * sizeof(*proposal->anchors));
     worths[at] = worth;
-    plan->anchors[at] = unit;
+    proposal->anchors[at] = unit;
 }
 
-static void find_anchors(struct plan *plan, const struct surrogates *surrogates,
+static void find_anchors(struct proposal *proposal,
+                         const struct surrogates *surrogates,
                          const struct history *history,
                          const struct known *known)
 {
     size_t m = surrogates->objective_count;
-    double worths[PLAN_ANCHORS] = {0};
+    double worths[PROPOSAL_ANCHORS] = {0};
 
     for (size_t i = 0; i < known->count; i++)
         add_anchor(
-            plan, worths, find_worth(plan, m, known->values + i * m),
+            proposal, worths, find_worth(proposal, m, known->values + i * m),
             history_unit(history, surrogates->trials[known->results[i]]));
 }
 
@@ -143,19 +144,19 @@ static double *find_contenders(struct surrogates *surrogates,
 }
 
 /* The processes' means in each fantasy: [fantasies][count][objectives]. */
-static double *find_means(const struct plan *plan, size_t m,
+static double *find_means(const struct proposal *proposal, size_t m,
                           const double *columns, size_t count)
 {
-    size_t fantasies = plan->acquisition.fantasy_count;
+    size_t fantasies = proposal->acquisition.fantasy_count;
     double *fronts = mem_array(fantasies * count * m, sizeof(*fronts));
     double *means = mem_array(fantasies * count, sizeof(*means));
     struct gp_query query = {0};
 
     for (size_t j = 0; j < m; j++) {
-        const struct acquisition_goal *goal = &plan->goals[j];
+        const struct acquisition_goal *goal = &proposal->goals[j];
 
         gp_predict(goal->gp, columns, count, &query);
-        linalg_multiply(plan->acquisition.linalg, query.solved, count,
+        linalg_multiply(proposal->acquisition.linalg, query.solved, count,
                         query.rows, goal->weights, fantasies, means);
         for (size_t i = 0; i < count; i++)
             for (size_t f = 0; f < fantasies; f++)
@@ -168,33 +169,33 @@ static double *find_means(const struct plan *plan, size_t m,
 }
 
 /* What is to be improved on in each fantasy. */
-static void set_targets(struct plan *plan, size_t m, const double *fronts,
-                        size_t count)
+static void set_targets(struct proposal *proposal, size_t m,
+                        const double *fronts, size_t count)
 {
     double reference[ACQUISITION_GOALS_MAX];
 
     for (size_t j = 0; j < m; j++)
-        reference[j] = plan->goals[j].reference;
-    for (size_t f = 0; f < plan->acquisition.fantasy_count; f++) {
+        reference[j] = proposal->goals[j].reference;
+    for (size_t f = 0; f < proposal->acquisition.fantasy_count; f++) {
         const double *front = fronts + f * count * m;
 
         if (m <= BOXES_OBJECTIVES_MAX) {
-            boxes_split(&plan->regions[f], front, count, m, reference);
+            boxes_split(&proposal->regions[f], front, count, m, reference);
             continue;
         }
-        plan->targets[f] = find_worth(plan, m, front);
+        proposal->targets[f] = find_worth(proposal, m, front);
         for (size_t i = 1; i < count; i++)
-            plan->targets[f] =
-                fmax(plan->targets[f], find_worth(plan, m, front + i * m));
+            proposal->targets[f] = fmax(proposal->targets[f],
+                                        find_worth(proposal, m, front + i * m));
     }
     if (m <= BOXES_OBJECTIVES_MAX)
-        plan->acquisition.regions = plan->regions;
+        proposal->acquisition.regions = proposal->regions;
     else
-        plan->acquisition.targets = plan->targets;
+        proposal->acquisition.targets = proposal->targets;
 }
 
-void plan_goals(struct plan *plan, struct surrogates *surrogates,
-                const struct ask *ask, uint64_t seed)
+void proposal_goals(struct proposal *proposal, struct surrogates *surrogates,
+                    const struct ask *ask, uint64_t seed)
 {
     size_t m = surrogates->objective_count, count;
     double shares[ACQUISITION_GOALS_MAX], reference[ACQUISITION_GOALS_MAX];
@@ -202,7 +203,7 @@ void plan_goals(struct plan *plan, struct surrogates *surrogates,
     struct guests guests;
     struct known known;
 
-    plan_find_guests(&guests, ask->history, seed);
+    proposal_find_guests(&guests, ask->history, seed);
     draw_shares(ask, seed, m, shares);
     for (size_t j = 0; j < m; j++)
         model_update(surrogates->objectives[j]);
@@ -215,23 +216,24 @@ void plan_goals(struct plan *plan, struct surrogates *surrogates,
     for (size_t j = 0; j < m; j++) {
         struct gp *gp = model_gp(surrogates->objectives[j]);
 
-        plan_append_guests(&guests, surrogates, gp);
-        plan->acquisition.fantasy_count =
-            plan_fantasies(&guests, gp, STREAM_GOALS + j, &plan->weights[j]);
-        plan->goals[j] = (struct acquisition_goal){.gp = gp,
-                                                   .weights = plan->weights[j],
-                                                   .reference = reference[j],
-                                                   .share = shares[j]};
+        proposal_append_guests(&guests, surrogates, gp);
+        proposal->acquisition.fantasy_count = proposal_fantasies(
+            &guests, gp, STREAM_GOALS + j, &proposal->weights[j]);
+        proposal->goals[j] =
+            (struct acquisition_goal){.gp = gp,
+                                      .weights = proposal->weights[j],
+                                      .reference = reference[j],
+                                      .share = shares[j]};
     }
-    find_anchors(plan, surrogates, ask->history, &known);
+    find_anchors(proposal, surrogates, ask->history, &known);
     columns = find_contenders(surrogates, &guests, &known, &count);
-    fronts = find_means(plan, m, columns, count);
-    set_targets(plan, m, fronts, count);
-    plan->acquisition.goals = plan->goals;
-    plan->acquisition.goal_count = m;
-    plan->step = m <= BOXES_OBJECTIVES_MAX
-                     ? "log expected hypervolume improvement"
-                     : "log EI of a random hypervolume scalarization";
+    fronts = find_means(proposal, m, columns, count);
+    set_targets(proposal, m, fronts, count);
+    proposal->acquisition.goals = proposal->goals;
+    proposal->acquisition.goal_count = m;
+    proposal->step = m <= BOXES_OBJECTIVES_MAX
+                         ? "log expected hypervolume improvement"
+                         : "log EI of a random hypervolume scalarization";
     forget_known(&known);
     free(columns);
     free(fronts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_STRATEGIES_HISTORY_WISHES_H
-#define SMTUNE_STRATEGIES_HISTORY_WISHES_H
+#ifndef SMTUNE_STRATEGIES_HISTORY_ENQUEUED_H
+#define SMTUNE_STRATEGIES_HISTORY_ENQUEUED_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,16 +9,17 @@
 
 /* Settings that wait for a trial, first come first served. To be started from
  * zeroes. */
-struct wishes {
+struct enqueued {
     struct wish *items; /* [count], the next one first */
     size_t count, capacity;
 };
 
 /* Takes over the point. */
-void wishes_add_take(struct wishes *wishes, uint64_t id, struct value *point);
+void enqueued_add_take(struct enqueued *enqueued, uint64_t id,
+                       struct value *point);
 /* Into point[width]; the id. count is over 0. */
-uint64_t wishes_fulfil(struct wishes *wishes, struct value *point,
-                       size_t width);
-void wishes_clear(struct wishes *wishes);
+uint64_t enqueued_fulfil(struct enqueued *enqueued, struct value *point,
+                         size_t width);
+void enqueued_clear(struct enqueued *enqueued);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "strategies/gp/plan.h"
+#include "strategies/gp/proposal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "strategies/gp/plan_impl.h"
+#include "strategies/gp/proposal_impl.h"
 
 /* With one objective: when the last so many results, and as many more as are
  * pending, have lowered the best by less than this share of the median's
@@ -17,15 +17,15 @@ enum { STALL_RESULTS = 5 };
 static const double stall_share = 0.03;
 static const double doubt = 0.5; /* length scales are shorter by that */
 
-double plan_normal(struct rng *rng)
+double proposal_normal(struct rng *rng)
 {
     double radius = sqrt(-2 * log1p(-rng_uniform(rng)));
 
     return radius * cos(2 * M_PI * rng_uniform(rng));
 }
 
-void plan_find_guests(struct guests *guests, const struct history *history,
-                      uint64_t seed)
+void proposal_find_guests(struct guests *guests, const struct history *history,
+                          uint64_t seed)
 {
     size_t pending = history->pending_count, room, at;
 
@@ -47,8 +47,8 @@ void plan_find_guests(struct guests *guests, const struct history *history,
            pending * sizeof(*guests->trials));
 }
 
-void plan_append_guests(const struct guests *guests,
-                        struct surrogates *surrogates, struct gp *gp)
+void proposal_append_guests(const struct guests *guests,
+                            struct surrogates *surrogates, struct gp *gp)
 {
     for (size_t i = 0; i < guests->count; i++) {
         domain_encode(surrogates->domain,
@@ -64,8 +64,8 @@ void plan_append_guests(const struct guests *guests,
 static void draw_guest(const struct guests *guests, size_t guest,
                        struct rng *rng, size_t rows, double *weights)
 {
-    for (size_t f = 0; f < PLAN_FANTASIES; f += 2) {
-        double draw = plan_normal(rng);
+    for (size_t f = 0; f < PROPOSAL_FANTASIES; f += 2) {
+        double draw = proposal_normal(rng);
         bool is_behind = guest < guests->behind;
 
         weights[f * rows] = is_behind ? fabs(draw) : draw;
@@ -73,11 +73,11 @@ static void draw_guest(const struct guests *guests, size_t guest,
     }
 }
 
-size_t plan_fantasies(const struct guests *guests, const struct gp *gp,
-                      uint64_t stream, double **weights)
+size_t proposal_fantasies(const struct guests *guests, const struct gp *gp,
+                          uint64_t stream, double **weights)
 {
     size_t rows = gp_count(gp), valued = rows - guests->count;
-    size_t count = guests->count > 0 ? PLAN_FANTASIES : 1;
+    size_t count = guests->count > 0 ? PROPOSAL_FANTASIES : 1;
 
     *weights = mem_array(count * rows, sizeof(**weights));
     for (size_t f = 0; f < count; f++)
@@ -92,8 +92,8 @@ size_t plan_fantasies(const struct guests *guests, const struct gp *gp,
     return count;
 }
 
-bool plan_is_feasible(const struct surrogates *surrogates,
-                      const struct history *history, size_t result)
+bool proposal_is_feasible(const struct surrogates *surrogates,
+                          const struct history *history, size_t result)
 {
     return history_violation(history, surrogates->trials[result]) <= 0;
 }
@@ -115,7 +115,7 @@ static double find_target(const struct surrogates *surrogates,
             size_t result = model_result_of(model, i);
 
             counts = result != SIZE_MAX &&
-                     plan_is_feasible(surrogates, history, result);
+                     proposal_is_feasible(surrogates, history, result);
         }
         if (counts)
             least = fmin(least, means[i]);
@@ -135,8 +135,9 @@ static struct gp *choose_gp(struct model *model, const struct ask *ask)
     return doubting != NULL ? doubting : model_gp(model);
 }
 
-static void plan_objective(struct plan *plan, struct surrogates *surrogates,
-                           const struct ask *ask, uint64_t seed)
+static void plan_objective(struct proposal *proposal,
+                           struct surrogates *surrogates, const struct ask *ask,
+                           uint64_t seed)
 {
     const struct history *history = ask->history;
     struct model *model = surrogates->objectives[0];
@@ -147,98 +148,100 @@ static void plan_objective(struct plan *plan, struct surrogates *surrogates,
 
     model_update(model);
     gp = choose_gp(model, ask);
-    plan_find_guests(&guests, history, seed);
-    plan_append_guests(&guests, surrogates, gp);
+    proposal_find_guests(&guests, history, seed);
+    proposal_append_guests(&guests, surrogates, gp);
     rows = gp_count(gp);
-    fantasies =
-        plan_fantasies(&guests, gp, STREAM_BAYESIAN + 1, &plan->weights[0]);
+    fantasies = proposal_fantasies(&guests, gp, STREAM_BAYESIAN + 1,
+                                   &proposal->weights[0]);
     means = mem_array(fantasies * rows, sizeof(*means));
-    gp_means_at_rows(gp, plan->weights[0], fantasies, means);
+    gp_means_at_rows(gp, proposal->weights[0], fantasies, means);
     for (size_t f = 0; f < fantasies; f++)
-        plan->targets[f] =
+        proposal->targets[f] =
             find_target(surrogates, history, means + f * rows, &guests);
     free(means);
-    plan->acquisition.fantasy_count = fantasies;
-    plan->acquisition.weights = plan->weights[0];
-    plan->acquisition.targets = plan->targets;
-    if (isfinite(plan->targets[0]))
-        plan->acquisition.objective = gp;
-    plan->step = gp == model_gp(model) ? "log EI" : "log EI, doubting";
+    proposal->acquisition.fantasy_count = fantasies;
+    proposal->acquisition.weights = proposal->weights[0];
+    proposal->acquisition.targets = proposal->targets;
+    if (isfinite(proposal->targets[0]))
+        proposal->acquisition.objective = gp;
+    proposal->step = gp == model_gp(model) ? "log EI" : "log EI, doubting";
 }
 
-static void plan_limits(struct plan *plan, struct surrogates *surrogates)
+static void plan_limits(struct proposal *proposal,
+                        struct surrogates *surrogates)
 {
     size_t count = 0;
 
-    plan->limits =
-        mem_array(surrogates->outcome_count + 1, sizeof(*plan->limits));
+    proposal->limits =
+        mem_array(surrogates->outcome_count + 1, sizeof(*proposal->limits));
     if (surrogates->failures > 0) {
         model_update(surrogates->success);
-        plan->limits[count++].gp = model_gp(surrogates->success);
+        proposal->limits[count++].gp = model_gp(surrogates->success);
     }
     for (size_t i = 0; i < surrogates->outcome_count; i++) {
         if (model_count(surrogates->outcomes[i]) == 0)
             continue;
         model_update(surrogates->outcomes[i]);
-        plan->limits[count++].gp = model_gp(surrogates->outcomes[i]);
+        proposal->limits[count++].gp = model_gp(surrogates->outcomes[i]);
     }
-    plan->acquisition.limits = plan->limits;
-    plan->acquisition.limit_count = count;
+    proposal->acquisition.limits = proposal->limits;
+    proposal->acquisition.limit_count = count;
 }
 
 /* The best few trials, by history_better(). */
-static void plan_anchors(struct plan *plan, const struct surrogates *surrogates,
+static void plan_anchors(struct proposal *proposal,
+                         const struct surrogates *surrogates,
                          const struct history *history)
 {
-    size_t best[PLAN_ANCHORS], count = 0;
+    size_t best[PROPOSAL_ANCHORS], count = 0;
 
     for (size_t i = 0; i < surrogates_count(surrogates); i++) {
         size_t index = surrogates->trials[i], at = count;
 
         while (at > 0 && history_better(history, index, best[at - 1]))
             at--;
-        if (at == PLAN_ANCHORS)
+        if (at == PROPOSAL_ANCHORS)
             continue;
-        if (count < PLAN_ANCHORS)
+        if (count < PROPOSAL_ANCHORS)
             count++;
         memmove(&best[at + 1], &best[at], (count - 1 - at) * sizeof(*best));
         best[at] = index;
     }
     for (size_t i = 0; i < count; i++)
-        plan->anchors[i] = history_unit(history, best[i]);
-    plan->anchor_count = count;
-    plan->best = count > 0 ? best[0] : SIZE_MAX;
+        proposal->anchors[i] = history_unit(history, best[i]);
+    proposal->anchor_count = count;
+    proposal->best = count > 0 ? best[0] : SIZE_MAX;
 }
 
-bool plan_init(struct plan *plan, struct surrogates *surrogates,
-               const struct ask *ask, uint64_t seed)
+bool proposal_init(struct proposal *proposal, struct surrogates *surrogates,
+                   const struct ask *ask, uint64_t seed)
 {
     const struct model *scale = surrogates->success;
 
-    *plan = (struct plan){.acquisition = {.linalg = surrogates->linalg},
-                          .step = "log probability of success",
-                          .best = SIZE_MAX};
-    plan_limits(plan, surrogates);
+    *proposal = (struct proposal){.acquisition = {.linalg = surrogates->linalg},
+                                  .step = "log probability of success",
+                                  .best = SIZE_MAX};
+    plan_limits(proposal, surrogates);
     if (surrogates_count(surrogates) > 0) {
         scale = surrogates->objectives[0];
         if (surrogates->objective_count > 1)
-            plan_goals(plan, surrogates, ask, seed);
+            proposal_goals(proposal, surrogates, ask, seed);
         else
-            plan_objective(plan, surrogates, ask, seed);
+            plan_objective(proposal, surrogates, ask, seed);
     }
-    if (plan->acquisition.goal_count == 0)
-        plan_anchors(plan, surrogates, ask->history);
-    plan->log_lengths = model_hyper(scale)->log_lengths;
-    return plan->acquisition.objective != NULL ||
-           plan->acquisition.goal_count > 0 ||
-           plan->acquisition.limit_count > 0;
+    if (proposal->acquisition.goal_count == 0)
+        plan_anchors(proposal, surrogates, ask->history);
+    proposal->log_lengths = model_hyper(scale)->log_lengths;
+    return proposal->acquisition.objective != NULL ||
+           proposal->acquisition.goal_count > 0 ||
+           proposal->acquisition.limit_count > 0;
 }
 
-void plan_clear(struct plan *plan)
+void proposal_clear(struct proposal *proposal)
 {
-    free(plan->limits);
+    free(proposal->limits);
     for (size_t j = 0; j < ACQUISITION_GOALS_MAX; j++)
-        free(plan->weights[j]);
-    for (size_t f = 0; f < PLAN_FANTASIES; f++)
-        boxes_clear(&plan->regions[f]);
+        free(proposal->weights[j]);
+    for (size_t f = 0; f < PROPOSAL_FANTASIES; f++)
+        boxes_clear(&proposal->regions[f]);
 }
