@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "training/comm/abort_notice.h"
 #include "training/comm/comm_impl.h"
-#include "training/comm/notice.h"
 
 /*
  * What all kinds have in common: who takes part, the numbers of calls, their
@@ -134,7 +134,7 @@ struct comm *comm_create_met(struct rendezvous *rendezvous,
         comm->own_rendezvous = rendezvous;
         return comm;
     }
-    notice_spread(rendezvous, NOTICE_GAVE_UP, err->text);
+    abort_notice_spread(rendezvous, NOTICE_GAVE_UP, err->text);
     err_prefix(err, "rank %d on host %s: %s", own->rank, own->host, kind->name);
     rendezvous_destroy(rendezvous);
     return NULL;
@@ -229,7 +229,8 @@ static int end(struct comm *comm, int status, struct err *err)
     if (status == 0)
         return 0;
     if (!comm->is_broken && !comm->is_told)
-        notice_spread(comm->rendezvous->whole, NOTICE_GAVE_UP, comm->why.text);
+        abort_notice_spread(comm->rendezvous->whole, NOTICE_GAVE_UP,
+                            comm->why.text);
     comm->is_broken = true;
     comm_describe(&comm->call, call);
     if (err != NULL)
@@ -322,7 +323,7 @@ int comm_give_up(struct comm *comm, struct err *err)
 
     if (comm->size == 1 || comm->is_broken)
         return -1;
-    notice_spread(comm->rendezvous->whole, NOTICE_GAVE_UP, err->text);
+    abort_notice_spread(comm->rendezvous->whole, NOTICE_GAVE_UP, err->text);
     comm->is_broken = true;
     comm_describe(&comm->call, call);
     return err_prefix(err, "rank %d on host %s, after %s", comm->rank,

@@ -24,8 +24,8 @@ static bool is_server(const struct comm *comm)
 }
 
 /* What a worker says, and what it is answered, where it is. */
-static int ask(struct wire *wire, const void *out, size_t out_bytes, void *in,
-               size_t in_bytes, struct err *err)
+static int exchange(struct wire *wire, const void *out, size_t out_bytes,
+                    void *in, size_t in_bytes, struct err *err)
 {
     wire->transfers[0] = (struct transfer){.rank = SERVER,
                                            .sends = true,
@@ -37,8 +37,8 @@ static int ask(struct wire *wire, const void *out, size_t out_bytes, void *in,
     return wire->run(wire, wire->transfers, 1, err);
 }
 
-static int tell(struct wire *wire, const void *out, size_t bytes,
-                struct err *err)
+static int send_one(struct wire *wire, const void *out, size_t bytes,
+                    struct err *err)
 {
     wire->transfers[0] = (struct transfer){
         .rank = SERVER, .sends = true, .out = out, .out_bytes = bytes};
@@ -47,8 +47,8 @@ static int tell(struct wire *wire, const void *out, size_t bytes,
 
 /* From every worker: to rows `apart` from each other, the first one's being
  * at `in`. */
-static int hear_all(struct wire *wire, void *in, size_t apart, size_t bytes,
-                    struct err *err)
+static int receive_all(struct wire *wire, void *in, size_t apart, size_t bytes,
+                       struct err *err)
 {
     for (int i = 1; i < wire->comm.size; i++)
         wire->transfers[i - 1] =
@@ -60,7 +60,7 @@ static int hear_all(struct wire *wire, void *in, size_t apart, size_t bytes,
 }
 
 /* To every worker but one (-1: to all). */
-static int tell_all(struct wire *wire, const void *out, size_t bytes,
+static int send_all(struct wire *wire, const void *out, size_t bytes,
                     int but_for, struct err *err)
 {
     int used = 0;
@@ -79,7 +79,7 @@ static int serve_sum(struct wire *wire, float *data, size_t count,
 {
     size_t bytes = count * sizeof(*data);
 
-    if (hear_all(wire, wire->scratch, bytes, bytes, err) != 0)
+    if (receive_all(wire, wire->scratch, bytes, bytes, err) != 0)
         return -1;
     wire->rows[0] = data;
     for (int i = 1; i < wire->comm.size; i++)
@@ -105,9 +105,10 @@ static int ps_all_reduce(struct comm *comm, float *data, size_t count,
         size_t bytes = length * sizeof(*data);
         float *part = data + done;
 
-        if (is_server(comm) ? serve_sum(wire, part, length, err) != 0 ||
-                                  tell_all(wire, part, bytes, -1, err) != 0
-                            : ask(wire, part, bytes, part, bytes, err) != 0)
+        if (is_server(comm)
+                ? serve_sum(wire, part, length, err) != 0 ||
+                      send_all(wire, part, bytes, -1, err) != 0
+                : exchange(wire, part, bytes, part, bytes, err) != 0)
             return -1;
         done += length;
     } while (done < count);
@@ -122,8 +123,8 @@ static int reduce_for(struct wire *wire, float *data, size_t count, int owner,
     int rank = wire->comm.rank;
 
     if (rank != SERVER)
-        return rank == owner ? ask(wire, data, bytes, data, bytes, err)
-                             : tell(wire, data, bytes, err);
+        return rank == owner ? exchange(wire, data, bytes, data, bytes, err)
+                             : send_one(wire, data, bytes, err);
     if (serve_sum(wire, data, count, err) != 0)
         return -1;
     if (owner == SERVER)
@@ -162,11 +163,12 @@ static int ps_all_gather(struct comm *comm, void *data, size_t share_bytes,
     char *all = data;
 
     if (!is_server(comm))
-        return ask(wire, all + (size_t)comm->rank * share_bytes, share_bytes,
-                   all, bytes, err);
-    return hear_all(wire, all + share_bytes, share_bytes, share_bytes, err) != 0
+        return exchange(wire, all + (size_t)comm->rank * share_bytes,
+                        share_bytes, all, bytes, err);
+    return receive_all(wire, all + share_bytes, share_bytes, share_bytes,
+                       err) != 0
                ? -1
-               : tell_all(wire, all, bytes, -1, err);
+               : send_all(wire, all, bytes, -1, err);
 }
 
 static int ps_broadcast(struct comm *comm, void *data, size_t bytes, int root,
@@ -175,7 +177,7 @@ static int ps_broadcast(struct comm *comm, void *data, size_t bytes, int root,
     struct wire *wire = wire_of(comm);
 
     if (comm->rank == root && !is_server(comm))
-        return tell(wire, data, bytes, err);
+        return send_one(wire, data, bytes, err);
     if (!is_server(comm) || root != SERVER) {
         int from = is_server(comm) ? root : SERVER;
 
@@ -184,7 +186,7 @@ static int ps_broadcast(struct comm *comm, void *data, size_t bytes, int root,
         if (wire->run(wire, wire->transfers, 1, err) != 0)
             return -1;
     }
-    return is_server(comm) ? tell_all(wire, data, bytes, root, err) : 0;
+    return is_server(comm) ? send_all(wire, data, bytes, root, err) : 0;
 }
 
 static int ps_barrier(struct comm *comm, struct err *err)

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "training/comm/notice.h"
+#include "training/comm/abort_notice.h"
 #include "training/comm/wire.h"
 
 /*
@@ -182,9 +182,9 @@ static int connect_down(struct tcp *tcp, bool only_first, int64_t deadline_ms,
                         struct err *err)
 {
     const struct comm *comm = &tcp->wire.comm;
-    struct notice greeting;
+    struct abort_notice greeting;
 
-    notice_fill(&greeting, comm->rendezvous->whole, NOTICE_LINK, "");
+    abort_notice_fill(&greeting, comm->rendezvous->whole, NOTICE_LINK, "");
     for (int i = 0; i < (only_first ? 1 : comm->rank); i++) {
         const struct rendezvous_peer *peer = &comm->rendezvous->peers[i];
 
@@ -216,8 +216,8 @@ static int accept_up(struct tcp *tcp, int64_t deadline_ms, struct err *err)
     int missing = comm->size - 1 - comm->rank, lowest = comm->rank + 1;
 
     while (missing > 0) {
-        struct notice greeting;
-        int fd = notice_accept(whole, &greeting), place;
+        struct abort_notice greeting;
+        int fd = abort_notice_accept(whole, &greeting), place;
 
         if (fd < 0) {
             poll(&polled, 1, COMM_SLICE_MS);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "training/comm/abort_notice.h"
 #include "training/comm/comm_impl.h"
-#include "training/comm/notice.h"
 
 /*
  * How ranks that wait find out what is wrong with the others.
@@ -88,14 +88,14 @@ static void say_waiting(const struct comm *comm)
     if (own[0] != '\0')
         return;
     describe_fully(&comm->call, own);
-    notice_spread(whole, NOTICE_WAITING, own);
+    abort_notice_spread(whole, NOTICE_WAITING, own);
 }
 
 int comm_check(struct comm *comm, struct err *err)
 {
     const struct rendezvous *whole = comm->rendezvous->whole;
-    struct notice notice;
-    int fd = notice_accept(whole, &notice);
+    struct abort_notice notice;
+    int fd = abort_notice_accept(whole, &notice);
 
     if (fd < 0)
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TRAINING_COMM_NOTICE_H
-#define SMTUNE_TRAINING_COMM_NOTICE_H
+#ifndef SMTUNE_TRAINING_COMM_ABORT_NOTICE_H
+#define SMTUNE_TRAINING_COMM_ABORT_NOTICE_H
 
 #include "base/err.h"
 #include "training/comm/rendezvous.h"
@@ -12,30 +12,32 @@
  */
 
 /* What whoever connects to a rank's listener says first. */
-enum notice_kind {
+enum abort_notice_kind {
     NOTICE_LINK,    /* this connection is for data */
     NOTICE_GAVE_UP, /* why, in the text */
     NOTICE_WAITING  /* what the sender waits for is not there yet */
 };
 
-enum { NOTICE_TEXT_MAX = 512 };
+enum { ABORT_NOTICE_TEXT_MAX = 512 };
 
-struct notice {
+struct abort_notice {
     uint64_t magic, token;
     int32_t kind, rank; /* of all ranks */
-    char text[NOTICE_TEXT_MAX];
+    char text[ABORT_NOTICE_TEXT_MAX];
 };
 
 /* The greeting of this rank. */
-void notice_fill(struct notice *notice, const struct rendezvous *whole,
-                 enum notice_kind kind, const char *text);
+void abort_notice_fill(struct abort_notice *notice,
+                       const struct rendezvous *whole,
+                       enum abort_notice_kind kind, const char *text);
 
 /* Accepts one that has connected. Its socket, or -1: nobody has now, or a
  * stranger. */
-int notice_accept(const struct rendezvous *whole, struct notice *notice);
+int abort_notice_accept(const struct rendezvous *whole,
+                        struct abort_notice *notice);
 
 /* Tells all other ranks, within a second; who cannot be reached is not told. */
-void notice_spread(const struct rendezvous *whole, enum notice_kind kind,
-                   const char *text);
+void abort_notice_spread(const struct rendezvous *whole,
+                         enum abort_notice_kind kind, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "training/comm/notice.h"
+#include "training/comm/abort_notice.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -12,8 +12,9 @@
 
 enum { SPREAD_MS = 1000, GREETING_MS = 500, AT_ONCE = 128 };
 
-void notice_fill(struct notice *notice, const struct rendezvous *whole,
-                 enum notice_kind kind, const char *text)
+void abort_notice_fill(struct abort_notice *notice,
+                       const struct rendezvous *whole,
+                       enum abort_notice_kind kind, const char *text)
 {
     memset(notice, 0, sizeof(*notice));
     notice->magic = NOTICE_MAGIC;
@@ -23,7 +24,8 @@ void notice_fill(struct notice *notice, const struct rendezvous *whole,
     snprintf(notice->text, sizeof(notice->text), "%s", text);
 }
 
-int notice_accept(const struct rendezvous *whole, struct notice *notice)
+int abort_notice_accept(const struct rendezvous *whole,
+                        struct abort_notice *notice)
 {
     int fd = link_accept(whole->listener);
 
@@ -42,7 +44,7 @@ int notice_accept(const struct rendezvous *whole, struct notice *notice)
 
 /* Tells ranks first .. first + count - 1. */
 static void spread_some(const struct rendezvous *whole, int first, int count,
-                        const struct notice *notice, int64_t deadline_ms)
+                        const struct abort_notice *notice, int64_t deadline_ms)
 {
     struct pollfd polled[AT_ONCE];
     int open = 0;
@@ -72,13 +74,13 @@ static void spread_some(const struct rendezvous *whole, int first, int count,
     }
 }
 
-void notice_spread(const struct rendezvous *whole, enum notice_kind kind,
-                   const char *text)
+void abort_notice_spread(const struct rendezvous *whole,
+                         enum abort_notice_kind kind, const char *text)
 {
     int64_t deadline_ms = clock_monotonic_ms() + SPREAD_MS;
-    struct notice notice;
+    struct abort_notice notice;
 
-    notice_fill(&notice, whole, kind, text);
+    abort_notice_fill(&notice, whole, kind, text);
     for (int first = 0; first < whole->size; first += AT_ONCE) {
         int left = whole->size - first;
 
