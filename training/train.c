@@ -15,7 +15,7 @@
 #include "training/train_run.h"
 #include "training/util/stopwatch.h"
 
-static void run_clear(struct run *run)
+static void run_clear(struct train_run *run)
 {
     run_end_saving(run);
     recorder_clear(&run->recorder);
@@ -38,7 +38,7 @@ static void run_clear(struct run *run)
     }
 }
 
-static int choose_backend(struct run *run, struct err *err)
+static int choose_backend(struct train_run *run, struct err *err)
 {
     struct buf notes = BUF_INIT;
     int status = -1;
@@ -55,7 +55,7 @@ static int choose_backend(struct run *run, struct err *err)
 }
 
 /* Finds the other ranks, and where to compute. */
-static int run_meet(struct run *run, const struct train_job *job,
+static int run_meet(struct train_run *run, const struct train_job *job,
                     struct err *err)
 {
     struct comm_options options = {
@@ -72,7 +72,7 @@ static int run_meet(struct run *run, const struct train_job *job,
 }
 
 /* As many shares as the run began with. */
-static int cut(struct run *run, struct err *err)
+static int cut(struct train_run *run, struct err *err)
 {
     int saved = 0;
 
@@ -85,7 +85,7 @@ static int cut(struct run *run, struct err *err)
 }
 
 /* Lines of its own, beside those of the flags. */
-static void add_settings(struct run *run, const char *lines)
+static void add_settings(struct train_run *run, const char *lines)
 {
     buf_add_string(&run->settings, lines);
     buf_add_string(&run->required, lines);
@@ -93,7 +93,7 @@ static void add_settings(struct run *run, const char *lines)
 
 /* Which tokens a text is cut into: who goes on needs the same ones, and who
  * samples has them from here. */
-static void add_vocabulary(struct run *run)
+static void add_vocabulary(struct train_run *run)
 {
     const struct data *data = run->data;
     char *line;
@@ -109,7 +109,7 @@ static void add_vocabulary(struct run *run)
 }
 
 /* The model and its optimizer, for samples as those of the data. */
-static int run_init(struct run *run, enum data_part part, struct err *err)
+static int run_init(struct train_run *run, enum data_part part, struct err *err)
 {
     const struct train_job *job = run->job;
     const struct train_options *options = job->options;
@@ -147,7 +147,7 @@ static int run_init(struct run *run, enum data_part part, struct err *err)
                       run->backend, err);
 }
 
-static void run_split(struct run *run)
+static void run_split(struct train_run *run)
 {
     const struct data *data = run->data;
     size_t limit = (size_t)run->options->limit;
@@ -170,7 +170,7 @@ static void run_split(struct run *run)
 }
 
 /* Where a schedule has an end, a run that goes on needs the same one. */
-static int run_set_schedule(struct run *run, struct err *err)
+static int run_set_schedule(struct train_run *run, struct err *err)
 {
     const struct train_options *options = run->options;
     int64_t horizon = options->horizon > 0 ? options->horizon : options->epochs;
@@ -202,14 +202,15 @@ static int run_set_schedule(struct run *run, struct err *err)
     return 0;
 }
 
-static void report(const struct run *run, const struct train_report *report)
+static void report(const struct train_run *run,
+                   const struct train_report *report)
 {
     if (run->ranks.rank == 0)
         run->job->on_epoch(run->job->user, report);
 }
 
 /* rank: whose samples it was, or -1. */
-static int diverged(struct run *run, int rank, struct err *err)
+static int diverged(struct train_run *run, int rank, struct err *err)
 {
     const struct train_report none = {run->at.epoch + 1, NAN, NAN, NAN, 0, 0};
     struct buf whose = BUF_INIT;
@@ -230,7 +231,7 @@ static int diverged(struct run *run, int rank, struct err *err)
 
 /* The rest of the epoch that is under way. 0, -1, or the signal with which a
  * rank was told to stop. */
-static int train_epoch(struct run *run, struct err *err)
+static int train_epoch(struct train_run *run, struct err *err)
 {
     run_set_batch(run);
     run->meter = (struct meter){.start_ms = stopwatch_ms()};
@@ -239,7 +240,7 @@ static int train_epoch(struct run *run, struct err *err)
     while ((size_t)run->at.batch < run->batches) {
         size_t start = (size_t)run->at.batch * run->batch;
         size_t left = run->train_count - start;
-        struct tally sum;
+        struct train_tally sum;
         int bad;
 
         if (run_step(run, start, left < run->batch ? left : run->batch, &sum,
@@ -258,7 +259,7 @@ static int train_epoch(struct run *run, struct err *err)
     return 0;
 }
 
-static void report_epoch(const struct run *run, double samples_per_s)
+static void report_epoch(const struct train_run *run, double samples_per_s)
 {
     const struct position *at = &run->at;
     struct train_report numbers = {at->epoch,     at->train_loss,
@@ -270,7 +271,8 @@ static void report_epoch(const struct run *run, double samples_per_s)
 
 /* Reports before it saves: a run that is killed between the two repeats an
  * epoch, and none goes unreported. */
-static int finish_epoch(struct run *run, double samples_per_s, struct err *err)
+static int finish_epoch(struct train_run *run, double samples_per_s,
+                        struct err *err)
 {
     struct position *at = &run->at;
 
@@ -288,14 +290,14 @@ static int finish_epoch(struct run *run, double samples_per_s, struct err *err)
     return run_save(run, err);
 }
 
-static double trained_samples(const struct run *run, int64_t from_batch)
+static double trained_samples(const struct train_run *run, int64_t from_batch)
 {
     size_t before = (size_t)from_batch * run->batch;
 
     return before < run->train_count ? (double)(run->train_count - before) : 0;
 }
 
-static int run_epochs(struct run *run, struct err *err)
+static int run_epochs(struct train_run *run, struct err *err)
 {
     if (run->at.epoch >= run->options->epochs)
         report_epoch(run, 0);
@@ -315,7 +317,7 @@ static int run_epochs(struct run *run, struct err *err)
     return 0;
 }
 
-static void note_position(const struct run *run)
+static void note_position(const struct train_run *run)
 {
     struct buf text = BUF_INIT;
 
@@ -330,7 +332,7 @@ static void note_position(const struct run *run)
 }
 
 /* In stage 3 of ZeRO nobody has the parameters before they are used. */
-static int check_alike(struct run *run, struct err *err)
+static int check_alike(struct train_run *run, struct err *err)
 {
     uint32_t settings = (uint32_t)crc32_z(0, (const Bytef *)run->settings.data,
                                           run->settings.length);
@@ -341,7 +343,7 @@ static int check_alike(struct run *run, struct err *err)
     return run_check(run, "parameters", reducer_end_digest(run->reducer), err);
 }
 
-static int run_prepare(struct run *run, struct err *err)
+static int run_prepare(struct train_run *run, struct err *err)
 {
     const char *directory = run->options->checkpoint_dir;
 
@@ -359,7 +361,7 @@ static int run_prepare(struct run *run, struct err *err)
 
 int train_run(const struct train_job *job, struct err *err)
 {
-    struct run run = {0};
+    struct train_run run = {0};
     int end = -1;
 
     if (run_meet(&run, job, err) == 0 && run_prepare(&run, err) == 0) {
@@ -378,7 +380,7 @@ int train_run(const struct train_job *job, struct err *err)
 int train_test(const struct train_job *job, struct train_result *result,
                struct err *err)
 {
-    struct run run = {0};
+    struct train_run run = {0};
     int status = -1;
 
     if (run_meet(&run, job, err) == 0 && run_open_checkpoint(&run, err) == 0 &&

@@ -17,7 +17,8 @@
 #include "training/train_run.h"
 #include "training/util/stopwatch.h"
 
-struct batch run_gather(struct run *run, const uint32_t *samples, size_t count)
+struct batch run_gather(struct train_run *run, const uint32_t *samples,
+                        size_t count)
 {
     double start_ms = stopwatch_ms();
 
@@ -31,19 +32,19 @@ struct batch run_gather(struct run *run, const uint32_t *samples, size_t count)
                           .step = run->step};
 }
 
-int run_sum_tallies(struct run *run, struct tally *sum, int *bad,
+int run_sum_tallies(struct train_run *run, struct train_tally *sum, int *bad,
                     struct err *err)
 {
     size_t bytes = (size_t)run->shares.own * sizeof(*run->tallies);
 
-    *sum = (struct tally){0};
+    *sum = (struct train_tally){0};
     *bad = -1;
     if (reducer_settle(run->reducer, err) != 0 ||
         comm_all_gather(run->comm, run->tallies, bytes, err) != 0)
         return -1;
     for (int i = 0; i < run->shares.count; i++) {
         int place = shares_place(&run->shares, i);
-        const struct tally *tally = &run->tallies[place];
+        const struct train_tally *tally = &run->tallies[place];
 
         sum->loss += tally->loss;
         sum->errors += tally->errors;
@@ -56,8 +57,8 @@ int run_sum_tallies(struct run *run, struct tally *sum, int *bad,
 }
 
 /* In as many batches as the largest share: other ranks take part in them. */
-static int measure_share(struct run *run, size_t begin, size_t end, size_t most,
-                         struct totals *totals, struct err *err)
+static int measure_share(struct train_run *run, size_t begin, size_t end,
+                         size_t most, struct totals *totals, struct err *err)
 {
     *totals = (struct totals){0};
     for (size_t done = 0; done < most; done += run->evaluate_samples) {
@@ -78,13 +79,13 @@ static int measure_share(struct run *run, size_t begin, size_t end, size_t most,
     return 0;
 }
 
-int run_measure(struct run *run, size_t first, double *loss, double *error,
-                struct err *err)
+int run_measure(struct train_run *run, size_t first, double *loss,
+                double *error, struct err *err)
 {
     const struct shares *shares = &run->shares;
     size_t count = run->data->count - first;
     double targets = (double)(count * run->data->targets);
-    struct tally sum;
+    struct train_tally sum;
     int bad;
 
     for (int i = 0; i < shares->own; i++) {
@@ -97,7 +98,7 @@ int run_measure(struct run *run, size_t first, double *loss, double *error,
                           err) != 0)
             return -1;
         run->tallies[shares_place(shares, share)] =
-            (struct tally){totals.loss, totals.errors, 0};
+            (struct train_tally){totals.loss, totals.errors, 0};
     }
     if (run_sum_tallies(run, &sum, &bad, err) != 0)
         return -1;
@@ -107,7 +108,7 @@ int run_measure(struct run *run, size_t first, double *loss, double *error,
 }
 
 /* Says which ranks have others than the first one. */
-static int compare(const struct run *run, const char *what,
+static int compare(const struct train_run *run, const char *what,
                    const uint32_t *digests, struct err *err)
 {
     struct buf names = BUF_INIT;
@@ -128,7 +129,7 @@ static int compare(const struct run *run, const char *what,
     return status;
 }
 
-int run_check(struct run *run, const char *what, uint32_t digest,
+int run_check(struct train_run *run, const char *what, uint32_t digest,
               struct err *err)
 {
     uint32_t *digests = mem_array((size_t)run->ranks.size, sizeof(*digests));

@@ -93,7 +93,7 @@ static size_t largest_pair(const struct params *params,
     return largest < params->count ? largest : params->count;
 }
 
-static void plan_memory(struct train_plan *plan, const struct run *run)
+static void plan_memory(struct train_plan *plan, const struct train_run *run)
 {
     const struct train_options *options = run->options;
     const struct params *params = &run->model->params;
@@ -126,7 +126,7 @@ static void plan_memory(struct train_plan *plan, const struct run *run)
 
 /* Williams et al., "Roofline", CACM 52, 2009: products are bound by
  * arithmetic, updates by memory. */
-static void plan_time(struct train_plan *plan, const struct run *run)
+static void plan_time(struct train_plan *plan, const struct train_run *run)
 {
     double moments = optim_moment_count(run->options->optimizer);
     double moved = (3 + 2 * moments) * (double)plan->parameters * sizeof(real);
@@ -143,10 +143,10 @@ int train_plan_make(const struct train_job *job,
                     const struct train_plan_options *options,
                     struct train_plan *plan, struct err *err)
 {
-    struct run run = {.job = job,
-                      .options = job->options,
-                      .backend = &backend_cpu,
-                      .ranks = {.size = (int)options->ranks}};
+    struct train_run run = {.job = job,
+                            .options = job->options,
+                            .backend = &backend_cpu,
+                            .ranks = {.size = (int)options->ranks}};
     int status = -1;
 
     memset(plan, 0, sizeof(*plan));

@@ -14,13 +14,13 @@ static size_t batch_at(const struct train_options *options, int64_t epoch)
     return (size_t)fmin(batch, TRAIN_BATCH_MAX);
 }
 
-void run_set_batch(struct run *run)
+void run_set_batch(struct train_run *run)
 {
     run->batch = batch_at(run->options, run->at.epoch);
     run->batches = (run->train_count + run->batch - 1) / run->batch;
 }
 
-int run_cut(struct run *run, int saved, struct err *err)
+int run_cut(struct train_run *run, int saved, struct err *err)
 {
     const struct train_options *options = run->options;
     int count = (int)options->shares;
@@ -35,7 +35,7 @@ int run_cut(struct run *run, int saved, struct err *err)
 
 /* The most samples at a time, for these data. They hang on the shares and not
  * on the ranks, and where it measures not on the run's length either. */
-static void set_sizes(struct run *run)
+static void set_sizes(struct train_run *run)
 {
     const struct train_options *options = run->options;
     size_t largest = batch_at(options, options->epochs - 1);
@@ -48,7 +48,7 @@ static void set_sizes(struct run *run)
         run->max_samples = run->evaluate_samples;
 }
 
-int run_plan(struct run *run, enum data_part part, struct err *err)
+int run_plan(struct train_run *run, enum data_part part, struct err *err)
 {
     const struct train_job *job = run->job;
     const struct train_options *options = run->options;

@@ -16,13 +16,13 @@
 #include "base/mem.h"
 #include "training/train_run.h"
 
-void run_note(const struct run *run, const char *text)
+void run_note(const struct train_run *run, const char *text)
 {
     if (run->ranks.rank == 0)
         run->job->on_note(run->job->user, text);
 }
 
-int run_open_checkpoint(struct run *run, struct err *err)
+int run_open_checkpoint(struct train_run *run, struct err *err)
 {
     struct buf notes = BUF_INIT;
     int status;
@@ -42,7 +42,7 @@ int run_open_checkpoint(struct run *run, struct err *err)
 }
 
 /* An epoch that is under way in batches of another size begins anew. */
-static void fit_batch(struct run *run)
+static void fit_batch(struct train_run *run)
 {
     if (checkpoint_number(run->checkpoint, "batch") ==
         (uint64_t)run->options->batch)
@@ -52,7 +52,7 @@ static void fit_batch(struct run *run)
 }
 
 /* Parameters and moments are fp32 in all of them. */
-static void note_precision(const struct run *run)
+static void note_precision(const struct train_run *run)
 {
     const char *now = precision_names[run->options->precision];
     const char *name = precision_names[PRECISION_FP32]; /* where none is said */
@@ -71,7 +71,7 @@ static void note_precision(const struct run *run)
 }
 
 /* One span of what this rank keeps; of array 0 the parameters. */
-static struct checkpoint_piece piece_of(const struct run *run,
+static struct checkpoint_piece piece_of(const struct train_run *run,
                                         const struct optim_span *span,
                                         int array)
 {
@@ -87,7 +87,8 @@ static struct checkpoint_piece piece_of(const struct run *run,
 }
 
 /* Where ranks have shards, what this one has of all arrays. */
-static size_t take_shard(const struct run *run, struct checkpoint_piece *pieces)
+static size_t take_shard(const struct train_run *run,
+                         struct checkpoint_piece *pieces)
 {
     size_t count = 0;
 
@@ -100,7 +101,7 @@ static size_t take_shard(const struct run *run, struct checkpoint_piece *pieces)
     return count;
 }
 
-static void set_parts(struct run *run)
+static void set_parts(struct train_run *run)
 {
     run->parts =
         (struct checkpoint_parts){.settings = buf_text(&run->settings),
@@ -111,7 +112,7 @@ static void set_parts(struct run *run)
                                   .position = &run->at};
 }
 
-static struct checkpoint_piece *make_pieces(const struct run *run)
+static struct checkpoint_piece *make_pieces(const struct train_run *run)
 {
     size_t spans = (size_t)reducer_span_count(run->reducer);
 
@@ -120,7 +121,8 @@ static struct checkpoint_piece *make_pieces(const struct run *run)
 }
 
 /* What this rank wants: what it keeps, and before stage 3 all parameters. */
-static size_t wanted(const struct run *run, struct checkpoint_piece *pieces)
+static size_t wanted(const struct train_run *run,
+                     struct checkpoint_piece *pieces)
 {
     const struct params *params = &run->model->params;
     size_t count;
@@ -134,7 +136,7 @@ static size_t wanted(const struct run *run, struct checkpoint_piece *pieces)
     return count;
 }
 
-int run_restore(struct run *run, struct err *err)
+int run_restore(struct train_run *run, struct err *err)
 {
     int status;
 
@@ -156,7 +158,7 @@ int run_restore(struct run *run, struct err *err)
 }
 
 /* Where all ranks have all of it, each saves a part. */
-int run_begin_saving(struct run *run, struct err *err)
+int run_begin_saving(struct train_run *run, struct err *err)
 {
     if (run->place.directory == NULL)
         return 0;
@@ -171,22 +173,22 @@ int run_begin_saving(struct run *run, struct err *err)
     return run->saver != NULL ? 0 : -1;
 }
 
-int run_save(struct run *run, struct err *err)
+int run_save(struct train_run *run, struct err *err)
 {
     return run->saver != NULL ? checkpoint_save(run->saver, err) : 0;
 }
 
-int run_check_saver(struct run *run, struct err *err)
+int run_check_saver(struct train_run *run, struct err *err)
 {
     return run->saver != NULL ? checkpoint_check(run->saver, err) : 0;
 }
 
-int run_finish_saving(struct run *run, struct err *err)
+int run_finish_saving(struct train_run *run, struct err *err)
 {
     return run->saver != NULL ? checkpoint_finish(run->saver, err) : 0;
 }
 
-void run_end_saving(struct run *run)
+void run_end_saving(struct train_run *run)
 {
     checkpoint_saver_destroy(run->saver);
     free(run->pieces);

@@ -7,13 +7,14 @@
 /* A part of the batch of `count` samples in run->order + start: samples begin
  * to end of it, this rank's share number `own`. What it came to becomes the
  * share's tally. */
-static int train_share(struct run *run, size_t start, size_t count, int own,
-                       struct err *err)
+static int train_share(struct train_run *run, size_t start, size_t count,
+                       int own, struct err *err)
 {
     int share = shares_of(&run->shares, run->ranks.rank, own);
     size_t begin = shares_begin(&run->shares, share, count);
     size_t end = shares_begin(&run->shares, share + 1, count);
-    struct tally *tally = &run->tallies[shares_place(&run->shares, share)];
+    struct train_tally *tally =
+        &run->tallies[shares_place(&run->shares, share)];
     struct totals totals;
     struct batch batch;
 
@@ -23,7 +24,7 @@ static int train_share(struct run *run, size_t start, size_t count, int own,
         struct totals unused;
 
         batch = run_gather(run, run->order + start, 1);
-        *tally = (struct tally){.signal = *run->job->stop};
+        *tally = (struct train_tally){.signal = *run->job->stop};
         return recorder_train(&run->recorder, run->model, &batch, own, &unused,
                               err);
     }
@@ -33,7 +34,7 @@ static int train_share(struct run *run, size_t start, size_t count, int own,
     if (recorder_train(&run->recorder, run->model, &batch, own, &totals, err) !=
         0)
         return -1;
-    *tally = (struct tally){totals.loss, totals.errors, *run->job->stop};
+    *tally = (struct train_tally){totals.loss, totals.errors, *run->job->stop};
     return 0;
 }
 
@@ -45,7 +46,7 @@ static bool is_due(int64_t every, uint64_t step)
 
 /* Pascanu et al., "On the difficulty of training recurrent neural networks",
  * ICML 2013, algorithm 1. */
-static int clip(struct run *run, double *scale, struct err *err)
+static int clip(struct train_run *run, double *scale, struct err *err)
 {
     double most = run->options->clip_norm;
     double *norm = &run->meter.grad_norm;
@@ -60,7 +61,7 @@ static int clip(struct run *run, double *scale, struct err *err)
     return 0;
 }
 
-static int update(struct run *run, struct err *err)
+static int update(struct train_run *run, struct err *err)
 {
     int spans = reducer_span_count(run->reducer);
     double length = 1 / (double)run->batches, scale;
@@ -82,7 +83,7 @@ static int update(struct run *run, struct err *err)
     return reducer_settle(run->reducer, err);
 }
 
-static void report_step(struct run *run)
+static void report_step(struct train_run *run)
 {
     struct meter *meter = &run->meter;
     double now_ms = stopwatch_ms();
@@ -104,8 +105,8 @@ static void report_step(struct run *run)
     *meter = (struct meter){.start_ms = now_ms};
 }
 
-static int measured_sum(struct run *run, struct tally *sum, int *bad,
-                        struct err *err)
+static int measured_sum(struct train_run *run, struct train_tally *sum,
+                        int *bad, struct err *err)
 {
     double start_ms = stopwatch_ms();
     int status = run_sum_tallies(run, sum, bad, err);
@@ -114,8 +115,8 @@ static int measured_sum(struct run *run, struct tally *sum, int *bad,
     return status;
 }
 
-int run_step(struct run *run, size_t start, size_t count, struct tally *sum,
-             int *bad, struct err *err)
+int run_step(struct train_run *run, size_t start, size_t count,
+             struct train_tally *sum, int *bad, struct err *err)
 {
     const struct shares *shares = &run->shares;
     bool is_checked = is_due(run->options->check_every, run->at.step);

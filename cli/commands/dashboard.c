@@ -39,7 +39,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"store", NULL, COLUMN_TEXT, NULL},
     {"socket", NULL, COLUMN_TEXT, NULL},
     {"operator", NULL, COLUMN_TEXT, NULL},

@@ -18,7 +18,7 @@ static const char *const words[] = {
 
 /* A remedy is a sentence: it gets a line of its own. */
 static void print_finding(const struct cli *cli, const char *name,
-                          const struct finding *finding)
+                          const struct doctor_finding *finding)
 {
     const char *word = words[finding->health];
     struct buf found = BUF_INIT;
@@ -65,7 +65,7 @@ struct report {
 };
 
 static void add_row(struct report *report, const char *name,
-                    const struct finding *finding)
+                    const struct doctor_finding *finding)
 {
     const struct value cells[] = {
         value_text(name), value_text(words[finding->health]),
@@ -77,7 +77,8 @@ static void add_row(struct report *report, const char *name,
         report->result = output_row(report->output, cells, report->err);
 }
 
-static void tell(void *user, const char *name, const struct finding *finding)
+static void tell(void *user, const char *name,
+                 const struct doctor_finding *finding)
 {
     struct report *report = user;
 
@@ -92,7 +93,7 @@ static void tell(void *user, const char *name, const struct finding *finding)
 static int exec_doctor(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {"check", NULL, COLUMN_TEXT, NULL},
         {"state", NULL, COLUMN_STATE, NULL},
         {"found", NULL, COLUMN_TEXT, NULL},
@@ -110,7 +111,7 @@ static int exec_doctor(const struct cli *cli, const void *options,
     if (cli->output != OUTPUT_TABLE)
         report.output = output_create(cli, columns, 4);
     for (; check->name != NULL && report.result == 0; check++) {
-        struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+        struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
         check->look(cli, &finding);
         tell(&report, check->name, &finding);

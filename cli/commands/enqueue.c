@@ -19,7 +19,7 @@
 
 enum { LIMIT_MS = 20000 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"params", NULL, COLUMN_JSON, NULL},
     {"enqueued", NULL, COLUMN_TIME, NULL},

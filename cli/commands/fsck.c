@@ -43,7 +43,7 @@ static const struct opt opts[] = {
     {.name = NULL},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"severity", NULL, COLUMN_TEXT, NULL},
     {"run", NULL, COLUMN_TEXT, NULL},
     {"trial", NULL, COLUMN_NUMBER, NULL},
@@ -70,7 +70,7 @@ struct session {
     struct err *err;
 };
 
-static void on_finding(void *user, const struct finding *finding)
+static void on_finding(void *user, const struct fsck_finding *finding)
 {
     struct session *session = user;
     struct value cells[] = {
@@ -93,7 +93,7 @@ static void on_database(void *user, const char *text)
     struct session *session = user;
 
     session->counts.findings++;
-    on_finding(user, &(struct finding){.what = "database", .text = text});
+    on_finding(user, &(struct fsck_finding){.what = "database", .text = text});
 }
 
 /* ---- which runs ---- */

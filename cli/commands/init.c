@@ -149,7 +149,7 @@ static void print_next(const char *directory)
 static int exec_init(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {"file", "written", COLUMN_TEXT, NULL}};
     const struct init_options *given = options;
     const char *directory = count > 0 ? operands[0] : ".";

@@ -16,7 +16,7 @@
 #include "cli/show/run/run_view.h"
 #include "cli/term/output.h"
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},

@@ -34,7 +34,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"name", "node", COLUMN_TEXT, NULL},
     {"avoided", NULL, COLUMN_TEXT, NULL},
     {"until", NULL, COLUMN_TIME, NULL},

@@ -29,7 +29,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"job", NULL, COLUMN_TEXT, NULL},
     {"note", NULL, COLUMN_TEXT, NULL},

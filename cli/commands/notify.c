@@ -29,7 +29,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"created", NULL, COLUMN_TIME, NULL},
     {"event", NULL, COLUMN_TEXT, NULL},
     {"receiver", NULL, COLUMN_TEXT, NULL},

@@ -37,7 +37,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"run", NULL, COLUMN_TEXT, NULL},
     {"kept", NULL, COLUMN_NUMBER, NULL},
     {"removed", NULL, COLUMN_NUMBER, NULL},

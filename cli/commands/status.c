@@ -37,7 +37,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
@@ -71,7 +71,7 @@ static int add_run(struct document *document, const struct run_view *view,
 
 /* ---- what runs now ---- */
 
-static const struct column running_columns[] = {
+static const struct table_column running_columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"attempt", NULL, COLUMN_NUMBER, NULL},
     {"state", NULL, COLUMN_STATE, NULL},

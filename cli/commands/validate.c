@@ -222,7 +222,7 @@ static int finish(struct report *report, int status, struct err *err)
 static int exec_validate(const struct cli *cli, const void *options,
                          char **operands, int count, struct err *err)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {.key = "file", .type = COLUMN_TEXT},
         {.key = "ok", .type = COLUMN_TEXT},
         {.key = "error_count", .type = COLUMN_NUMBER},

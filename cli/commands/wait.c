@@ -79,7 +79,7 @@ static int wait_for(struct store *store, int64_t run, const char *directory,
 static int print_ending(const struct cli *cli, const struct run_outcome *ending,
                         struct err *err)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {"run", NULL, COLUMN_TEXT, NULL},
         {"state", NULL, COLUMN_STATE, NULL},
         {"reason", NULL, COLUMN_TEXT, NULL},

@@ -33,7 +33,8 @@ static const int64_t memory_wanted_bytes = INT64_C(512) << 20;
 static const int64_t space_wanted_bytes = INT64_C(1) << 30;
 static const int64_t space_needed_bytes = INT64_C(64) << 20;
 
-static void advise(struct finding *finding, enum health health, const char *fix)
+static void advise(struct doctor_finding *finding, enum health health,
+                   const char *fix)
 {
     finding->health = health;
     buf_add_string(&finding->fix, fix);
@@ -41,14 +42,15 @@ static void advise(struct finding *finding, enum health health, const char *fix)
 
 /* ---- the program ---- */
 
-static void look_at_version(const struct cli *cli, struct finding *finding)
+static void look_at_version(const struct cli *cli,
+                            struct doctor_finding *finding)
 {
     (void)cli;
     buf_printf(&finding->found, "smtune " SMTUNE_VERSION ", SQLite %s",
                store_sqlite_version());
 }
 
-static void look_at_shim(const struct cli *cli, struct finding *finding)
+static void look_at_shim(const struct cli *cli, struct doctor_finding *finding)
 {
     char *directory = fs_program_directory();
     char *path = fs_join(directory, "smtune-shim");
@@ -65,7 +67,8 @@ static void look_at_shim(const struct cli *cli, struct finding *finding)
     free(directory);
 }
 
-static void look_at_kernel(const struct cli *cli, struct finding *finding)
+static void look_at_kernel(const struct cli *cli,
+                           struct doctor_finding *finding)
 {
     struct err err;
 
@@ -105,7 +108,7 @@ static int count_run(void *user, const struct run_row *run)
     return 0;
 }
 
-static void look_into_store(const char *path, struct finding *finding)
+static void look_into_store(const char *path, struct doctor_finding *finding)
 {
     struct err err;
     struct store *store = store_open(path, STORE_READ, &err);
@@ -123,7 +126,7 @@ static void look_into_store(const char *path, struct finding *finding)
     store_close(store);
 }
 
-static void look_at_store(const struct cli *cli, struct finding *finding)
+static void look_at_store(const struct cli *cli, struct doctor_finding *finding)
 {
     char *database = fs_join(cli->store, "smtune.db");
     char *nearest = doctor_nearest_directory(cli->store);
@@ -142,7 +145,8 @@ static void look_at_store(const struct cli *cli, struct finding *finding)
     free(database);
 }
 
-static void look_at_file_system(const struct cli *cli, struct finding *finding)
+static void look_at_file_system(const struct cli *cli,
+                                struct doctor_finding *finding)
 {
     char *nearest = doctor_nearest_directory(cli->store);
     struct file_system found;
@@ -160,7 +164,7 @@ static void look_at_file_system(const struct cli *cli, struct finding *finding)
     free(nearest);
 }
 
-static void look_at_space(const struct cli *cli, struct finding *finding)
+static void look_at_space(const struct cli *cli, struct doctor_finding *finding)
 {
     char *nearest = doctor_nearest_directory(cli->store);
     struct statvfs info;
@@ -182,7 +186,7 @@ static void look_at_space(const struct cli *cli, struct finding *finding)
 
 /* ---- the machine ---- */
 
-static void look_at_cpus(const struct cli *cli, struct finding *finding)
+static void look_at_cpus(const struct cli *cli, struct doctor_finding *finding)
 {
     struct machine machine;
 
@@ -195,7 +199,8 @@ static void look_at_cpus(const struct cli *cli, struct finding *finding)
                    machine.cpus_online);
 }
 
-static void look_at_memory(const struct cli *cli, struct finding *finding)
+static void look_at_memory(const struct cli *cli,
+                           struct doctor_finding *finding)
 {
     struct machine machine;
 
@@ -210,7 +215,7 @@ static void look_at_memory(const struct cli *cli, struct finding *finding)
                "trial.resources.memory");
 }
 
-static void look_at_gpus(const struct cli *cli, struct finding *finding)
+static void look_at_gpus(const struct cli *cli, struct doctor_finding *finding)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     struct machine machine;
@@ -225,7 +230,7 @@ static void look_at_gpus(const struct cli *cli, struct finding *finding)
         buf_printf(&finding->found, " (CUDA_VISIBLE_DEVICES=%s)", visible);
 }
 
-static void look_at_slots(const struct cli *cli, struct finding *finding)
+static void look_at_slots(const struct cli *cli, struct doctor_finding *finding)
 {
     char path[PATH_MAX];
     struct err err;
@@ -243,7 +248,7 @@ static void look_at_slots(const struct cli *cli, struct finding *finding)
 /* ---- limits, terminal ---- */
 
 static void look_at_limit(int resource, const char *what, rlim_t wanted,
-                          struct finding *finding)
+                          struct doctor_finding *finding)
 {
     struct rlimit limit;
 
@@ -258,7 +263,7 @@ static void look_at_limit(int resource, const char *what, rlim_t wanted,
         finding->health = HEALTH_WARN;
 }
 
-static void look_at_files(const struct cli *cli, struct finding *finding)
+static void look_at_files(const struct cli *cli, struct doctor_finding *finding)
 {
     (void)cli;
     look_at_limit(RLIMIT_NOFILE, "open files", FILES_WANTED, finding);
@@ -266,7 +271,8 @@ static void look_at_files(const struct cli *cli, struct finding *finding)
         buf_add_string(&finding->fix, "raise it: ulimit -n 4096");
 }
 
-static void look_at_processes(const struct cli *cli, struct finding *finding)
+static void look_at_processes(const struct cli *cli,
+                              struct doctor_finding *finding)
 {
     (void)cli;
     look_at_limit(RLIMIT_NPROC, "processes", PROCESSES_WANTED, finding);
@@ -275,7 +281,8 @@ static void look_at_processes(const struct cli *cli, struct finding *finding)
 }
 
 /* Without them trials run as well, but are watched less closely. */
-static void look_at_cgroups(const struct cli *cli, struct finding *finding)
+static void look_at_cgroups(const struct cli *cli,
+                            struct doctor_finding *finding)
 {
     (void)cli;
     if (machine_describe_cgroups(&finding->found))
@@ -286,7 +293,8 @@ static void look_at_cgroups(const struct cli *cli, struct finding *finding)
                    "`systemd-run --user --scope -p Delegate=yes`");
 }
 
-static void look_at_terminal(const struct cli *cli, struct finding *finding)
+static void look_at_terminal(const struct cli *cli,
+                             struct doctor_finding *finding)
 {
     int columns = term_columns(STDERR_FILENO);
 

@@ -12,7 +12,7 @@ struct cli;
 
 enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
 
-struct finding {
+struct doctor_finding {
     enum health health; /* OK to begin with */
     struct buf found;   /* what there is */
     struct buf fix;     /* what to do about it */
@@ -20,7 +20,7 @@ struct finding {
 
 struct doctor_check {
     const char *name; /* NULL ends the table */
-    void (*look)(const struct cli *cli, struct finding *finding);
+    void (*look)(const struct cli *cli, struct doctor_finding *finding);
 };
 
 extern const struct doctor_check doctor_checks[];
@@ -42,7 +42,7 @@ struct doctor_cluster {
 void doctor_look_at_cluster(const struct cli *cli,
                             const struct doctor_cluster *ask,
                             void (*tell)(void *user, const char *name,
-                                         const struct finding *finding),
+                                         const struct doctor_finding *finding),
                             void *user);
 
 #endif

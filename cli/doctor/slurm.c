@@ -21,12 +21,13 @@ enum {
 };
 
 struct telling {
-    void (*tell)(void *user, const char *name, const struct finding *finding);
+    void (*tell)(void *user, const char *name,
+                 const struct doctor_finding *finding);
     void *user;
 };
 
 static void tell(const struct telling *telling, const char *name,
-                 struct finding *finding)
+                 struct doctor_finding *finding)
 {
     telling->tell(telling->user, name, finding);
     buf_clear(&finding->found);
@@ -34,7 +35,8 @@ static void tell(const struct telling *telling, const char *name,
     finding->health = HEALTH_OK;
 }
 
-static void advise(struct finding *finding, enum health health, const char *fix)
+static void advise(struct doctor_finding *finding, enum health health,
+                   const char *fix)
 {
     finding->health = health;
     buf_add_string(&finding->fix, fix);
@@ -46,7 +48,7 @@ static void tell_silence(const struct telling *telling,
                          const struct doctor_cluster *ask,
                          const struct err *err)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     buf_add_string(&finding.found, err->text);
     advise(&finding,
@@ -62,7 +64,7 @@ static void tell_silence(const struct telling *telling,
 static void tell_site(const struct telling *telling,
                       const struct slurm_site *site, int64_t answer_ms)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     buf_printf(&finding.found, "%s", site->version);
     if (site->cluster[0] != '\0')
@@ -77,7 +79,7 @@ static void tell_site(const struct telling *telling,
 static void tell_limits(const struct telling *telling,
                         const struct slurm_site *site)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     if (site->array_max == 0 && site->jobs_max == 0)
         return;
@@ -97,7 +99,7 @@ static void tell_limits(const struct telling *telling,
 static void tell_partition(const struct telling *telling,
                            const struct slurm_partition *partition)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
     struct buf *found = &finding.found;
 
     buf_printf(found, "%s%s: %d node%s of %d CPUs, ", partition->name,
@@ -148,7 +150,7 @@ static void tell_failure(const struct telling *telling,
              "nodes share (--store)"},
         [CLUSTER_ENDED] = {"", ""},
     };
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     buf_printf(&finding.found, "%s (%s): %s", stages[trial->stage].what, folder,
                trial->text);
@@ -161,7 +163,7 @@ static void tell_failure(const struct telling *telling,
 static void tell_clocks(const struct telling *telling,
                         const struct cluster_trial *trial)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
     int64_t apart_ms = llabs(trial->clock_ahead_ms);
 
     if (apart_ms <= trial->clock_error_ms) {
@@ -182,7 +184,7 @@ static void tell_clocks(const struct telling *telling,
 static void tell_locks(const struct telling *telling,
                        const struct cluster_trial *trial)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
     bool locks =
         trial->lock_there != CLUSTER_FAILS && trial->lock_here == CLUSTER_HOLDS;
 
@@ -203,7 +205,7 @@ static void tell_locks(const struct telling *telling,
 static void tell_trial(const struct telling *telling,
                        const struct cluster_trial *trial, const char *folder)
 {
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     buf_printf(&finding.found, "smtune-shim started on %s, ", trial->node);
     units_add_duration(trial->wait_ms, &finding.found);
@@ -223,7 +225,7 @@ static void try_it(const struct telling *telling, const struct cli *cli,
                    const struct doctor_cluster *ask)
 {
     char *folder = doctor_nearest_directory(cli->store);
-    struct finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
     struct cluster_trial trial;
     struct err err;
 
@@ -243,11 +245,11 @@ static void try_it(const struct telling *telling, const struct cli *cli,
     free(folder);
 }
 
-void doctor_look_at_cluster(const struct cli *cli,
-                            const struct doctor_cluster *ask,
-                            void (*tell_one)(void *user, const char *name,
-                                             const struct finding *finding),
-                            void *user)
+void doctor_look_at_cluster(
+    const struct cli *cli, const struct doctor_cluster *ask,
+    void (*tell_one)(void *user, const char *name,
+                     const struct doctor_finding *finding),
+    void *user)
 {
     const struct telling telling = {tell_one, user};
     struct slurm_site site;

@@ -194,30 +194,31 @@ static int add_best(void *user, const struct trial_row *trial)
     return output_row(table->output, table->cells, table->err);
 }
 
-static struct column *best_columns(const struct summary *summary,
-                                   const struct best_table *table, size_t count)
+static struct table_column *best_columns(const struct summary *summary,
+                                         const struct best_table *table,
+                                         size_t count)
 {
-    struct column *columns = mem_array(count, sizeof(*columns));
-    struct column *column = columns;
+    struct table_column *columns = mem_array(count, sizeof(*columns));
+    struct table_column *column = columns;
 
-    *column++ = (struct column){"trial", NULL, COLUMN_NUMBER, NULL};
+    *column++ = (struct table_column){"trial", NULL, COLUMN_NUMBER, NULL};
     for (size_t i = 0; i < table->objectives; i++)
-        *column++ =
-            (struct column){summary->metrics[i], NULL, COLUMN_NUMBER, NULL};
+        *column++ = (struct table_column){summary->metrics[i], NULL,
+                                          COLUMN_NUMBER, NULL};
     for (size_t i = 0; i < table->outcomes; i++)
-        *column++ =
-            (struct column){summary->outcomes[i], NULL, COLUMN_NUMBER, NULL};
-    *column++ = (struct column){"took", NULL, COLUMN_DURATION, NULL};
+        *column++ = (struct table_column){summary->outcomes[i], NULL,
+                                          COLUMN_NUMBER, NULL};
+    *column++ = (struct table_column){"took", NULL, COLUMN_DURATION, NULL};
     for (size_t i = 0; i < table->params; i++)
-        *column++ =
-            (struct column){summary->params[i], NULL, COLUMN_NUMBER, NULL};
+        *column++ = (struct table_column){summary->params[i], NULL,
+                                          COLUMN_NUMBER, NULL};
     return columns;
 }
 
 /* Numbers stand at the right, words at the left: the best trial shows which. */
 static int choose_type(void *user, const struct trial_row *trial)
 {
-    struct column *column = user;
+    struct table_column *column = user;
 
     for (size_t i = 0; i < trial->param_count; i++) {
         if (trial->params[i].type == VALUE_TEXT)
@@ -236,7 +237,7 @@ static int print_best(const struct summary *summary, struct err *err)
                                .outcomes = summary->outcome_count,
                                .only_feasible = summary->best_trial > 0};
     struct cli cli = *summary->cli;
-    struct column *columns;
+    struct table_column *columns;
     size_t count;
     int result;
 

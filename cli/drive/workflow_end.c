@@ -190,7 +190,7 @@ static int add_row(struct output *output, const struct ending *ending,
 
 static int print_steps(const struct ending *ending)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {.key = "step", .type = COLUMN_TEXT},
         {.key = "state", .type = COLUMN_STATE},
         {.key = "copies", .type = COLUMN_TEXT},

@@ -30,7 +30,7 @@ static json_t *matrix_json(const struct step *step)
     json_t *axes = json_object();
 
     for (size_t i = 0; i < step->axis_count; i++) {
-        const struct axis *axis = &step->axes[i];
+        const struct matrix_axis *axis = &step->axes[i];
         json_t *values = axis->kind == AXIS_VALUES ? json_array() : json_null();
 
         for (size_t k = 0; k < axis->value_count; k++)

@@ -13,7 +13,7 @@
 #include "cli/show/run/run_document.h"
 #include "cli/show/run/schedule_view.h"
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
@@ -66,7 +66,7 @@ static int add_run(struct document *document, const struct run_view *view,
     return status;
 }
 
-static const struct column earlier_columns[] = {
+static const struct table_column earlier_columns[] = {
     {"run", NULL, COLUMN_TEXT, NULL},
     {"trials", NULL, COLUMN_NUMBER, NULL},
 };

@@ -12,8 +12,8 @@ enum { BEST_SHOWN = 3, FIXED_COLUMNS = 3 };
 
 struct listing {
     const struct run_view *view;
-    struct column *columns; /* [count] */
-    struct value *cells;    /* [count] */
+    struct table_column *columns; /* [count] */
+    struct value *cells;          /* [count] */
     size_t count;
     struct table_style style;
     struct table *table; /* made for the first row */
@@ -24,20 +24,21 @@ struct listing {
 static void init(struct listing *listing)
 {
     const struct run_view *view = listing->view;
-    struct column *column;
+    struct table_column *column;
 
     listing->count = FIXED_COLUMNS + view->objective_count + view->param_count;
     listing->columns = mem_array(listing->count, sizeof(*listing->columns));
     listing->cells = mem_array(listing->count, sizeof(*listing->cells));
     column = listing->columns;
-    *column++ = (struct column){"trial", NULL, COLUMN_NUMBER, NULL};
-    *column++ = (struct column){"state", NULL, COLUMN_STATE, NULL};
-    *column++ = (struct column){"for", NULL, COLUMN_DURATION, NULL};
+    *column++ = (struct table_column){"trial", NULL, COLUMN_NUMBER, NULL};
+    *column++ = (struct table_column){"state", NULL, COLUMN_STATE, NULL};
+    *column++ = (struct table_column){"for", NULL, COLUMN_DURATION, NULL};
     for (size_t i = 0; i < view->objective_count; i++)
         *column++ =
-            (struct column){view->metrics[i], NULL, COLUMN_NUMBER, NULL};
+            (struct table_column){view->metrics[i], NULL, COLUMN_NUMBER, NULL};
     for (size_t i = 0; i < view->param_count; i++)
-        *column++ = (struct column){view->params[i], NULL, COLUMN_NUMBER, NULL};
+        *column++ =
+            (struct table_column){view->params[i], NULL, COLUMN_NUMBER, NULL};
 }
 
 static void clear(struct listing *listing)

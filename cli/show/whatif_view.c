@@ -55,7 +55,7 @@ static struct value best_trial(const struct curve_sim_result *result)
 
 /* ---- the run ---- */
 
-static const struct column run_columns[] = {
+static const struct table_column run_columns[] = {
     {"run", NULL, COLUMN_TEXT, NULL},
     {"unit", NULL, COLUMN_TEXT, NULL},
     {"trials", NULL, COLUMN_NUMBER, NULL},
@@ -124,7 +124,7 @@ static int add_short_rows(struct document *document,
                           const struct whatif_row *rows, size_t count,
                           struct err *err)
 {
-    const struct column columns[] = {
+    const struct table_column columns[] = {
         {"schedule", NULL, COLUMN_TEXT, NULL},
         {"resource", run->unit, COLUMN_NUMBER, NULL},
         {"saved", NULL, COLUMN_NUMBER, NULL},
@@ -182,7 +182,7 @@ static void print_notes(const struct whatif_run *run,
 
 /* ---- for programs ---- */
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"schedule", NULL, COLUMN_TEXT, NULL},
     {"method", NULL, COLUMN_TEXT, NULL},
     {"type", NULL, COLUMN_TEXT, NULL},

@@ -12,7 +12,7 @@
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", "trial", COLUMN_NUMBER, NULL},
     {"method", NULL, COLUMN_TEXT, NULL},
     {"method_reason", "chosen because", COLUMN_TEXT, NULL},
@@ -146,7 +146,7 @@ static int on_trial(void *user, const struct trial_row *row)
     return status;
 }
 
-static const struct column place_columns[] = {
+static const struct table_column place_columns[] = {
     {"waits", NULL, COLUMN_TEXT, NULL},
     {"executor", "on the cluster", COLUMN_TEXT, NULL},
 };

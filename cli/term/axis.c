@@ -19,7 +19,7 @@ bool axis_spans_decades(double low, double high)
     return low > 0.0 && high / low >= log_ratio;
 }
 
-static double tick_value(const struct axis *axis, int tick)
+static double tick_value(const struct plot_axis *axis, int tick)
 {
     double value =
         axis->low + (axis->high - axis->low) * tick / (double)(AXIS_TICKS - 1);
@@ -28,7 +28,7 @@ static double tick_value(const struct axis *axis, int tick)
 }
 
 /* As few digits as tell the ticks apart, but three. */
-static void make_labels(struct axis *axis)
+static void make_labels(struct plot_axis *axis)
 {
     for (int digits = 3; digits <= DIGITS_MAX; digits++) {
         for (int i = 0; i < AXIS_TICKS; i++)
@@ -40,7 +40,7 @@ static void make_labels(struct axis *axis)
     }
 }
 
-void axis_init(struct axis *axis, double low, double high)
+void axis_init(struct plot_axis *axis, double low, double high)
 {
     if (low == high) {
         double margin = low != 0.0 ? fabs(low) * 0.05 : 1.0;
@@ -54,14 +54,14 @@ void axis_init(struct axis *axis, double low, double high)
     make_labels(axis);
 }
 
-double axis_place(const struct axis *axis, double value)
+double axis_place(const struct plot_axis *axis, double value)
 {
     if (axis->is_log)
         value = value > 0.0 ? log10(value) : -(double)INFINITY;
     return (value - axis->low) / (axis->high - axis->low);
 }
 
-int axis_label_columns(const struct axis *axis)
+int axis_label_columns(const struct plot_axis *axis)
 {
     size_t width = 0;
 
@@ -73,7 +73,7 @@ int axis_label_columns(const struct axis *axis)
 }
 
 /* Row 0 is at the top. */
-static const char *row_label(const struct axis *axis, int row, int rows)
+static const char *row_label(const struct plot_axis *axis, int row, int rows)
 {
     if (row == 0)
         return axis->labels[2];
@@ -82,8 +82,9 @@ static const char *row_label(const struct axis *axis, int row, int rows)
     return rows % 2 == 1 && row == rows / 2 ? axis->labels[1] : "";
 }
 
-void axis_print_canvas(const struct axis *axis, const struct canvas *canvas,
-                       int rows, bool utf8, struct buf *out)
+void axis_print_canvas(const struct plot_axis *axis,
+                       const struct canvas *canvas, int rows, bool utf8,
+                       struct buf *out)
 {
     int margin = axis_label_columns(axis);
 
@@ -108,7 +109,7 @@ void axis_print_line(int margin, int columns, bool utf8, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-void axis_print_labels(const struct axis *axis, int margin, int columns,
+void axis_print_labels(const struct plot_axis *axis, int margin, int columns,
                        struct buf *out)
 {
     int lengths[AXIS_TICKS], before, behind;

@@ -11,7 +11,7 @@ struct canvas;
 
 enum { AXIS_TICKS = 3, AXIS_LABEL_SIZE = 32 };
 
-struct axis {
+struct plot_axis {
     double low, high; /* in its scale */
     bool is_log;
     char labels[AXIS_TICKS][AXIS_LABEL_SIZE]; /* from the low end */
@@ -22,22 +22,23 @@ struct axis {
 bool axis_spans_decades(double low, double high);
 
 /* From low to high, finite; a little wider where they are equal. */
-void axis_init(struct axis *axis, double low, double high);
+void axis_init(struct plot_axis *axis, double low, double high);
 
 /* Where a value is: 0 at the low end, 1 at the high one. */
-double axis_place(const struct axis *axis, double value);
+double axis_place(const struct plot_axis *axis, double value);
 
 /* The columns that the labels of a y axis take. */
-int axis_label_columns(const struct axis *axis);
+int axis_label_columns(const struct plot_axis *axis);
 
 /* Appends the rows of a canvas behind its y axis. */
-void axis_print_canvas(const struct axis *axis, const struct canvas *canvas,
-                       int rows, bool utf8, struct buf *out);
+void axis_print_canvas(const struct plot_axis *axis,
+                       const struct canvas *canvas, int rows, bool utf8,
+                       struct buf *out);
 
 /* Appends the line below the canvas, and under it the labels of an x axis,
  * `margin` columns behind. */
 void axis_print_line(int margin, int columns, bool utf8, struct buf *out);
-void axis_print_labels(const struct axis *axis, int margin, int columns,
+void axis_print_labels(const struct plot_axis *axis, int margin, int columns,
                        struct buf *out);
 
 #endif

@@ -20,7 +20,7 @@
 enum { SHORT_TEXT = 64 };
 
 /* A time of 0 has not come yet. */
-static bool is_null(const struct column *column, const struct value *cell)
+static bool is_null(const struct table_column *column, const struct value *cell)
 {
     return cell->type == VALUE_NULL ||
            (column->type == COLUMN_TIME && value_number(cell) == 0.0);
@@ -57,8 +57,8 @@ static void format_real(double real, int digits, char *text, size_t size)
         value_format_real(real, text, size);
 }
 
-void cell_print_table(const struct column *column, const struct value *cell,
-                      struct buf *out)
+void cell_print_table(const struct table_column *column,
+                      const struct value *cell, struct buf *out)
 {
     struct buf text = BUF_INIT;
     char number[SHORT_TEXT];
@@ -95,7 +95,7 @@ void csv_print_text(const char *text, struct buf *out)
     buf_add_char(out, '"');
 }
 
-void cell_print_csv(const struct column *column, const struct value *cell,
+void cell_print_csv(const struct table_column *column, const struct value *cell,
                     struct buf *out)
 {
     char text[SHORT_TEXT];
@@ -122,7 +122,8 @@ static json_t *json_or_null(const char *text)
     return json != NULL ? json : json_null();
 }
 
-json_t *cell_to_json(const struct column *column, const struct value *cell)
+json_t *cell_to_json(const struct table_column *column,
+                     const struct value *cell)
 {
     char text[SHORT_TEXT];
 
@@ -137,7 +138,7 @@ json_t *cell_to_json(const struct column *column, const struct value *cell)
     return json_from_value(cell);
 }
 
-bool column_is_right_aligned(const struct column *column)
+bool column_is_right_aligned(const struct table_column *column)
 {
     return column->type == COLUMN_NUMBER || column->type == COLUMN_DURATION ||
            column->type == COLUMN_BYTES;

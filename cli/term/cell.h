@@ -13,16 +13,17 @@ struct buf;
 /* One value of a column as each format shows it. */
 
 /* Appends it for people, on one line and free of control bytes. */
-void cell_print_table(const struct column *column, const struct value *cell,
-                      struct buf *out);
+void cell_print_table(const struct table_column *column,
+                      const struct value *cell, struct buf *out);
 /* Appends it exact, quoted where CSV asks for it. */
-void cell_print_csv(const struct column *column, const struct value *cell,
+void cell_print_csv(const struct table_column *column, const struct value *cell,
                     struct buf *out);
 /* A new reference. */
-json_t *cell_to_json(const struct column *column, const struct value *cell);
+json_t *cell_to_json(const struct table_column *column,
+                     const struct value *cell);
 
 /* Whether a table shows the column's cells at its right edge. */
-bool column_is_right_aligned(const struct column *column);
+bool column_is_right_aligned(const struct table_column *column);
 
 /* Appends text as a CSV field. */
 void csv_print_text(const char *text, struct buf *out);

@@ -15,7 +15,7 @@ struct document {
     json_t *json; /* NULL: not as JSON */
     json_t *list; /* borrowed from json; NULL: not in a list */
     const char *list_name;
-    const struct column *list_columns;
+    const struct table_column *list_columns;
     size_t list_count;
     struct output *output; /* of the list, for people; made at its first row */
 };
@@ -57,10 +57,10 @@ static int add_fields(struct document *document, const char *name,
 
 /* For people a part is a group, as those of output_object are. */
 static int print_part(struct document *document, const char *name,
-                      const struct column *columns, const struct value *cells,
-                      size_t count, struct err *err)
+                      const struct table_column *columns,
+                      const struct value *cells, size_t count, struct err *err)
 {
-    struct column *grouped = mem_array(count, sizeof(*grouped));
+    struct table_column *grouped = mem_array(count, sizeof(*grouped));
     int result;
 
     for (size_t i = 0; i < count; i++) {
@@ -74,8 +74,8 @@ static int print_part(struct document *document, const char *name,
 }
 
 int document_fields(struct document *document, const char *name,
-                    const struct column *columns, const struct value *cells,
-                    size_t count, struct err *err)
+                    const struct table_column *columns,
+                    const struct value *cells, size_t count, struct err *err)
 {
     if (document->json != NULL)
         return add_fields(document, name,
@@ -88,13 +88,13 @@ int document_fields(struct document *document, const char *name,
 }
 
 int document_known_fields(struct document *document,
-                          const struct column *columns,
+                          const struct table_column *columns,
                           const struct value *cells, size_t count,
                           struct err *err)
 {
     bool is_for_people =
         document->json == NULL && document->cli->output == OUTPUT_TABLE;
-    struct column *known = mem_array(count, sizeof(*known));
+    struct table_column *known = mem_array(count, sizeof(*known));
     struct value *told = mem_array(count, sizeof(*told));
     size_t known_count = 0;
     int result;
@@ -112,7 +112,7 @@ int document_known_fields(struct document *document,
 }
 
 void document_begin_list(struct document *document, const char *name,
-                         const struct column *columns, size_t count)
+                         const struct table_column *columns, size_t count)
 {
     document->list_name = name;
     document->list_columns = columns;

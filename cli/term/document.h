@@ -22,16 +22,16 @@ void document_destroy(struct document *document);
 
 /* Fields of the thing itself (name NULL; may be called again), or of a part. */
 int document_fields(struct document *document, const char *name,
-                    const struct column *columns, const struct value *cells,
-                    size_t count, struct err *err);
+                    const struct table_column *columns,
+                    const struct value *cells, size_t count, struct err *err);
 /* The same of the thing itself, but for people only those that are known. */
 int document_known_fields(struct document *document,
-                          const struct column *columns,
+                          const struct table_column *columns,
                           const struct value *cells, size_t count,
                           struct err *err);
 /* A list of rows: begin, its rows, end. */
 void document_begin_list(struct document *document, const char *name,
-                         const struct column *columns, size_t count);
+                         const struct table_column *columns, size_t count);
 int document_row(struct document *document, const struct value *cells,
                  struct err *err);
 int document_end_list(struct document *document, struct err *err);

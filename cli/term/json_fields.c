@@ -19,7 +19,7 @@ int json_fields_add(struct document *document, const char *name,
                     const json_t *object, struct err *err)
 {
     size_t count = json_object_size(object);
-    struct column *columns = mem_array(count, sizeof(*columns));
+    struct table_column *columns = mem_array(count, sizeof(*columns));
     struct value *cells = mem_array(count, sizeof(*cells));
     char **texts = mem_array(count, sizeof(*texts));
     const char *key;
@@ -31,7 +31,7 @@ int json_fields_add(struct document *document, const char *name,
     {
         bool is_nested = json_is_array(item) || json_is_object(item);
 
-        columns[i] = (struct column){
+        columns[i] = (struct table_column){
             key, NULL, is_nested ? COLUMN_JSON : COLUMN_NUMBER, NULL};
         cells[i] = is_nested ? nested(item, &texts[i]) : json_to_value(item);
         i++;

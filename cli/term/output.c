@@ -18,7 +18,7 @@
 struct output {
     const struct format *format;
     struct cli cli;
-    const struct column *columns;
+    const struct table_column *columns;
     size_t count;
     size_t rows;
     const char *when_empty; /* NULL: the headings */
@@ -61,7 +61,8 @@ static void table_end(struct output *output)
 /* ---- JSON ---- */
 
 /* Where a column's cell goes; a group is made when it is first met. */
-static void add_cell(json_t *row, const struct column *column, json_t *cell)
+static void add_cell(json_t *row, const struct table_column *column,
+                     json_t *cell)
 {
     const char *list =
         column->group != NULL ? strstr(column->group, "[]") : NULL;
@@ -87,8 +88,8 @@ static void add_cell(json_t *row, const struct column *column, json_t *cell)
     buf_clear(&name);
 }
 
-json_t *output_to_json(const struct column *columns, const struct value *cells,
-                       size_t count)
+json_t *output_to_json(const struct table_column *columns,
+                       const struct value *cells, size_t count)
 {
     json_t *row = json_object();
 
@@ -122,7 +123,7 @@ static void jsonl_row(struct output *output, const struct value *cells)
 
 /* ---- CSV ---- */
 
-static bool key_is_shared(const struct column *columns, size_t count,
+static bool key_is_shared(const struct table_column *columns, size_t count,
                           size_t index)
 {
     for (size_t i = 0; i < count; i++) {
@@ -134,7 +135,7 @@ static bool key_is_shared(const struct column *columns, size_t count,
 
 static void csv_begin(struct output *output)
 {
-    const struct column *columns = output->columns;
+    const struct table_column *columns = output->columns;
 
     for (size_t i = 0; i < output->count; i++) {
         struct buf key = BUF_INIT;
@@ -177,7 +178,7 @@ static const struct format formats[] = {
 };
 
 struct output *output_create(const struct cli *cli,
-                             const struct column *columns, size_t count)
+                             const struct table_column *columns, size_t count)
 {
     struct output *output = mem_zero(sizeof(*output));
 
@@ -244,17 +245,18 @@ int output_finish(struct output *output, struct err *err)
 
 /* ---- one object ---- */
 
-static const char *label(const struct column *column)
+static const char *label(const struct table_column *column)
 {
     return column->title != NULL ? column->title : column->key;
 }
 
-static size_t label_width(const struct column *column)
+static size_t label_width(const struct table_column *column)
 {
     return text_columns(label(column)) + (column->group != NULL ? 2 : 0);
 }
 
-static void print_object(const struct cli *cli, const struct column *columns,
+static void print_object(const struct cli *cli,
+                         const struct table_column *columns,
                          const struct value *cells, size_t count,
                          struct buf *out)
 {
@@ -288,7 +290,7 @@ static void print_object(const struct cli *cli, const struct column *columns,
     }
 }
 
-int output_object(const struct cli *cli, const struct column *columns,
+int output_object(const struct cli *cli, const struct table_column *columns,
                   const struct value *cells, size_t count, struct err *err)
 {
     struct buf text = BUF_INIT;

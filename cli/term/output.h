@@ -47,7 +47,7 @@ enum column_type {
     COLUMN_JSON   /* text that is JSON, and stays so in JSON */
 };
 
-struct column {
+struct table_column {
     const char *key;   /* the name in JSON, and in CSV (there "group.key" where
                           another column has the same key) */
     const char *title; /* the heading in a table; NULL: as key */
@@ -59,7 +59,7 @@ struct column {
 struct output;
 
 struct output *output_create(const struct cli *cli,
-                             const struct column *columns, size_t count);
+                             const struct table_column *columns, size_t count);
 /* What a table says that comes to no rows, in place of its headings; text is
  * borrowed until the end. */
 void output_when_empty(struct output *output, const char *text);
@@ -72,12 +72,12 @@ int output_finish(struct output *output, struct err *err);
 void output_destroy(struct output *output);
 
 /* One row as a JSON object; a new reference. */
-json_t *output_to_json(const struct column *columns, const struct value *cells,
-                       size_t count);
+json_t *output_to_json(const struct table_column *columns,
+                       const struct value *cells, size_t count);
 
 /* One object instead of rows: in a table `key: value` lines, in JSON one
  * object. Same cells and columns. */
-int output_object(const struct cli *cli, const struct column *columns,
+int output_object(const struct cli *cli, const struct table_column *columns,
                   const struct value *cells, size_t count, struct err *err);
 
 #endif

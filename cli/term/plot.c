@@ -30,7 +30,7 @@ struct plot {
     size_t count;
     bool maximize;
     struct plot_style style;
-    struct axis y;
+    struct plot_axis y;
 };
 
 static bool is_better(const struct plot *plot, double a, double b)

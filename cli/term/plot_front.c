@@ -22,7 +22,7 @@ struct scatter {
     const struct front_point *points;
     size_t count;
     const struct front_axis *axes;
-    struct axis scales[2];
+    struct plot_axis scales[2];
     struct canvas *canvas;
 };
 

@@ -19,7 +19,7 @@
 enum { GAP = 2, NARROWEST = 8 };
 
 struct table {
-    const struct column *columns;
+    const struct table_column *columns;
     size_t count;
     struct table_style style;
     size_t *widths;
@@ -28,12 +28,12 @@ struct table {
     bool settled; /* the widths are fixed, the heading is printed */
 };
 
-static const char *title(const struct column *column)
+static const char *title(const struct table_column *column)
 {
     return column->title != NULL ? column->title : column->key;
 }
 
-struct table *table_create(const struct column *columns, size_t count,
+struct table *table_create(const struct table_column *columns, size_t count,
                            struct table_style style)
 {
     struct table *table = mem_zero(sizeof(*table));
@@ -126,7 +126,7 @@ struct cell_place {
 static size_t add_cell(const struct table *table, struct cell_place place,
                        const char *text, struct buf *out)
 {
-    const struct column *column = &table->columns[place.index];
+    const struct table_column *column = &table->columns[place.index];
     size_t limit = table->style.max_columns;
     size_t width = text_columns(text);
     size_t room = table->widths[place.index];

@@ -27,7 +27,7 @@ struct table_style {
 struct table;
 
 /* columns are borrowed. */
-struct table *table_create(const struct column *columns, size_t count,
+struct table *table_create(const struct table_column *columns, size_t count,
                            struct table_style style);
 void table_destroy(struct table *table);
 /* Appends to *out what can be printed now: nothing while rows are held. */

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "orchestrator/proof/fsck_impl.h"
 
-void fsck_report(struct fsck *fsck, struct finding finding)
+void fsck_report(struct fsck *fsck, struct fsck_finding finding)
 {
     finding.run = fsck->name;
     fsck->counts->findings += !finding.is_note;
@@ -25,10 +25,10 @@ static void on_wrong(void *user, int64_t seq, int64_t trial, int64_t attempt,
     char what[40];
 
     snprintf(what, sizeof(what), "event %" PRId64, seq);
-    fsck_report(user, (struct finding){.trial = trial,
-                                       .attempt = attempt,
-                                       .what = what,
-                                       .text = text});
+    fsck_report(user, (struct fsck_finding){.trial = trial,
+                                            .attempt = attempt,
+                                            .what = what,
+                                            .text = text});
 }
 
 static int on_event(void *user, const struct event_row *event)
@@ -93,7 +93,7 @@ static void compare_cells(struct comparing *comparing,
         add_shown(&cells[i], &recorded);
         add_shown(&row->cells[i], &by_events);
         fsck_report(comparing->fsck,
-                    (struct finding){
+                    (struct fsck_finding){
                         .trial = fsck_fold_trial(fold, comparing->image, row),
                         .attempt = attempt_number(comparing->image, row->cells),
                         .what = name,
@@ -121,7 +121,7 @@ static int on_row(void *user, const struct value *cells)
                                             (struct value *)(uintptr_t)cells};
 
         fsck_report(fsck,
-                    (struct finding){
+                    (struct fsck_finding){
                         .trial = fsck_fold_trial(fsck->fold, image, &unknown),
                         .attempt = attempt_number(image, cells),
                         .what = image_tables[image].name,
@@ -144,7 +144,7 @@ static void report_missing(struct fsck *fsck, enum image image)
         if (rows[i].is_recorded)
             continue;
         fsck_report(fsck,
-                    (struct finding){
+                    (struct fsck_finding){
                         .trial = fsck_fold_trial(fsck->fold, image, &rows[i]),
                         .attempt = attempt_number(image, rows[i].cells),
                         .what = image_tables[image].name,

@@ -13,7 +13,7 @@
  * (fsck_fold.h), and the files of its attempts agree with both.
  */
 
-struct finding {
+struct fsck_finding {
     bool is_note;          /* worth to be known, and nothing is wrong */
     const char *run;       /* its name; "": the whole store */
     int64_t trial;         /* its number; 0: none */
@@ -25,7 +25,7 @@ struct finding {
 };
 
 /* Text lives until the call returns. */
-typedef void fsck_found(void *user, const struct finding *finding);
+typedef void fsck_found(void *user, const struct fsck_finding *finding);
 
 struct fsck_counts {
     int64_t runs, trials, attempts, events;

@@ -37,7 +37,7 @@ static void report_file(const struct attempt *attempt, const char *what,
     char *file = mem_printf("exit file: %s", what);
 
     fsck_report(attempt->fsck,
-                (struct finding){
+                (struct fsck_finding){
                     .trial = attempt->trial,
                     .attempt = integer_of(attempt, ATTEMPT_CELL_NUMBER, 0),
                     .what = file,
@@ -154,7 +154,8 @@ static void check_attempts(struct fsck *fsck)
     snprintf(text, sizeof(text),
              "%" PRId64 " attempts' folders are missing; this is the first",
              missing);
-    fsck_report(fsck, (struct finding){.what = first_missing, .text = text});
+    fsck_report(fsck,
+                (struct fsck_finding){.what = first_missing, .text = text});
 }
 
 /* ---- what is there ---- */
@@ -164,7 +165,7 @@ static void report_stray(struct fsck *fsck, const char *folder,
 {
     char *path = fs_join(folder, name);
 
-    fsck_report(fsck, (struct finding){
+    fsck_report(fsck, (struct fsck_finding){
                           .is_note = true,
                           .what = path,
                           .text = "the record knows of no such folder",

@@ -19,7 +19,7 @@ struct fsck {
 };
 
 /* Fills in the run's name, counts it and hands it out. */
-void fsck_report(struct fsck *fsck, struct finding finding);
+void fsck_report(struct fsck *fsck, struct fsck_finding finding);
 
 /* The folders and exit files of the run's attempts. */
 void fsck_files(struct fsck *fsck);

@@ -153,7 +153,7 @@ static struct flow_next next_end(struct proving *proving)
 
 /* Whether an axis in the record is what it is by the file. */
 static bool axis_follows(struct proving *proving, size_t step,
-                         const struct axis *axis, const json_t *recorded)
+                         const struct matrix_axis *axis, const json_t *recorded)
 {
     json_t *list;
     bool follows;

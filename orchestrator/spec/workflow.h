@@ -39,7 +39,7 @@ enum axis_kind {
     AXIS_GLOB    /* the paths that match, in order, when the step begins */
 };
 
-struct axis {
+struct matrix_axis {
     const char *name; /* its column */
     enum axis_kind kind;
     const struct value *values; /* [value_count] */
@@ -132,7 +132,8 @@ struct step {
     struct scope scope;        /* of all its expressions and templates */
     struct expr *condition;    /* `if`; NULL: none */
     bool condition_is_of_copy; /* it reads the matrix: asked for each copy */
-    const struct axis *axes;   /* a matrix: their product, the last fastest */
+    const struct matrix_axis
+        *axes; /* a matrix: their product, the last fastest */
     size_t axis_count;
     int64_t copies; /* `copies`, hosts of one job; 1 without; then no axes */
     struct job_spec task;

@@ -35,7 +35,7 @@ static int check_column(struct workflow_build *w, const struct conf_node *key,
 }
 
 static void read_list(struct workflow_build *w, const struct conf_node *list,
-                      struct axis *axis)
+                      struct matrix_axis *axis)
 {
     struct value *values = mem_array(list->count, sizeof(*values));
 
@@ -79,7 +79,7 @@ static int check_range(struct workflow_build *w, const struct conf_node *range,
 }
 
 static void read_range(struct workflow_build *w, const struct conf_node *range,
-                       struct axis *axis)
+                       struct matrix_axis *axis)
 {
     double bounds[3] = {0, 0, 1};
     bool is_whole = true;
@@ -108,7 +108,7 @@ static void read_range(struct workflow_build *w, const struct conf_node *range,
 }
 
 static void read_pattern(struct workflow_build *w, const struct conf_node *map,
-                         struct axis *axis)
+                         struct matrix_axis *axis)
 {
     const struct conf_node *glob = conf_get(map, "glob");
     const struct conf_node *range = conf_get(map, "range");
@@ -129,7 +129,7 @@ static void read_pattern(struct workflow_build *w, const struct conf_node *map,
 }
 
 static void read_axis(struct workflow_build *w, const struct conf_node *node,
-                      struct axis *axis)
+                      struct matrix_axis *axis)
 {
     if (node->type == CONF_LIST)
         read_list(w, node, axis);
@@ -161,7 +161,7 @@ static void build_matrix(struct workflow_build *w, size_t index,
                          const struct conf_node *matrix)
 {
     struct step *step = &w->workflow->steps[index];
-    struct axis *axes = mem_array(matrix->count, sizeof(*axes));
+    struct matrix_axis *axes = mem_array(matrix->count, sizeof(*axes));
 
     build_take(w->build.file, axes);
     step->axes = axes;
@@ -249,7 +249,8 @@ void workflow_build_sources(struct step_build *s)
 
     for (size_t i = 0; i < s->step->axis_count; i++) {
         /* made by build_matrix, and const for all others */
-        struct axis *axis = (struct axis *)(uintptr_t)&s->step->axes[i];
+        struct matrix_axis *axis =
+            (struct matrix_axis *)(uintptr_t)&s->step->axes[i];
 
         if (axis->kind != AXIS_SOURCE)
             continue;

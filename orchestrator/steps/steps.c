@@ -114,7 +114,7 @@ int steps_condition(struct steps *steps, size_t step, int64_t copy,
     return status;
 }
 
-static json_t *list_values(const struct axis *axis)
+static json_t *list_values(const struct matrix_axis *axis)
 {
     json_t *list = json_array();
 
@@ -124,7 +124,7 @@ static json_t *list_values(const struct axis *axis)
 }
 
 static json_t *ask_source(struct steps *steps, size_t step,
-                          const struct axis *axis, struct err *err)
+                          const struct matrix_axis *axis, struct err *err)
 {
     struct value *values = copy_values(steps, step, -1);
     struct value result;
@@ -140,8 +140,8 @@ static json_t *ask_source(struct steps *steps, size_t step,
     return list;
 }
 
-json_t *steps_axis(struct steps *steps, size_t step, const struct axis *axis,
-                   struct err *err)
+json_t *steps_axis(struct steps *steps, size_t step,
+                   const struct matrix_axis *axis, struct err *err)
 {
     switch (axis->kind) {
     case AXIS_VALUES:

@@ -55,8 +55,8 @@ int steps_axes(struct steps *steps, size_t step, json_t **axes,
                struct err *err);
 
 /* Of one axis: a list. NULL with an error where it has none. */
-json_t *steps_axis(struct steps *steps, size_t step, const struct axis *axis,
-                   struct err *err);
+json_t *steps_axis(struct steps *steps, size_t step,
+                   const struct matrix_axis *axis, struct err *err);
 
 /* What a STEP_FAIL says; the caller frees. */
 char *steps_message(struct steps *steps, const struct job *job);

@@ -10,7 +10,7 @@
 /* What `smtune fsck` finds in the store of a test's folder, and mends. */
 
 /* There are no folders of attempts. */
-UNUSED static void count_finding(void *user, const struct finding *finding)
+UNUSED static void count_finding(void *user, const struct fsck_finding *finding)
 {
     if (!finding->is_note && strncmp(finding->what, "runs/", 5) != 0)
         ++*(int *)user;

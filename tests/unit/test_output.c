@@ -18,7 +18,7 @@
 #include "base/compiler.h"
 #include "cli/term/output.h"
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
     {"value", "val_error", COLUMN_NUMBER, NULL},
@@ -146,7 +146,7 @@ static void test_output__quotes_csv(void **state)
 
 static void test_output__tells_equal_keys_apart_in_csv(void **state)
 {
-    static const struct column same[] = {
+    static const struct table_column same[] = {
         {"state", NULL, COLUMN_STATE, NULL},
         {"state", NULL, COLUMN_TEXT, "params"},
     };
@@ -188,7 +188,8 @@ static void test_output__cuts_on_a_terminal_only(void **state)
 
 static void test_output__colours_states_and_keeps_their_words(void **state)
 {
-    static const struct column one[] = {{"state", NULL, COLUMN_STATE, NULL}};
+    static const struct table_column one[] = {
+        {"state", NULL, COLUMN_STATE, NULL}};
     struct cli cli = {.output = OUTPUT_TABLE, .colour_out = true};
     struct value cell = value_text("failed");
     struct output *output;
@@ -252,7 +253,7 @@ static void test_output__empty_is_still_valid(void **state)
 
 static void test_output__times_are_local_for_people(void **state)
 {
-    static const struct column times[] = {
+    static const struct table_column times[] = {
         {"started", NULL, COLUMN_TIME, NULL},
         {"ended", NULL, COLUMN_TIME, NULL},
         {"memory", NULL, COLUMN_BYTES, NULL},
@@ -300,11 +301,11 @@ static void test_output__groups_an_object(void **state)
 
 static void test_output__a_list_has_no_keys(void **state)
 {
-    static const struct column pair[] = {
+    static const struct table_column pair[] = {
         {"loss", NULL, COLUMN_NUMBER, "values[]"},
         {"size", NULL, COLUMN_NUMBER, "values[]"},
     };
-    static const struct column shared[] = {
+    static const struct table_column shared[] = {
         {"loss", NULL, COLUMN_NUMBER, "values[]"},
         {"loss", NULL, COLUMN_NUMBER, "outcomes"},
     };

@@ -30,7 +30,7 @@ static const struct result_column columns[] = {
     [SUM] = {"sum_loss", RESULT_SUM, "loss"},
 };
 
-static const struct axis axes[] = {{.name = "part"}};
+static const struct matrix_axis axes[] = {{.name = "part"}};
 
 /* One step of one copy, one of a matrix, one of several hosts. */
 enum { ONE, MANY, HOSTS, STEP_COUNT };

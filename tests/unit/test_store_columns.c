@@ -219,7 +219,7 @@ static void damage_column(const struct image_table *table, size_t column,
                is_text ? "'') || 'x'" : "0) + 7");
 }
 
-static void keep_finding(void *user, const struct finding *finding)
+static void keep_finding(void *user, const struct fsck_finding *finding)
 {
     buf_printf(user, "%s,", finding->what);
 }

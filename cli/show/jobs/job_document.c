@@ -37,10 +37,10 @@ static json_t *parse(const char *text)
 
 /* For people without what is not known. */
 static int add_known(const struct job_document *this,
-                     const struct column *columns, const struct value *cells,
-                     size_t count)
+                     const struct table_column *columns,
+                     const struct value *cells, size_t count)
 {
-    struct column *known = mem_array(count, sizeof(*known));
+    struct table_column *known = mem_array(count, sizeof(*known));
     struct value *values = mem_array(count, sizeof(*values));
     bool all = this->cli->output != OUTPUT_TABLE;
     size_t kept = 0;
@@ -122,7 +122,7 @@ static char *cached_source(const struct job_document *this,
     return search.text != NULL ? search.text : mem_copy_string("a removed run");
 }
 
-static const struct column job_columns[] = {
+static const struct table_column job_columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"job", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
@@ -239,7 +239,7 @@ static int add_job(void *user, const struct trial_row *job)
 
 /* ---- the runs below it ---- */
 
-static const struct column child_columns[] = {
+static const struct table_column child_columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},   {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL}, {"done", NULL, COLUMN_NUMBER, NULL},
     {"jobs", "of", COLUMN_NUMBER, NULL},
@@ -293,7 +293,7 @@ static int show_job(struct job_document *this, int64_t number)
 
 /* ---- a step ---- */
 
-static const struct column step_columns[] = {
+static const struct table_column step_columns[] = {
     {"step", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
     {"note", NULL, COLUMN_TEXT, NULL},
@@ -334,7 +334,7 @@ static int add_step(const struct job_document *this)
     return status;
 }
 
-static const struct column copy_columns[] = {
+static const struct table_column copy_columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"job", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},

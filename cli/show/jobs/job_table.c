@@ -14,7 +14,7 @@
 
 enum { ENOUGH = 1 };
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"job", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},

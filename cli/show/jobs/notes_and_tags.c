@@ -127,8 +127,8 @@ struct adding {
 static int add_for_programs(const struct adding *adding, const char *note,
                             const char *tags)
 {
-    static const struct column columns[] = {{"note", NULL, COLUMN_TEXT, NULL},
-                                            {"tags", NULL, COLUMN_JSON, NULL}};
+    static const struct table_column columns[] = {
+        {"note", NULL, COLUMN_TEXT, NULL}, {"tags", NULL, COLUMN_JSON, NULL}};
     const struct value cells[ARRAY_LEN(columns)] = {
         value_text_or_null(note),
         value_text(tags != NULL ? tags : "[]"),
@@ -141,19 +141,19 @@ static int add_for_programs(const struct adding *adding, const char *note,
 static int add_for_people(const struct adding *adding, const char *note,
                           const char *tags)
 {
-    struct column columns[2];
+    struct table_column columns[2];
     struct value cells[ARRAY_LEN(columns)];
     struct buf list = BUF_INIT;
     size_t count = 0;
     int result = 0;
 
     if (note != NULL) {
-        columns[count] = (struct column){"note", NULL, COLUMN_TEXT, NULL};
+        columns[count] = (struct table_column){"note", NULL, COLUMN_TEXT, NULL};
         cells[count++] = value_text(note);
     }
     if (tags != NULL) {
         notes_and_tags_print(tags, &list);
-        columns[count] = (struct column){"tags", NULL, COLUMN_TEXT, NULL};
+        columns[count] = (struct table_column){"tags", NULL, COLUMN_TEXT, NULL};
         cells[count++] = value_text(buf_text(&list));
     }
     if (count > 0)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
 
-const struct column step_table_columns[STEP_TABLE_COLUMNS] = {
+const struct table_column step_table_columns[STEP_TABLE_COLUMNS] = {
     {"name", "step", COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
     {"jobs", NULL, COLUMN_TEXT, NULL},

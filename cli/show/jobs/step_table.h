@@ -9,7 +9,7 @@
 
 enum { STEP_TABLE_COLUMNS = 5 };
 
-extern const struct column step_table_columns[STEP_TABLE_COLUMNS];
+extern const struct table_column step_table_columns[STEP_TABLE_COLUMNS];
 
 /*
  * Hands out at most rows_max of the steps, those that matter now, and then a

@@ -19,7 +19,8 @@
 static int add_progress(struct document *document,
                         const struct step_counts *counts, struct err *err)
 {
-    static const struct column column = {"steps", NULL, COLUMN_TEXT, NULL};
+    static const struct table_column column = {"steps", NULL, COLUMN_TEXT,
+                                               NULL};
     struct buf text = BUF_INIT;
     struct value cell;
     int status;
@@ -40,7 +41,7 @@ static int add_progress(struct document *document,
 static int add_counts(struct document *document,
                       const struct step_counts *counts, struct err *err)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {"total", NULL, COLUMN_NUMBER, NULL},
         {"ended", NULL, COLUMN_NUMBER, NULL},
         {"waiting", NULL, COLUMN_NUMBER, NULL},
@@ -65,7 +66,7 @@ static int add_counts(struct document *document,
 
 /* ---- the list ---- */
 
-static const struct column full_columns[] = {
+static const struct table_column full_columns[] = {
     {"name", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
     {"reason", NULL, COLUMN_TEXT, NULL},
@@ -177,7 +178,7 @@ int steps_document_add(struct document *document, const struct cli *cli,
 
 /* ---- what runs now ---- */
 
-static const struct column running_columns[] = {
+static const struct table_column running_columns[] = {
     {"job", NULL, COLUMN_TEXT, NULL},
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"attempt", NULL, COLUMN_NUMBER, NULL},

@@ -31,7 +31,7 @@ static int add_trial(void *user, const struct trial_row *trial)
 
 /* ---- its attempts ---- */
 
-static const struct column attempt_columns[] = {
+static const struct table_column attempt_columns[] = {
     {"number", NULL, COLUMN_NUMBER, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
     {"cause", NULL, COLUMN_TEXT, NULL},
@@ -94,7 +94,7 @@ int trial_document_add_attempts(struct document *document,
 
 /* ---- its metrics ---- */
 
-static const struct column metric_columns[] = {
+static const struct table_column metric_columns[] = {
     {"name", "metric", COLUMN_TEXT, NULL},
     {"step", "last step", COLUMN_NUMBER, NULL},
     {"value", NULL, COLUMN_NUMBER, NULL},

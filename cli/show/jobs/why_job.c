@@ -126,7 +126,7 @@ static void describe_step(const struct why *why, struct buf *out)
         buf_add_string(out, "enough of its copies succeeded");
 }
 
-static const struct column head_columns[] = {
+static const struct table_column head_columns[] = {
     {"step", NULL, COLUMN_TEXT, NULL},
     {"job", NULL, COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
@@ -178,7 +178,7 @@ static int add_job_head(void *user, const struct trial_row *job)
 
 /* ---- its rules ---- */
 
-static const struct column rule_columns[] = {
+static const struct table_column rule_columns[] = {
     {"rule", NULL, COLUMN_TEXT, NULL},
     {"line", NULL, COLUMN_NUMBER, NULL},
     {"text", NULL, COLUMN_TEXT, NULL},
@@ -222,7 +222,7 @@ static int add_rules(const struct why *why)
 
 /* ---- what it needs ---- */
 
-static const struct column need_columns[] = {
+static const struct table_column need_columns[] = {
     {"name", "step", COLUMN_TEXT, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
     {"reason", NULL, COLUMN_TEXT, NULL},
@@ -272,7 +272,7 @@ static int add_needs(const struct why *why)
 
 /* ---- its attempts ---- */
 
-static const struct column attempt_columns[] = {
+static const struct table_column attempt_columns[] = {
     {"attempt", NULL, COLUMN_NUMBER, NULL},
     {"cause", NULL, COLUMN_TEXT, NULL},
     {"exit_code", "exit", COLUMN_NUMBER, NULL},

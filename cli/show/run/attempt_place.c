@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 
-static const struct column place_columns[PLACE_COLUMNS] = {
+static const struct table_column place_columns[PLACE_COLUMNS] = {
     {"node", NULL, COLUMN_TEXT, NULL},
     {"handle", "job", COLUMN_TEXT, NULL},
     {"queued_ms", "queued for", COLUMN_DURATION, NULL},
@@ -21,7 +21,7 @@ static int find_place(void *user, const struct attempt_row *attempt)
     return 0;
 }
 
-int place_list_init(struct place_list *list, const struct column *own,
+int place_list_init(struct place_list *list, const struct table_column *own,
                     size_t count, const struct run_row *run,
                     struct store *store, int64_t job, struct err *err)
 {

@@ -14,7 +14,7 @@
 enum { PLACE_COLUMNS = 4, PLACE_LIST_MAX = 24 };
 
 struct place_list {
-    struct column columns[PLACE_LIST_MAX]; /* [count], the places last */
+    struct table_column columns[PLACE_LIST_MAX]; /* [count], the places last */
     size_t count;
     bool has_places;
 };
@@ -24,7 +24,7 @@ struct place_list {
  * `own` of count, at most PLACE_LIST_MAX - PLACE_COLUMNS, and the places where
  * they have some. All here return 0, or -1.
  */
-int place_list_init(struct place_list *list, const struct column *own,
+int place_list_init(struct place_list *list, const struct table_column *own,
                     size_t count, const struct run_row *run,
                     struct store *store, int64_t job, struct err *err);
 

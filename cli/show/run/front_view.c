@@ -171,17 +171,18 @@ static int add_size(const struct front_view *this, struct document *document,
 {
     size_t objectives = this->view->objective_count;
     bool known = !isnan(this->volume);
-    struct column *columns = mem_array(2 + objectives, sizeof(*columns));
+    struct table_column *columns = mem_array(2 + objectives, sizeof(*columns));
     struct value *cells = mem_array(2 + objectives, sizeof(*cells));
     int status;
 
-    columns[0] = (struct column){"trials", NULL, COLUMN_NUMBER, NULL};
+    columns[0] = (struct table_column){"trials", NULL, COLUMN_NUMBER, NULL};
     cells[0] = value_int((int64_t)pareto_front_count(this->front));
-    columns[1] = (struct column){"hypervolume", NULL, COLUMN_NUMBER, NULL};
+    columns[1] =
+        (struct table_column){"hypervolume", NULL, COLUMN_NUMBER, NULL};
     cells[1] = known ? value_real(this->volume) : value_null();
     for (size_t i = 0; i < objectives; i++) {
-        columns[2 + i] = (struct column){this->view->metrics[i], NULL,
-                                         COLUMN_NUMBER, "reference"};
+        columns[2 + i] = (struct table_column){this->view->metrics[i], NULL,
+                                               COLUMN_NUMBER, "reference"};
         cells[2 + i] = known ? value_real(this->reference[i]) : value_null();
     }
     status = document_fields(document, "front_size", columns, cells,

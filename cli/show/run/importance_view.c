@@ -59,7 +59,7 @@ static struct share *sorted(const struct experiment *experiment,
 
 /* ---- for programs ---- */
 
-static const struct column columns[] = {
+static const struct table_column columns[] = {
     {"metric", NULL, COLUMN_TEXT, NULL},
     {"param", NULL, COLUMN_TEXT, NULL},
     {"importance", NULL, COLUMN_NUMBER, NULL},
@@ -225,7 +225,7 @@ int importance_view_add(struct document *document, const struct cli *cli,
 int importance_view_add_whole(struct document *document, const struct cli *cli,
                               const struct run_view *view, struct err *err)
 {
-    static const struct column head[] = {
+    static const struct table_column head[] = {
         {"results", NULL, COLUMN_NUMBER, NULL},
         {"needed", NULL, COLUMN_NUMBER, NULL},
         {"problem", NULL, COLUMN_TEXT, NULL},

@@ -95,7 +95,7 @@ enum { ADDED = 2 };
 struct showing {
     const struct cli *cli;
     struct trial_table table;
-    struct column *columns; /* [count]: the table's, and ADDED more */
+    struct table_column *columns; /* [count]: the table's, and ADDED more */
     struct value *cells;
     size_t count;
     struct output *output; /* of rows; NULL: one object */
@@ -113,9 +113,9 @@ static void start(struct showing *showing, const struct run_view *view)
     memcpy(showing->columns, showing->table.columns,
            showing->table.count * sizeof(*showing->columns));
     showing->columns[showing->table.count] =
-        (struct column){"deviation", NULL, COLUMN_NUMBER, NULL};
+        (struct table_column){"deviation", NULL, COLUMN_NUMBER, NULL};
     showing->columns[showing->table.count + 1] =
-        (struct column){"replicates", NULL, COLUMN_NUMBER, NULL};
+        (struct table_column){"replicates", NULL, COLUMN_NUMBER, NULL};
 }
 
 static void clear(struct showing *showing)

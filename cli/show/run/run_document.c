@@ -16,8 +16,8 @@
 int run_document_time(struct document *document, const struct run_view *view,
                       struct err *err)
 {
-    static const struct column column = {"budget_ms", "time budget",
-                                         COLUMN_DURATION, NULL};
+    static const struct table_column column = {"budget_ms", "time budget",
+                                               COLUMN_DURATION, NULL};
     const struct value cell = value_int(budget_change_of(&view->row).time_ms);
 
     return cell.integer > 0
@@ -46,7 +46,7 @@ int run_document_counts(struct document *document, const struct run_view *view,
         {"pending", row->pending - row->queued, true},
         {"infeasible", row->infeasible, view->outcome_count > 0},
     };
-    struct column columns[ARRAY_LEN(counts)];
+    struct table_column columns[ARRAY_LEN(counts)];
     struct value cells[ARRAY_LEN(counts)];
     size_t count = 0;
 
@@ -54,7 +54,7 @@ int run_document_counts(struct document *document, const struct run_view *view,
         if (!counts[i].is_shown)
             continue;
         columns[count] =
-            (struct column){counts[i].key, NULL, COLUMN_NUMBER, NULL};
+            (struct table_column){counts[i].key, NULL, COLUMN_NUMBER, NULL};
         cells[count++] = value_int(counts[i].trials);
     }
     return document_fields(document, "trials", columns, cells, count, err);
@@ -63,12 +63,14 @@ int run_document_counts(struct document *document, const struct run_view *view,
 int run_document_objectives(struct document *document,
                             const struct run_view *view, struct err *err)
 {
-    struct column *columns = mem_array(view->objective_count, sizeof(*columns));
+    struct table_column *columns =
+        mem_array(view->objective_count, sizeof(*columns));
     struct value *cells = mem_array(view->objective_count, sizeof(*cells));
     int status;
 
     for (size_t i = 0; i < view->objective_count; i++) {
-        columns[i] = (struct column){view->metrics[i], NULL, COLUMN_TEXT, NULL};
+        columns[i] =
+            (struct table_column){view->metrics[i], NULL, COLUMN_TEXT, NULL};
         cells[i] = value_text(view->goals[i]);
     }
     status = document_fields(document, "objectives", columns, cells,
@@ -78,7 +80,7 @@ int run_document_objectives(struct document *document,
     return status;
 }
 
-static const struct column outcome_columns[] = {
+static const struct table_column outcome_columns[] = {
     {"metric", NULL, COLUMN_TEXT, NULL},
     {"min", NULL, COLUMN_NUMBER, NULL},
     {"max", NULL, COLUMN_NUMBER, NULL},

@@ -18,7 +18,7 @@
 #include "orchestrator/job/states.h"
 #include "orchestrator/search/feedback.h"
 
-static const struct column decision_columns[] = {
+static const struct table_column decision_columns[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},
     {"rung", NULL, COLUMN_NUMBER, NULL},
     {"last", NULL, COLUMN_NUMBER, NULL},

@@ -24,7 +24,7 @@ static int add_schedule(struct document *document,
     struct schedule_concerns by = schedule_concerns_of(options->method);
     int64_t budget = experiment->budget.resource;
     const struct {
-        struct column column;
+        struct table_column column;
         struct value value;
         bool is_shown;
     } fields[] = {
@@ -55,7 +55,7 @@ static int add_schedule(struct document *document,
          value_int_if(budget > 0, budget),
          true},
     };
-    struct column columns[ARRAY_LEN(fields)];
+    struct table_column columns[ARRAY_LEN(fields)];
     struct value cells[ARRAY_LEN(fields)];
     size_t count = 0;
 
@@ -70,7 +70,7 @@ static int add_schedule(struct document *document,
 
 static int add_used(struct document *document, int64_t used, struct err *err)
 {
-    static const struct column columns[] = {
+    static const struct table_column columns[] = {
         {"used", NULL, COLUMN_NUMBER, NULL}};
     const struct value cell = value_int(used);
 
@@ -241,7 +241,7 @@ static int read_ladder(struct ladder_view *ladder, const struct run_view *view,
     return store_each_trial(view->store, &query, on_trial, ladder, err);
 }
 
-static const struct column rung_columns[] = {
+static const struct table_column rung_columns[] = {
     {"bracket", NULL, COLUMN_NUMBER, NULL},
     {"rung", NULL, COLUMN_NUMBER, NULL},
     {"resource", NULL, COLUMN_NUMBER, NULL},

@@ -6,12 +6,12 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 
-static const struct column before[] = {
+static const struct table_column before[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
     {"state", NULL, COLUMN_STATE, NULL},
 };
 
-static const struct column after[] = {
+static const struct table_column after[] = {
     {"started", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
     {"cause", NULL, COLUMN_TEXT, NULL},
@@ -19,22 +19,22 @@ static const struct column after[] = {
 };
 
 /* Of a run with a schedule. */
-static const struct column scheduled[] = {
+static const struct table_column scheduled[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},
     {"bracket", NULL, COLUMN_NUMBER, NULL},
     {"rung", NULL, COLUMN_NUMBER, NULL},
     {"parent", NULL, COLUMN_NUMBER, NULL},
 };
 
-static struct column *add_values(const struct run_view *view,
-                                 struct column *column)
+static struct table_column *add_values(const struct run_view *view,
+                                       struct table_column *column)
 {
     bool one = view->objective_count == 1;
 
     for (size_t i = 0; i < view->objective_count; i++)
-        *column++ =
-            (struct column){one ? "value" : view->metrics[i], view->metrics[i],
-                            COLUMN_NUMBER, one ? NULL : "values[]"};
+        *column++ = (struct table_column){one ? "value" : view->metrics[i],
+                                          view->metrics[i], COLUMN_NUMBER,
+                                          one ? NULL : "values[]"};
     return column;
 }
 
@@ -51,12 +51,12 @@ static bool shows_schedule(const struct run_view *view,
     return view->row.is_scheduled && detail == TRIAL_ALL;
 }
 
-static struct column *add_outcomes(const struct run_view *view,
-                                   struct column *column)
+static struct table_column *add_outcomes(const struct run_view *view,
+                                         struct table_column *column)
 {
     for (size_t i = 0; i < view->outcome_count; i++)
-        *column++ = (struct column){view->outcomes[i].metric, NULL,
-                                    COLUMN_NUMBER, "outcomes"};
+        *column++ = (struct table_column){view->outcomes[i].metric, NULL,
+                                          COLUMN_NUMBER, "outcomes"};
     return column;
 }
 
@@ -66,7 +66,7 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
 {
     size_t fixed =
         detail == TRIAL_ALL ? ARRAY_LEN(before) + ARRAY_LEN(after) : 1;
-    struct column *column;
+    struct table_column *column;
 
     *table = (struct trial_table){
         .view = view, .detail = detail, .cli = cli, .err = err};
@@ -81,14 +81,14 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
         *column++ = before[1];
     column = add_values(view, column);
     if (shows_feasible(view, detail))
-        *column++ = (struct column){"feasible", NULL, COLUMN_TEXT, NULL};
+        *column++ = (struct table_column){"feasible", NULL, COLUMN_TEXT, NULL};
     for (size_t i = 0; shows_schedule(view, detail) && i < ARRAY_LEN(scheduled);
          i++)
         *column++ = scheduled[i];
     column = add_outcomes(view, column);
     for (size_t i = 0; i < view->param_count; i++)
-        *column++ =
-            (struct column){view->params[i], NULL, COLUMN_NUMBER, "params"};
+        *column++ = (struct table_column){view->params[i], NULL, COLUMN_NUMBER,
+                                          "params"};
     for (size_t i = 0; detail == TRIAL_ALL && i < ARRAY_LEN(after); i++)
         *column++ = after[i];
 }

@@ -22,8 +22,8 @@ enum trial_detail {
 struct trial_table {
     const struct run_view *view;
     enum trial_detail detail;
-    struct column *columns; /* [count] */
-    struct value *cells;    /* [count] */
+    struct table_column *columns; /* [count] */
+    struct value *cells;          /* [count] */
     size_t count;
     struct output *output; /* made for the first row */
     const struct cli *cli;

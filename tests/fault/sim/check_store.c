@@ -84,7 +84,7 @@ static void check_replay(const struct history *history, struct store *store,
     }
 }
 
-static void on_finding(void *user, const struct finding *finding)
+static void on_finding(void *user, const struct fsck_finding *finding)
 {
     (void)user;
     if (!finding->is_note)
