@@ -275,7 +275,8 @@ static void test_outputs__what_is_no_file_is_not_waited_for(void **state)
     assert_int_equal(symlink("loop", loop), 0);
     expect(root, OUTPUT_VALUE, "pipe", "n", expected);
     free(expected);
-    expected = mem_printf("error: output 'rows': '%s/link' is not a file", root);
+    expected =
+        mem_printf("error: output 'rows': '%s/link' is not a file", root);
     expect(root, OUTPUT_VALUE, "link", "n", expected);
     free(expected);
     expected = mem_printf("error: output 'rows': '%s/.' is not a file", root);

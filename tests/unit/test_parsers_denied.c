@@ -270,7 +270,8 @@ static void test_expr__gives_no_text_without_memory(void **state)
     assert_int_equal(expr_eval(expr, NULL, &value, &err), -1);
     denied = NULL;
     assert_int_equal(err.kind, ERR_FAILED);
-    assert_string_equal(err.text, "out of memory for the result of an expression");
+    assert_string_equal(err.text,
+                        "out of memory for the result of an expression");
     assert_int_equal(expr_eval(expr, NULL, &value, &err), 0);
     assert_string_equal(value.text, "ab");
     expr_destroy(expr);

@@ -248,8 +248,7 @@ static void test_workflow_errors__of_what_is_no_part_of_the_file(void **state)
 
     (void)state;
     assert_null(workflow_parse(&set, diags, NULL));
-    assert_string_equal(diags_get(diags, 0)->text,
-                        "unknown parameter 'epoch'");
+    assert_string_equal(diags_get(diags, 0)->text, "unknown parameter 'epoch'");
     assert_string_equal(diags_get(diags, 0)->help, "did you mean 'epochs'?");
     diags_destroy(diags);
     diags = diags_create("main.yaml");
