@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The route for a run's trials as columns (dashboard/columns/columns.h). */
-#include "dashboard/api/api.h"
 #include "dashboard/columns/columns.h"
+#include "dashboard/api/api.h"
 
 static int answer_columns(const struct request *request, struct store *store,
                           struct answer *answer, struct err *err)

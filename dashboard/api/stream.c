@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The route for server-sent events. A new connection wakes the feed, which
  * sends what the client has not seen. */
+#include "dashboard/stream.h"
 #include "dashboard/api/api.h"
 #include "dashboard/feed.h"
-#include "dashboard/stream.h"
 
 static int stream_events(const struct request *request, struct err *err)
 {
