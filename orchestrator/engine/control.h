@@ -12,7 +12,7 @@
  * The socket on which an engine is talked to: control.sock in the run's
  * directory, mode 0600. A request is one line with a JSON object, its reply
  * another, in turn; whoever has subscribed is sent lines of what happens
- * besides. What the requests mean is the owner's (control_requests.c).
+ * besides. What the requests mean is the owner's (requests.c).
  *
  * Nobody can hold the owner up: reads and writes never wait, a turn of the
  * loop takes one piece from each client, lines and clients are bounded, who
