@@ -101,6 +101,15 @@ def test_folders_of_those_that_live_stay(start):
     assert folder.startswith(tempfile.gettempdir())
 
 
+def test_those_that_start_at_once_have_a_folder_each(start):
+    """None takes another's new folder for one that was left."""
+    runs = [start(words=["sh", "-c", '[ -d "$SMTUNE_TEST_FOLDER" ] && '
+                         'echo "$SMTUNE_TEST_FOLDER"']) for _ in range(40)]
+    folders = {run.process.communicate(timeout=60)[0] for run in runs}
+    assert all(run.process.returncode == 0 for run in runs)
+    assert len(folders) == len(runs)
+
+
 def test_one_inside_another_runs_the_command_as_it_is(start):
     inner = f'[ "$SMTUNE_TEST_FOLDER" = "$({CONTAIN} sh -c ' \
             '\'echo $SMTUNE_TEST_FOLDER\')" ]'
