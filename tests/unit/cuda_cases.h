@@ -357,6 +357,7 @@ static const struct op_case op_cases[] = {
     SOFTMAX(1, 1),
     SOFTMAX(9, 10),
     SOFTMAX(3, 700),
+    SOFTMAX(5, 9001),
     {"clear and copy", run_clear_and_copy,
      .shapes = {{BOTH, 3, 5}, {IN, 9, 31}, {OUT, 9, 31}}, .is_exact = true},
     {"sums", run_sums,

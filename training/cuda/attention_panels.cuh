@@ -25,8 +25,6 @@ struct panels {
     struct query_numbers *queries; /* [sequences][heads][length] */
 };
 
-static constexpr float LOG2_E = 1.4426950408889634F;
-
 static constexpr size_t PANEL_CHUNK = 8; /* numbers in 16 bytes */
 
 /* The head's panel of that kind; `head` counts over all sequences. */

@@ -9,6 +9,8 @@
 
 static constexpr int WARP = 32, THREADS = 256, WARPS = THREADS / WARP;
 
+static constexpr float LOG2_E = 1.4426950408889634F; /* e^x = 2^(x LOG2_E) */
+
 struct launch {
     const char *operation;
     dim3 blocks, threads;
