@@ -69,11 +69,15 @@ static void run_linear(const struct ops *ops, const size_t *sizes,
 static void run_linear_grads(const struct ops *ops, const size_t *sizes,
                              struct operands *with)
 {
-    struct matrix none = {NULL, 0, 0};
+    struct linear_pass pass = {.x = with->m[0],
+                               .w = with->m[4],
+                               .dy = with->m[1],
+                               .dw = with->m[2],
+                               .dx = with->m[5]};
 
-    ops->linear_grad_params(with->m[0], with->m[1], with->m[2],
-                            sizes[0] ? with->m[3] : none);
-    ops->linear_grad_input(with->m[1], with->m[4], with->m[5]);
+    if (sizes[0])
+        pass.dbias = with->m[3];
+    ops->linear_grads(&pass);
 }
 
 static void run_relu(const struct ops *ops, const size_t *sizes,

@@ -38,8 +38,12 @@ static void test_gradients__of_a_linear_layer(void **state)
     dx = matrix_of(ROWS, INPUTS, &rng);
     dw = matrix_of(OUTPUTS, INPUTS, &rng);
     dbias = matrix_of(1, OUTPUTS, &rng);
-    ops_cpu.linear_grad_params(linear.x, linear.weights, dw, dbias);
-    ops_cpu.linear_grad_input(linear.weights, linear.w, dx);
+    ops_cpu.linear_grads(&(struct linear_pass){.x = linear.x,
+                                               .w = linear.w,
+                                               .dy = linear.weights,
+                                               .dw = dw,
+                                               .dbias = dbias,
+                                               .dx = dx});
     check(function, linear.x, dx);
     check(function, linear.w, dw);
     check(function, linear.bias, dbias);

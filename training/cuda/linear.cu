@@ -22,33 +22,30 @@ void cuda_linear(struct matrix x, struct matrix w, struct matrix bias,
     gemm(&product);
 }
 
-template <typename Number>
-void cuda_linear_grad_params(struct matrix x, struct matrix dy,
-                             struct matrix dw, struct matrix dbias)
+static void multiply_grads(const struct linear_pass *pass, cudaDataType_t type,
+                           struct operand dy, bool sums_bias)
 {
-    const bool fuses = dbias.data != NULL && type_of<Number> == CUDA_R_32F;
-    const struct gemm product = {.operation = "linear_grad_params",
-                                 .type = type_of<Number>,
-                                 .a = operand_of(dy),
-                                 .b = operand_of(x),
-                                 .d = dw,
+    const struct gemm product = {.operation = "linear_grads",
+                                 .type = type,
+                                 .a = dy,
+                                 .b = operand_of(pass->x),
+                                 .d = pass->dw,
                                  .transposes_a = true,
                                  .transposes_b = false,
                                  .adds = false,
-                                 .end = fuses ? GEMM_SUM_LEFT_T : GEMM_PLAIN,
-                                 .bias = dbias.data};
+                                 .end =
+                                     sums_bias ? GEMM_SUM_LEFT_T : GEMM_PLAIN,
+                                 .bias = pass->dbias.data};
 
-    if (dbias.data != NULL && !fuses)
-        sum_columns(product.operation, dy, dbias);
     gemm(&product);
 }
 
-template <typename Number>
-void cuda_linear_grad_input(struct matrix dy, struct matrix w, struct matrix dx)
+static void multiply_input(struct matrix w, cudaDataType_t type,
+                           struct operand dy, struct matrix dx)
 {
-    const struct gemm product = {.operation = "linear_grad_input",
-                                 .type = type_of<Number>,
-                                 .a = operand_of(dy),
+    const struct gemm product = {.operation = "linear_grads",
+                                 .type = type,
+                                 .a = dy,
                                  .b = operand_of(w),
                                  .d = dx,
                                  .transposes_a = false,
@@ -60,10 +57,35 @@ void cuda_linear_grad_input(struct matrix dy, struct matrix w, struct matrix dx)
     gemm(&product);
 }
 
+/* dy is rounded once, for both products. */
+template <typename Number>
+void cuda_linear_grads(const struct linear_pass *pass)
+{
+    const char *operation = "linear_grads";
+    const bool wants_bias = pass->dbias.data != NULL;
+    const bool fuses = wants_bias && type_of<Number> == CUDA_R_32F;
+    const struct operand dy = operand_of(pass->dy);
+    const struct operand taken = operand_take(operation, dy, type_of<Number>);
+
+    if (taken.data == NULL)
+        return;
+    if (wants_bias && !fuses)
+        sum_columns(operation, pass->dy, pass->dbias);
+    multiply_grads(pass, type_of<Number>, taken, fuses);
+    if (pass->dx.data != NULL)
+        multiply_input(pass->w, type_of<Number>, taken, pass->dx);
+    operand_release(operation, &dy, &taken);
+}
+
+template <typename Number>
+void cuda_linear_grad_input(struct matrix dy, struct matrix w, struct matrix dx)
+{
+    multiply_input(w, type_of<Number>, operand_of(dy), dx);
+}
+
 template decltype(cuda_linear<float>) cuda_linear<float>;
 template decltype(cuda_linear<bf16>) cuda_linear<bf16>;
-template decltype(cuda_linear_grad_params<float>)
-    cuda_linear_grad_params<float>;
-template decltype(cuda_linear_grad_params<bf16>) cuda_linear_grad_params<bf16>;
+template decltype(cuda_linear_grads<float>) cuda_linear_grads<float>;
+template decltype(cuda_linear_grads<bf16>) cuda_linear_grads<bf16>;
 template decltype(cuda_linear_grad_input<float>) cuda_linear_grad_input<float>;
 template decltype(cuda_linear_grad_input<bf16>) cuda_linear_grad_input<bf16>;

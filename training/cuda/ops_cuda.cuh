@@ -14,8 +14,8 @@ template <typename Number>
 void cuda_linear(struct matrix x, struct matrix w, struct matrix bias,
                  struct matrix y);
 template <typename Number>
-void cuda_linear_grad_params(struct matrix x, struct matrix dy,
-                             struct matrix dw, struct matrix dbias);
+void cuda_linear_grads(const struct linear_pass *pass);
+/* dx = dy w: a part of linear_grads. */
 template <typename Number>
 void cuda_linear_grad_input(struct matrix dy, struct matrix w,
                             struct matrix dx);

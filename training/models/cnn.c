@@ -322,11 +322,13 @@ static void linear_backward(const struct cnn *cnn, const struct layer *layer,
 {
     const struct ops *ops = cnn->model.ops;
     const struct params *params = &cnn->model.params;
+    struct linear_pass pass = {.x = x, .dy = dy, .dx = dx};
 
     params_enter(params, layer->unit, PASS_BACKWARD);
-    ops->linear_grad_input(dy, params_value(params, layer->weight), dx);
-    ops->linear_grad_params(x, dy, params_grad(params, layer->weight),
-                            params_grad(params, layer->bias));
+    pass.w = params_value(params, layer->weight);
+    pass.dw = params_grad(params, layer->weight);
+    pass.dbias = params_grad(params, layer->bias);
+    ops->linear_grads(&pass);
     params_leave(params, layer->unit, PASS_BACKWARD);
 }
 

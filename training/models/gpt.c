@@ -470,9 +470,13 @@ static void branch_end_backward(const struct work *work,
         drop_out(gpt, work->batch, place, dropped);
         dy = dropped;
     }
-    ops->linear_grad_params(x, dy, grad(gpt, branch->out_weight),
-                            grad(gpt, branch->out_bias));
-    ops->linear_grad_input(dy, value(gpt, branch->out_weight), dx);
+    ops->linear_grads(
+        &(struct linear_pass){.x = x,
+                              .w = value(gpt, branch->out_weight),
+                              .dy = dy,
+                              .dw = grad(gpt, branch->out_weight),
+                              .dbias = grad(gpt, branch->out_bias),
+                              .dx = dx});
 }
 
 /* Through a branch's first product and its norm. */
@@ -483,11 +487,13 @@ static void branch_start_backward(const struct work *work,
     const struct gpt *gpt = work->gpt;
     const struct ops *ops = gpt->model.ops;
 
-    ops->linear_grad_params(matrix_rows(norm->y, work->rows), dy,
-                            grad(gpt, branch->in_weight),
-                            grad(gpt, branch->in_bias));
-    ops->linear_grad_input(dy, value(gpt, branch->in_weight),
-                           matrix_rows(gpt->dbranch, work->rows));
+    ops->linear_grads(
+        &(struct linear_pass){.x = matrix_rows(norm->y, work->rows),
+                              .w = value(gpt, branch->in_weight),
+                              .dy = dy,
+                              .dw = grad(gpt, branch->in_weight),
+                              .dbias = grad(gpt, branch->in_bias),
+                              .dx = matrix_rows(gpt->dbranch, work->rows)});
     normalize_backward(work, norm);
 }
 
@@ -523,10 +529,12 @@ static void backward(const struct work *work, struct matrix dlogits)
     struct matrix dx = matrix_rows(gpt->dx, work->rows);
 
     enter(gpt, 0, PASS_BACKWARD);
-    ops->linear_grad_params(matrix_rows(gpt->last.y, work->rows), dlogits,
-                            grad(gpt, gpt->table), (struct matrix){NULL, 0, 0});
-    ops->linear_grad_input(dlogits, value(gpt, gpt->table),
-                           matrix_rows(gpt->dbranch, work->rows));
+    ops->linear_grads(
+        &(struct linear_pass){.x = matrix_rows(gpt->last.y, work->rows),
+                              .w = value(gpt, gpt->table),
+                              .dy = dlogits,
+                              .dw = grad(gpt, gpt->table),
+                              .dx = matrix_rows(gpt->dbranch, work->rows)});
     ops->clear(dx);
     enter(gpt, 1 + gpt->layers, PASS_BACKWARD);
     normalize_backward(work, &gpt->last);

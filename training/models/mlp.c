@@ -171,20 +171,19 @@ static void mlp_backward(struct model *model, UNUSED const struct batch *batch,
 
     for (int i = mlp->layers - 1; i >= 0; i--) {
         struct matrix x = i > 0 ? mlp->outputs[i - 1] : mlp->input;
-        struct matrix dx = {NULL, 0, 0};
+        struct linear_pass pass = {.x = matrix_rows(x, dy.rows), .dy = dy};
 
-        x = matrix_rows(x, dy.rows);
         params_enter(params, i, PASS_BACKWARD);
-        if (i > 0) {
-            dx = matrix_rows(mlp->gradients[(i - 1) % 2], dy.rows);
-            ops->linear_grad_input(dy, params_value(params, mlp->weights[i]),
-                                   dx);
-            ops->relu_dropout_grad(x, mlp->options.dropout, dx);
-        }
-        ops->linear_grad_params(x, dy, params_grad(params, mlp->weights[i]),
-                                params_grad(params, mlp->biases[i]));
+        pass.w = params_value(params, mlp->weights[i]);
+        pass.dw = params_grad(params, mlp->weights[i]);
+        pass.dbias = params_grad(params, mlp->biases[i]);
+        if (i > 0)
+            pass.dx = matrix_rows(mlp->gradients[(i - 1) % 2], dy.rows);
+        ops->linear_grads(&pass);
+        if (i > 0)
+            ops->relu_dropout_grad(pass.x, mlp->options.dropout, pass.dx);
         params_leave(params, i, PASS_BACKWARD);
-        dy = dx;
+        dy = pass.dx;
     }
 }
 

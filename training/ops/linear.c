@@ -34,19 +34,22 @@ SIMD_CLONES static void sum_rows(struct matrix x, real *restrict sum)
     }
 }
 
-void cpu_linear_grad_params(struct matrix x, struct matrix dy, struct matrix dw,
-                            struct matrix dbias)
-{
-    real_gemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)dw.rows,
-              (int)dw.columns, (int)x.rows, 1, dy.data, (int)dy.columns, x.data,
-              (int)x.columns, 0, dw.data, (int)dw.columns);
-    if (dbias.data != NULL)
-        sum_rows(dy, dbias.data);
-}
-
 void cpu_linear_grad_input(struct matrix dy, struct matrix w, struct matrix dx)
 {
     real_gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)dx.rows,
               (int)dx.columns, (int)dy.columns, 1, dy.data, (int)dy.columns,
               w.data, (int)w.columns, 0, dx.data, (int)dx.columns);
+}
+
+void cpu_linear_grads(const struct linear_pass *pass)
+{
+    const struct matrix x = pass->x, dy = pass->dy, dw = pass->dw;
+
+    real_gemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)dw.rows,
+              (int)dw.columns, (int)x.rows, 1, dy.data, (int)dy.columns, x.data,
+              (int)x.columns, 0, dw.data, (int)dw.columns);
+    if (pass->dbias.data != NULL)
+        sum_rows(dy, pass->dbias.data);
+    if (pass->dx.data != NULL)
+        cpu_linear_grad_input(dy, pass->w, pass->dx);
 }

@@ -80,6 +80,12 @@ struct attention_pass {
     struct matrix dqkv; /* what it comes to */
 };
 
+/* Of the way back of linear. Of dbias and dx, data NULL: not wanted. */
+struct linear_pass {
+    struct matrix x, w, dy;
+    struct matrix dw, dbias, dx;
+};
+
 /* Of an update of parameters w with moments and gradients g. */
 struct sgd_rates {
     double momentum, rate, decay;
@@ -108,13 +114,8 @@ struct ops {
      * bias.data NULL: none. */
     void (*linear)(struct matrix x, struct matrix w, struct matrix bias,
                    struct matrix y);
-    /* Given dy: dw = dyT x and dbias = the sum of dy's rows (dbias.data NULL:
-     * not wanted). */
-    void (*linear_grad_params)(struct matrix x, struct matrix dy,
-                               struct matrix dw, struct matrix dbias);
-    /* Given dy: dx = dy w. */
-    void (*linear_grad_input)(struct matrix dy, struct matrix w,
-                              struct matrix dx);
+    /* dw = dyT x, dbias = the sum of dy's rows, and dx = dy w. */
+    void (*linear_grads)(const struct linear_pass *pass);
 
     /* In place: max(x, 0); a NaN stays one. */
     void (*relu)(struct matrix x);

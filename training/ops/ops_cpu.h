@@ -10,8 +10,8 @@ void cpu_normalize(const uint8_t *bytes, struct matrix x);
 
 void cpu_linear(struct matrix x, struct matrix w, struct matrix bias,
                 struct matrix y);
-void cpu_linear_grad_params(struct matrix x, struct matrix dy, struct matrix dw,
-                            struct matrix dbias);
+void cpu_linear_grads(const struct linear_pass *pass);
+/* dx = dy w: a part of linear_grads. */
 void cpu_linear_grad_input(struct matrix dy, struct matrix w, struct matrix dx);
 
 void cpu_relu(struct matrix x);
