@@ -214,19 +214,4 @@ static inline void __syncwarp()
     emulated_exchange(0);
 }
 
-static inline unsigned __ballot_sync(unsigned, int is_true)
-{
-    const uint64_t *all = emulated_exchange(is_true != 0);
-    unsigned lanes = 0;
-
-    for (int lane = 0; lane < 32; lane++)
-        lanes |= (unsigned)all[lane] << lane;
-    return lanes;
-}
-
-static inline int __popc(unsigned bits)
-{
-    return __builtin_popcount(bits);
-}
-
 #endif

@@ -368,6 +368,7 @@ static const struct op_case op_cases[] = {
      .shapes = {{IN, 11, 29}, {IN, 11, 29}, {OUT, 11, 29}, {BOTH, 11, 29}}},
     EMBEDDING(600, 5, 20, 7),
     EMBEDDING(12, 30, 4, 300),
+    EMBEDDING(1100, 40, 20, 8),
     LAYERNORM(1, 9, 33),
     LAYERNORM(0, 150, 20),
     LAYERNORM(1, 1, 2),

@@ -36,58 +36,134 @@ static __global__ void positions_grad(struct matrix dx,
     }
 }
 
-/* Rows of this block's token among those from `first` on, one a thread, in
- * order: how many. */
-static __device__ unsigned find_rows(const uint16_t *tokens, size_t first,
-                                     size_t rows, size_t *found)
-{
-    __shared__ unsigned counts[WARPS];
-    const size_t row = first + threadIdx.x;
-    const bool is_mine = row < rows && tokens[row] == blockIdx.x;
-    const unsigned lanes = __ballot_sync(0xffffffffU, is_mine);
-    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    unsigned before = 0, all = 0;
+/*
+ * The gradient of the table: rows are cut into chunks, and each chunk's rows
+ * are sorted by their token, in order. Then a block a token adds up its rows,
+ * chunk after chunk, so no two blocks write to one place and the order is that
+ * of the rows.
+ */
 
-    if (lane == 0)
-        counts[warp] = (unsigned)__popc(lanes);
+static constexpr unsigned CHUNK_ROWS = 1024;
+
+/* A token's rows in a chunk's sorted ones. */
+struct span {
+    uint16_t first, count;
+};
+
+struct chunks {
+    const uint16_t *tokens;
+    size_t rows, count;
+    unsigned *sorted;   /* [count][CHUNK_ROWS]: rows */
+    struct span *spans; /* [tokens][count] */
+};
+
+/* A block a chunk, a thread a row: how many come before it is counted. */
+static __global__ void sort_chunks(struct chunks it)
+{
+    __shared__ uint16_t tokens[CHUNK_ROWS];
+    const size_t first = (size_t)blockIdx.x * CHUNK_ROWS;
+    const size_t row = first + threadIdx.x;
+    const unsigned count =
+        it.rows - first < CHUNK_ROWS ? (unsigned)(it.rows - first) : CHUNK_ROWS;
+    unsigned below = 0, before = 0, equal = 0, mine;
+
+    if (row < it.rows)
+        tokens[threadIdx.x] = it.tokens[row];
     __syncthreads();
-    for (unsigned i = 0; i < WARPS; i++) {
-        before += i < warp ? counts[i] : 0;
-        all += counts[i];
+    if (row >= it.rows)
+        return;
+    mine = tokens[threadIdx.x];
+    for (unsigned i = 0; i < count; i++) {
+        below += tokens[i] < mine;
+        equal += tokens[i] == mine;
+        before += tokens[i] == mine && i < threadIdx.x;
     }
-    if (is_mine)
-        found[before + (unsigned)__popc(lanes & ((1U << lane) - 1))] = row;
-    __syncthreads();
-    return all;
+    it.sorted[first + below + before] = (unsigned)row;
+    if (before == 0)
+        it.spans[mine * it.count + blockIdx.x] = {(uint16_t)below,
+                                                  (uint16_t)equal};
 }
 
-/* A block a token looks for its rows and adds them up, so that no two blocks
- * write to one place and the order is theirs. */
-static __global__ void table_grad(const uint16_t *tokens, struct matrix dx,
-                                  struct matrix dtable)
+static __device__ void add_to(float *sum, float x)
 {
-    __shared__ size_t found[THREADS];
-    const size_t width = dx.columns;
-    float *to = dtable.data + blockIdx.x * width;
+    *sum += x;
+}
 
-    for (size_t first = 0; first < dx.rows; first += THREADS) {
-        unsigned count = find_rows(tokens, first, dx.rows, found);
+static __device__ void add_to(float4 *sum, float4 x)
+{
+    sum->x += x.x;
+    sum->y += x.y;
+    sum->z += x.z;
+    sum->w += x.w;
+}
 
-        for (size_t i = threadIdx.x; count > 0 && i < width; i += THREADS) {
-            float sum = to[i];
+/* Of dx's and the table's rows with so many numbers, or fours of them. */
+template <typename Number>
+static __global__ void table_grad(struct chunks it,
+                                  const Number *__restrict__ dx,
+                                  Number *__restrict__ dtable, size_t width)
+{
+    const struct span *spans = it.spans + blockIdx.x * it.count;
+    Number *to = dtable + blockIdx.x * width;
 
-            for (unsigned j = 0; j < count; j++)
-                sum += dx.data[found[j] * width + i];
-            to[i] = sum;
+    for (size_t i = threadIdx.x; i < width; i += THREADS) {
+        Number sum = {};
+        bool has_any = false;
+
+        for (size_t chunk = 0; chunk < it.count; chunk++) {
+            const struct span span = spans[chunk];
+            const unsigned *rows = it.sorted + chunk * CHUNK_ROWS + span.first;
+
+            if (span.count > 0 && !has_any)
+                sum = to[i];
+            has_any |= span.count > 0;
+#pragma unroll 8
+            for (unsigned j = 0; j < span.count; j++)
+                add_to(&sum, dx[rows[j] * width + i]);
         }
+        if (has_any)
+            to[i] = sum;
     }
+}
+
+static void add_rows(const char *operation, const struct chunks &it,
+                     struct matrix dx, struct matrix dtable)
+{
+    const struct launch each = each_block(operation, dtable.rows);
+    const bool is_aligned =
+        dx.columns % 4 == 0 &&
+        ((uintptr_t)dx.data | (uintptr_t)dtable.data) % sizeof(float4) == 0;
+
+    launch({operation, dim3((unsigned)it.count), dim3(CHUNK_ROWS), 0},
+           sort_chunks, it);
+    if (is_aligned)
+        launch(each, table_grad<float4>, it, (const float4 *)dx.data,
+               (float4 *)dtable.data, dx.columns / 4);
+    else
+        launch(each, table_grad<float>, it, (const float *)dx.data, dtable.data,
+               dx.columns);
 }
 
 void cuda_embedding_grad(const uint16_t *tokens, struct matrix dx,
                          struct matrix dtable, struct matrix dpositions)
 {
-    launch(each_of("embedding_grad", dpositions.rows * dx.columns),
-           positions_grad, dx, dpositions);
-    launch(each_block("embedding_grad", dtable.rows), table_grad, tokens, dx,
-           dtable);
+    const char *operation = "embedding_grad";
+    const size_t count = (dx.rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+    const size_t sorted_bytes = count * CHUNK_ROWS * sizeof(unsigned);
+    const size_t span_bytes = dtable.rows * count * sizeof(struct span);
+    char *room = NULL;
+
+    launch(each_of(operation, dpositions.rows * dx.columns), positions_grad, dx,
+           dpositions);
+    device_check(operation, cudaMallocAsync(&room, sorted_bytes + span_bytes,
+                                            device_stream()));
+    if (room == NULL)
+        return;
+    device_check(operation, cudaMemsetAsync(room + sorted_bytes, 0, span_bytes,
+                                            device_stream()));
+    add_rows(operation,
+             {tokens, dx.rows, count, (unsigned *)room,
+              (struct span *)(room + sorted_bytes)},
+             dx, dtable);
+    device_check(operation, cudaFreeAsync(room, device_stream()));
 }
