@@ -214,4 +214,9 @@ static inline void __syncwarp()
     emulated_exchange(0);
 }
 
+static inline float __fdividef(float a, float b)
+{
+    return a / b;
+}
+
 #endif

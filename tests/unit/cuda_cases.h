@@ -373,6 +373,7 @@ static const struct op_case op_cases[] = {
     LAYERNORM(0, 150, 20),
     LAYERNORM(1, 1, 2),
     LAYERNORM(1, 3, 2000),
+    LAYERNORM(1, 12, 300),
     {"gelu", run_gelu, .shapes = {{IN, 9, 31}, {OUT, 9, 31}, {BOTH, 9, 31}}},
     ATTENTION(2, 18, 2, 5),
     ATTENTION(1, 37, 1, 40),

@@ -55,13 +55,14 @@ static __global__ void sum_parts(struct columns it)
         add_up(weighted, it.weighted, blockIdx.y * it.columns + column);
 }
 
-static __global__ void join_parts(const float *parts, size_t count,
-                                  size_t columns, float *sums)
+static __global__ void join_parts(const float *__restrict__ parts, size_t count,
+                                  size_t columns, float *__restrict__ sums)
 {
     for (size_t column = first_element(); column < columns;
          column += element_stride()) {
         float sum = 0;
 
+#pragma unroll 16
         for (size_t i = 0; i < count; i++)
             sum += parts[i * columns + column];
         sums[column] = sum;

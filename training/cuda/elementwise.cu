@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <tensor_core.cuh>
+
 #include "training/cuda/launch.cuh"
 #include "training/cuda/ops_cuda.cuh"
 
@@ -136,33 +138,76 @@ static constexpr float CUBIC = 0.044715F;
 
 static __device__ float gelu_share(float x)
 {
-    return 1 / (1 + expf(-TWICE_ROOT * x * (1 + CUBIC * x * x)));
+    const float scale = -TWICE_ROOT * LOG2_E;
+
+    return __fdividef(1, 1 + fast_exp2(scale * x * (1 + CUBIC * x * x)));
 }
 
-static __global__ void gelu(const float *x, float *y, size_t count)
+static __device__ float gelu_of(float x)
 {
-    for (size_t i = first_element(); i < count; i += element_stride())
-        y[i] = x[i] * gelu_share(x[i]);
+    return x * gelu_share(x);
+}
+
+static __device__ float gelu_slope(float x)
+{
+    const float slope = TWICE_ROOT * (1 + 3 * CUBIC * x * x);
+    const float s = gelu_share(x);
+
+    return s + x * s * (1 - s) * slope;
+}
+
+/* How many fours may be read where arrays of `count` begin; the other numbers
+ * are single ones. */
+static size_t fours_of(size_t count, const float *a, const float *b)
+{
+    return ((uintptr_t)a | (uintptr_t)b) % sizeof(float4) == 0 ? count / 4 : 0;
+}
+
+static __global__ void gelu(const float *__restrict__ x, float *__restrict__ y,
+                            size_t fours, size_t count)
+{
+    for (size_t i = first_element(); i < fours; i += element_stride()) {
+        const float4 four = ((const float4 *)x)[i];
+
+        ((float4 *)y)[i] = {gelu_of(four.x), gelu_of(four.y), gelu_of(four.z),
+                            gelu_of(four.w)};
+    }
+    for (size_t i = 4 * fours + first_element(); i < count;
+         i += element_stride())
+        y[i] = gelu_of(x[i]);
 }
 
 void cuda_gelu(struct matrix x, struct matrix y)
 {
-    launch(each_of("gelu", count_of(x)), gelu, (const float *)x.data, y.data,
-           count_of(x));
+    const size_t count = count_of(x), fours = fours_of(count, x.data, y.data);
+
+    launch(each_of("gelu", fours > 0 ? fours : count), gelu,
+           (const float *)x.data, y.data, fours, count);
 }
 
-static __global__ void gelu_grad(const float *x, float *dy, size_t count)
+static __global__ void gelu_grad(const float *__restrict__ x,
+                                 float *__restrict__ dy, size_t fours,
+                                 size_t count)
 {
-    for (size_t i = first_element(); i < count; i += element_stride()) {
-        float slope = TWICE_ROOT * (1 + 3 * CUBIC * x[i] * x[i]);
-        float s = gelu_share(x[i]);
+    for (size_t i = first_element(); i < fours; i += element_stride()) {
+        const float4 four = ((const float4 *)x)[i];
+        float4 grad = ((float4 *)dy)[i];
 
-        dy[i] *= s + x[i] * s * (1 - s) * slope;
+        grad.x *= gelu_slope(four.x);
+        grad.y *= gelu_slope(four.y);
+        grad.z *= gelu_slope(four.z);
+        grad.w *= gelu_slope(four.w);
+        ((float4 *)dy)[i] = grad;
     }
+    for (size_t i = 4 * fours + first_element(); i < count;
+         i += element_stride())
+        dy[i] *= gelu_slope(x[i]);
 }
 
 void cuda_gelu_grad(struct matrix x, struct matrix dy)
 {
-    launch(each_of("gelu_grad", count_of(x)), gelu_grad, (const float *)x.data,
-           dy.data, count_of(x));
+    const size_t count = count_of(x), fours = fours_of(count, x.data, dy.data);
+
+    launch(each_of("gelu_grad", fours > 0 ? fours : count), gelu_grad,
+           (const float *)x.data, dy.data, fours, count);
 }

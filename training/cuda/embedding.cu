@@ -2,24 +2,24 @@
 #include "training/cuda/launch.cuh"
 #include "training/cuda/ops_cuda.cuh"
 
+/* A block a row. */
 static __global__ void embedding(const uint16_t *tokens, struct matrix table,
                                  struct matrix positions, struct matrix x)
 {
-    const size_t width = x.columns, count = x.rows * width;
+    const size_t row = blockIdx.x, width = x.columns;
+    const float *a = table.data + tokens[row] * width;
+    const float *b = positions.data + row % positions.rows * width;
+    float *to = x.data + row * width;
 
-    for (size_t i = first_element(); i < count; i += element_stride()) {
-        size_t row = i / width, column = i % width;
-
-        x.data[i] = table.data[tokens[row] * width + column] +
-                    positions.data[row % positions.rows * width + column];
-    }
+    for (size_t i = threadIdx.x; i < width; i += THREADS)
+        to[i] = a[i] + b[i];
 }
 
 void cuda_embedding(const uint16_t *tokens, struct matrix table,
                     struct matrix positions, struct matrix x)
 {
-    launch(each_of("embedding", x.rows * x.columns), embedding, tokens, table,
-           positions, x);
+    launch(each_block("embedding", x.rows), embedding, tokens, table, positions,
+           x);
 }
 
 static __global__ void positions_grad(struct matrix dx,
