@@ -140,7 +140,7 @@ def test_what_does_not_work_is_said_in_words(acted, page):
     page.click_text("Pause")
     assert acted.end() == 0
     page.click_text("Pause it", "dialog button")
-    page.see("is over", "dialog [role=alert]")
+    page.see("has ended", "dialog [role=alert]")
     page.click_text("Cancel", "dialog button")
     page.gone("dialog")
 

@@ -83,7 +83,7 @@ def test_a_folder_that_the_job_cannot_see(smtune, cluster):
     result = smtune("doctor", "--probe", "--url",
                     f"unix:{cluster.directory}/rest/socket")
     assert result.returncode == 1
-    assert "nothing of it is seen here" in result.stdout
+    assert "none of its files is visible here" in result.stdout
     assert "have to be on a file system that all nodes share" in result.stdout
     assert list(smtune.store.iterdir()) == []
 

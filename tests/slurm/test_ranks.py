@@ -58,7 +58,8 @@ def test_the_first_that_fails_ends_all(in_job, tmp_path):
         f"[ $RANK = 2 ] && exit 9; {WAIT}'\necho status $?")
     assert "status 9\n" in said
     assert said.count("smtune: rank") == 1
-    assert "smtune: rank 2 exited with status 9; the others were ended" in said
+    assert ("smtune: rank 2 exited with status 9; the others were stopped "
+            "because of it") in said
     assert "[rank 2] begin 2\n" in said
     for rank in range(4):
         text = (tmp_path / f"logs/rank-{rank}.log").read_text()
