@@ -18,7 +18,7 @@
 #include "cli/cmd.h"
 #include "cli/commands/init_templates.h"
 #include "cli/term/output.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 struct init_options {
     const char *template;

@@ -27,7 +27,7 @@
 #include "orchestrator/ranks/group.h"
 #include "orchestrator/ranks/seat.h"
 #include "orchestrator/ranks/step.h"
-#include "orchestrator/spec/job_spec.h"
+#include "orchestrator/spec/experiment/job_spec.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 

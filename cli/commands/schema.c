@@ -12,8 +12,8 @@
 #include "base/conf/schema.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "orchestrator/spec/experiment.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/experiment/experiment.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 struct schema_options {
     bool man;

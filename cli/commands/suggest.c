@@ -17,7 +17,7 @@
 #include "cli/drive/foreground.h"
 #include "cli/drive/warm_start_view.h"
 #include "orchestrator/search/ask_tell.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 enum { READ_BYTES = 1 << 16 };
 

@@ -10,9 +10,9 @@
 #include "cli/drive/foreground.h"
 #include "cli/term/output.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "orchestrator/spec/spec.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /* What became of one file. */
 struct finding {

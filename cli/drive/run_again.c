@@ -22,8 +22,8 @@
 #include "cli/cmd.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/run_earlier.h"
-#include "orchestrator/spec/step_change.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/step_change.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
 
 struct planning {

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "orchestrator/search/warm_start.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /* Earlier runs that a search begins with (orchestrator/search/warm_start.h),
  * for the commands that have no run yet, and for people. */

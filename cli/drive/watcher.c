@@ -27,7 +27,7 @@
 #include "orchestrator/job/states.h"
 #include "orchestrator/search/pareto_front.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
 

@@ -21,8 +21,8 @@
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/search/dry_run.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/experiment.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/experiment.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
 

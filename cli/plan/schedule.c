@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cli/show/run/schedule_label.h"
 #include "orchestrator/search/dry_run.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /* NULL where the method has but one. */
 static const char *type_name(const struct schedule *schedule)

@@ -18,7 +18,7 @@
 #include "cli/cmd.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 enum { STEPS_SHOWN = 40, NAME_COLUMNS_MAX = 32 };
 

@@ -4,7 +4,7 @@
 #include "cli/plan/workflow.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 static json_t *source_json(const struct template *template)
 {

@@ -9,7 +9,7 @@
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/source.h"
 #include "orchestrator/engine/status_json.h"
-#include "orchestrator/spec/outcome.h"
+#include "orchestrator/spec/experiment/outcome.h"
 
 /* One reader is the engine's owner, who is called; the others have subscribed
  * on its socket and get the same as JSON lines (status_json.h). */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "orchestrator/job/states.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /*
  * The account of a run: what its trials came to, and whether that is enough.

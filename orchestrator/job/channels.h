@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "orchestrator/spec/job_spec.h"
+#include "orchestrator/spec/experiment/job_spec.h"
 
 /* The absolute paths of a task's channels, [channel_count], by the values of
  * the columns that its templates know; the caller's to free with

@@ -11,7 +11,7 @@
 #include "executors/executor.h"
 #include "orchestrator/job/links.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /*
  * A job that is not over yet, in memory: a trial of an experiment, or a copy of

@@ -11,7 +11,7 @@
 #include "orchestrator/job/hosts.h"
 #include "orchestrator/job/pools.h"
 #include "orchestrator/job/workspace.h"
-#include "orchestrator/spec/job_spec.h"
+#include "orchestrator/spec/experiment/job_spec.h"
 
 /*
  * What one attempt of a job is given: its folders and files (workspace.h), its

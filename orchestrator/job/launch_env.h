@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/hosts.h"
-#include "orchestrator/spec/job_spec.h"
+#include "orchestrator/spec/experiment/job_spec.h"
 
 /*
  * The names a job finds in its environment: smtune's own, and SageMaker's, so

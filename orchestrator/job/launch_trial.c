@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 
 struct subject {
     const struct experiment *experiment;

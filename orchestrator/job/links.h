@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 #include "executors/executor.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 struct attempt_row;
 

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/value.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /* The file, in an attempt's directory, that SMTUNE_OUTPUTS names.
  * (SMTUNE_OUTPUT is the format of commands.) */

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "executors/executor.h"
-#include "orchestrator/spec/job_spec.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/experiment/job_spec.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /*
  * The pools that a run's jobs take from: those of its workflow, in the folder

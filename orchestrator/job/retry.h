@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "executors/executor.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /*
  * Which failures are tried again, when, and with what. Pure. The first rule

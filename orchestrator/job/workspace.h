@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "orchestrator/job/hosts.h"
-#include "orchestrator/spec/job_spec.h"
+#include "orchestrator/spec/experiment/job_spec.h"
 
 /*
  * The folders of a run's trials:

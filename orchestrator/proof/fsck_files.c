@@ -11,7 +11,7 @@
 #include "executors/attempt/attempt_file.h"
 #include "orchestrator/proof/fsck_impl.h"
 #include "orchestrator/run/engine_lock.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /* ---- what the record names ---- */
 

@@ -7,7 +7,7 @@
 #include "orchestrator/job/job.h"
 #include "orchestrator/proof/replay_impl.h"
 #include "orchestrator/run/budget_change.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "strategies/schedules/scheduler.h"
 
 /* What the files of the proof of decisions share: replay_decisions.c follows

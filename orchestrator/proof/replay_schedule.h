@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "orchestrator/search/feedback.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 
 struct replay;

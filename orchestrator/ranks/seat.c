@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "orchestrator/ranks/group.h"
-#include "orchestrator/spec/job_spec.h"
+#include "orchestrator/spec/experiment/job_spec.h"
 
 /* Steps from this number on are Slurm's own, such as salloc's shell. */
 #define OWN_STEPS 0xfffffff0UL

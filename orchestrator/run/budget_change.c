@@ -20,7 +20,7 @@
 #include "orchestrator/job/budget.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/run.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 struct budget_change budget_change_of(const struct run_row *row)
 {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 
 static int count_row(void *user, const struct enqueued_row *enqueued)
 {

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 
 /*

@@ -3,7 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_RUN_REOPEN_STEPS_H
 
 #include "orchestrator/run/reopen.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /*
  * What it means to a workflow's steps that jobs of theirs are put back: those

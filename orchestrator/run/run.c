@@ -16,7 +16,7 @@
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/engine_lock.h"
 #include "orchestrator/search/warm_start.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /* A selector (store_find_run) must not mean two runs. */
 static bool is_selector(const char *name)

@@ -24,8 +24,8 @@
 #include "orchestrator/search/feedback.h"
 #include "orchestrator/search/reason_json.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/spec/outcome.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/outcome.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 #include "strategies/history/pareto.h"
 
 struct ask_tell *ask_tell_create(const struct experiment *experiment,

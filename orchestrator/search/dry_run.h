@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /*
  * What a run of an experiment would do, found out without starting or writing

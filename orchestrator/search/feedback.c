@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "orchestrator/spec/outcome.h"
+#include "orchestrator/spec/experiment/outcome.h"
 
 /* What the schedule knows of a trial. */
 struct standing {

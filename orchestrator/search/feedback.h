@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 #include "strategies/gp/convergence.h"
 #include "strategies/schedules/scheduler.h"

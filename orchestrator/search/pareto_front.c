@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 #include "strategies/history/hypervolume.h"
 #include "strategies/history/pareto.h"

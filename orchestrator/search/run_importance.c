@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 #include "strategies/history/history.h"
 

@@ -3,7 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_SEARCH_SEARCH_H
 
 #include "base/err.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 #include "strategies/gp/convergence.h"
 #include "strategies/strategy.h"

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /*
  * The search space of an experiment as people and programs are shown it:

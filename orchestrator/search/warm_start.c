@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "orchestrator/search/warm_start_impl.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 
 /* ---- the list ---- */
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "orchestrator/search/warm_start_impl.h"
-#include "orchestrator/spec/outcome.h"
+#include "orchestrator/spec/experiment/outcome.h"
 
 /* The generator's stream for what an earlier run does not say; retry jitter has
  * those below. */

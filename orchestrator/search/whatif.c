@@ -19,7 +19,7 @@
 #include "base/count.h"
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 
 enum { POINTS_MAX = 100000000 };

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/conf/conf.h"
 #include "base/fs.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /* What other tools call the steps of a workflow; NULL: the file has none such,
  * or is an experiment. */

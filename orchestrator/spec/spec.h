@@ -6,7 +6,7 @@
 
 #include "base/conf/diag.h"
 #include "base/err.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 struct workflow;
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "executors/executor.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/job/workspace.h"
-#include "orchestrator/spec/command_line.h"
+#include "orchestrator/spec/experiment/command_line.h"
 #include "orchestrator/steps/results.h"
 #include "orchestrator/steps/results_load.h"
 #include "orchestrator/steps/rounds.h"

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
 
 struct buf;

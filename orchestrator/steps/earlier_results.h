@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
 
 /* What came of an earlier run's jobs, for a run that takes it over as its

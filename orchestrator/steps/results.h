@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/value.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /*
  * What came of a workflow's steps so far, as far as expressions may ask: in

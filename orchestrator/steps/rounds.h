@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/value.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 /*
  * What changes from round to round of a step that repeats: an object of the

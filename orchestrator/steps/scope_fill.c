@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/steps/scope_fill.h"
 
-#include "orchestrator/spec/scope.h"
+#include "orchestrator/spec/workflow/scope.h"
 
 /* Of a job that is none of a step's. */
 #define NO_STEP SIZE_MAX

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "base/value.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "orchestrator/steps/results.h"
 
 /*
- * The values of what a step's expressions may read (orchestrator/spec/scope.h),
- * for one job.
+ * The values of what a step's expressions may read
+ * (orchestrator/spec/workflow/scope.h), for one job.
  */
 
 /* What the job is itself. */

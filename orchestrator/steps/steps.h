@@ -9,7 +9,7 @@
 #include "orchestrator/job/job.h"
 #include "orchestrator/job/launch.h"
 #include "orchestrator/run/run.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "orchestrator/steps/results.h"
 #include "workflows/matrix.h"
 

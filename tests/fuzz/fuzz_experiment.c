@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/conf/diag.h"
 #include "base/mem.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include "base/conf/diag.h"
 #include "base/json.h"
 #include "orchestrator/search/ask_tell.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/conf/diag.h"
 #include "base/mem.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

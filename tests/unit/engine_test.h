@@ -17,7 +17,7 @@
 #include "orchestrator/engine/source/search.h"
 #include "orchestrator/engine/started.h"
 #include "orchestrator/engine/turn.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "strategies/gp/convergence.h"
 #include "tests/unit/store_test.h"
 

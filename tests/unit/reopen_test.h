@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/diag.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "tests/unit/store_test.h"
 
 /* Jobs and steps of run 1 that have come to their end, to be put back. */

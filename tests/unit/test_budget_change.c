@@ -4,7 +4,7 @@
 
 #include "orchestrator/job/budget.h"
 #include "orchestrator/run/run.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "tests/unit/store_repair.h"
 
 static const struct budget_change nine = {.trials = 9};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keys of an experiment that have to do with each other, and values at their
  * bounds. */
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

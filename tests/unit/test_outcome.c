@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "orchestrator/spec/outcome.h"
+#include "orchestrator/spec/experiment/outcome.h"
 #include "store/store.h"
 
 static const struct outcome_bounds outcomes[] = {

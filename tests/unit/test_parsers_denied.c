@@ -24,8 +24,8 @@
 #include "base/conf/diag.h"
 #include "base/expr/expr.h"
 #include "base/regex.h"
-#include "orchestrator/spec/experiment_impl.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/experiment/experiment_impl.h"
+#include "orchestrator/spec/workflow/workflow.h"
 #include "tests/unit/folder.h"
 
 /* The one that has none, after so many calls that had; NULL: all have. The

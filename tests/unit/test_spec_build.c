@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/spec/build.h"
+#include "orchestrator/spec/experiment/build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,9 +13,9 @@
 #include "base/compiler.h"
 #include "base/conf/schema.h"
 #include "base/mem.h"
-#include "orchestrator/spec/experiment_impl.h"
+#include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/spec.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 static const char *const values[] = {
     "~",

@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/term/term.h"
-#include "orchestrator/spec/workflow.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 int64_t workflow_step_copies(const struct step *step)
 {

@@ -11,7 +11,7 @@
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/command_line.h"
+#include "orchestrator/spec/experiment/command_line.h"
 #include "store/store.h"
 
 struct printing {

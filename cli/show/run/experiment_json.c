@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 json_t *budget_to_json(const struct experiment *experiment)
 {

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "orchestrator/spec/experiment.h"
+#include "orchestrator/spec/experiment/experiment.h"
 
 /* What Slurm is asked for, in words and as JSON. */
 

@@ -12,7 +12,7 @@
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/spec/setting_json.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 
 /* What the receivers of a run's messages are told, and when. `text` says it in
  * one line, under the name by which chat services look for it. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "orchestrator/spec/outcome.h"
+#include "orchestrator/spec/experiment/outcome.h"
 
 static bool add_success(struct engine *engine,
                         const struct feedback_item *trial)

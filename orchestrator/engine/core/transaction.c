@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "orchestrator/engine/core/log.h"
-#include "orchestrator/spec/outcome.h"
+#include "orchestrator/spec/experiment/outcome.h"
 
 /*
  * One transaction holds all that a turn of the loop brings. A change of a job's

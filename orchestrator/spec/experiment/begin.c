@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "orchestrator/spec/experiment/experiment_impl.h"
+#include "orchestrator/spec/experiment/setting_json.h"
+
+/* What a search begins with: settings that the user wants tried first, and
+ * earlier runs. */
+
+static int refuse_number(struct build *build, const struct conf_node *node,
+                         const struct param *param)
+{
+    struct buf help = BUF_INIT;
+    int rc;
+
+    setting_print_range(param, &help);
+    rc = diags_add(build->diags, node->place, buf_text(&help),
+                   "'%s' is not a value of parameter '%s'", node->text,
+                   param->name);
+    buf_clear(&help);
+    return rc;
+}
+
+static int refuse_word(struct build *build, const struct conf_node *node,
+                       const struct param *param)
+{
+    size_t count;
+    char **words = setting_words(param, &count);
+    int rc;
+
+    rc = diags_add_unknown(build->diags, node->place, node->text,
+                           (const char *const *)words, count,
+                           "'%s' is not a value of parameter '%s'", node->text,
+                           param->name);
+    for (size_t i = 0; i < count; i++)
+        free(words[i]);
+    free(words);
+    return rc;
+}
+
+static int read_item(struct build *build, const struct conf_node *node,
+                     const struct param *param, struct value *value)
+{
+    struct value written;
+
+    if (experiment_read_value(build, node, &written) != 0)
+        return -1;
+    if (param_coerce(param, &written, value) == 0)
+        return 0;
+    return param->kind == PARAM_FLOAT || param->kind == PARAM_INT
+               ? refuse_number(build, node, param)
+               : refuse_word(build, node, param);
+}
+
+static int refuse_name(struct build *build, const struct conf_node *key)
+{
+    const struct space *space = build->experiment->space;
+
+    return diags_add_unknown(build->diags, key->place, key->text,
+                             build->columns, space_count(space),
+                             "unknown parameter '%s'", key->text);
+}
+
+/* What is left out stays null. */
+static int read_setting(struct build *build, const struct conf_node *map,
+                        struct value *values)
+{
+    struct space *space = build->experiment->space;
+    int rc = 0;
+
+    for (size_t i = 0; i < map->count; i++) {
+        const struct conf_node *key = map->keys[i];
+        int index = space_find(space, key->text);
+
+        if (index < 0)
+            rc = refuse_name(build, key);
+        else
+            rc |= read_item(build, map->items[i],
+                            space_param(space, (size_t)index), &values[index]);
+    }
+    if (rc == 0 && !space_feasible(space, values))
+        rc = diags_add(build->diags, map->place, NULL,
+                       "this setting violates a constraint");
+    return rc;
+}
+
+void experiment_build_enqueue(struct build *build, const struct conf_node *list)
+{
+    struct experiment *experiment = build->experiment;
+    size_t width = space_count(experiment->space);
+
+    if (list == NULL || list->type != CONF_LIST ||
+        diags_count(build->diags) > 0)
+        return;
+    experiment->enqueued =
+        mem_array(list->count * width, sizeof(*experiment->enqueued));
+    experiment->enqueued_count = list->count;
+    for (size_t i = 0; i < list->count; i++)
+        read_setting(build, list->items[i], experiment->enqueued + i * width);
+}
+
+/* ---- earlier runs ---- */
+
+static void add_run(struct build *build, const struct conf_node *node)
+{
+    struct experiment *experiment = build->experiment;
+
+    if (node->text == NULL)
+        return;
+    for (size_t i = 0; i < experiment->earlier_run_count; i++) {
+        if (strcmp(experiment->earlier_runs[i], node->text) == 0) {
+            diags_add(build->diags, node->place, NULL, "duplicate run '%s'",
+                      node->text);
+            return;
+        }
+    }
+    experiment->earlier_runs[experiment->earlier_run_count++] = node->text;
+}
+
+void experiment_build_warm_start(struct build *build,
+                                 const struct conf_node *node)
+{
+    struct experiment *experiment = build->experiment;
+    const struct conf_node *from =
+        node != NULL && node->type == CONF_MAP ? conf_get(node, "from") : node;
+    size_t count;
+
+    if (from == NULL)
+        return;
+    count = from->type == CONF_LIST ? from->count : 1;
+    experiment->earlier_guide =
+        strcmp(conf_read_text(node, "mode", ""), "transfer") == 0;
+    if (count > WARM_MAX_RUNS) {
+        diags_add(build->diags, from->place, NULL,
+                  "out of range: 'warm_start.from' has %zu runs, more than %d",
+                  count, WARM_MAX_RUNS);
+        return;
+    }
+    experiment->earlier_runs =
+        mem_array(count, sizeof(*experiment->earlier_runs));
+    if (from->type != CONF_LIST)
+        add_run(build, from);
+    for (size_t i = 0; from->type == CONF_LIST && i < count; i++)
+        add_run(build, from->items[i]);
+}

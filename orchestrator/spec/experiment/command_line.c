@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A task's command as text that a shell would accept, for people and for `best
+ * --command`. It expands the same template as the engine does, so it shows what
+ * was started.
+ */
+#include "orchestrator/spec/experiment/command_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/expr/template_shell.h"
+#include "base/mem.h"
+#include "strategies/schedules/scheduler.h"
+
+int command_line_expand(const struct job_spec *spec, const struct value *values,
+                        struct buf *out, struct err *err)
+{
+    char **words;
+
+    if (spec->is_shell)
+        return template_expand(spec->command, values, out, err);
+    words = template_expand_words(spec->command, values, err);
+    if (words == NULL)
+        return -1;
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (i > 0)
+            buf_add_char(out, ' ');
+        shell_add_word(words[i], out);
+    }
+    template_free_words(words);
+    return 0;
+}
+
+int command_line_print(const struct command_line *line, struct buf *out,
+                       struct err *err)
+{
+    size_t count = space_count(line->experiment->space);
+    struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
+    int result;
+
+    memcpy(values, line->point, count * sizeof(*values));
+    values[count + EXTRA_TRIAL] = value_int(line->trial);
+    values[count + EXTRA_RUN] = value_text(line->run);
+    values[count + EXTRA_DIR] = value_text(line->directory);
+    values[count + EXTRA_CHECKPOINT_DIR] =
+        value_text(line->checkpoint_directory);
+    if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)
+        values[count + EXTRA_RESOURCE] = value_int((int64_t)line->resource);
+    result = command_line_expand(&line->experiment->task, values, out, err);
+    free(values);
+    return result;
+}

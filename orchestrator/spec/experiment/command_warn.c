@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/spec/experiment/command_warn.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/fs.h"
+#include "base/mem.h"
+
+/* A walk over one text. What is found is at `at`, `length` bytes of it. */
+struct walk {
+    const struct command_text *command;
+    struct diags *warnings;
+    const struct conf_node *node;
+    const char *at;
+    size_t length;
+    char quote; /* that `at` stands in, or 0 */
+};
+
+static const char no_shell[] = "'shell' in place of 'command' has one";
+
+static struct diag_place place_of(const struct walk *walk)
+{
+    int line = 1, column = 1;
+    struct diag_place place;
+
+    for (const char *c = walk->node->text; c < walk->at; c++) {
+        column = *c == '\n' ? 1 : column + (((unsigned char)*c & 0xc0) != 0x80);
+        line += *c == '\n';
+    }
+    place = conf_place_in(walk->command->doc, walk->node, line, column);
+    place.length = (int)walk->length;
+    return place;
+}
+
+static void warn(const struct walk *walk, const char *help, const char *why)
+{
+    diags_add(walk->warnings, place_of(walk), help,
+              "the program receives '%.*s' literally%s", (int)walk->length,
+              walk->at, why);
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* The name that stands in {name}, {{ name }} or ${name}, NULL if none of ours
+ * does; the length of it all to walk->length. */
+static const char *find_name(struct walk *walk)
+{
+    const char *name = walk->at + strspn(walk->at, "${");
+    const char *end;
+    size_t length = 0;
+
+    name += strspn(name, " ");
+    while (is_word(name[length]))
+        length++;
+    end = name + length + strspn(name + length, " ");
+    if (*end != '}')
+        return NULL;
+    walk->length = (size_t)(end + strspn(end, "}") - walk->at);
+    for (size_t i = 0; i < walk->command->name_count; i++)
+        if (strlen(walk->command->names[i]) == length &&
+            strncmp(walk->command->names[i], name, length) == 0)
+            return walk->command->names[i];
+    return NULL;
+}
+
+/* Templates as others write them; ${name} is the shell's own. */
+static bool check_name(struct walk *walk)
+{
+    bool is_variable = walk->at[0] == '$';
+    bool is_behind = walk->at > walk->node->text && walk->at[-1] == '$';
+    const char *name;
+    char *help;
+
+    if (walk->at[is_variable] != '{' || is_behind ||
+        (is_variable && walk->command->is_shell))
+        return false;
+    name = find_name(walk);
+    if (name == NULL)
+        return false;
+    help = mem_printf("did you mean '${{ %s }}'?", name);
+    warn(walk, help, "");
+    free(help);
+    return true;
+}
+
+static bool check_variable(struct walk *walk)
+{
+    size_t start = walk->at[1] == '{' ? 2 : 1;
+
+    if (walk->at[0] != '$' || walk->quote != 0 ||
+        (!isalpha((unsigned char)walk->at[start]) && walk->at[start] != '_'))
+        return false;
+    walk->length = start;
+    while (isalnum((unsigned char)walk->at[walk->length]) ||
+           walk->at[walk->length] == '_')
+        walk->length++;
+    walk->length += walk->at[walk->length] == '}';
+    warn(walk, no_shell, ": no shell runs a command");
+    return true;
+}
+
+static bool check_operator(struct walk *walk)
+{
+    static const char *const operators[] = {"|", "||", "&&", "&",  ";",
+                                            ">", ">>", "<",  "2>", "2>&1"};
+    bool begins =
+        walk->at == walk->node->text || isspace((unsigned char)walk->at[-1]);
+
+    if (!begins || walk->quote != 0)
+        return false;
+    walk->length = strcspn(walk->at, " \t\n");
+    for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+        if (strlen(operators[i]) == walk->length &&
+            strncmp(operators[i], walk->at, walk->length) == 0) {
+            warn(walk, no_shell, ": no shell runs a command");
+            return true;
+        }
+    return false;
+}
+
+/* Behind the template that begins at `at`; at the end, if it has none. */
+static const char *skip_template(const char *at)
+{
+    const char *end = strstr(at, "}}");
+
+    return end != NULL ? end + strlen("}}") : at + strlen(at);
+}
+
+static void check_text(struct walk *walk)
+{
+    bool is_shell = walk->command->is_shell;
+
+    walk->at = walk->node->text;
+    while (*walk->at != '\0') {
+        char c = *walk->at;
+
+        if (strncmp(walk->at, "${{", 3) == 0) {
+            walk->at = skip_template(walk->at);
+            continue;
+        }
+        walk->length = 1;
+        if (!check_name(walk) &&
+            (is_shell || (!check_variable(walk) && !check_operator(walk)))) {
+            walk->length = c == '\\' && walk->at[1] != '\0' ? 2 : 1;
+            if (c == walk->quote)
+                walk->quote = 0;
+            else if (walk->quote == 0 && (c == '\'' || c == '"'))
+                walk->quote = c;
+        }
+        walk->at += walk->length;
+    }
+}
+
+/* ---- files ---- */
+
+/* A relative path, with nothing in it that a template or a shell would change:
+ * train.py, bin/train. */
+static bool is_path(const char *word, size_t length)
+{
+    static const char others[] = "$`{}[]*?|&;<>()\"'\\=~#!";
+
+    return word[0] != '/' && word[0] != '-' &&
+           strcspn(word, others) >= length &&
+           (memchr(word, '.', length) != NULL ||
+            memchr(word, '/', length) != NULL);
+}
+
+/* Whether the file is not where the command starts, but beside the file that
+ * has the command. */
+static bool is_elsewhere(const char *folder, const char *file)
+{
+    char *path = fs_join(folder, file);
+    bool is_there = !fs_exists(file) && fs_exists(path);
+
+    free(path);
+    return is_there;
+}
+
+static void check_path(const struct walk *walk, const char *folder)
+{
+    char *here = fs_absolute(".");
+    char *file = mem_copy_bytes(walk->at, walk->length);
+    char *help =
+        mem_printf("start it from '%s', or write the whole path", folder);
+
+    if (here != NULL && is_elsewhere(folder, file))
+        diags_add(walk->warnings, place_of(walk), help,
+                  "commands start in '%s', which contains no '%s'", here, file);
+    free(help);
+    free(file);
+    free(here);
+}
+
+static void check_paths(struct walk *walk, const char *folder)
+{
+    walk->at = walk->node->text;
+    while (*(walk->at += strspn(walk->at, " \t\n")) != '\0') {
+        walk->length = strcspn(walk->at, " \t\n");
+        if (is_path(walk->at, walk->length))
+            check_path(walk, folder);
+        walk->at += walk->length;
+    }
+}
+
+/* The folder of the file that has the command; NULL: it is none, or commands
+ * may change to another. */
+static char *find_folder(const struct walk *walk)
+{
+    const char *path = walk->command->path;
+    const char *slash = strrchr(path, '/');
+    char *folder, *real;
+
+    if (slash == NULL ||
+        (walk->command->is_shell && strstr(walk->node->text, "cd ") != NULL))
+        return NULL;
+    folder = mem_copy_bytes(path, (size_t)(slash - path + 1));
+    real = realpath(folder, NULL);
+    free(folder);
+    return real;
+}
+
+static void check_node(const struct command_text *command,
+                       const struct conf_node *node, struct diags *warnings)
+{
+    struct walk walk = {command, warnings, node, NULL, 0, 0};
+    char *folder;
+
+    if (node->text == NULL)
+        return;
+    check_text(&walk);
+    folder = find_folder(&walk);
+    if (folder != NULL)
+        check_paths(&walk, folder);
+    free(folder);
+}
+
+void command_warn(const struct command_text *command, struct diags *warnings)
+{
+    const struct conf_node *node = command->node;
+
+    check_node(command, node, warnings);
+    for (size_t i = 0; node->text == NULL && i < node->count; i++)
+        check_node(command, node->items[i], warnings);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_EXPERIMENT_IMPL_H
+#define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_EXPERIMENT_IMPL_H
+
+#include "orchestrator/spec/experiment/build.h"
+
+/* What the files of orchestrator/spec/experiment/experiment*.c share; nobody
+ * else includes it. */
+
+/* Bounds in the tables of keys: of times in seconds, and of sizes. */
+#define DAY_S     86400.0
+#define BYTES_MAX 0x1p53
+
+/* One entry of `parameters`; the rest of the schema is experiment_schema. */
+extern const struct schema_key experiment_param;
+/* The keys of `trial`, of its `resources`, and a rule of its `retry`. */
+extern const struct schema_key experiment_trial_keys[];
+extern const struct schema_key experiment_resource_keys[];
+extern const struct schema_key experiment_retry_element;
+/* How much of a pool is taken. */
+extern const struct schema_key experiment_claim_element;
+extern const struct schema_key experiment_executor_keys[];
+/* The keys of `schedule`. */
+extern const struct schema_key experiment_schedule_keys[];
+/* Search methods that stand for a schedule as well: X(name, search method,
+ * share of random settings). BOHB: Falkner et al. 2018, section 4. */
+#define EXPERIMENT_SHORTHANDS(X)                                               \
+    X("hyperband", "random", 0)                                                \
+    X("bohb", "tpe", 1.0 / 3)
+/* Their names, NULL-ended. */
+extern const char *const experiment_search_shorthands[];
+/* One entry of `notify`, and its keys. */
+extern const struct schema_key experiment_receiver;
+extern const struct schema_key experiment_receiver_keys[];
+
+/* An experiment with nothing but a file behind it: takes the document, to which
+ * it applies the assignments. NULL on error; then the document is gone. */
+struct experiment_file *experiment_open(struct conf_doc *doc,
+                                        const struct experiment_source *source,
+                                        struct err *err);
+
+/* A scalar as a value, whose text is the node's. -1 where it is none, or not
+ * finite. */
+int experiment_read_value(struct build *build, const struct conf_node *node,
+                          struct value *value);
+
+/* Whether templates have a column of that name besides the parameters (of the
+ * schedule's resource aside). */
+bool experiment_is_own_column(const char *name);
+
+/* The parts. Errors go to build->diags. */
+/* After the search and before the columns are known. */
+void experiment_build_schedule(struct build *build,
+                               const struct conf_node *root);
+/* After the trial: what hangs on its checkpoints. */
+void experiment_finish_schedule(struct build *build,
+                                const struct conf_node *root);
+void experiment_build_space(struct build *build, const struct conf_node *root);
+void experiment_build_outcomes(struct build *build,
+                               const struct conf_node *node);
+/* Where metrics are named, each that is asked for must be among them. */
+void experiment_check_metrics(struct build *build,
+                              const struct conf_node *root);
+void experiment_build_warm_start(struct build *build,
+                                 const struct conf_node *node);
+void experiment_build_enqueue(struct build *build,
+                              const struct conf_node *list);
+void experiment_build_trial(struct build *build, const struct conf_node *trial);
+void experiment_build_notify(struct build *build, const struct conf_node *node);
+/* The name, or one made of the path's; `kind` is what the file is: experiment,
+ * workflow. */
+void experiment_build_name(struct build *build, const struct conf_node *root,
+                           const char *kind);
+
+#endif

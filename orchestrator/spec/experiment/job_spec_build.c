@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/spec/experiment/job_spec_build.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/conf/schema.h"
+#include "base/mem.h"
+#include "base/regex.h"
+#include "orchestrator/spec/experiment/executor_build.h"
+
+/* Whether templates may be compiled, and this one's names are known. */
+static bool is_ready(struct job_spec_build *t, const struct conf_node *node)
+{
+    return t->tables != NULL &&
+           (t->prepare == NULL || t->prepare(t, node) == 0);
+}
+
+struct template *job_spec_build_text(struct job_spec_build *t,
+                                     const struct conf_node *node,
+                                     enum template_mode mode, const char *label)
+{
+    struct template *template;
+    struct err err;
+
+    if (!is_ready(t, node))
+        return NULL;
+    template = template_create(t->build->experiment->env, node->text, mode,
+                               t->tables, t->table_count, &err);
+    if (template == NULL) {
+        err_prefix(&err, "%s", label);
+        build_add_error(t->build, node, &err);
+    }
+    return template;
+}
+
+static struct template *create_words(struct job_spec_build *t,
+                                     const struct conf_node *list)
+{
+    const char **words = mem_array(list->count, sizeof(*words));
+    struct template *template = NULL;
+    bool sound = t->tables != NULL;
+    struct err err;
+
+    for (size_t i = 0; i < list->count && t->tables != NULL; i++) {
+        words[i] = list->items[i]->text;
+        if (words[i] == NULL || !is_ready(t, list->items[i]))
+            sound = false;
+    }
+    if (sound)
+        template =
+            template_create_words(t->build->experiment->env, words, list->count,
+                                  t->tables, t->table_count, &err);
+    if (sound && template == NULL)
+        diags_add(t->build->diags, list->items[err.column - 1]->place, NULL,
+                  "command: %s", err.text);
+    free(words);
+    return template;
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\n")] == '\0';
+}
+
+void job_spec_build_command(struct job_spec_build *t,
+                            const struct conf_node *node, bool is_shell)
+{
+    t->task->is_shell = is_shell;
+    if ((node->type == CONF_LIST && node->count == 0) ||
+        (node->type == CONF_TEXT && is_blank(node->text)))
+        diags_add(t->build->diags, node->place, NULL, "the command is empty");
+    else if (node->type == CONF_TEXT)
+        t->task->command = job_spec_build_text(
+            t, node, is_shell ? TEMPLATE_SHELL : TEMPLATE_WORDS,
+            is_shell ? "shell" : "command");
+    else if (node->type == CONF_LIST && !is_shell)
+        t->task->command = create_words(t, node);
+}
+
+bool job_spec_is_variable(const char *text)
+{
+    if (isdigit((unsigned char)*text) || *text == '\0')
+        return false;
+    while (isalnum((unsigned char)*text) || *text == '_')
+        text++;
+    return *text == '\0';
+}
+
+void job_spec_build_environment(struct job_spec_build *t,
+                                const struct conf_node *map)
+{
+    struct diags *diags = t->build->diags;
+    struct job_spec *spec = t->task;
+
+    if (map == NULL || map->type != CONF_MAP)
+        return;
+    spec->environment = mem_array(map->count, sizeof(*spec->environment));
+    for (size_t i = 0; i < map->count; i++) {
+        const struct conf_node *key = map->keys[i];
+        struct env_entry *entry = &spec->environment[spec->environment_count];
+
+        if (!job_spec_is_variable(key->text))
+            diags_add(diags, key->place, NULL,
+                      "'%s' is not a valid name for an environment variable",
+                      key->text);
+        else if (strncmp(key->text, "SMTUNE_", 7) == 0)
+            diags_add(diags, key->place, NULL,
+                      "environment variable '%s' is reserved: smtune sets it",
+                      key->text);
+        if (map->items[i]->text == NULL || map->items[i]->type == CONF_NULL)
+            continue;
+        entry->name = key->text;
+        entry->value =
+            job_spec_build_text(t, map->items[i], TEMPLATE_TEXT, key->text);
+        spec->environment_count += entry->value != NULL;
+    }
+}
+
+void job_spec_build_channels(struct job_spec_build *t,
+                             const struct conf_node *map)
+{
+    struct job_spec *spec = t->task;
+    const char *folder;
+
+    if (map == NULL || map->type != CONF_MAP)
+        return;
+    folder = build_resolve_path(t->build->file, ".");
+    spec->channels = mem_array(map->count, sizeof(*spec->channels));
+    for (size_t i = 0; i < map->count; i++) {
+        const struct conf_node *key = map->keys[i], *item = map->items[i];
+        const struct conf_node *path =
+            item->type == CONF_MAP ? conf_get(item, "path") : item;
+        struct channel *channel = &spec->channels[spec->channel_count];
+
+        if (!job_spec_is_variable(key->text))
+            diags_add(t->build->diags, key->place, NULL,
+                      "'%s' is not a valid name for a channel: it becomes "
+                      "SM_CHANNEL_*",
+                      key->text);
+        if (path == NULL || path->type != CONF_TEXT)
+            continue;
+        channel->name = key->text;
+        channel->path = job_spec_build_text(t, path, TEMPLATE_TEXT, "channels");
+        channel->folder = folder;
+        channel->is_sharded =
+            strcmp(conf_read_text(item, "distribution", ""), "sharded") == 0;
+        spec->channel_count += channel->path != NULL;
+    }
+}
+
+/* The scalar with rule i's regex, or NULL for the built-in patterns. */
+static const struct conf_node *regex_node(const struct conf_node *metrics,
+                                          size_t i)
+{
+    if (metrics->type == CONF_LIST || metrics->items[i]->type != CONF_TEXT)
+        return NULL;
+    return metrics->items[i];
+}
+
+/* Each regex by itself, so that all the wrong ones are told. */
+static int check_regexes(struct build *build, const struct metric_rule *rules,
+                         const struct conf_node *metrics)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct conf_node *node = regex_node(metrics, i);
+        struct metric_rules *alone;
+        struct err err;
+
+        if (node == NULL)
+            continue;
+        alone = metric_rules_create(&rules[i], 1, &err);
+        if (alone == NULL) {
+            err.line = 1; /* what it says is the rule's number */
+            err_prefix(&err, "regex of metric '%s'", rules[i].name);
+            rc = build_add_error(build, node, &err);
+        }
+        metric_rules_destroy(alone);
+    }
+    return rc;
+}
+
+static int name_metric(struct build *build, const struct conf_node *name,
+                       struct metric_rule *rule)
+{
+    if (name->type == CONF_LIST || name->type == CONF_MAP)
+        return -1; /* as the schema has said */
+    if (name->type == CONF_NULL || is_blank(name->text))
+        return diags_add(build->diags, name->place, NULL,
+                         "missing name of a metric");
+    rule->name = name->text;
+    return 0;
+}
+
+static int refuse_no_metric(const struct job_spec_build *t,
+                            const struct conf_node *metrics)
+{
+    char *label = schema_label(t->what, "metrics");
+
+    diags_add(t->build->diags, metrics->place,
+              "remove the key to find every NAME=NUMBER", "%s names no metric",
+              label);
+    free(label);
+    return -1;
+}
+
+void job_spec_build_metrics(struct job_spec_build *t,
+                            const struct conf_node *metrics)
+{
+    struct build *build = t->build;
+    size_t count = metrics != NULL ? metrics->count : 0;
+    struct metric_rule *rules = mem_array(count, sizeof(*rules));
+    struct diag_place place = {0, 0, 1};
+    struct err err;
+    int rc = 0;
+
+    if (metrics != NULL)
+        place = metrics->place;
+    if (metrics != NULL && metrics->type != CONF_LIST &&
+        metrics->type != CONF_MAP)
+        rc = -1; /* as the schema has said */
+    else if (metrics != NULL && count == 0)
+        rc = refuse_no_metric(t, metrics);
+    for (size_t i = 0; i < count; i++) {
+        bool is_map = metrics->type == CONF_MAP;
+        const struct conf_node *regex = regex_node(metrics, i);
+
+        rc |= name_metric(build, is_map ? metrics->keys[i] : metrics->items[i],
+                          &rules[i]);
+        if (regex != NULL)
+            rules[i].regex = regex->text;
+    }
+    if (rc == 0 && count > 0)
+        rc = check_regexes(build, rules, metrics);
+    if (rc == 0) {
+        t->task->metrics = metric_rules_create(rules, count, &err);
+        if (t->task->metrics == NULL)
+            diags_add(build->diags, place, NULL, "%s", err.text);
+    }
+    free(rules);
+}
+
+void job_spec_build_resources(struct job_spec_build *t,
+                              const struct conf_node *map)
+{
+    struct resources *resources = &t->task->resources;
+    char *what = schema_label(t->what, "resources");
+
+    resources->cpus = (int)conf_read_int(map, "cpus", 0);
+    resources->gpus = (int)conf_read_int(map, "gpus", 0);
+    resources->nodes = (int)conf_read_int(map, "nodes", 0);
+    resources->tasks = (int)conf_read_int(map, "tasks", 0);
+    resources->memory_bytes = conf_read_bytes(map, "memory", 0);
+    resources->time_ms = conf_read_ms(map, "time", 0);
+    resources->grace_ms = conf_read_ms(map, "grace", 30000);
+    executor_build_ask(t->build, map, what, &resources->slurm);
+    free(what);
+}
+
+static void add_share(struct job_spec_build *t, const struct conf_node *name,
+                      int64_t amount)
+{
+    if (t->task->pool_count < ATTEMPT_POOLS_MAX)
+        t->task->pools[t->task->pool_count++] =
+            (struct pool_share){name->text, amount};
+    else
+        diags_add(t->build->diags, name->place, NULL,
+                  "out of range: %s takes from more than %d pools", t->what,
+                  ATTEMPT_POOLS_MAX);
+}
+
+void job_spec_build_pools(struct job_spec_build *t, const struct conf_node *map)
+{
+    const struct conf_node *one = conf_get(map, "pool");
+    const struct conf_node *many = conf_get(map, "pools");
+
+    if (one != NULL && many != NULL)
+        diags_add(t->build->diags, conf_get_key(map, "pool")->place, NULL,
+                  "%s has both 'pool' and 'pools': use one", t->what);
+    if (many == NULL)
+        many = one;
+    if (many == NULL)
+        return;
+    t->task->pools = mem_array(ATTEMPT_POOLS_MAX, sizeof(*t->task->pools));
+    if (many->type == CONF_TEXT)
+        add_share(t, many, 1);
+    for (size_t i = 0; many->type == CONF_MAP && i < many->count; i++)
+        add_share(t, many->keys[i],
+                  conf_read_int(many, many->keys[i]->text, 1));
+}
+
+/* ---- what it takes, where it runs ---- */
+
+static void check_slots(const struct job_spec_build *t,
+                        const struct conf_node *resources,
+                        const struct executor_options *executor)
+{
+    const struct {
+        const char *key, *words;
+        int wanted, there;
+    } slots[] = {
+        {"cpus", "CPUs", t->task->resources.cpus, executor->cpus},
+        {"gpus", "GPUs", t->task->resources.gpus, executor->gpus},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
+        const struct conf_node *node = conf_get(resources, slots[i].key);
+
+        if (node != NULL && slots[i].there >= 0 &&
+            slots[i].wanted > slots[i].there)
+            diags_add(t->build->diags, node->place, NULL,
+                      "out of range: %s takes %d %s, and the executor has %d",
+                      t->who, slots[i].wanted, slots[i].words, slots[i].there);
+    }
+}
+
+/* What `resources` leaves out is as the executor has it. */
+static void fill(struct resources *resources, const struct slurm_options *slurm,
+                 bool says_gpus)
+{
+    if (resources->nodes == 0)
+        resources->nodes = slurm->nodes;
+    if (resources->tasks == 0)
+        resources->tasks = slurm->tasks;
+    if (resources->gpus == 0 && !says_gpus)
+        resources->gpus = slurm->gpus;
+    if (resources->time_ms == 0)
+        resources->time_ms = slurm->time_ms;
+    if (resources->tasks == 0)
+        resources->tasks = resources->nodes;
+}
+
+static bool is_by_pilot(const struct resources *resources,
+                        const struct slurm_options *slurm)
+{
+    const char *mode = resources->slurm.mode;
+
+    if (mode == NULL && slurm != NULL)
+        mode = slurm->ask.mode;
+    return slurm != NULL && mode != NULL && strcmp(mode, "pilot") == 0;
+}
+
+/* What several nodes cannot be; NULL: nothing is wrong. */
+static char *find_node_fault(const struct job_spec_build *t,
+                             const struct executor_options *executor)
+{
+    const struct resources *resources = &t->task->resources;
+
+    if (strcmp(executor->name, "local") == 0 && resources->nodes > 1)
+        return mem_printf(
+            "out of range: %s takes %d nodes, and the executor local "
+            "has one ('executor: slurm' has more)",
+            t->who, resources->nodes);
+    if (resources->tasks < resources->nodes)
+        return mem_printf(
+            "out of range: %s takes %d nodes, and has ranks for %d: "
+            "each node needs one",
+            t->who, resources->nodes, resources->tasks);
+    if (is_by_pilot(resources, executor->slurm) && resources->tasks > 1)
+        return mem_printf(
+            "%s has %d ranks, and a pilot runs trials with one: use "
+            "mode job",
+            t->who, resources->tasks);
+    return NULL;
+}
+
+void job_spec_settle(const struct job_spec_build *t,
+                     const struct conf_node *map,
+                     const struct executor_options *executor)
+{
+    static const char *const keys[] = {"tasks", "nodes", "mode"};
+    struct resources *resources = &t->task->resources;
+    struct diag_place place = t->place;
+    char *fault;
+
+    if (executor->slurm != NULL)
+        fill(resources, executor->slurm, conf_get(map, "gpus") != NULL);
+    if (resources->tasks == 0)
+        resources->tasks = resources->nodes > 0 ? resources->nodes : 1;
+    check_slots(t, map, executor);
+    fault = find_node_fault(t, executor);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        if (conf_get(map, keys[i]) != NULL)
+            place = conf_get(map, keys[i])->place;
+    }
+    if (fault != NULL)
+        diags_add(t->build->diags, place, NULL, "%s", fault);
+    free(fault);
+}
+
+/* ---- what the command makes use of ---- */
+
+bool job_spec_uses(const struct job_spec *spec, size_t column)
+{
+    if (spec->command != NULL && template_uses(spec->command, column))
+        return true;
+    for (size_t i = 0; i < spec->environment_count; i++)
+        if (template_uses(spec->environment[i].value, column))
+            return true;
+    for (size_t i = 0; i < spec->channel_count; i++)
+        if (template_uses(spec->channels[i].path, column))
+            return true;
+    return false;
+}
+
+/* Whether a text of the node has the word, as a word of its own where asked. */
+static bool is_said(const struct conf_node *node, const char *word, bool alone)
+{
+    static const char blanks[] = " \t\n";
+    size_t length = strlen(word);
+    const char *at = node != NULL ? node->text : NULL;
+
+    for (; at != NULL && (at = strstr(at, word)) != NULL; at += length) {
+        bool begins = at == node->text || strchr("/ \t\n", at[-1]) != NULL;
+
+        if (!alone || (begins && strchr(blanks, at[length]) != NULL))
+            return true;
+    }
+    for (size_t i = 0; node != NULL && i < node->count; i++)
+        if (is_said(node->items[i], word, alone))
+            return true;
+    return false;
+}
+
+bool job_spec_reads(const struct job_spec_build *t, const struct conf_node *map,
+                    size_t column, const char *variable)
+{
+    const struct conf_node *command = conf_get(map, "command");
+    const struct conf_node *shell = conf_get(map, "shell");
+
+    return job_spec_uses(t->task, column) ||
+           is_said(command, variable, false) ||
+           is_said(shell, variable, false) ||
+           is_said(command, "smtrain", true) || is_said(shell, "smtrain", true);
+}
+
+static void clear_rule(struct retry_rule *rule)
+{
+    for (size_t i = 0; i < rule->log_count; i++)
+        regex_destroy(rule->logs[i]);
+    free(rule->logs);
+    free((void *)(uintptr_t)rule->exits);
+}
+
+void job_spec_clear(struct job_spec *spec)
+{
+    for (size_t i = 0; i < spec->environment_count; i++)
+        template_destroy(spec->environment[i].value);
+    for (size_t i = 0; i < spec->channel_count; i++)
+        template_destroy(spec->channels[i].path);
+    for (size_t i = 0; i < spec->retry_count; i++)
+        clear_rule(&spec->retries[i]);
+    template_destroy(spec->command);
+    metric_rules_destroy(spec->metrics);
+    free(spec->environment);
+    free(spec->channels);
+    free(spec->pools);
+    free(spec->retries);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/spec/experiment/experiment_impl.h"
+
+/* The key `trial` of the experiment file. */
+
+static const char *const jitters[] = {"none", "full", NULL};
+
+static const struct schema_key value_element = {
+    .name = "value",
+    .type = SCHEMA_SCALAR,
+};
+
+static const struct schema_key text_element = {
+    .name = "text",
+    .type = SCHEMA_TEXT,
+};
+
+static const struct schema_key regex_element = {
+    .name = "metric",
+    .type = SCHEMA_TEXT | SCHEMA_NULL,
+};
+
+static const struct schema_key variable_element = {
+    .name = "variable",
+    .type = SCHEMA_SCALAR,
+};
+
+static const struct schema_key channel_element = {
+    .name = "channel",
+    .type = SCHEMA_TEXT,
+    .min = 1,
+};
+
+static const struct schema_key scale_keys[] = {
+    {
+        .name = "cpus",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.cpus`, rounded up, and never more than the "
+               "machine has.",
+        .example = "2",
+    },
+    {
+        .name = "gpus",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.gpus`, rounded up, and never more than the "
+               "machine has.",
+        .example = "2",
+    },
+    {
+        .name = "memory",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.memory`.",
+        .example = "1.5",
+    },
+    {
+        .name = "time",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "For `resources.time`.",
+        .example = "2",
+    },
+    {.name = NULL},
+};
+
+static const struct schema_key cap_keys[] = {
+    {
+        .name = "cpus",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 4096,
+        .doc = "The largest number of CPU slots of an attempt.",
+        .fallback = "all of the machine",
+        .example = "8",
+    },
+    {
+        .name = "gpus",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 1024,
+        .doc = "The largest number of GPUs of an attempt.",
+        .fallback = "all of the machine",
+        .example = "4",
+    },
+    {
+        .name = "memory",
+        .type = SCHEMA_BYTES,
+        .min = 1,
+        .max = BYTES_MAX,
+        .doc = "The largest memory of an attempt.",
+        .fallback = "no limit",
+        .example = "256G",
+    },
+    {
+        .name = "time",
+        .type = SCHEMA_DURATION,
+        .min = 0.001,
+        .max = 3650 * DAY_S,
+        .doc = "The longest time of an attempt.",
+        .fallback = "no limit",
+        .example = "24h",
+    },
+    {.name = NULL},
+};
+
+static const struct schema_key retry_keys[] = {
+    {
+        .name = "match",
+        .known_as = "on cause causes",
+        .type = SCHEMA_TEXT | SCHEMA_LIST,
+        .required = true,
+        .element = &text_element,
+        .doc = "The failures that the rule matches, one or many: causes "
+               "(exit, signal, timeout, oom, node_fail, preempted, "
+               "launch_error, lost, no_metric, no_output), exit statuses "
+               "(exit:75, exit:1-10), signals that smtune did not send "
+               "(signal:SEGV, signal:11; a shell makes exit status 128 + "
+               "N of its command's signal N), and PCRE2 regexes for the "
+               "last 256 KiB of the log of a failed trial "
+               "(log:NCCL.*timeout).",
+        .example = "[oom, \"exit:75\", \"log:NCCL.*timeout\"]",
+    },
+    {
+        .name = "max",
+        .known_as = "attempts retries",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 1000,
+        .doc = "The number of retries of a trial by this rule.",
+        .fallback = "1",
+        .example = "3",
+    },
+    {
+        .name = "delay",
+        .type = SCHEMA_DURATION,
+        .min = 0,
+        .max = 30 * DAY_S,
+        .doc = "The wait before the first retry.",
+        .fallback = "0",
+        .example = "5s",
+    },
+    {
+        .name = "backoff",
+        .type = SCHEMA_NUMBER,
+        .min = 1,
+        .max = 1000,
+        .doc = "The factor between two waits.",
+        .fallback = "1",
+        .example = "2",
+    },
+    {
+        .name = "max_delay",
+        .type = SCHEMA_DURATION,
+        .min = 0.001,
+        .max = 30 * DAY_S,
+        .doc = "The longest wait.",
+        .fallback = "no limit",
+        .example = "5m",
+    },
+    {
+        .name = "jitter",
+        .type = SCHEMA_TEXT,
+        .choices = jitters,
+        .doc = "full: each wait is a random share of its length, so "
+               "trials that failed together do not restart together.",
+        .fallback = "none",
+        .example = "full",
+    },
+    {
+        .name = "exclude_node",
+        .type = SCHEMA_BOOL,
+        .doc = "On a cluster: the retry excludes the node on which the "
+               "trial failed. All trials exclude a crashed node for an "
+               "hour.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
+        .name = "scale",
+        .type = SCHEMA_MAP,
+        .keys = scale_keys,
+        .doc = "Factors for the `resources` of the trial at each retry of "
+               "the rule. A trial reads its resources from SMTUNE_CPUS, "
+               "SMTUNE_GPUS, SMTUNE_MEMORY_BYTES and SMTUNE_TIME_MS.",
+        .fallback = "no change",
+        .example = "{memory: 1.5, time: 2}",
+    },
+    {
+        .name = "cap",
+        .type = SCHEMA_MAP,
+        .keys = cap_keys,
+        .doc = "The upper limits of `scale`.",
+        .fallback = "only the limits of the machine",
+        .example = "{memory: 256G}",
+    },
+    {.name = NULL},
+};
+
+const struct schema_key experiment_retry_element = {
+    .name = "rule",
+    .type = SCHEMA_MAP,
+    .keys = retry_keys,
+};
+
+const struct schema_key experiment_claim_element = {
+    .name = "pool",
+    .type = SCHEMA_INT,
+    .min = 1,
+    .max = POOL_SIZE_MAX,
+};
+
+const struct schema_key experiment_trial_keys[] = {
+    {
+        .name = "command",
+        .known_as = "run cmd program script",
+        .type = SCHEMA_TEXT | SCHEMA_LIST,
+        .element = &value_element,
+        .doc = "The command of a trial, with ${{ }} templates. It is "
+               "split into words before the templates are replaced, and "
+               "no shell runs it: a value is never more than one word. A "
+               "list contains words that are split already.",
+        .example = "smtrain mlp --lr ${{ lr }}",
+    },
+    {
+        .name = "shell",
+        .type = SCHEMA_TEXT,
+        .doc = "In place of `command`: a script for /bin/sh, in which each "
+               "template becomes one quoted word.",
+        .example = "./train.sh ${{ lr }} | tee copy.log",
+    },
+    {
+        .name = "metrics",
+        .type = SCHEMA_MAP | SCHEMA_LIST,
+        .element = &regex_element,
+        .doc = "The metrics in the output of a trial: names, or names "
+               "with a PCRE2 regex each, whose first group (or the one "
+               "named `value`) is the number and a group named `step` the "
+               "step. A name without a regex is found as NAME=NUMBER, "
+               "NAME: NUMBER and in JSON lines. A line that begins with "
+               "[rank N], as from smtune launch, is ignored unless N is 0.",
+        .fallback = "every NAME=NUMBER and NAME: NUMBER, and the numbers of "
+                    "JSON lines",
+        .example = "{val_error: 'val_error=([0-9.]+)'}",
+    },
+    {
+        .name = "env",
+        .known_as = "environment",
+        .type = SCHEMA_MAP,
+        .element = &variable_element,
+        .doc = "Environment variables of a trial; their values may hold "
+               "templates.",
+        .fallback = "those of smtune itself, and SMTUNE_* and SM_*",
+        .example = "{OMP_NUM_THREADS: 1}",
+    },
+    {
+        .name = "resources",
+        .type = SCHEMA_MAP,
+        .keys = experiment_resource_keys,
+        .doc = "The resources of a trial, and its limits.",
+        .example = "{cpus: 1, memory: 1G, time: 10m}",
+    },
+    {
+        .name = "pool",
+        .type = SCHEMA_TEXT,
+        .doc = "A trial takes 1 from this pool of the workflow that the "
+               "experiment is a step of. Without a pool of that name the "
+               "key is ignored.",
+        .fallback = "none",
+        .example = "gpu",
+    },
+    {
+        .name = "pools",
+        .type = SCHEMA_MAP,
+        .element = &experiment_claim_element,
+        .doc = "In place of `pool`: the amount for each pool.",
+        .fallback = "none",
+        .example = "{gpu: 2}",
+    },
+    {
+        .name = "retry",
+        .known_as = "retries max_retries",
+        .type = SCHEMA_LIST,
+        .element = &experiment_retry_element,
+        .doc = "The retries of a failed trial. The first rule that "
+               "matches applies, and each counts by itself. [] disables "
+               "retries.",
+        .fallback = "after all rules: node_fail, preempted, lost and "
+                    "exit:75 are retried 3 times, a second later",
+        .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
+    },
+    {
+        .name = "checkpoints",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether a retried trial resumes from a checkpoint in its "
+               "checkpoint directory.",
+        .fallback = "true if `command`, `shell` or `env` use checkpoint_dir or "
+                    "SMTUNE_CHECKPOINT_DIR, or smtrain runs",
+        .example = "true",
+    },
+    {
+        .name = "channels",
+        .type = SCHEMA_MAP,
+        .element = &channel_element,
+        .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
+               "environment. Their paths may hold templates; relative "
+               "ones start at the folder of the file.",
+        .fallback = "none",
+        .example = "{train: data/train}",
+    },
+    {.name = NULL},
+};

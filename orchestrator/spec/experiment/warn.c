@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "orchestrator/spec/experiment/command_warn.h"
+#include "orchestrator/spec/experiment/experiment_impl.h"
+#include "orchestrator/spec/experiment/job_spec_build.h"
+#include "strategies/gp/convergence.h"
+
+/* What a file may say, and its writer can hardly have meant. */
+
+enum { SETTINGS_DRAWN = 10000 };
+
+struct check {
+    const struct experiment *experiment;
+    const struct conf_doc *doc;
+    const struct conf_node *root;
+    struct diags *warnings;
+};
+
+/* The place of a key of one of the root's maps; else of the map, or the file
+ * as a whole. */
+static struct diag_place place_of(const struct check *check, const char *map,
+                                  const char *key)
+{
+    const struct conf_node *outer = conf_get(check->root, map);
+    const struct conf_node *inner = conf_get_key(outer, key);
+
+    if (inner != NULL)
+        return inner->place;
+    return outer != NULL ? outer->place : (struct diag_place){0, 0, 1};
+}
+
+static bool is_given(const struct check *check, const char *map,
+                     const char *key)
+{
+    return conf_get(conf_get(check->root, map), key) != NULL;
+}
+
+static void check_criteria(const struct check *check)
+{
+    const struct budget *budget = &check->experiment->budget;
+
+    if (is_given(check, "budget", "improvement") &&
+        budget->no_improvement == 0 && !budget->convergence)
+        diags_add(check->warnings, place_of(check, "budget", "improvement"),
+                  "it is for 'no_improvement' and 'convergence'",
+                  "'budget.improvement' has no effect");
+    if (budget->convergence && budget->trials > 0 &&
+        budget->trials < CONVERGENCE_RESULTS_MIN)
+        diags_add(check->warnings, place_of(check, "budget", "convergence"),
+                  NULL,
+                  "convergence needs %d results, and the budget is %" PRId64
+                  " trials",
+                  CONVERGENCE_RESULTS_MIN, budget->trials);
+}
+
+/* Whether a text in the node names where a program finds all parameters. */
+static bool reads_settings(const struct conf_node *node)
+{
+    if (node->text != NULL)
+        return strstr(node->text, "SMTUNE_PARAMS") != NULL ||
+               strstr(node->text, "SM_HP") != NULL;
+    for (size_t i = 0; i < node->count; i++)
+        if (reads_settings(node->items[i]))
+            return true;
+    return false;
+}
+
+/* Whether a parameter is for a program to read, and it cannot: one that a
+ * condition reads may be there for that alone. */
+static bool is_unread(const struct experiment *experiment, size_t index)
+{
+    const char *name = space_param(experiment->space, index)->name;
+
+    for (size_t i = 0; i < space_count(experiment->space); i++) {
+        const char *when = space_when(experiment->space, i);
+
+        if (when != NULL && strstr(when, name) != NULL)
+            return false;
+    }
+    return !job_spec_uses(&experiment->task, index);
+}
+
+static void check_unread(const struct check *check, const char *key)
+{
+    const struct experiment *experiment = check->experiment;
+    size_t varied = 0, unread = 0;
+
+    for (size_t i = 0; i < space_count(experiment->space); i++) {
+        const struct param *param = space_param(experiment->space, i);
+        bool varies = param->kind != PARAM_CONST;
+
+        varied += varies;
+        unread += varies && is_unread(experiment, i);
+    }
+    if (unread == varied && varied > 0) {
+        diags_add(check->warnings, place_of(check, "trial", key),
+                  "write ${{ NAME }} for a value, unless the program reads "
+                  "SMTUNE_PARAMS or SM_HPS",
+                  "the %s uses none of the parameters", key);
+        return;
+    }
+    for (size_t i = 0; i < space_count(experiment->space) && unread > 0; i++) {
+        const struct param *param = space_param(experiment->space, i);
+
+        if (param->kind != PARAM_CONST && is_unread(experiment, i))
+            diags_add(check->warnings,
+                      place_of(check, "parameters", param->name),
+                      "the program must read it from SMTUNE_PARAMS",
+                      "the %s does not use parameter '%s'", key, param->name);
+    }
+}
+
+/* Whether what the file varies gets to the program. */
+static void check_command(const struct check *check)
+{
+    const struct experiment *experiment = check->experiment;
+    const struct conf_node *trial = conf_get(check->root, "trial");
+    const char *key = experiment->task.is_shell ? "shell" : "command";
+    size_t count = space_count(experiment->space);
+    size_t before = diags_count(check->warnings);
+    const char **names;
+
+    if (conf_get(trial, key) == NULL)
+        return;
+    names = mem_array(count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = space_param(experiment->space, i)->name;
+    command_warn(&(struct command_text){.doc = check->doc,
+                                        .path = experiment->path,
+                                        .node = conf_get(trial, key),
+                                        .is_shell = experiment->task.is_shell,
+                                        .names = names,
+                                        .name_count = count},
+                 check->warnings);
+    free(names);
+    if (diags_count(check->warnings) == before && !reads_settings(trial))
+        check_unread(check, key);
+}
+
+/* The value of a parameter that a text in a condition is a misspelling of;
+ * NULL: none. */
+static const char *find_misspelt(const struct space *space, const char *when)
+{
+    const char *nearest = NULL;
+
+    for (const char *open = strchr(when, '\''); open != NULL && nearest == NULL;
+         open = strchr(open + 1, '\'')) {
+        size_t length = strcspn(open + 1, "'");
+        char *word = mem_printf("%.*s", (int)length, open + 1);
+
+        for (size_t i = 0; i < space_count(space) && nearest == NULL; i++) {
+            const struct param *param = space_param(space, i);
+
+            for (size_t k = 0; k < param->value_count && nearest == NULL; k++)
+                if (param->values[k].type == VALUE_TEXT &&
+                    strcmp(param->values[k].text, word) != 0)
+                    nearest = text_nearest(word, &param->values[k].text, 1);
+        }
+        free(word);
+        open += length + 1;
+        if (*open == '\0')
+            break;
+    }
+    return nearest;
+}
+
+static void warn_inactive(const struct check *check, size_t index)
+{
+    const struct space *space = check->experiment->space;
+    const char *name = space_param(space, index)->name;
+    const struct conf_node *params = conf_get(check->root, "parameters");
+    const struct conf_node *when = conf_get(conf_get(params, name), "when");
+    const char *nearest = find_misspelt(space, space_when(space, index));
+    char *help =
+        nearest != NULL ? mem_printf("did you mean '%s'?", nearest) : NULL;
+
+    diags_add(check->warnings,
+              when != NULL ? when->place : place_of(check, "parameters", name),
+              help, "parameter '%s' is active in none of %d random settings",
+              name, SETTINGS_DRAWN);
+    free(help);
+}
+
+/* Whether each condition is true somewhere. */
+static void check_conditions(const struct check *check)
+{
+    struct space *space = check->experiment->space;
+    size_t count = space_count(space), unseen = 0;
+    bool *seen = mem_array(count, sizeof(*seen));
+    double *unit = mem_array(count, sizeof(*unit));
+    struct value *point = mem_array(count, sizeof(*point));
+    struct rng rng;
+
+    for (size_t i = 0; i < count; i++)
+        unseen += !(seen[i] = space_when(space, i) == NULL);
+    rng_init(&rng, 0, 0, 0);
+    for (int n = 0; n < SETTINGS_DRAWN && unseen > 0; n++) {
+        for (size_t i = 0; i < count; i++)
+            unit[i] = rng_uniform(&rng);
+        space_decode(space, unit, point);
+        for (size_t i = 0; i < count; i++)
+            if (!seen[i] && point[i].type != VALUE_NULL) {
+                seen[i] = true;
+                unseen--;
+            }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!seen[i])
+            warn_inactive(check, i);
+    free(point);
+    free(unit);
+    free(seen);
+}
+
+/* Trials that pause have to know where. */
+static void check_resource(const struct check *check,
+                           const struct scheduler *scheduler)
+{
+    const struct schedule *schedule = &check->experiment->schedule;
+    const char *key = check->experiment->task.is_shell ? "shell" : "command";
+
+    if (scheduler_pauses(scheduler) && !schedule->is_read)
+        diags_add(check->warnings, place_of(check, "trial", key),
+                  "the program must stop there by itself, unless it reads "
+                  "SMTUNE_RESOURCE",
+                  "the %s uses neither ${{ %s }} nor SMTUNE_RESOURCE, so it "
+                  "cannot read its resource",
+                  key, schedule->resource);
+}
+
+/* Whether some trial is to reach the max, and each bracket to be filled. */
+static void check_size(const struct check *check)
+{
+    const struct budget *budget = &check->experiment->budget;
+    const struct schedule_options *options =
+        &check->experiment->schedule.options;
+    struct schedule_plan round;
+
+    if (options->max == SCHEDULE_NO_MAX)
+        return;
+    if (budget->resource > 0 && (uint64_t)budget->resource < options->max)
+        diags_add(check->warnings, place_of(check, "budget", "resource"), NULL,
+                  "'budget.resource' %" PRId64
+                  " is less than the max of one trial, %" PRIu64,
+                  budget->resource, options->max);
+    if (budget->trials == 0 ||
+        schedule_plan_init(&round, options, 0, NULL) != 0)
+        return;
+    if ((uint64_t)budget->trials < round.trials)
+        diags_add(
+            check->warnings, place_of(check, "budget", "trials"), NULL,
+            "%" PRId64
+            " trials are too few for schedule '%s': its brackets need %" PRIu64,
+            budget->trials, options->method, round.trials);
+    schedule_plan_clear(&round);
+}
+
+static void check_median(const struct check *check)
+{
+    const struct budget *budget = &check->experiment->budget;
+    const struct schedule_options *options =
+        &check->experiment->schedule.options;
+
+    if (strcmp(options->method, "median") != 0 || budget->trials == 0 ||
+        options->min_trials < (uint64_t)budget->trials)
+        return;
+    diags_add(check->warnings, place_of(check, "schedule", "min_trials"), NULL,
+              "no trial is stopped before %" PRIu64
+              " others have reached the same step, and the budget is %" PRId64
+              " trials",
+              options->min_trials, budget->trials);
+}
+
+void experiment_warn(const struct experiment *experiment,
+                     struct diags *warnings)
+{
+    const struct experiment_file *file =
+        (const struct experiment_file *)experiment;
+    const struct check check = {
+        .experiment = experiment,
+        .doc = file->doc,
+        .root = conf_root(file->doc),
+        .warnings = warnings,
+    };
+    struct scheduler *scheduler;
+
+    diags_set_source(warnings, experiment->source, strlen(experiment->source));
+    check_criteria(&check);
+    check_command(&check);
+    check_conditions(&check);
+    if (!experiment->schedule.is_on)
+        return;
+    scheduler = scheduler_create(&experiment->schedule.options,
+                                 experiment->space, NULL);
+    if (scheduler != NULL)
+        check_resource(&check, scheduler);
+    scheduler_destroy(scheduler);
+    check_size(&check);
+    check_median(&check);
+}
