@@ -44,7 +44,7 @@ struct local {
     struct agent_link *link; /* NULL when no agent can be had */
     struct adopted_list *adopted;
     struct agent_setup setup;
-    struct in_flight flights;
+    struct in_flight in_flight;
     int64_t mean_ms; /* duration of the last attempts */
     int64_t death_ms;
     int deaths;
@@ -72,10 +72,10 @@ static void on_started(struct local *local, const struct agent_message *message)
 
     if (agent_get(message, &started, sizeof(started)) != 0)
         return;
-    flight = in_flight_find(&local->flights, started.attempt);
+    flight = in_flight_find(&local->in_flight, started.attempt);
     if (flight == NULL)
         return;
-    in_flight_note_start(&local->flights, flight);
+    in_flight_note_start(&local->in_flight, flight);
     tell_started(local, started.attempt, started.pid);
 }
 
@@ -86,13 +86,13 @@ static void on_ended(struct local *local, const struct agent_message *message)
 
     if (agent_get_ended(message, &end) != 0)
         return;
-    flight = in_flight_find(&local->flights, end.attempt);
+    flight = in_flight_find(&local->in_flight, end.attempt);
     if (flight == NULL)
         return;
     if (flight->has_started)
         local->mean_ms +=
             (end.ended_ms - end.started_ms - local->mean_ms) / PACE_WEIGHT;
-    in_flight_remove(&local->flights, flight);
+    in_flight_remove(&local->in_flight, flight);
     local->events.ended(local->events.user, &end);
 }
 
@@ -197,13 +197,13 @@ static void rescue_flights(struct local *local)
     struct flight *flight, *next;
     struct buf started = BUF_INIT;
 
-    for (flight = local->flights.first; flight != NULL; flight = next) {
+    for (flight = local->in_flight.first; flight != NULL; flight = next) {
         next = flight->next;
         if (resend(local, flight))
             continue;
         if (adopt(local, flight))
             buf_add(&started, &flight->attempt, sizeof(flight->attempt));
-        in_flight_remove(&local->flights, flight);
+        in_flight_remove(&local->in_flight, flight);
     }
     for (size_t at = 0; at < started.length && !local->is_closing;
          at += sizeof(int64_t)) {
@@ -304,7 +304,7 @@ static void local_destroy(struct executor *executor, void (*done)(void *user),
     local->is_closing = true;
     local->done = done;
     local->done_user = user;
-    in_flight_clear(&local->flights);
+    in_flight_clear(&local->in_flight);
     local->open_parts = local->link != NULL ? 2 : 1;
     if (local->link != NULL)
         agent_link_close(local->link, on_part_closed, local);
@@ -331,7 +331,7 @@ static int check_spec(const struct local *local,
 static uint32_t lacking(const struct local *local,
                         const struct attempt_spec *spec)
 {
-    const struct in_flight *in_flight = &local->flights;
+    const struct in_flight *in_flight = &local->in_flight;
     uint32_t lacks = 0;
 
     if (spec->cpus > 0 && in_flight->cpus + spec->cpus > local->setup.cpus)
@@ -355,10 +355,10 @@ static bool is_full(const struct local *local, const struct attempt_spec *spec,
     size_t ahead = local->mean_ms < SHORT_MS ? AHEAD_MAX : 0;
     uint32_t short_of;
 
-    if (local->flights.waiting >= WAITING_MAX)
+    if (local->in_flight.waiting >= WAITING_MAX)
         return true;
     short_of = lacking(local, spec);
-    if (short_of == 0 || local->flights.waiting < ahead)
+    if (short_of == 0 || local->in_flight.waiting < ahead)
         return false;
     *lacks |= short_of;
     return true;
@@ -382,7 +382,7 @@ static enum start_result local_start(struct executor *executor,
         return START_ERROR;
     }
     buf_add(agent_link_out(local->link), message.data, message.length);
-    in_flight_add(&local->flights, spec, &message);
+    in_flight_add(&local->in_flight, spec, &message);
     return START_OK;
 }
 
@@ -390,7 +390,7 @@ static void local_cancel(struct executor *executor, int64_t attempt,
                          enum cancel_mode mode)
 {
     struct local *local = (struct local *)executor;
-    struct flight *flight = in_flight_find(&local->flights, attempt);
+    struct flight *flight = in_flight_find(&local->in_flight, attempt);
 
     if (adopted_cancel(local->adopted, attempt, mode) || flight == NULL ||
         local->link == NULL)

@@ -277,7 +277,7 @@ static void engine_clear(struct engine *engine)
     engine_clear_queues(engine);
     strategy_destroy(engine->strategy);
     steps_destroy(engine->steps);
-    earlier_results_destroy(engine->takeover);
+    earlier_results_destroy(engine->earlier_results);
     scheduler_destroy(engine->scheduler);
     convergence_destroy(engine->convergence);
     metric_rules_destroy(engine->reported);

@@ -57,15 +57,15 @@ static int settle_ended(struct engine *engine, struct job *job, struct err *err)
     int result = 1;
 
     if (job->seal == SEAL_NONE) {
-        metric_files_finish(job->watch, on_metric, &reader);
+        metric_files_finish(job->metric_files, on_metric, &reader);
         result = engine->source->judge(engine, job, err);
     }
     if (result <= 0)
         return result;
     result = 0;
     if (retry_wants_log(job->spec->retries, job->spec->retry_count, end))
-        result =
-            metric_files_read_log_end(job->watch, RETRY_LOG_BYTES, &log, err);
+        result = metric_files_read_log_end(job->metric_files, RETRY_LOG_BYTES,
+                                           &log, err);
     if (result == 0) {
         engine_untrack_live(engine, job);
         engine_settle(engine, job, &log);
@@ -84,7 +84,7 @@ static void read_trial(struct engine *engine, struct job *job)
     int more = 0;
 
     if (job->state == JOB_RUNNING || job->has_ended)
-        more = metric_files_read(job->watch, on_metric, &reader, &err);
+        more = metric_files_read(job->metric_files, on_metric, &reader, &err);
     if (job->has_ended && more == 0 && job->seal != SEAL_WAITS) {
         more = settle_ended(engine, job, &err);
         if (more == 0 && job->seal != SEAL_WAITS)

@@ -54,8 +54,8 @@ static int reattach(struct taking_up *taking_up, struct job *job)
                       : taking_up->err->text);
     if (result == 0) {
         job->is_adopted = true;
-        job->watch = metric_files_create(directory, job->spec->metrics,
-                                         engine->reported, job->from);
+        job->metric_files = metric_files_create(directory, job->spec->metrics,
+                                                engine->reported, job->from);
         engine_track_live(engine, job);
         if (job->wish != WISH_NONE)
             executor_cancel(job->executor, job->attempt, CANCEL_TERM);

@@ -234,8 +234,8 @@ void engine_settle_unstarted(struct engine *engine, struct job *job,
 /* Back to where a trial is that has yet to start. */
 static void forget_attempt(struct job *job)
 {
-    metric_files_destroy(job->watch);
-    job->watch = NULL;
+    metric_files_destroy(job->metric_files);
+    job->metric_files = NULL;
     job->attempt = 0;
     job->handle[0] = job->node[0] = '\0';
     job->has_ended = job->is_adopted = false;

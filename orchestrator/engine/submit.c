@@ -24,7 +24,7 @@ static void hand_over(struct engine *engine, struct job *job)
 {
     TAILQ_REMOVE(&engine->queues.committed, job, link);
     engine->queues.committed_count--;
-    job->watch =
+    job->metric_files =
         metric_files_create(launch_spec(job->launch)->directory,
                             job->spec->metrics, engine->reported, job->from);
     LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,

@@ -42,7 +42,7 @@ void job_destroy(struct job *job)
     if (job == NULL)
         return;
     launch_destroy(job->launch);
-    metric_files_destroy(job->watch);
+    metric_files_destroy(job->metric_files);
     for (size_t i = 0; i < job->curve_count; i++)
         free(job->curves[i].name);
     free(job->curves);

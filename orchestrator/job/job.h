@@ -67,11 +67,11 @@ struct job {
     struct executor *executor;
     int64_t attempt; /* the current one's id, 0: none */
     int64_t attempt_number;
-    struct launch *launch;      /* until the executor has taken it */
-    uint32_t lacks;             /* what the executor refused it for */
-    struct metric_files *watch; /* from then on */
-    int64_t displaced;          /* how often an attempt of it was */
-    char **avoid;               /* nodes, NULL-ended; NULL: none */
+    struct launch *launch;             /* until the executor has taken it */
+    uint32_t lacks;                    /* what the executor refused it for */
+    struct metric_files *metric_files; /* from then on */
+    int64_t displaced;                 /* how often an attempt of it was */
+    char **avoid;                      /* nodes, NULL-ended; NULL: none */
     int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */
     struct resources resources; /* of its next attempt, or the current one */
     bool *said;                 /* [objective_count] its metric was said */

@@ -23,7 +23,7 @@ struct suggesting {
     struct space *space;
     struct strategy *strategy;
     struct replay_schedule *schedule;
-    struct feedback *told;
+    struct feedback *feedback;
     int64_t place;           /* the last one given */
     struct value *recorded;  /* [space_count] */
     struct value *suggested; /* [space_count] */
@@ -101,7 +101,7 @@ static int tell_until(struct suggesting *suggesting, int64_t place)
 {
     const struct feedback_item *item;
 
-    while ((item = feedback_next(suggesting->told, place)) != NULL) {
+    while ((item = feedback_next(suggesting->feedback, place)) != NULL) {
         if (!replay_schedule_tell(suggesting->schedule, suggesting->strategy,
                                   item))
             return step_differs(suggesting, item->number);
@@ -163,7 +163,7 @@ static int on_trial(void *user, const struct trial_row *row)
     struct suggesting *suggesting = user;
     int result;
 
-    if (feedback_add(suggesting->told, row, suggesting->replay->err) != 0)
+    if (feedback_add(suggesting->feedback, row, suggesting->replay->err) != 0)
         return -1;
     result = tell_until(suggesting, row->seen);
     if (result != 0)
@@ -204,7 +204,7 @@ static void destroy(void *self)
     free(suggesting->parent);
     free(suggesting->enqueued);
     replay_schedule_destroy(suggesting->schedule);
-    feedback_destroy(suggesting->told);
+    feedback_destroy(suggesting->feedback);
     strategy_destroy(suggesting->strategy);
     free(suggesting);
 }
@@ -248,9 +248,9 @@ static int conclude(void *self)
     struct trial_query query = {.run = replay->run, .order = ORDER_NUMBER};
     int result;
 
-    suggesting->told = feedback_create(suggesting->experiment, replay->store,
-                                       replay->run, replay->err);
-    if (suggesting->told == NULL ||
+    suggesting->feedback = feedback_create(
+        suggesting->experiment, replay->store, replay->run, replay->err);
+    if (suggesting->feedback == NULL ||
         store_each_enqueued(replay->store, replay->run, keep_enqueued,
                             suggesting, replay->err) != 0)
         return -1;

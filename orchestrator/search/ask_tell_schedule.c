@@ -25,7 +25,7 @@ int ask_tell_schedule_open(struct ask_tell *ask_tell, struct err *err)
 /* ---- ask ---- */
 
 struct asking {
-    struct ask_tell *session;
+    struct ask_tell *ask_tell;
     bool is_closed;            /* no new trials */
     json_t *trials, *given_up; /* what is to be answered */
 };
@@ -38,7 +38,7 @@ static void set_integer(json_t *json, const char *key, uint64_t number)
 static void hand_out(struct asking *asking, size_t number,
                      const struct assignment *next)
 {
-    struct ask_tell *ask_tell = asking->session;
+    struct ask_tell *ask_tell = asking->ask_tell;
     struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
     json_t *json = ask_tell_trial_json(ask_tell, number);
 
@@ -56,20 +56,20 @@ static void hand_out(struct asking *asking, size_t number,
 static enum ask_result begin(struct asking *asking,
                              const struct assignment *next, struct err *err)
 {
-    enum ask_result result = ask_tell_add_trial(asking->session, err);
+    enum ask_result result = ask_tell_add_trial(asking->ask_tell, err);
 
     if (result == ASK_EXHAUSTED) {
         asking->is_closed = true;
         return ASK_OK;
     }
     if (result == ASK_OK)
-        hand_out(asking, asking->session->count, next);
+        hand_out(asking, asking->ask_tell->count, next);
     return result;
 }
 
 static void begin_clone(struct asking *asking, const struct assignment *next)
 {
-    struct ask_tell *ask_tell = asking->session;
+    struct ask_tell *ask_tell = asking->ask_tell;
     struct ask_tell_trial trial = {
         .point = mem_array(space_count(ask_tell->experiment->space),
                            sizeof(*trial.point)),
@@ -87,15 +87,15 @@ static void begin_clone(struct asking *asking, const struct assignment *next)
 
 static void promote(struct asking *asking, const struct assignment *next)
 {
-    asking->session->trials[next->trial - 1].is_paused = false;
-    asking->session->open_count++;
+    asking->ask_tell->trials[next->trial - 1].is_paused = false;
+    asking->ask_tell->open_count++;
     hand_out(asking, next->trial, next);
 }
 
 /* A paused trial will not go on: what it had reached is its end. */
 static void give_up(struct asking *asking, const struct assignment *next)
 {
-    struct ask_tell *ask_tell = asking->session;
+    struct ask_tell *ask_tell = asking->ask_tell;
     struct ask_tell_trial *trial = &ask_tell->trials[next->trial - 1];
 
     trial->is_paused = false;
@@ -111,7 +111,7 @@ static void give_up(struct asking *asking, const struct assignment *next)
 static enum ask_result do_next(struct asking *asking, enum next_kind *kind,
                                struct err *err)
 {
-    const struct ask_tell *ask_tell = asking->session;
+    const struct ask_tell *ask_tell = asking->ask_tell;
     int64_t trials = ask_tell->experiment->budget.trials;
     struct assignment next;
 
@@ -146,7 +146,7 @@ static json_t *ask_answer(const struct asking *asking, enum next_kind last)
         json_object_set(answer, "stopped", asking->given_up);
     if (last == NEXT_NONE)
         json_object_set_new(
-            answer, asking->session->open_count > 0 ? "waiting" : "done",
+            answer, asking->ask_tell->open_count > 0 ? "waiting" : "done",
             json_true());
     return answer;
 }
@@ -154,7 +154,7 @@ static json_t *ask_answer(const struct asking *asking, enum next_kind last)
 json_t *ask_tell_schedule_ask(struct ask_tell *ask_tell, const json_t *request,
                               struct err *err)
 {
-    struct asking asking = {.session = ask_tell};
+    struct asking asking = {.ask_tell = ask_tell};
     enum ask_result result = ASK_OK;
     enum next_kind kind = NEXT_NEW;
     bool wants_new = true;

@@ -277,14 +277,14 @@ static const double *parse_reals(const char *text, size_t wanted)
 }
 
 struct reader {
-    struct feedback *told;
+    struct feedback *feedback;
     struct err *err;
 };
 
 static int on_superseded(void *user, const struct superseded_row *row)
 {
     struct reader *reader = user;
-    const struct experiment *experiment = reader->told->experiment;
+    const struct experiment *experiment = reader->feedback->experiment;
     struct feedback_item item = {.number = row->number,
                                  .place = row->told,
                                  .attempts = row->attempts,
@@ -294,7 +294,7 @@ static int on_superseded(void *user, const struct superseded_row *row)
         return -1;
     item.values = parse_reals(row->values, experiment->objective_count);
     item.outcomes = parse_reals(row->outcomes, experiment->outcome_count);
-    push(reader->told, &item);
+    push(reader->feedback, &item);
     return 0;
 }
 
@@ -316,7 +316,7 @@ static int find_decision(const struct observation_row *row,
 static int on_observation(void *user, const struct observation_row *row)
 {
     struct reader *reader = user;
-    const struct experiment *experiment = reader->told->experiment;
+    const struct experiment *experiment = reader->feedback->experiment;
     struct feedback_item item = {
         .kind = FEEDBACK_OBSERVATION,
         .number = row->number,
@@ -339,14 +339,15 @@ static int on_observation(void *user, const struct observation_row *row)
                        row->number);
     }
     item.reason = mem_copy_string(row->reason);
-    push(reader->told, &item);
+    push(reader->feedback, &item);
     if (row->promoted > 0)
-        push(reader->told, &(struct feedback_item){.kind = FEEDBACK_PROMOTION,
-                                                   .number = row->number,
-                                                   .place = row->promoted,
-                                                   .resource = row->promoted_to,
-                                                   .bracket = row->bracket,
-                                                   .rung = row->rung + 1});
+        push(reader->feedback,
+             &(struct feedback_item){.kind = FEEDBACK_PROMOTION,
+                                     .number = row->number,
+                                     .place = row->promoted,
+                                     .resource = row->promoted_to,
+                                     .bracket = row->bracket,
+                                     .rung = row->rung + 1});
     return 0;
 }
 

@@ -31,7 +31,7 @@ struct steps {
 struct step_now {
     struct matrix *matrix; /* once it has begun */
     char *failure;         /* what the first copy that failed said; or NULL */
-    int64_t lined_up;      /* for the flow they have started: requeue.c */
+    int64_t requeued;      /* for the flow they have started: requeue.c */
 };
 
 /* NULL with an error where the needs go round in a circle. */

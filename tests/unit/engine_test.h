@@ -209,7 +209,7 @@ static inline void end_engine(struct bench *bench)
     scheduler_destroy(engine->scheduler);
     convergence_destroy(engine->convergence);
     steps_destroy(engine->steps);
-    earlier_results_destroy(engine->takeover);
+    earlier_results_destroy(engine->earlier_results);
     metric_rules_destroy(engine->reported);
     workspaces_destroy(engine->workspaces);
     pools_destroy(engine->pools);

@@ -21,7 +21,7 @@ static void test_settle__a_retry_waits_and_is_given_once(void **state)
     must_report(&bench, "1 waiting, ");
     assert_ptr_equal(TAILQ_FIRST(&engine->queues.waiting), job);
     assert_int_equal(job->attempt, 0); /* as before its first one */
-    assert_null(job->watch);
+    assert_null(job->metric_files);
     job->due_ms = clock_monotonic_ms() - 1;
     must_start(&bench);
     assert_int_equal(live_trial(&bench, 1)->attempt_number, 2);

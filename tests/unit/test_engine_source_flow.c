@@ -174,12 +174,12 @@ static void test_flow__a_job_that_is_put_back_waits_for_room(void **state)
     assert_true(job->is_reopened);
     engine->source->reopened(engine, &steps);
     must_hold(&bench);
-    assert_ptr_equal(TAILQ_FIRST(&engine->queues.lined_up), job);
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.requeued), job);
     assert_true(TAILQ_EMPTY(&engine->queues.ready));
     must_end(&bench, 3, CAUSE_OK, "");
     assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), job);
     engine->source->recall(engine);
-    assert_true(TAILQ_EMPTY(&engine->queues.lined_up));
+    assert_true(TAILQ_EMPTY(&engine->queues.requeued));
     end_bench(&bench);
 }
 

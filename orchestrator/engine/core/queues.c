@@ -13,7 +13,7 @@
 void engine_init_queues(struct engine *engine)
 {
     TAILQ_INIT(&engine->queues.ready);
-    TAILQ_INIT(&engine->queues.lined_up);
+    TAILQ_INIT(&engine->queues.requeued);
     TAILQ_INIT(&engine->queues.asked);
     TAILQ_INIT(&engine->queues.waiting);
     TAILQ_INIT(&engine->queues.prepared);
@@ -41,7 +41,7 @@ void engine_clear_queues(struct engine *engine)
         job_destroy(job);
     }
     clear_list(&engine->queues.ready);
-    clear_list(&engine->queues.lined_up);
+    clear_list(&engine->queues.requeued);
     clear_list(&engine->queues.asked);
     clear_list(&engine->queues.waiting);
     clear_list(&engine->queues.prepared);

@@ -28,7 +28,7 @@
  *     ^                                 |
  *     +--------- waiting <--------------+  (a retry)
  *
- * From ready a job may go aside, to `asked` or `lined_up`, and come back. A
+ * From ready a job may go aside, to `asked` or `requeued`, and come back. A
  * trial that its schedule has paused is in no list, and not in memory.
  *
  * prepared: its attempt is in the open transaction. committed: the attempt is
@@ -49,7 +49,7 @@ enum engine_phase {
 /* queues.h */
 struct engine_queues {
     struct job_list ready, prepared, committed, settled;
-    struct job_list lined_up; /* until their step has room */
+    struct job_list requeued; /* until their step has room */
     struct job_list asked;    /* a thread sees to what they need first */
     struct job_list waiting;  /* for a retry, by due time */
     struct job_list live;     /* has_more first, then as long not read */
@@ -146,7 +146,7 @@ struct engine {
     bool has_told_of_checkpoints;
     struct steps *steps;
     struct steps_summary steps_summary;
-    struct earlier_results *takeover; /* NULL: nothing is taken over */
+    struct earlier_results *earlier_results; /* NULL: nothing is taken over */
     struct sharing *sharing;
     struct cache *cache;
 

@@ -69,7 +69,7 @@ void engine_tally_ended(struct engine *engine, struct job *job, bool was_paused)
 /* ---- results that count no more ---- */
 
 struct counting {
-    struct feedback *told;
+    struct feedback *feedback;
     struct err *err;
 };
 
@@ -77,7 +77,7 @@ static int add_told(void *user, const struct trial_row *row)
 {
     struct counting *counting = user;
 
-    return feedback_add(counting->told, row, counting->err);
+    return feedback_add(counting->feedback, row, counting->err);
 }
 
 /* The tally as it follows from the record. */
@@ -85,22 +85,22 @@ static int recount(struct engine *engine, struct err *err)
 {
     struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
     struct counting counting = {
-        .told = feedback_create(engine->experiment, engine->store,
-                                engine->run->id, err),
+        .feedback = feedback_create(engine->experiment, engine->store,
+                                    engine->run->id, err),
         .err = err,
     };
     const struct feedback_item *trial;
     int result = -1;
 
-    if (counting.told != NULL)
+    if (counting.feedback != NULL)
         result =
             store_each_trial(engine->store, &query, add_told, &counting, err);
     if (result == 0) {
         tally_forget(&engine->tally);
-        while ((trial = feedback_next(counting.told, INT64_MAX)) != NULL)
+        while ((trial = feedback_next(counting.feedback, INT64_MAX)) != NULL)
             count_result(engine, trial);
     }
-    feedback_destroy(counting.told);
+    feedback_destroy(counting.feedback);
     return result;
 }
 

@@ -41,8 +41,9 @@ static int flow_open(struct engine *engine, struct err *err)
     engine->sharing = sharing_create(&engine->loop, engine, engine_on_shared);
     if (run->workflow->take_over.run == 0)
         return 0;
-    engine->takeover = earlier_results_create(run->store, run->workflow, err);
-    return engine->takeover != NULL ? 0 : -1;
+    engine->earlier_results =
+        earlier_results_create(run->store, run->workflow, err);
+    return engine->earlier_results != NULL ? 0 : -1;
 }
 
 static int flow_locate(UNUSED const struct engine *engine,

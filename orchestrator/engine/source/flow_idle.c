@@ -69,7 +69,7 @@ static void add_active_step(const struct engine *engine, size_t index,
     const struct workflow *workflow = engine->run->workflow;
     const struct flow_step *step = &workflow->flow_steps[index];
     const struct flow *flow = engine->steps->flow;
-    int64_t lined_up = engine->steps->now[index].lined_up, left;
+    int64_t requeued = engine->steps->now[index].requeued, left;
     struct flow_counts counts;
 
     flow_count(flow, index, &counts);
@@ -78,11 +78,11 @@ static void add_active_step(const struct engine *engine, size_t index,
     buf_printf(out,
                "; step '%s': %" PRId64 " started, %" PRId64 " of %" PRId64
                " ended",
-               workflow->steps[index].name, counts.started - lined_up,
+               workflow->steps[index].name, counts.started - requeued,
                counts.succeeded + counts.failed, counts.copies);
-    if (left + lined_up == 0)
+    if (left + requeued == 0)
         return;
-    if (step->parallel > 0 && counts.started - lined_up >= step->parallel)
+    if (step->parallel > 0 && counts.started - requeued >= step->parallel)
         buf_printf(out, ": its parallel=%" PRId64 " is reached",
                    step->parallel);
     else

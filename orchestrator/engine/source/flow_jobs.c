@@ -94,8 +94,8 @@ static bool make_ready(struct engine *engine, struct job *job)
 {
     struct earlier_result taken;
 
-    if (!earlier_results_find(engine->takeover, (size_t)job->step, job->copy,
-                              job->round, &taken)) {
+    if (!earlier_results_find(engine->earlier_results, (size_t)job->step,
+                              job->copy, job->round, &taken)) {
         TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
         return true;
     }

@@ -15,7 +15,7 @@
 
 struct reading {
     struct taking_up *taking_up;
-    struct feedback *told;
+    struct feedback *feedback;
 };
 
 /* What was told up to that place. */
@@ -24,7 +24,7 @@ static void tell_until(struct reading *reading, int64_t place)
     struct engine *engine = reading->taking_up->engine;
     const struct feedback_item *item;
 
-    while ((item = feedback_next(reading->told, place)) != NULL) {
+    while ((item = feedback_next(reading->feedback, place)) != NULL) {
         engine_count(engine, item);
         feedback_give(engine, item, NULL);
     }
@@ -40,7 +40,7 @@ static int on_trial(void *user, const struct trial_row *row)
 
     if (search_point(engine->experiment->space, row, taking_up->point,
                      taking_up->err) != 0 ||
-        feedback_add(reading->told, row, taking_up->err) != 0)
+        feedback_add(reading->feedback, row, taking_up->err) != 0)
         return -1;
     tell_until(reading, row->seen);
     strategy_restore(engine->strategy, (uint64_t)row->number, taking_up->point,
@@ -64,12 +64,12 @@ int recover_search(struct taking_up *taking_up)
     struct trial_query query = {.run = engine->run->id, .order = ORDER_NUMBER};
     struct reading reading = {
         .taking_up = taking_up,
-        .told = feedback_create(engine->experiment, engine->store,
-                                engine->run->id, taking_up->err),
+        .feedback = feedback_create(engine->experiment, engine->store,
+                                    engine->run->id, taking_up->err),
     };
     int result = -1;
 
-    if (reading.told != NULL)
+    if (reading.feedback != NULL)
         result = store_each_trial(engine->store, &query, on_trial, &reading,
                                   taking_up->err);
     if (result == 0)
@@ -78,6 +78,6 @@ int recover_search(struct taking_up *taking_up)
         result = enqueue_load(engine->store, engine->run->id,
                               engine->experiment->space, 0, engine->strategy,
                               taking_up->err);
-    feedback_destroy(reading.told);
+    feedback_destroy(reading.feedback);
     return result;
 }

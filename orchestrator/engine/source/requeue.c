@@ -14,13 +14,13 @@ static bool has_room(const struct engine *engine, size_t step)
 
     flow_count(engine->steps->flow, step, &counts);
     return parallel == 0 ||
-           counts.started - engine->steps->now[step].lined_up < parallel;
+           counts.started - engine->steps->now[step].requeued < parallel;
 }
 
 static void let_go(struct engine *engine, struct job *job)
 {
-    TAILQ_REMOVE(&engine->queues.lined_up, job, link);
-    engine->steps->now[job->step].lined_up--;
+    TAILQ_REMOVE(&engine->queues.requeued, job, link);
+    engine->steps->now[job->step].requeued--;
     TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
 }
 
@@ -33,10 +33,10 @@ void engine_requeue(struct engine *engine)
         if (!job->is_reopened)
             continue;
         TAILQ_REMOVE(&engine->queues.ready, job, link);
-        TAILQ_INSERT_TAIL(&engine->queues.lined_up, job, link);
-        engine->steps->now[job->step].lined_up++;
+        TAILQ_INSERT_TAIL(&engine->queues.requeued, job, link);
+        engine->steps->now[job->step].requeued++;
     }
-    for (job = TAILQ_FIRST(&engine->queues.lined_up); job != NULL; job = next) {
+    for (job = TAILQ_FIRST(&engine->queues.requeued); job != NULL; job = next) {
         next = TAILQ_NEXT(job, link);
         if (has_room(engine, (size_t)job->step))
             let_go(engine, job);
@@ -45,9 +45,9 @@ void engine_requeue(struct engine *engine)
 
 void engine_requeue_next(struct engine *engine, size_t step)
 {
-    struct job *job = TAILQ_FIRST(&engine->queues.lined_up);
+    struct job *job = TAILQ_FIRST(&engine->queues.requeued);
 
-    if (engine->steps->now[step].lined_up == 0 || !has_room(engine, step))
+    if (engine->steps->now[step].requeued == 0 || !has_room(engine, step))
         return;
     while ((size_t)job->step != step)
         job = TAILQ_NEXT(job, link);
@@ -56,6 +56,6 @@ void engine_requeue_next(struct engine *engine, size_t step)
 
 void engine_end_requeue(struct engine *engine)
 {
-    while (!TAILQ_EMPTY(&engine->queues.lined_up))
-        let_go(engine, TAILQ_FIRST(&engine->queues.lined_up));
+    while (!TAILQ_EMPTY(&engine->queues.requeued))
+        let_go(engine, TAILQ_FIRST(&engine->queues.requeued));
 }
