@@ -85,7 +85,7 @@ int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
 int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,
                            struct err *err);
-/* With all its jobs and events, and the runs below it; the files stay. */
+/* With all its jobs and events, and its child runs; the files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
 
 /* What becomes of a workflow's step, which waits until something does. */

@@ -8,9 +8,9 @@
 
 struct store;
 
-/* Sends a request, which it takes over, to the engines of all runs below a run.
- * Those that have none, or do not answer, are passed over: what they are told
- * they learn from the run above when they start. */
+/* Sends a request, which it takes over, to the engines of all child runs of a
+ * run. Those that have none, or do not answer, are passed over: what they are
+ * told they learn from the run above when they start. */
 void child_runs_tell(struct store *store, int64_t run, json_t *request);
 
 #endif

@@ -180,8 +180,8 @@ void child_run_judge(struct attempt_exit *end)
         end->cause = CAUSE_CANCELLED;
     if (end->text[0] == '\0')
         snprintf(end->text, sizeof(end->text), "%s",
-                 was_stopped ? "the run below was stopped"
+                 was_stopped ? "the child run was stopped"
                  : end->exit_code == err_exit_status(ERR_UNMET)
-                     ? "the run below ended without what was asked for"
-                     : "the run below failed");
+                     ? "the child run ended without what was asked for"
+                     : "the child run failed");
 }

@@ -21,7 +21,7 @@
 
 enum { CHILD_RUN_DEPTH_MAX = 8 /* runs, one below the other */ };
 
-/* A job that is a run below. Everything is borrowed. */
+/* A job that is a child run. Everything is borrowed. */
 struct child_run {
     const struct step *step;
     const char *store;    /* its directory */
@@ -39,7 +39,7 @@ char **child_run_words(const struct child_run *child,
 /* Reads what --below has for its argument. -1 with ERR_USAGE. */
 int child_run_parse(const char *text, int64_t *run, int64_t *job,
                     struct err *err);
-/* Whether there may be a run below that one: not beyond CHILD_RUN_DEPTH_MAX. */
+/* Whether that run may have a child run: not beyond CHILD_RUN_DEPTH_MAX. */
 int child_run_check_depth(struct store *store, int64_t run, struct err *err);
 
 /* Whether the run that a run is below is paused now; then it starts nothing
@@ -52,7 +52,7 @@ int child_run_is_paused(struct store *store, int64_t run, bool *is_paused,
 void child_run_judge(struct attempt_exit *end);
 
 /*
- * What came of the run below a job that has succeeded, put into the object
+ * What came of the child run of a job that has succeeded, put into the object
  * `into` by name: "run", its name; of an experiment best_PARAM, best_METRIC,
  * best_trial, best_checkpoint (a path; null where the trial left nothing),
  * trials; of a workflow the outputs that its file names. ERR_FILE where one of

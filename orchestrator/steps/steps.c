@@ -376,7 +376,7 @@ static struct value *columns(const void *user,
     return steps_values(subject->steps, subject->job, places);
 }
 
-/* ---- as a run below ---- */
+/* ---- as a child run ---- */
 
 static bool is_below(const struct step *step)
 {

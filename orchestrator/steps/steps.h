@@ -100,7 +100,7 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
 struct value *steps_values(struct steps *steps, const struct job *job,
                            const struct launch_places *places);
 
-/* An attempt has ended; where it was a run below, that may have had more to say
+/* An attempt has ended; where it was a child run, that may have had more to say
  * by its exit status. */
 void steps_judge(const struct steps *steps, struct job *job);
 

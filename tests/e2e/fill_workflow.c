@@ -154,7 +154,7 @@ static int fill_grow(struct filling *filling)
                : 0;
 }
 
-/* A run below, of three trials. */
+/* A child run, of three trials. */
 static int fill_tune(struct filling *filling, const char *name)
 {
     char *below = mem_printf("%s.tune", name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Experiments and workflows as steps: runs below the workflow's."""
+"""Experiments and workflows as steps: child runs of the workflow's."""
 
 import pytest
 
@@ -155,7 +155,7 @@ steps:
                     "steps: {inner: {workflow: middle.yaml}}\n")
     result = smtune("run", path)
     assert result.returncode == 1
-    assert "the run below failed" in result.stderr
+    assert "the child run failed" in result.stderr
     write("go", "")
     smtune.ok("run", path, "--failed")
     assert states(smtune) == {"top": "succeeded", "top.inner": "succeeded"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools: limits that a workflow shares with the runs below it, as the jobs
+"""Pools: limits that a workflow shares with its child runs, as the jobs
 themselves see them."""
 
 import os

@@ -2,7 +2,7 @@
 """What people see of a workflow's run: status, show, trials, logs and the
 others that read the record. The store is filled by tests/e2e/fill_workflow.c:
 `prepare` is done, `tell` skipped, `late` waits; of `shard` one copy is done,
-one failed, one runs and one waits; `tune` has a run below it; `grow` is in its
+one failed, one runs and one waits; `tune` has a child run; `grow` is in its
 second round."""
 
 import contextlib

@@ -320,7 +320,7 @@ static void test_store_steps__runs_below_go_with_their_run(void **state)
 
 /* ---- check and repair ---- */
 
-/* A step that is over, one of two copies with a round, and a run below. */
+/* A step that is over, one of two copies with a round, and a child run. */
 static void fill(struct store *store)
 {
     struct err err = {0};

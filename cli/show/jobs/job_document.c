@@ -237,7 +237,7 @@ static int add_job(void *user, const struct trial_row *job)
     return status;
 }
 
-/* ---- the runs below it ---- */
+/* ---- its child runs ---- */
 
 static const struct table_column child_columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},   {"name", NULL, COLUMN_TEXT, NULL},

@@ -9,7 +9,7 @@
 /*
  * Adds all about one job of a workflow's run, named by an operand: its row, its
  * "matrix" and "rounds" values, its "outputs", its "attempts" with what became
- * of the checkpoints, the runs below it, and its "metrics". Where a step is
+ * of the checkpoints, its child runs, and its "metrics". Where a step is
  * named that has several copies, or none yet: all about the step, with its
  * "jobs". 0, or -1.
  */

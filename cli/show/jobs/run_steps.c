@@ -132,7 +132,7 @@ static int read_rounds(struct reading *reading, int64_t run)
     return result;
 }
 
-/* ---- runs below ---- */
+/* ---- child runs ---- */
 
 /* "run nightly.tune: 17 of 20 trials over, best 0.12 (trial 7)" */
 static char *describe_child(const struct run_row *row)

@@ -34,7 +34,7 @@ struct step_line {
     int64_t round;  /* the last that has begun; 0: it does not repeat */
     int64_t rounds; /* at most; 0: not known */
     int64_t began_ms, ended_ms; /* 0: not yet */
-    char *below;                /* how the run below it stands, or NULL */
+    char *below;                /* how its child run stands, or NULL */
 };
 
 struct step_list {
@@ -68,7 +68,7 @@ void step_list_choose(const struct step_list *list, size_t rows, bool *shown,
 /* "17/20 ok, 1 failed, 2 run"; of a single copy "round 3 of 10", or nothing. */
 void step_line_print_jobs(const struct step_line *line, struct buf *out);
 /* What it waits for, that its jobs wait their turn, why it was skipped or
- * failed, how the run below stands; or nothing. */
+ * failed, how the child run stands; or nothing. */
 void step_list_print_note(const struct step_list *list, size_t step,
                           struct buf *out);
 /* "9120 succeeded, 870 waiting"; nothing where there is none. */

@@ -7,7 +7,7 @@
 
 /*
  * What steps take from pools. A step that is a run of its own holds what it
- * takes until that run is over, and pools of one name are one: so a run below
+ * takes until that run is over, and pools of one name are one: so a child run
  * must not want what the step above it holds, or each would wait for the other,
  * nor more than there is. What each holds while it wants something is noted for
  * pool_circle.c.
@@ -18,7 +18,7 @@ static const char *keep_name(struct workflow_build *w, const char *name)
     return build_take_text(w->build.file, mem_copy_string(name));
 }
 
-/* ---- what runs below take ---- */
+/* ---- what child runs take ---- */
 
 static struct pool_share *find_share(struct step *step, const char *name)
 {
@@ -74,7 +74,7 @@ static void note_order(struct workflow_build *w, const struct pool_order *order)
     workflow->pool_order_count++;
 }
 
-/* ---- of runs below ---- */
+/* ---- of child runs ---- */
 
 void workflow_note_experiment(struct workflow_build *w, struct step *step,
                               const struct experiment *experiment)

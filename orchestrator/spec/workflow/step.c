@@ -245,7 +245,7 @@ static bool is_below(const struct step_build *s)
     return (BELOW & 1u << s->step->kind) != 0;
 }
 
-/* The word in the file; NULL: the workflow's first. A run below is started
+/* The word in the file; NULL: the workflow's first. A child run is started
  * beside this one's engine: its jobs go where its own file says. */
 static const char *executor_word(const struct step_build *s)
 {
@@ -510,7 +510,7 @@ static void build_flow(struct step_build *s)
     workflow_build_claims(s);
 }
 
-/* A run below takes no slot, since its own jobs take theirs, and needs time to
+/* A child run takes no slot, since its own jobs take theirs, and needs time to
  * end these. */
 static void fit_child(struct resources *resources)
 {

@@ -26,8 +26,8 @@
 
 enum step_kind {
     STEP_TASK,       /* a command or a script */
-    STEP_EXPERIMENT, /* a tuning run below this one */
-    STEP_WORKFLOW,   /* a workflow's run below this one */
+    STEP_EXPERIMENT, /* a child run that tunes */
+    STEP_WORKFLOW,   /* a child run of a workflow */
     STEP_FAIL,       /* ends with a message */
     STEP_JOIN        /* nothing: what a list or a group waits for */
 };
@@ -152,7 +152,7 @@ struct step {
     const char *file;         /* STEP_EXPERIMENT, STEP_WORKFLOW: absolute */
     const struct step_assignment *assignments;
     size_t assignment_count;
-    /* What a job of the run below takes of pools, at most, however deep. */
+    /* What a job of the child run takes of pools, at most, however deep. */
     struct pool_share *child_pools;
     size_t child_pool_count;
 };
@@ -162,7 +162,7 @@ struct pool {
     int64_t size;
 };
 
-/* A job holds one pool while the run below it waits for another. */
+/* A job holds one pool while its child run waits for another. */
 struct pool_order {
     const char *held, *wanted;
     size_t step;       /* where that is, or is below */
@@ -196,7 +196,7 @@ struct workflow {
     size_t param_count;
     const struct pool *pools;
     size_t pool_count;
-    struct pool_order *pool_orders; /* its own, and those of runs below */
+    struct pool_order *pool_orders; /* its own, and those of child runs */
     size_t pool_order_count;
     struct step *steps;           /* in the file's order */
     struct flow_step *flow_steps; /* [step_count], for flow_create() */

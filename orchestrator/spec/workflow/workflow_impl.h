@@ -141,7 +141,7 @@ void workflow_build_outputs(struct step_build *s);
 
 /* ---- pools.c ---- */
 
-/* What jobs of the run below take, for workflow_build_claims. */
+/* What jobs of the child run take, for workflow_build_claims. */
 void workflow_note_experiment(struct workflow_build *w, struct step *step,
                               const struct experiment *experiment);
 void workflow_note_workflow(struct workflow_build *w, struct step *step,
@@ -159,7 +159,7 @@ void workflow_check_pool_orders(struct workflow_build *w);
 
 /* ---- child.c ---- */
 
-/* A name that the run below gives, for workflow_build_results. */
+/* A name that the child run gives, for workflow_build_results. */
 typedef void (*workflow_name_fn)(void *user, const char *name);
 
 /* Reads and checks the file of a step that is an experiment or a workflow;
