@@ -42,7 +42,7 @@ def test_it_wants_a_store(smtune):
 @pytest.mark.parametrize("words, status, text", [
     (["--port", "x"], 2, "'x'"), (["--port", "65536"], 2, "65535"),
     (["--port", "-1"], 2, "'-1'"), (["--port", "1", "--socket", "s"], 2,
-                                    "together"),
+                                    "exclude each other"),
     (["--socket", "x" * 200], 2, "at most 107 bytes"),
     (["--socket", "/no/such/folder/s"], 1, "cannot listen"), (["r"], 2, "'r'")])
 def test_options_that_make_no_sense(filled, words, status, text):

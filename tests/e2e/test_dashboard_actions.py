@@ -92,7 +92,7 @@ def test_stop(smtune, dashboard):
     done(dashboard, "stop")
     wait_until(lambda: status_of(smtune)["state"] == "stopped")
     status, text = refused(dashboard, "stop")
-    assert status == 409 and "over" in text
+    assert status == 409 and "has ended" in text
 
 
 def test_drain(smtune, dashboard):
@@ -120,7 +120,8 @@ def test_retry_while_the_run_goes_on(smtune, dashboard):
     assert [row["attempts"] for row in smtune.json("trials", "exp")][:3] == [
         2, 2, 1]
     status, text = refused(dashboard, "retry", {"failed": True})
-    assert status == 409 and text.endswith("type: smtune retry --failed exp")
+    assert status == 409 and text.endswith(
+        "in a terminal: smtune retry --failed exp")
     smtune.ok("replay", "exp")
     smtune.ok("fsck")
 
@@ -166,10 +167,10 @@ def test_notes_and_tags(smtune, dashboard):
 @pytest.mark.parametrize("verb, body, says", [
     ("stop", {"drian": True}, "did you mean 'drain'?"),
     ("stop", {"drain": "yes"}, "'drain' is true or false"),
-    ("resume", {"now": True}, "no field 'now'"),
+    ("resume", {"now": True}, "unknown field 'now'"),
     ("retry", {"jobs": [0]}, "'jobs' is a list of jobs' numbers"),
     ("retry", {"jobs": 3}, "'jobs' is a list of jobs' numbers"),
-    ("note", {}, "'text' is missing"),
+    ("note", {}, "missing field 'text'"),
     ("note", {"text": "x", "job": "1"}, "'job' is a job's number"),
     ("note", {"text": "a\x1bb"}, "control characters"),
     ("note", {"text": "x" * 20000}, "at most 16384 bytes"),

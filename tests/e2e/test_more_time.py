@@ -95,7 +95,7 @@ def test_it_goes_on_with_new_trials(smtune, over):
     go(smtune)
     result = smtune("resume", "exp", "--time", "1h")
     assert result.returncode == 0
-    assert "run 'exp': its budget is 1h 00m now" in result.stderr
+    assert "run 'exp': its budget is now 1h 00m" in result.stderr
     assert reason(smtune) == "all trials of the budget ended"
     assert proved(smtune) == ["stopped"] + ["succeeded"] * 3
 
@@ -123,7 +123,7 @@ def test_trials_and_time(smtune, over):
     go(smtune)
     refused(smtune, 5, "has not ended for want of trials", "--trials", 3)
     result = smtune("resume", "exp", "--trials", 3, "--time", "90m")
-    assert "its budget is 3 trials and 1h 30m now" in result.stderr
+    assert "its budget is now 3 trials and 1h 30m" in result.stderr
     assert proved(smtune) == ["stopped"] + ["succeeded"] * 2
 
 

@@ -89,7 +89,7 @@ def test_it_goes_on_as_if_it_had_had_them_all_along(smtune, run, method):
     assert run(method, 4).returncode == 0
     result = smtune("resume", "exp", "--trials", 9)
     assert result.returncode == 0
-    assert "its budget is 9 trials now" in result.stderr
+    assert "its budget is now 9 trials" in result.stderr
     assert settings(smtune) == at_once
     assert proved(smtune) == 9
 
@@ -161,7 +161,7 @@ def test_a_live_run_gets_more_and_fewer(smtune, waits):
     assert smtune.json("status", "exp")["trials"]["budget"] == 9
     smtune.ok("resume", "exp", "--trials", 6)
     refused_live = smtune("resume", "exp")
-    assert refused_live.returncode == 5 and "runs already" in refused_live.stderr
+    assert refused_live.returncode == 5 and "is already running" in refused_live.stderr
     assert end(smtune) == 6
 
 
@@ -236,12 +236,12 @@ def test_fewer_than_have_begun(smtune, run, waits):
 def test_nonsense(smtune, run):
     run()
     for trials, says in [
-            ("0", "at least 1, not '0'"),
-            ("-3", "at least 1, not '-3'"),
-            ("2.5", "not '2.5'"),
-            ("", "not ''"),
+            ("0", "at least 1, got '0'"),
+            ("-3", "at least 1, got '-3'"),
+            ("2.5", "got '2.5'"),
+            ("", "got ''"),
             ("1000000000001", "at most 1000000000000 trials, not 10000000000"),
-            ("99999999999999999999", "not '99999999999999999999'")]:
+            ("99999999999999999999", "got '99999999999999999999'")]:
         refused(smtune, trials, 2, says)
 
 

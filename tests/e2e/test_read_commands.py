@@ -211,7 +211,7 @@ def test_best_is_never_infinite(smtune, fill, sql):
     sql("UPDATE job_value SET value = 9e999 WHERE job_id = 3")
     result = smtune("best", "r")
     assert result.returncode == 4
-    assert "finite 'loss'" in result.stderr
+    assert "finite value of 'loss'" in result.stderr
     assert smtune("best", "r", "-n", 2).returncode == 4
     assert "-inf" in smtune.ok("trials", "r", "-o", "csv").splitlines()[1]
     assert smtune.json("trials", "r")[0]["value"] is None
@@ -341,8 +341,8 @@ def test_logs_of_what_is_not_there(smtune, fill, sql):
             (("r", "5"), 4, "trial 5 has not started yet"),
             (("r", "5", "-f"), 4, "trial 5 has not started yet"),
             (("r", "1", "--attempt", "2"), 4, "trial 1 has no attempt 2"),
-            (("r", "x"), 2, "not 'x'"),
-            (("r", "0"), 2, "not '0'"),
+            (("r", "x"), 2, "'x': expected the number of a trial"),
+            (("r", "0"), 2, "'0': expected the number of a trial"),
             (("r",), 2, "missing")]:
         result = smtune("logs", *words)
         assert result.returncode == status, result.stderr

@@ -173,7 +173,7 @@ def test_without_descriptors_one_line_says_so(smtune, write, command):
         assert result.returncode == 1
         assert result.stderr == (
             "smtune: cannot open 24 files at once: the limit of this process "
-            f"is {files} ('ulimit -n' raises it)\n")
+            f"is {files} (raise it with 'ulimit -n')\n")
     assert not smtune.store.exists()
 
 

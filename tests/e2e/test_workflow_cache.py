@@ -61,7 +61,7 @@ def test_nothing_is_run_twice(smtune, run):
     shown = smtune.json("show", "two", "train[1]")
     assert shown["state"] == "succeeded" and shown["attempts"] == []
     assert shown["cached_from"] == "job 3 of run one"
-    assert "whose result it took" in " ".join(
+    assert "its result is that of the earlier job" in " ".join(
         smtune.ok("why", "two", "train[1]").split())
     smtune.ok("fsck", "two")
 

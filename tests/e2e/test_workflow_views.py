@@ -63,7 +63,7 @@ def test_status_has_a_line_for_each_step(smtune, night):
     assert shard["began"] == "2026-01-01T00:00:03.000Z"
     assert steps["tell"]["reason"] == "no step that it needs has failed"
     assert steps["tune"]["note"] == (
-        "run night.tune: 3 of 3 trials over, best 0.333333 (trial 3)")
+        "run night.tune: 3 of 3 trials finished, best 0.333333 (trial 3)")
     assert steps["prepare"]["copies"] == 1
     assert steps["late"]["copies"] is None
 
@@ -75,7 +75,7 @@ def test_status_counts_a_copy_by_its_last_round(smtune, night):
 
 def test_status_folds_copies_for_people(smtune, night):
     lines = smtune.ok("status", night).splitlines()
-    assert "steps:  2 of 6 over (3 active, 1 succeeded, 1 skipped, " \
+    assert "steps:  2 of 6 finished (3 active, 1 succeeded, 1 skipped, " \
         "1 waiting)" in lines
     shard, = [line for line in lines if line.startswith("shard ")]
     assert shard.split()[1:8] == [
@@ -107,7 +107,7 @@ def test_status_of_many_steps_shows_those_that_matter(smtune):
 def test_status_draws_the_graph(smtune, night, format, words):
     drawn = smtune.ok("status", night, "--format", format)
     assert [word for word in words if word not in drawn] == []
-    assert "an experiment's" in refused(
+    assert "is an experiment" in refused(
         smtune, "status", "night.tune", "--format", format, status=2)
 
 
@@ -184,11 +184,11 @@ def test_trials_lists_jobs(smtune, night):
 
 
 def test_trials_refuses_what_a_workflow_has_not(smtune, night):
-    assert "workflow's" in refused(smtune, "trials", night, "--sort", "best",
-                                   status=2)
+    assert "is a workflow" in refused(smtune, "trials", night, "--sort",
+                                      "best", status=2)
     assert "did you mean 'shard'?" in refused(smtune, "trials", night,
                                               "--step", "shrd")
-    assert "have no steps" in refused(smtune, "trials", "night.tune",
+    assert "has no steps" in refused(smtune, "trials", "night.tune",
                                       "--step", "shard", status=2)
 
 
@@ -225,7 +225,7 @@ def test_logs_say_which_copies_there_are(smtune, night):
 
 def test_best_says_where_to_look(smtune, night):
     assert refused(smtune, "best", night, status=2) == (
-        "run 'night' is a workflow's, and has no best trial (its steps: smtune "
+        "run 'night' is a workflow and has no best trial (show its steps: smtune "
         "status night; show the best trial of a child run: smtune best night.tune)")
 
 
@@ -245,7 +245,7 @@ def test_why_names_the_rule_that_gave_a_retry(smtune, night):
 
 @pytest.mark.parametrize("name,state,reason", [
     ("prepare", "succeeded", "its last attempt succeeded"),
-    ("shard[2]", "running", "its attempt 1 runs"),
+    ("shard[2]", "running", "its attempt 1 is running"),
     ("shard[3]", "ready", "it can start as soon as slots are free"),
     ("shard", "active", "1/4 ok, 1 failed, 1 run"),
     ("tell", "skipped", "no step that it needs has failed"),
@@ -371,10 +371,10 @@ def test_a_run_as_it_ended(smtune, ended):
 EVERY_COMMAND = [
     (["attach", "RUN"], 1, "train"),
     (["backup", "b.db"], 0, ""),
-    (["best", "RUN"], 2, "workflow's"),
-    (["best", "RUN", "--checkpoints"], 2, "workflow's"),
+    (["best", "RUN"], 2, "is a workflow"),
+    (["best", "RUN", "--checkpoints"], 2, "is a workflow"),
     (["export", "RUN"], 0, "train"),
-    (["fsck"], 0, "sound"),
+    (["fsck"], 0, "no inconsistencies"),
     (["logs", "RUN", "late"], 4, "skipped"),
     (["logs", "RUN", "late[0]"], 4, "skipped"),
     (["ls"], 0, "wf"),
