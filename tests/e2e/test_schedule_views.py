@@ -55,7 +55,7 @@ def at_rest(smtune, experiment, tmp_path):
     def paused():
         result = smtune("status", "exp", "-o", "json")
         trials = result.returncode == 0 and json.loads(result.stdout)["trials"]
-        return trials and (trials["paused"], trials["running"]) == (2, 1)
+        return trials and (trials.get("paused"), trials["running"]) == (2, 1)
 
     wait_until(paused)
     return process, gate
