@@ -84,7 +84,7 @@ def test_a_folder_that_the_job_cannot_see(smtune, cluster):
                     f"unix:{cluster.directory}/rest/socket")
     assert result.returncode == 1
     assert "none of its files is visible here" in result.stdout
-    assert "have to be on a file system that all nodes share" in result.stdout
+    assert "must be on a file system that all nodes share" in result.stdout
     assert list(smtune.store.iterdir()) == []
 
 
