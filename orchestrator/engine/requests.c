@@ -144,12 +144,14 @@ static json_t *on_pause(struct engine *engine, const json_t *request,
     return ok();
 }
 
-/* NULL where it was done. What is in memory follows the commit: one that fails
- * leaves it in doubt, and then the record is read again. */
+/* NULL where it was done. The commit checks the budget, so memory has the new
+ * one by then. A commit that fails leaves it in doubt: then the record is read
+ * again. */
 static json_t *change_budget(struct engine *engine,
                              const struct budget_change *change)
 {
     struct run *run = engine->run;
+    const struct budget before = run->experiment->budget;
     struct err err = {0};
 
     if (!engine->source->is_search && change->trials != 0)
@@ -167,10 +169,11 @@ static json_t *change_budget(struct engine *engine,
         engine_break(engine, &err);
         return refuse(engine);
     }
-    if (!engine_commit_now(engine))
-        return refuse(engine);
     budget_change_apply(change, &run->experiment->budget);
-    return NULL;
+    if (engine_commit_now(engine))
+        return NULL;
+    run->experiment->budget = before;
+    return refuse(engine);
 }
 
 static int64_t integer(const json_t *request, const char *key)
