@@ -79,6 +79,41 @@ static void test_slurm_rows__a_queue(void **state)
     clear(&listing);
 }
 
+/* squeue of Slurm 22.05 prints the status of waitpid(), from 23.02 on
+ * CODE:SIGNAL, or nothing. */
+static void test_slurm_rows__a_queue_of_any_slurm_has_exit_codes(void **state)
+{
+    static const struct {
+        const char *text;
+        int exit_code, signal;
+    } cases[] = {
+        {"0", 0, 0},   {"256", 1, 0},  {"9", -1, 9}, {"0:0", 0, 0},
+        {"3:0", 3, 0}, {"0:9", -1, 9}, {"", -1, 0},
+    };
+    static const char *const garbage[] = {"0:", ":0", "x", "0:0:0", "-1:0"};
+    struct listing listing;
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases) + ARRAY_LEN(garbage); i++) {
+        bool is_case = i < ARRAY_LEN(cases);
+
+        snprintf(text, sizeof(text),
+                 QUEUE_HEAD "3" S "3" S "N/A" S "FAILED" S "None" S "n1" S
+                            "%s" S "1" S "1795317082" S "1795317083" S
+                            "smt-1-j2" S "\n",
+                 is_case ? cases[i].text : garbage[i - ARRAY_LEN(cases)]);
+        assert_int_equal(parse(&listing, &slurm_queue_rows, text, "smt-1-"),
+                         is_case ? 0 : -1);
+        if (is_case) {
+            assert_int_equal(listing.rows.jobs[0].exit_code,
+                             cases[i].exit_code);
+            assert_int_equal(listing.rows.jobs[0].signal, cases[i].signal);
+        }
+        clear(&listing);
+    }
+}
+
 static void test_slurm_rows__names_of_others_may_be_anything(void **state)
 {
     struct listing listing;
@@ -222,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slurm_rows__a_queue),
+        cmocka_unit_test(test_slurm_rows__a_queue_of_any_slurm_has_exit_codes),
         cmocka_unit_test(test_slurm_rows__names_of_others_may_be_anything),
         cmocka_unit_test(test_slurm_rows__an_empty_queue_has_its_heading),
         cmocka_unit_test(test_slurm_rows__half_an_answer_is_none),

@@ -44,6 +44,8 @@ static const struct {
     {"MaxJobs", SLURM_LATER},
     {"temporarily unable to accept job", SLURM_LATER},
     {"job queue full", SLURM_LATER},
+    {"MaxJobCount", SLURM_LATER},
+    {"Rate limit exceeded", SLURM_LATER},
     {"Resource temporarily unavailable", SLURM_LATER},
     {"partition not available (inactive or drain)", SLURM_LATER},
     {"node not available (down", SLURM_LATER},

@@ -142,6 +142,7 @@ static enum slurm_answer answer_of(int status, int64_t number,
                                    const char *message)
 {
     enum {
+        HARD_DROP = 1805, /* more requests than the controller allows */
         JOB_FIRST = 2000,
         STANDBY = 2027,
         STANDBY_BACKUP = 2131,
@@ -149,7 +150,8 @@ static enum slurm_answer answer_of(int status, int64_t number,
     };
     enum slurm_answer answer;
 
-    if (number == EAGAIN) /* the controller takes no more jobs just now */
+    /* EAGAIN: the controller takes no more jobs just now */
+    if (number == EAGAIN || number == HARD_DROP)
         return SLURM_LATER;
     if (number == STANDBY || number == STANDBY_BACKUP)
         return SLURM_SILENT;
@@ -161,24 +163,53 @@ static enum slurm_answer answer_of(int status, int64_t number,
     return answer == SLURM_SILENT ? SLURM_REFUSED : answer;
 }
 
-/* One that tells of no errors by itself. */
+/* What a status means where the body lists no errors. slurmrestd of 24.11
+ * answers 511 to a token that has expired, and 502 without a controller. */
+static const char *status_meaning(int status)
+{
+    switch (status) {
+    case HTTP_NO_ACCESS:
+    case 511: /* Network Authentication Required */
+        return "slurmrestd refused the token (is the one in SLURM_JWT, or in "
+               "the file of SMTUNE_SLURM_TOKEN_FILE, still valid?)";
+    case 502: /* Bad Gateway */
+    case 503: /* Service Unavailable */
+    case 504: /* Gateway Timeout */
+        return "slurmrestd cannot reach the Slurm controller";
+    default:
+        return NULL;
+    }
+}
+
+/* A body of JSON is for programs; any other is quoted. */
+static bool is_json(const struct fetch_answer *answer)
+{
+    size_t blank = strspn(answer->body, " \t\r\n");
+
+    return answer->body[blank] == '{' || answer->body[blank] == '[';
+}
+
+/* A reply that lists no errors of its own. */
 static void judge_status(const struct fetch_answer *answer,
                          struct slurm_reply *reply)
 {
+    const char *meaning = status_meaning(answer->status);
     struct buf text = BUF_INIT;
 
     reply->answer = SLURM_SILENT;
-    if (answer->status == HTTP_NO_ACCESS)
-        buf_add_string(&text, "slurmrestd does not know us: is the token in "
-                              "SLURM_JWT, or the file that "
-                              "SMTUNE_SLURM_TOKEN_FILE names, still good?");
-    else if (answer->status == 0)
+    if (answer->status == 0)
         buf_printf(&text, "slurmrestd: %s", answer->text);
-    else if (answer->status >= HTTP_BAD_REQUEST)
-        buf_printf(&text, "slurmrestd answered %d: %s", answer->status,
+    else if (meaning != NULL)
+        buf_printf(&text, "%s (HTTP %d)", meaning, answer->status);
+    else if (answer->status >= HTTP_BAD_REQUEST && !is_json(answer))
+        buf_printf(&text, "slurmrestd answered HTTP %d: %s", answer->status,
                    answer->body);
+    else if (answer->status >= HTTP_BAD_REQUEST)
+        buf_printf(&text, "slurmrestd answered HTTP %d without a reason",
+                   answer->status);
     else
-        buf_add_string(&text, "slurmrestd's answer is no JSON, or not all");
+        buf_add_string(&text,
+                       "slurmrestd's answer is no JSON, or not complete");
     set_text(reply, buf_text(&text));
     buf_clear(&text);
 }

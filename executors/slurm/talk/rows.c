@@ -99,18 +99,6 @@ static bool take_nodes(struct row *row, const char *text)
     return true;
 }
 
-/* As waitpid() has it. */
-static bool take_status(struct row *row, const char *text)
-{
-    int status;
-
-    if (!to_int(text, &status))
-        return false;
-    row->job.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    row->job.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return true;
-}
-
 /* "CODE:SIGNAL". */
 static bool take_exit(struct row *row, const char *text)
 {
@@ -120,6 +108,23 @@ static bool take_exit(struct row *row, const char *text)
         !to_int(text + 1, &row->job.signal))
         return false;
     row->job.exit_code = row->job.signal != 0 ? -1 : (int)code;
+    return true;
+}
+
+/* squeue prints the status of waitpid() up to Slurm 22.05, and CODE:SIGNAL or
+ * nothing from 23.02 on. */
+static bool take_status(struct row *row, const char *text)
+{
+    int status;
+
+    if (*text == '\0')
+        return true;
+    if (strchr(text, ':') != NULL)
+        return take_exit(row, text);
+    if (!to_int(text, &status))
+        return false;
+    row->job.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    row->job.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return true;
 }
 
