@@ -209,14 +209,18 @@ static void report(const struct train_run *run,
         run->job->on_epoch(run->job->user, report);
 }
 
-/* rank: whose samples it was, or -1. */
+/* rank: whose samples it was, or -1. The ranks end together: the first that
+ * ends has the others killed, and rank 0 has to print its line before. */
 static int diverged(struct train_run *run, int rank, struct err *err)
 {
     const struct train_report none = {run->at.epoch + 1, NAN, NAN, NAN, 0, 0};
     struct buf whose = BUF_INIT;
+    struct err late = {0};
     int status;
 
     report(run, &none);
+    if (run->ranks.size > 1)
+        (void)comm_barrier(run->comm, &late);
     if (rank >= 0 && run->ranks.size > 1)
         buf_printf(&whose, " of rank %d on host %s", rank,
                    comm_host(run->comm, rank));

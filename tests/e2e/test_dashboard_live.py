@@ -140,14 +140,22 @@ def filled(smtune, build):
 
 @pytest.mark.sanitized
 def test_a_run_is_followed_until_it_ends(smtune, write):
-    write("exp.yaml", FILE)
+    # The second half waits: the rows change in more than one look at them.
+    write("exp.yaml", FILE.replace("-e go", "-e go$((SMTUNE_JOB > 6))"))
     smtune.ok("run", "exp.yaml", "--detach")
     with Dashboard(smtune) as dashboard:
         stream, follower = Stream(dashboard, 1), Follower(dashboard, 1)
         # The first says how far the run is; deltas begin there.
         stream.wait_for(lambda name, data: (
             follower.hear(name, data), name == "rows")[1])
-        (smtune.directory / "go").touch()
+        (smtune.directory / "go0").touch()
+
+        def half(name, data):
+            follower.hear(name, data)
+            return sum(row["state"] == "succeeded"
+                       for row in follower.rows.values()) == 6
+        stream.wait_for(half)
+        (smtune.directory / "go1").touch()
         ended = state_is("succeeded")
 
         def take(name, data):
