@@ -125,8 +125,7 @@ static int on_row(void *user, const struct value *cells)
                         .trial = fsck_fold_trial(fsck->fold, image, &unknown),
                         .attempt = attempt_number(image, cells),
                         .what = image_tables[image].name,
-                        .text = "it is in the tables, and no event tells of "
-                                "its beginning",
+                        .text = "row without a matching event",
                     });
         return 0;
     }
@@ -148,8 +147,7 @@ static void report_missing(struct fsck *fsck, enum image image)
                         .trial = fsck_fold_trial(fsck->fold, image, &rows[i]),
                         .attempt = attempt_number(image, rows[i].cells),
                         .what = image_tables[image].name,
-                        .text = "events tell of it, and it is not in the "
-                                "tables",
+                        .text = "events without a matching row",
                     });
     }
 }

@@ -33,7 +33,8 @@ static int64_t integer_of(const struct attempt *attempt, enum attempt_cell cell,
 static void report_file(const struct attempt *attempt, const char *what,
                         const char *recorded, const char *by_file)
 {
-    char *text = mem_printf("'%s' says %s", attempt->directory, by_file);
+    char *text =
+        mem_printf("the file in '%s' has %s", attempt->directory, by_file);
     char *file = mem_printf("exit file: %s", what);
 
     fsck_report(attempt->fsck,
@@ -152,7 +153,7 @@ static void check_attempts(struct fsck *fsck)
     if (missing == 0)
         return;
     snprintf(text, sizeof(text),
-             "%" PRId64 " attempts' folders are missing; this is the first",
+             "missing folders of attempts: %" PRId64 " (the first is this one)",
              missing);
     fsck_report(fsck,
                 (struct fsck_finding){.what = first_missing, .text = text});
@@ -168,7 +169,7 @@ static void report_stray(struct fsck *fsck, const char *folder,
     fsck_report(fsck, (struct fsck_finding){
                           .is_note = true,
                           .what = path,
-                          .text = "the record knows of no such folder",
+                          .text = "folder without a row",
                       });
     free(path);
 }

@@ -36,7 +36,7 @@ static void run_created(struct fsck_fold *fold, json_t *detail)
     struct fsck_fold_row *row = fsck_fold_run_row(fold);
 
     if (fold->is_created)
-        fsck_fold_complain(fold, "the run was created before");
+        fsck_fold_complain(fold, "the run was already created");
     fold->is_created = true;
     fsck_fold_set_from_detail(fold, IMAGE_RUN, row, detail);
     add_steps(fold, json_object_get(detail, "steps"));
@@ -115,20 +115,21 @@ static void run_budget(struct fsck_fold *fold, json_t *detail)
     void *at = json_object_iter(detail);
 
     if (at == NULL)
-        fsck_fold_complain(fold, "it changes nothing");
+        fsck_fold_complain(fold, "the event changes nothing");
     for (; at != NULL; at = json_object_iter_next(detail, at)) {
         int64_t given = json_integer_value(json_object_iter_value(at));
 
         if (given < 1)
-            fsck_fold_complain(fold, "its %s is %" PRId64,
+            fsck_fold_complain(fold, "out of range: %s is %" PRId64,
                                json_object_iter_key(at), given);
     }
     fsck_fold_set_from_detail(fold, IMAGE_RUN, row, detail);
     if (trials->type == VALUE_INT &&
         trials->integer < (int64_t)fold->kinds[IMAGE_JOB].count)
-        fsck_fold_complain(
-            fold, "its budget is %" PRId64 " trials, and %zu had begun",
-            trials->integer, fold->kinds[IMAGE_JOB].count);
+        fsck_fold_complain(fold,
+                           "out of range: budget_trials is %" PRId64
+                           ", below the trials already started (%zu)",
+                           trials->integer, fold->kinds[IMAGE_JOB].count);
 }
 
 /* Tells of times, of nodes, or of what was asked, and changes no row of the
@@ -161,12 +162,12 @@ static void step_event(struct fsck_fold *fold, enum step_event event,
     int from;
 
     if (row == NULL || to < 0) {
-        fsck_fold_complain(fold, "there is no such step, or no such state");
+        fsck_fold_complain(fold, "unknown step or unknown state");
         return;
     }
     from = step_state_find(row->cells[STEP_CELL_STATE].text);
     if (!step_may((enum flow_state)from, event, (enum flow_state)to))
-        fsck_fold_complain(fold, "'%s' cannot make step '%s', which is %s, %s",
+        fsck_fold_complain(fold, "'%s' cannot change step '%s' from %s to %s",
                            step_event_names[event], name_of(row),
                            step_state_names[from], step_state_names[to]);
     fsck_fold_set(row, STEP_CELL_STATE, value_text(step_state_names[to]));
@@ -204,14 +205,14 @@ static void check_step(struct fsck_fold *fold, const struct fsck_fold_row *job)
         return;
     step = fsck_fold_find(fold, IMAGE_STEP, job->cells[JOB_CELL_STEP].integer);
     if (step == NULL)
-        fsck_fold_complain(fold, "it is of a step that there is not");
+        fsck_fold_complain(fold, "the job belongs to an unknown step");
     else if (step->cells[STEP_CELL_COPIES].type != VALUE_INT ||
              copy->type != VALUE_INT || copy->integer < 0 ||
              copy->integer >= step->cells[STEP_CELL_COPIES].integer)
         fsck_fold_complain(fold, "step '%s' has no such copy", name_of(step));
     else if (strcmp(step->cells[STEP_CELL_STATE].text,
                     step_state_names[FLOW_ACTIVE]) != 0)
-        fsck_fold_complain(fold, "its step '%s' is %s", name_of(step),
+        fsck_fold_complain(fold, "step '%s' of the job is %s", name_of(step),
                            step->cells[STEP_CELL_STATE].text);
 }
 
@@ -222,7 +223,7 @@ static void job_began(struct fsck_fold *fold, enum job_event event,
     int64_t number, seen;
 
     if (fsck_fold_find(fold, IMAGE_JOB, fold->event->job) != NULL) {
-        fsck_fold_complain(fold, "it was %s before", job_event_names[event]);
+        fsck_fold_complain(fold, "it was already %s", job_event_names[event]);
         return;
     }
     row = fsck_fold_add_row(fold, IMAGE_JOB, fold->event->job);
@@ -234,7 +235,7 @@ static void job_began(struct fsck_fold *fold, enum job_event event,
     fsck_fold_set(row, JOB_CELL_VIOLATION, value_real(0.0));
     number = row->cells[JOB_CELL_NUMBER].integer;
     if (number != (int64_t)fold->kinds[IMAGE_JOB].count)
-        fsck_fold_complain(fold, "it is the %zuth that was %s",
+        fsck_fold_complain(fold, "wrong number: expected %zu for this '%s'",
                            fold->kinds[IMAGE_JOB].count,
                            job_event_names[event]);
     check_step(fold, row);
@@ -242,8 +243,8 @@ static void job_began(struct fsck_fold *fold, enum job_event event,
     seen = row->cells[JOB_CELL_SEEN].integer;
     if (seen != fold->told)
         fsck_fold_complain(fold,
-                           "it was suggested after %" PRId64
-                           " results, and there were %" PRId64,
+                           "suggested after %" PRId64
+                           " results, but the events before have %" PRId64,
                            seen, fold->told);
 }
 
@@ -257,12 +258,12 @@ static void next_state(struct fsck_fold *fold, struct fsck_fold_row *row,
     enum job_state next = JOB_READY;
 
     if (state < 0 || !job_next((enum job_state)state, event, &next))
-        fsck_fold_complain(fold, "'%s' cannot happen while it is %s",
+        fsck_fold_complain(fold, "'%s' is not possible while the trial is %s",
                            job_event_names[event], before);
     else if (strcmp(job_state_names[next], told) != 0)
-        fsck_fold_complain(fold, "'%s' makes a trial that is %s %s, not %s",
-                           job_event_names[event], before,
-                           job_state_names[next], told);
+        fsck_fold_complain(
+            fold, "'%s' changes a trial from %s to %s, not to %s",
+            job_event_names[event], before, job_state_names[next], told);
     fsck_fold_set(row, JOB_CELL_STATE, state_text(fold, told));
 }
 
@@ -276,9 +277,9 @@ static void check_attempts(struct fsck_fold *fold,
         active != NULL ? active->cells[ATTEMPT_CELL_STATE].text : "";
 
     if (event == EVENT_STARTED && strcmp(state, "running") != 0)
-        fsck_fold_complain(fold, "it started without an attempt that runs");
+        fsck_fold_complain(fold, "started without a running attempt");
     if (event != EVENT_STARTED && active != NULL)
-        fsck_fold_complain(fold, "'%s' while an attempt has not ended",
+        fsck_fold_complain(fold, "'%s' while an attempt is still active",
                            job_event_names[event]);
 }
 
@@ -289,9 +290,10 @@ static void check_told(struct fsck_fold *fold, const json_t *detail)
     if (told == 0)
         return;
     if (told != fold->told + 1)
-        fsck_fold_complain(
-            fold, "its result has place %" PRId64 " after place %" PRId64, told,
-            fold->told);
+        fsck_fold_complain(fold,
+                           "the result has place %" PRId64
+                           ", but the one before has place %" PRId64,
+                           told, fold->told);
     fold->told = told;
 }
 
@@ -333,7 +335,9 @@ static void job_reopened(struct fsck_fold *fold, struct fsck_fold_row *row,
     int64_t told = json_integer_value(json_object_get(detail, "superseded"));
 
     if ((place->type == VALUE_INT ? place->integer : 0) != told)
-        fsck_fold_complain(fold, "it had another place than %" PRId64, told);
+        fsck_fold_complain(
+            fold, "the superseded result had another place than %" PRId64,
+            told);
     if (told != 0)
         supersede(fold, row, told);
     for (size_t i = 0; i < ARRAY_LEN(nulled); i++)
@@ -371,7 +375,8 @@ static void job_promoted(struct fsck_fold *fold, struct fsck_fold_row *row,
         return;
     if (resource <= pause->cells[OBSERVATION_CELL_RESOURCE].integer)
         fsck_fold_complain(
-            fold, "it is given %" PRId64 ", and had used as much", resource);
+            fold, "promoted to %" PRId64 ", but it had already used as much",
+            resource);
     fsck_fold_set(pause, OBSERVATION_CELL_PROMOTED, value_int(told));
     fsck_fold_set(pause, OBSERVATION_CELL_PROMOTED_TO, value_int(resource));
 }
@@ -394,7 +399,7 @@ static void job_event(struct fsck_fold *fold, enum job_event event,
     if ((event == EVENT_PAUSED || event == EVENT_PROMOTED) &&
         find_pause(fold, row) == NULL)
         fsck_fold_complain(fold,
-                           "'%s' without an observation that had it paused",
+                           "'%s' without an observation that paused the trial",
                            job_event_names[event]);
     if (event == EVENT_PROMOTED)
         job_promoted(fold, row, detail);
@@ -422,7 +427,7 @@ static void job_observed(struct fsck_fold *fold, json_t *detail)
         return;
     }
     if (job->cells[JOB_CELL_RESOURCE].type == VALUE_NULL)
-        fsck_fold_complain(fold, "it is in no schedule");
+        fsck_fold_complain(fold, "the trial has no schedule");
     if (fsck_fold_find(fold, IMAGE_OBSERVATION, told) != NULL)
         return;
     row = fsck_fold_add_row(fold, IMAGE_OBSERVATION, told);
@@ -435,7 +440,7 @@ static void job_observed(struct fsck_fold *fold, json_t *detail)
     before = fsck_fold_find(fold, IMAGE_OBSERVATION, job->observed);
     if (before != NULL && before->cells[OBSERVATION_CELL_RESOURCE].integer >
                               row->cells[OBSERVATION_CELL_RESOURCE].integer)
-        fsck_fold_complain(fold, "it had used more before");
+        fsck_fold_complain(fold, "the observation before has more resource");
     job->observed = told;
 }
 
@@ -448,7 +453,7 @@ static void attempt_starting(struct fsck_fold *fold, json_t *detail)
     struct fsck_fold_row *row;
 
     if (fsck_fold_find(fold, IMAGE_ATTEMPT, event->attempt) != NULL) {
-        fsck_fold_complain(fold, "the attempt was made before");
+        fsck_fold_complain(fold, "the attempt was already created");
         return;
     }
     row = fsck_fold_add_row(fold, IMAGE_ATTEMPT, event->attempt);
@@ -463,10 +468,12 @@ static void attempt_starting(struct fsck_fold *fold, json_t *detail)
     }
     job->attempts++;
     if (job->active != 0)
-        fsck_fold_complain(fold, "a second attempt while one has not ended");
+        fsck_fold_complain(fold,
+                           "a second attempt while the first is still active");
     if (row->cells[ATTEMPT_CELL_NUMBER].integer != job->attempts)
-        fsck_fold_complain(fold, "it is attempt %" PRId64 " of the trial",
-                           job->attempts);
+        fsck_fold_complain(
+            fold, "wrong number: it is attempt %" PRId64 " of the trial",
+            job->attempts);
     job->active = event->attempt;
 }
 
@@ -476,9 +483,9 @@ static struct fsck_fold_row *known_attempt(struct fsck_fold *fold)
         fsck_fold_find(fold, IMAGE_ATTEMPT, fold->event->attempt);
 
     if (row == NULL)
-        fsck_fold_complain(fold, "the attempt was never made");
+        fsck_fold_complain(fold, "the attempt was never created");
     else if (row->cells[ATTEMPT_CELL_JOB_ID].integer != fold->event->job)
-        fsck_fold_complain(fold, "the attempt is another trial's");
+        fsck_fold_complain(fold, "the attempt belongs to another trial");
     return row;
 }
 
@@ -489,7 +496,7 @@ static void attempt_queued(struct fsck_fold *fold, json_t *detail)
     if (row == NULL)
         return;
     if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "starting") != 0)
-        fsck_fold_complain(fold, "the attempt is in a queue, and was %s",
+        fsck_fold_complain(fold, "the attempt was queued while it was %s",
                            row->cells[ATTEMPT_CELL_STATE].text);
     fsck_fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
     if (row->cells[ATTEMPT_CELL_QUEUED_MS].type == VALUE_NULL)
@@ -504,7 +511,7 @@ static void attempt_running(struct fsck_fold *fold, json_t *detail)
     if (row == NULL)
         return;
     if (strcmp(row->cells[ATTEMPT_CELL_STATE].text, "starting") != 0)
-        fsck_fold_complain(fold, "the attempt runs, and was %s",
+        fsck_fold_complain(fold, "the attempt started to run while it was %s",
                            row->cells[ATTEMPT_CELL_STATE].text);
     fsck_fold_set_from_detail(fold, IMAGE_ATTEMPT, row, detail);
     fsck_fold_set(row, ATTEMPT_CELL_STATE, value_text("running"));
@@ -585,12 +592,13 @@ void fsck_fold_add(struct fsck_fold *fold, const struct event_row *event)
     fold->event = event;
     if (fold->kinds[IMAGE_RUN].count == 0 &&
         strcmp(event->event, "run_created") != 0)
-        fsck_fold_complain(fold, "the run's first event is '%s'", event->event);
+        fsck_fold_complain(
+            fold, "the first event of the run is '%s', not 'run_created'",
+            event->event);
     if (!json_is_object(detail))
-        fsck_fold_complain(fold, "its detail cannot be read");
+        fsck_fold_complain(fold, "the detail is not a JSON object");
     else if (!apply(fold, detail))
-        fsck_fold_complain(fold, "nothing is known of an event '%s'",
-                           event->event);
+        fsck_fold_complain(fold, "unknown event '%s'", event->event);
     json_decref(detail);
     fold->event = NULL;
 }

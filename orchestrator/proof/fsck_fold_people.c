@@ -15,7 +15,7 @@ static void set_remark(struct fsck_fold *fold, enum run_cell of_run,
                : fsck_fold_run_row(fold);
 
     if (row == NULL) {
-        fsck_fold_complain(fold, "there is no such trial");
+        fsck_fold_complain(fold, "no such trial");
         return;
     }
     fsck_fold_set(row, is_job ? (size_t)of_job : (size_t)of_run, value_null());
@@ -38,7 +38,8 @@ void fsck_fold_enqueued(struct fsck_fold *fold, json_t *detail)
     struct fsck_fold_row *row;
 
     if (index != (int64_t)fold->kinds[IMAGE_ENQUEUED].count + 1) {
-        fsck_fold_complain(fold, "it is setting %" PRId64 ", and should be %zu",
+        fsck_fold_complain(fold,
+                           "wrong number: setting %" PRId64 ", expected %zu",
                            index, fold->kinds[IMAGE_ENQUEUED].count + 1);
         return;
     }
@@ -62,7 +63,8 @@ void fsck_fold_take_enqueued(struct fsck_fold *fold,
         fsck_fold_complain(fold, "setting %" PRId64 " was never enqueued",
                            index);
     else if (row->cells[ENQUEUED_CELL_TRIAL].type != VALUE_NULL)
-        fsck_fold_complain(fold, "setting %" PRId64 " was tried before", index);
+        fsck_fold_complain(fold, "setting %" PRId64 " was already tried",
+                           index);
     else
         fsck_fold_set(row, ENQUEUED_CELL_TRIAL, job->cells[JOB_CELL_NUMBER]);
 }

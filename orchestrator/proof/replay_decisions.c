@@ -146,14 +146,15 @@ static int add_job(struct deciding *deciding, const json_t *detail)
     deciding_ask(deciding, number, detail);
     job = &deciding->jobs[deciding->job_count - 1];
     if (job->task == NULL)
-        return deciding_differ(deciding, number, "it is of no step");
+        return deciding_differ(deciding, number, "the job belongs to no step");
     job->resources = job->task->resources;
     if (budget > 0 && deciding->tally.suggested > budget)
         return deciding_differ(
-            deciding, number,
-            "it was suggested, and the budget is %" PRId64 " trials", budget);
+            deciding, number, "it was suggested, but budget.trials is %" PRId64,
+            budget);
     if (deciding->is_over)
-        return deciding_differ(deciding, number, "it was suggested after '%s'",
+        return deciding_differ(deciding, number,
+                               "it was suggested after the run was over (%s)",
                                budget_verdict_text(verdict(deciding, 0)));
     deciding->proof->proved++;
     return 0;
@@ -318,9 +319,10 @@ static int decide(struct deciding *deciding, struct judged *job,
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
         result = deciding_may_stop(deciding, replay_life(deciding->replay))
                      ? 0
-                     : deciding_differ(deciding, job->number,
-                                       "'%s', and the budget was not used up",
-                                       job_event_names[event]);
+                     : deciding_differ(
+                           deciding, job->number,
+                           "recorded '%s', but the budget was not used up",
+                           job_event_names[event]);
     job->has_end = false;
     job->is_paused = event == EVENT_PAUSED;
     end_job(deciding, job, detail);
@@ -423,10 +425,11 @@ static int check_run_state(struct deciding *deciding, const json_t *detail)
     else if (strcmp(state, run_state_names[RUN_FAILED]) == 0)
         holds = failure_holds(deciding, life, reason);
     if (!holds)
-        return deciding_differ(deciding, 0,
-                               "the run %s ('%.100s'), which does not "
-                               "follow from its results",
-                               state, reason);
+        return deciding_differ(
+            deciding, 0,
+            "the recorded end %s ('%.100s') does not follow from the "
+            "results",
+            state, reason);
     deciding->proof->proved++;
     return 0;
 }
@@ -450,7 +453,7 @@ static int check_time_used_up(struct deciding *deciding, const json_t *detail)
     if (life == NULL || !is_time_used_up(deciding, life) ||
         after_ms != deciding->budget.time_ms)
         return deciding_differ(deciding, 0,
-                               "the run's time was not used up by then");
+                               "the time budget was not used up at this event");
     deciding->used_ms = after_ms;
     deciding->proof->proved++;
     return 0;
@@ -494,7 +497,7 @@ static int on_job_event(struct deciding *deciding, const json_t *detail)
         return add_job(deciding, detail);
     if (job == NULL)
         return deciding_differ(deciding, event->job_number,
-                               "nothing tells of its beginning");
+                               "no event of its creation");
     if (strcmp(event->event, "attempt_ended") == 0)
         keep_end(deciding, job, detail);
     if (strcmp(event->event, "observed") == 0)

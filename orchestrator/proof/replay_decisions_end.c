@@ -46,9 +46,9 @@ static int check_retry(struct deciding *deciding, struct judged *job,
     int64_t wait_ms;
 
     if (!rule_follows(job))
-        return deciding_differ(deciding, job->number,
-                               "rule %d is said to match its end, and does not",
-                               job->rule);
+        return deciding_differ(
+            deciding, job->number,
+            "recorded retry rule %d, which does not match its end", job->rule);
     if (job->rule >= 0) {
         rule = retry_rule_at(spec->retries, spec->retry_count, job->rule);
         if (job->retries_used == NULL)
@@ -58,9 +58,10 @@ static int check_retry(struct deciding *deciding, struct judged *job,
             follows = EVENT_RETRY;
     }
     if (event != follows)
-        return deciding_differ(
-            deciding, job->number, "'%s', and by its rules '%s'",
-            job_event_names[event], job_event_names[follows]);
+        return deciding_differ(deciding, job->number,
+                               "recorded '%s', but its retry rules give '%s'",
+                               job_event_names[event],
+                               job_event_names[follows]);
     if (event == EVENT_FAILED)
         return 0;
     retry_scale(rule, &any_machine, &job->resources, &text);
@@ -70,8 +71,8 @@ static int check_retry(struct deciding *deciding, struct judged *job,
     if (detail_integer(detail, "due_ms", 0) !=
         deciding->replay->event->time_ms + wait_ms)
         return deciding_differ(deciding, job->number,
-                               "its retry is due after %" PRId64
-                               " ms, and by its rule after %" PRId64 " ms",
+                               "recorded retry after %" PRId64
+                               " ms, but its rule gives %" PRId64 " ms",
                                detail_integer(detail, "due_ms", 0) -
                                    deciding->replay->event->time_ms,
                                wait_ms);
@@ -98,9 +99,10 @@ static int check_failure(struct deciding *deciding, struct judged *job,
     }
     return event == follows && job->rule < 0
                ? 0
-               : deciding_differ(
-                     deciding, job->number, "'%s', and by its end '%s'",
-                     job_event_names[event], job_event_names[follows]);
+               : deciding_differ(deciding, job->number,
+                                 "recorded '%s', but its end gives '%s'",
+                                 job_event_names[event],
+                                 job_event_names[follows]);
 }
 
 bool deciding_may_stop(const struct deciding *deciding,
@@ -158,19 +160,20 @@ int deciding_check_end(struct deciding *deciding, struct judged *job,
     if (wish == WISH_STOP && !deciding_may_stop(deciding, life))
         return deciding_differ(
             deciding, job->number,
-            "it was stopped, and the budget was not used up");
+            "it was stopped, but the budget was not used up");
     if (wish == WISH_INTERRUPT && !may_interrupt(deciding, job, life))
         return deciding_differ(
             deciding, job->number,
-            "it was interrupted, and nobody stopped the run");
+            "it was interrupted, but no user stopped the run");
     if (wish == WISH_NONE && follows == EVENT_FAILED)
         return check_failure(deciding, job, event, detail);
     if (event != follows)
         return deciding_differ(
-            deciding, job->number, "'%s', and by its end '%s'",
+            deciding, job->number, "recorded '%s', but its end gives '%s'",
             job_event_names[event], job_event_names[follows]);
     return job->rule < 0
                ? 0
-               : deciding_differ(deciding, job->number,
-                                 "a retry rule is said to match its end");
+               : deciding_differ(
+                     deciding, job->number,
+                     "recorded a retry rule, but its end matches none");
 }

@@ -86,20 +86,21 @@ static int next_differs(struct proving *proving, const struct flow_job *job,
 
     switch (next->kind) {
     case FLOW_NOTHING:
-        return differ(proving, job, "%s, and nothing can go on", recorded);
+        return differ(proving, job, "%s, but no step is due", recorded);
     case FLOW_OVER:
-        return differ(proving, job, "%s, and all steps are over", recorded);
+        return differ(proving, job, "%s, but all steps have finished",
+                      recorded);
     case FLOW_BEGIN:
-        return differ(proving, job, "%s, and next '%s' begins", recorded, name);
+        return differ(proving, job, "%s, but '%s' begins next", recorded, name);
     case FLOW_SKIP:
-        return differ(proving, job, "%s, and next '%s' is skipped", recorded,
+        return differ(proving, job, "%s, but '%s' is skipped next", recorded,
                       name);
     case FLOW_START:
         return differ(proving, job,
-                      "%s, and next copy %" PRId64 " of '%s' starts", recorded,
+                      "%s, but copy %" PRId64 " of '%s' starts next", recorded,
                       next->copy, name);
     case FLOW_END:
-        return differ(proving, job, "%s, and next '%s' has %s", recorded, name,
+        return differ(proving, job, "%s, but '%s' has %s next", recorded, name,
                       step_state_names[next->state]);
     }
     return REPLAY_DIFFERS;
@@ -181,17 +182,18 @@ static int begin(struct proving *proving, size_t step, const json_t *detail,
         return 0;
     }
     if (!is_wanted)
-        return differ(proving, NULL, "it began, and its condition says no");
+        return differ(proving, NULL, "it began, but its condition is false");
     if (axes == NULL && its->axis_count > 0) {
         proving->cannot_begin[step] = true;
-        return copies == 0 ? 0 : differ(proving, NULL, "its matrix is lost");
+        return copies == 0 ? 0 : differ(proving, NULL, "its matrix is missing");
     }
     for (size_t i = 0; i < its->axis_count; i++) {
         const char *name = its->axes[i].name;
 
         if (!axis_follows(proving, step, &its->axes[i],
                           json_object_get(axes, name)))
-            return differ(proving, NULL, "its matrix has another '%s'", name);
+            return differ(proving, NULL, "axis '%s' of its matrix differs",
+                          name);
     }
     if (steps_begin(proving->steps, step, axes, NULL) != 0)
         return differ(proving, NULL, "it has too many copies");
@@ -199,7 +201,8 @@ static int begin(struct proving *proving, size_t step, const json_t *detail,
     return counts.copies == copies
                ? 0
                : differ(proving, NULL,
-                        "it has %" PRId64 " copies, not %" PRId64,
+                        "wrong number of copies: %" PRId64
+                        " by its file, but %" PRId64 " recorded",
                         counts.copies, copies);
 }
 
@@ -232,7 +235,8 @@ static int step_skipped(struct proving *proving, size_t step,
     if (next.kind == FLOW_BEGIN && !may_close(proving) &&
         (steps_condition(proving->steps, step, -1, &is_wanted, NULL) != 0 ||
          is_wanted))
-        return differ(proving, NULL, "it was skipped, and nothing says no");
+        return differ(proving, NULL,
+                      "it was skipped, but its condition is not false");
     steps_skip(proving->steps, step);
     return 0;
 }
@@ -247,7 +251,7 @@ static int step_ended(struct proving *proving, size_t step,
     if (proving->cannot_begin[step]) {
         proving->cannot_begin[step] = false;
         if (state != FLOW_FAILED)
-            return differ(proving, NULL, "it cannot begin, and has not failed");
+            return differ(proving, NULL, "it cannot begin, but has not failed");
         steps_fail(proving->steps, step);
         return 0;
     }
@@ -255,8 +259,8 @@ static int step_ended(struct proving *proving, size_t step,
     if (next.kind != FLOW_END || next.step != step)
         return next_differs(proving, NULL, "it ended", &next);
     if ((int)next.state != state)
-        return differ(proving, NULL, "it has %s, and by its copies %s", word,
-                      step_state_names[next.state]);
+        return differ(proving, NULL, "recorded %s, but its copies give %s",
+                      word, step_state_names[next.state]);
     steps_end(proving->steps, step, next.state);
     return 0;
 }
@@ -271,7 +275,8 @@ static int step_reopened(struct proving *proving, size_t step,
     if (state != FLOW_WAITING || flow_state(flow, step) == FLOW_WAITING)
         return 0;
     if (!flow_may_reset(flow, step))
-        return differ(proving, NULL, "it waits again, and what needs it runs");
+        return differ(proving, NULL,
+                      "it waits again, but a step that needs it is running");
     steps_wait_again(proving->steps, step);
     return 0;
 }
@@ -314,7 +319,7 @@ static int start(struct proving *proving, struct flow_job *job)
     json_decref(first);
     free(rounds);
     if (!follows)
-        return differ(proving, job, "its first round has other values");
+        return differ(proving, job, "the values of its first round differ");
     job->is_to_fail = steps_condition(proving->steps, job->step, job->copy,
                                       &is_wanted, NULL) != 0;
     job->is_refused = !job->is_to_fail && !is_wanted;
@@ -335,11 +340,11 @@ static int start_round(struct proving *proving, const struct flow_job *job)
             next->round == job->round && is_same(next->rounds, job->rounds);
         free(next->rounds);
         *next = proving->rounds[--proving->round_count];
-        return follows ? 0
-                       : differ(proving, job,
-                                "the round has other values than follow");
+        return follows
+                   ? 0
+                   : differ(proving, job, "the values of this round differ");
     }
-    return differ(proving, job, "round %" PRId64 " of a copy that is over",
+    return differ(proving, job, "round %" PRId64 " of a copy that has finished",
                   job->round);
 }
 
@@ -350,7 +355,7 @@ static int job_created(struct proving *proving, const json_t *detail)
     size_t step;
 
     if (!find_step(proving, detail, &step))
-        return differ(proving, NULL, "a job of no step");
+        return differ(proving, NULL, "the job belongs to no step");
     proving->jobs = mem_grow(proving->jobs, proving->job_count,
                              &proving->job_capacity, sizeof(*proving->jobs));
     job = &proving->jobs[proving->job_count++];
@@ -400,13 +405,12 @@ static int job_over(struct proving *proving, struct flow_job *job_id,
     int result = 0;
 
     if (is_skipped != job_id->is_refused)
-        result = differ(proving, job_id, "it is %s, and its condition says %s",
-                        job_state_names[state], is_skipped ? "yes" : "no");
+        result = differ(proving, job_id, "it is %s, but its condition is %s",
+                        job_state_names[state], is_skipped ? "true" : "false");
     else if (job_id->is_to_fail && state != JOB_FAILED)
-        result = differ(proving, job_id,
-                        "it is %s, and its condition says "
-                        "neither yes nor no",
-                        job_state_names[state]);
+        result =
+            differ(proving, job_id, "it is %s, but its condition has no value",
+                   job_state_names[state]);
     if (result == 0) {
         rounds = steps_end_job(proving->steps, &job);
         if (rounds != NULL)
@@ -427,7 +431,8 @@ static int job_reopened(struct proving *proving, struct flow_job *job)
     if (flow_state(flow, job->step) == FLOW_WAITING)
         return 0;
     if (!flow_may_reopen(flow, job->step))
-        return differ(proving, job, "it was put back, and what needs it runs");
+        return differ(proving, job,
+                      "it was reopened, but a step that needs it is running");
     steps_reopen(proving->steps, job->step, job->copy);
     job->is_over = job->is_refused = job->is_to_fail = false;
     return 0;
@@ -470,7 +475,7 @@ static int on_step_event(struct proving *proving, enum step_event event,
     int result;
 
     if (!find_step(proving, detail, &step))
-        return differ(proving, NULL, "there is no such step");
+        return differ(proving, NULL, "no such step");
     result = handlers[event](proving, step, detail);
     if (result != 0)
         proving->proof->step = name_of(proving, step);
@@ -490,8 +495,9 @@ static int run_state(struct proving *proving, const json_t *detail)
     proving->proof->proved++;
     return is_over && !has_failed
                ? 0
-               : differ(proving, NULL, "the run has succeeded, and %s",
-                        is_over ? "a step has failed" : "steps are not over");
+               : differ(proving, NULL, "the run has succeeded, but %s",
+                        is_over ? "a step has failed"
+                                : "some steps have not finished");
 }
 
 static int on_event(void *self)

@@ -150,12 +150,11 @@ static void describe(const struct assignment *assignment, char *text,
                  assignment->trial, assignment->resource);
         break;
     case NEXT_PROMOTE:
-        snprintf(text, size, "trial %" PRIu64 " to go on up to %" PRIu64,
+        snprintf(text, size, "a promotion of trial %" PRIu64 " to %" PRIu64,
                  assignment->trial, assignment->resource);
         break;
     case NEXT_STOP:
-        snprintf(text, size, "trial %" PRIu64 " to be stopped",
-                 assignment->trial);
+        snprintf(text, size, "a stop of trial %" PRIu64, assignment->trial);
         break;
     }
 }
@@ -177,7 +176,7 @@ static bool is_wanted(struct replay_schedule *proof,
     describe(recorded, was, sizeof(was));
     describe(&open, wanted, sizeof(wanted));
     snprintf(proof->text, sizeof(proof->text),
-             "the record has %s, and the schedule wants %s", was, wanted);
+             "recorded %s, but the schedule gives %s", was, wanted);
     return false;
 }
 
@@ -190,7 +189,7 @@ bool replay_schedule_begin(struct replay_schedule *proof,
         return true;
     if (!feedback_assignment(row, &recorded)) {
         snprintf(proof->text, sizeof(proof->text),
-                 "the record has it without a resource");
+                 "recorded without a resource");
         return false;
     }
     if (!is_wanted(proof, &recorded, false))
@@ -237,8 +236,8 @@ static bool check_verdict(struct replay_schedule *proof,
         return true;
     }
     snprintf(proof->text, sizeof(proof->text),
-             "at %" PRId64 " the record has '%s' (rung %" PRId64
-             "), and the schedule says '%s' (rung %" PRId64 ")",
+             "at %" PRId64 " recorded '%s' (rung %" PRId64
+             "), but the schedule gives '%s' (rung %" PRId64 ")",
              item->resource, decision_names[item->decision], item->rung,
              decision_names[verdict->decision], verdict->rung);
     return false;

@@ -42,7 +42,7 @@ static int ask_again(struct suggesting *suggesting, int64_t number)
         return 0;
     case ASK_EXHAUSTED:
         return err_set(suggesting->replay->err, ERR_FAILED,
-                       "trial %" PRId64 ": the search has nothing left to try",
+                       "trial %" PRId64 ": the search has no more settings",
                        number);
     case ASK_ERROR:
         break;
@@ -54,7 +54,7 @@ static int ask_again(struct suggesting *suggesting, int64_t number)
 static void print_value(const struct value *value, struct buf *out)
 {
     if (value->type == VALUE_NULL)
-        buf_add_string(out, "not active");
+        buf_add_string(out, "inactive");
     else
         value_print(value, out);
 }
@@ -69,9 +69,9 @@ static int setting_differs(struct suggesting *suggesting, int64_t number,
     proof->param = space_param(suggesting->space, param)->name;
     proof->recorded = suggesting->recorded[param];
     proof->suggested = suggesting->suggested[param];
-    buf_printf(&text, "'%s' is ", proof->param);
+    buf_printf(&text, "'%s': recorded ", proof->param);
     print_value(&proof->recorded, &text);
-    buf_add_string(&text, " in the record, and the search suggests ");
+    buf_add_string(&text, ", but the search suggests ");
     print_value(&proof->suggested, &text);
     replay_differ(suggesting->replay, PROOF_SUGGESTIONS, number, "%s",
                   buf_text(&text));

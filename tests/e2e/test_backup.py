@@ -48,7 +48,7 @@ def test_a_backup_is_a_store(smtune, experiment, tmp_path):
     # The attempts' files stayed where they were.
     result = smtune("--store", folder, "fsck", "-o", "json")
     assert [f["text"] for f in json.loads(result.stdout)] == [
-        "40 attempts' folders are missing; this is the first"]
+        "missing folders of attempts: 40 (the first is this one)"]
     smtune.ok("--store", folder, "run", experiment)
     assert len(smtune.json("--store", folder, "ls")) == 2
 
@@ -97,7 +97,8 @@ def test_of_a_run_that_goes_on(smtune, experiment):
         folder = restore(smtune, backup, backup.stem)
         found = json.loads(
             smtune("--store", folder, "fsck", "-o", "json").stdout)
-        assert all("folders are missing" in f["text"] for f in found), found
+        assert all("missing folders of attempts" in f["text"]
+                   for f in found), found
         counts.append(sum(t["state"] == "succeeded" for t in
                           smtune.json("--store", folder, "trials", "exp")))
     assert counts == sorted(counts)

@@ -196,13 +196,16 @@ DAMAGE = [
     ("DELETE FROM job WHERE number = 3", {"trial": 3, "what": "job"}),
     ("INSERT INTO event (run_id, job_id, time_ms, event, detail) VALUES"
      " (1, 3, 0, 'started', '{\"state\":\"running\"}')",
-     {"trial": 3, "text": "'started' cannot happen while it is succeeded"}),
+     {"trial": 3,
+      "text": "'started' is not possible while the trial is succeeded"}),
     ("INSERT INTO event (run_id, job_id, time_ms, event) VALUES"
-     " (1, 3, 0, 'danced')", {"text": "nothing is known of an event 'danced'"}),
+     " (1, 3, 0, 'danced')", {"text": "unknown event 'danced'"}),
     ("INSERT INTO event (run_id, job_id, time_ms, event, detail) VALUES"
-     " (1, 3, 0, 'failed', '{')", {"text": "its detail cannot be read"}),
+     " (1, 3, 0, 'failed', '{')",
+     {"text": "the detail is not a JSON object"}),
     ("INSERT INTO event (run_id, job_id, attempt_id, time_ms, event) VALUES"
-     " (1, 3, 99, 0, 'attempt_ended')", {"text": "the attempt was never made"}),
+     " (1, 3, 99, 0, 'attempt_ended')",
+     {"text": "the attempt was never created"}),
     ("UPDATE metric SET attempt_id = 999 WHERE job_id = 3",
      {"what": "database", "run": None}),
     ("INSERT INTO param_value VALUES (999, 0, 1, 0)",

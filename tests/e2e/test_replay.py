@@ -300,21 +300,21 @@ def tamper(smtune, event, change):
 
 @pytest.mark.parametrize("event, change, text", [
     ("retry", lambda d: d.update(due_ms=d["due_ms"] + 1),
-     "and by its rule after"),
+     "but its rule gives"),
     ("retry", lambda d: d.update(state="failed") or "failed",
-     "'failed', and by its rules 'retry'"),
+     "recorded 'failed', but its retry rules give 'retry'"),
     ("failed", lambda d: d.update(state="waiting") or "retry",
-     "'retry', and by its rules 'failed'"),
+     "recorded 'retry', but its retry rules give 'failed'"),
     ("failed", lambda d: d.update(state="succeeded", values=[0]) or "succeeded",
-     "'succeeded', and by its rules 'failed'"),
+     "recorded 'succeeded', but its retry rules give 'failed'"),
     ("succeeded", lambda d: d.update(state="failed") or "failed",
-     "'failed', and by its end 'succeeded'"),
+     "recorded 'failed', but its end gives 'succeeded'"),
     ("succeeded", lambda d: d.update(state="stopped") or "stopped",
-     "it was stopped, and the budget was not used up"),
+     "it was stopped, but the budget was not used up"),
     ("succeeded", lambda d: d.update(state="ready") or "interrupted",
-     "it was interrupted, and nobody stopped the run"),
+     "it was interrupted, but no user stopped the run"),
     ("attempt_ended", lambda d: d.update(rule=2) if d["cause"] == "ok" else
-     d.update(rule=1 - d.get("rule", 0)), "is said to match its end"),
+     d.update(rule=1 - d.get("rule", 0)), "recorded "),
 ])
 def test_a_decision_that_does_not_follow_is_found(
         smtune, retries, event, change, text):
@@ -338,7 +338,7 @@ def test_time_that_was_not_used_up_is_found(smtune, retries, by_ms):
            lambda d: d.update(after_ms=d["after_ms"] + by_ms))
     result = smtune("replay", "exp")
     assert result.returncode == 1
-    assert "the run's time was not used up by then" in result.stdout
+    assert "the time budget was not used up at this event" in result.stdout
 
 
 @pytest.mark.parametrize("budget, trials", [(", no_improvement: 4", 100),

@@ -76,15 +76,16 @@ def test_it_is_proved(smtune, run):
 # A change of the first such event, of 'prepare' where it is a job's that several
 # have at a time, and what is said of it.
 TAMPERED = [
-    ("step_began", "copies", "7", "it has 1 copies, not 7"),
-    ("step_began", "step", "4", "it began, and next 'prepare' begins"),
-    ("step_skipped", "step", "6", "and next 'never' begins"),
-    ("created", "copy", "1", "next copy 0 of 'prepare' starts"),
-    ("created", "rounds", "'{}'", "its first round has other values"),
-    ("skipped", "state", "'succeeded'", "its condition says no"),
-    ("succeeded", "outputs", "'{}'", "its matrix has another 'size'"),
-    ("succeeded", "state", "'failed'", "and by its copies failed"),
-    ("retry", "due_ms", "1", "by its rule after 1 ms"),
+    ("step_began", "copies", "7",
+     "wrong number of copies: 1 by its file, but 7 recorded"),
+    ("step_began", "step", "4", "it began, but 'prepare' begins next"),
+    ("step_skipped", "step", "6", "but 'never' begins next"),
+    ("created", "copy", "1", "but copy 0 of 'prepare' starts next"),
+    ("created", "rounds", "'{}'", "the values of its first round differ"),
+    ("skipped", "state", "'succeeded'", "its condition is false"),
+    ("succeeded", "outputs", "'{}'", "axis 'size' of its matrix differs"),
+    ("succeeded", "state", "'failed'", "but its copies give failed"),
+    ("retry", "due_ms", "1", "its rule gives 1 ms"),
 ]
 
 
@@ -104,7 +105,7 @@ def test_what_does_not_follow_is_found(smtune, run, sql):
         sql("DROP TABLE kept")
     assert sql("UPDATE event SET detail = json_set(detail, '$.rounds',"
                """ '{"batch":5}') WHERE detail LIKE '%"round":2%'""") == 1
-    assert "other values than follow" in smtune("replay", "w").stdout
+    assert "values of this round differ" in smtune("replay", "w").stdout
 
 
 def test_a_step_that_began_too_early_is_found(smtune, run, sql):
@@ -114,7 +115,7 @@ def test_a_step_that_began_too_early_is_found(smtune, run, sql):
     assert result.returncode == 1
     step = json.loads(result.stdout)["step"]
     assert (step["step"], step["text"]) == (
-        "shard", "it began, and next 'prepare' has succeeded")
+        "shard", "it began, but 'prepare' has succeeded next")
 
 
 def test_after_a_crash_it_goes_on_as_if_nothing_had_been(smtune, write):
@@ -147,7 +148,7 @@ def test_the_links_of_a_chain_are_proved(smtune, write, sql):
     told = smtune.json("replay", "w")
     assert told["step"] is None and told["decision"] is None
     assert sql("UPDATE event SET event = 'retry' WHERE event = 'linked'") == 2
-    assert "by its end 'linked'" in smtune("replay", "w").stdout
+    assert "its end gives 'linked'" in smtune("replay", "w").stdout
 
 
 def test_what_was_put_back_is_proved(smtune, write):

@@ -77,72 +77,74 @@ static const struct {
     struct line line;
     const char *text;
 } impossible[] = {
-    {false, {0, 0, "run_created", "{}"}, "0/0 the run was created before"},
+    {false, {0, 0, "run_created", "{}"}, "0/0 the run was already created"},
     {false,
      {4, 0, "suggested", "{\"state\":\"ready\",\"number\":1}"},
-     "1/0 it was suggested before"},
+     "1/0 it was already suggested"},
     {false,
      {5, 0, "suggested", "{\"state\":\"ready\",\"number\":3,\"seen\":0}"},
-     "3/0 it is the 2th that was suggested"},
+     "3/0 wrong number: expected 2 for this 'suggested'"},
     {true,
      {5, 0, "suggested", "{\"state\":\"ready\",\"number\":2,\"seen\":0}"},
-     "2/0 it was suggested after 0 results, and there were 1"},
+     "2/0 suggested after 0 results, but the events before have "
+     "1"},
     {false,
      {5, 0, "failed", "{\"state\":\"failed\"}"},
      "0/0 the trial was never suggested"},
     {false,
      {4, 0, "started", "{\"state\":\"running\"}"},
-     "1/0 it started without an attempt that runs"},
+     "1/0 started without a running attempt"},
     {false,
      {4, 0, "cancelled", "{\"state\":\"cancelled\"}"},
-     "1/0 'cancelled' while an attempt has not ended"},
+     "1/0 'cancelled' while an attempt is still active"},
     {true,
      {4, 0, "retry", "{\"state\":\"waiting\"}"},
-     "1/0 'retry' cannot happen while it is succeeded"},
+     "1/0 'retry' is not possible while the trial is succeeded"},
     {false,
      {4, 10, "attempt_starting", "{\"number\":2}"},
-     "1/2 a second attempt while one has not ended"},
+     "1/2 a second attempt while the first is still active"},
     {true,
      {4, 10, "attempt_starting", "{\"number\":3}"},
-     "1/3 it is attempt 2 of the trial"},
+     "1/3 wrong number: it is attempt 2 of the trial"},
     {false,
      {4, 9, "attempt_starting", "{\"number\":1}"},
-     "1/1 the attempt was made before"},
+     "1/1 the attempt was already created"},
     {false,
      {5, 10, "attempt_starting", "{\"number\":1}"},
      "0/1 an attempt of a trial that was never suggested"},
-    {false, {4, 8, "attempt_running", ""}, "1/0 the attempt was never made"},
+    {false, {4, 8, "attempt_running", ""}, "1/0 the attempt was never created"},
     {false,
      {5, 9, "attempt_running", ""},
-     "0/1 the attempt is another trial's"},
+     "0/1 the attempt belongs to another trial"},
     {true,
      {4, 9, "attempt_running", ""},
-     "1/1 the attempt runs, and was ended"},
+     "1/1 the attempt started to run while it was ended"},
     {true, {4, 9, "attempt_ended", ""}, "1/1 the attempt ended a second time"},
     {true,
      {4, 9, "attempt_queued", ""},
-     "1/1 the attempt is in a queue, and was ended"},
-    {false, {4, 8, "attempt_queued", ""}, "1/0 the attempt was never made"},
-    {false, {4, 8, "attempt_ended", ""}, "1/0 the attempt was never made"},
-    {false, {5, 0, "commented", ""}, "0/0 there is no such trial"},
-    {false, {5, 0, "tagged", ""}, "0/0 there is no such trial"},
+     "1/1 the attempt was queued while it was ended"},
+    {false, {4, 8, "attempt_queued", ""}, "1/0 the attempt was never created"},
+    {false, {4, 8, "attempt_ended", ""}, "1/0 the attempt was never created"},
+    {false, {5, 0, "commented", ""}, "0/0 no such trial"},
+    {false, {5, 0, "tagged", ""}, "0/0 no such trial"},
     {false,
      {0, 0, "enqueued", "{\"idx\":2}"},
-     "0/0 it is setting 2, and should be 1"},
+     "0/0 wrong number: setting 2, expected 1"},
     {true,
      {5, 0, "suggested",
       "{\"state\":\"ready\",\"number\":2,\"seen\":1,\"enqueued\":1}"},
      "2/0 setting 1 was never enqueued"},
     {false,
      {0, 0, "budget_changed", "{\"budget_trials\":0}"},
-     "0/0 its budget is 0 trials, and 1 had begun"},
-    {false, {0, 0, "budget_changed", ""}, "0/0 it changes nothing"},
+     "0/0 out of range: budget_trials is 0, below the trials "
+     "already started (1)"},
+    {false, {0, 0, "budget_changed", ""}, "0/0 the event changes nothing"},
     {false,
      {0, 0, "budget_changed", "{\"budget_time_ms\":0}"},
-     "0/0 its budget_time_ms is 0"},
-    {false, {4, 0, "danced", ""}, "1/0 nothing is known of an event 'danced'"},
-    {false, {4, 0, "due", "{"}, "1/0 its detail cannot be read"},
-    {false, {4, 0, "due", "[]"}, "1/0 its detail cannot be read"},
+     "0/0 out of range: budget_time_ms is 0"},
+    {false, {4, 0, "danced", ""}, "1/0 unknown event 'danced'"},
+    {false, {4, 0, "due", "{"}, "1/0 the detail is not a JSON object"},
+    {false, {4, 0, "due", "[]"}, "1/0 the detail is not a JSON object"},
 };
 
 static void test_fsck_fold__what_cannot_be_is_said(void **state)
@@ -176,14 +178,17 @@ static void test_fsck_fold__a_state_that_does_not_follow_is_said(void **state)
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, finish, ARRAY_LEN(finish) - 1);
     add(fold, &wrong, 1);
-    assert_string_equal(said.last, "1/0 'succeeded' makes a trial that is "
-                                   "running succeeded, not failed");
+    assert_string_equal(said.last,
+                        "1/0 'succeeded' changes a trial from running to "
+                        "succeeded, not to failed");
     fsck_fold_destroy(fold);
     fold = fsck_fold_create(1, on_wrong, &said);
     add(fold, begin, ARRAY_LEN(begin));
     add(fold, finish, ARRAY_LEN(finish) - 1);
     add(fold, &gap, 1);
-    assert_string_equal(said.last, "1/0 its result has place 3 after place 0");
+    assert_string_equal(
+        said.last,
+        "1/0 the result has place 3, but the one before has place 0");
     fsck_fold_destroy(fold);
 }
 
@@ -288,22 +293,23 @@ static const struct {
      "0/0 the trial was never suggested"},
     {5,
      {4, 9, "observed", "{\"told\":3,\"resource\":1}"},
-     "1/1 its result has place 3 after place 0"},
+     "1/1 the result has place 3, but the one before has place 0"},
     {5,
      {4, 0, "paused", "{\"state\":\"paused\"}"},
-     "1/0 'paused' without an observation that had it paused"},
+     "1/0 'paused' without an observation that paused the trial"},
     {7,
      {4, 9, "observed", "{\"told\":2,\"resource\":0}"},
-     "1/1 it had used more before"},
+     "1/1 the observation before has more resource"},
     {7,
      {4, 0, "promoted", "{\"state\":\"ready\",\"told\":2,\"resource\":1}"},
-     "1/0 it is given 1, and had used as much"},
+     "1/0 promoted to 1, but it had already used as much"},
     {7,
      {4, 0, "promoted", "{\"state\":\"paused\",\"told\":2,\"resource\":3}"},
-     "1/0 'promoted' makes a trial that is paused ready, not paused"},
+     "1/0 'promoted' changes a trial from paused to ready, not "
+     "to paused"},
     {8,
      {4, 0, "promoted", "{\"state\":\"ready\",\"told\":3,\"resource\":9}"},
-     "1/0 'promoted' cannot happen while it is ready"},
+     "1/0 'promoted' is not possible while the trial is ready"},
 };
 
 static void test_fsck_fold__a_schedule_gives_what_it_can(void **state)
@@ -400,7 +406,7 @@ static void test_fsck_fold__people_add_to_a_run(void **state)
     assert_int_equal(said.count, 0);
     must_be(row, ENQUEUED_CELL_TRIAL, "2");
     add(fold, &tries_again, 1);
-    assert_string_equal(said.last, "3/0 setting 1 was tried before");
+    assert_string_equal(said.last, "3/0 setting 1 was already tried");
     fsck_fold_destroy(fold);
 }
 
@@ -418,7 +424,7 @@ static void test_fsck_fold__a_budget_has_a_trial(void **state)
     add(fold, lines, 2);
     assert_string_equal(said.last, "");
     add(fold, lines + 2, 1);
-    assert_string_equal(said.last, "0/0 its budget_trials is 0");
+    assert_string_equal(said.last, "0/0 out of range: budget_trials is 0");
     fsck_fold_destroy(fold);
 }
 
@@ -475,8 +481,9 @@ static void test_fsck_fold__the_first_event_makes_the_run(void **state)
     (void)state;
     add(fold, &begin[1], 1);
     assert_int_equal(said.count, 1);
-    assert_string_equal(said.last,
-                        "0/0 the run's first event is 'engine_started'");
+    assert_string_equal(
+        said.last, "0/0 the first event of the run is 'engine_started', not "
+                   "'run_created'");
     fsck_fold_destroy(fold);
     fsck_fold_destroy(NULL);
 }

@@ -50,23 +50,23 @@ static void test_fsck_fold__of_a_damaged_experiment(void **state)
     static const struct damage damages[] = {
         {{{5, 0, "suggested", "{\"state\":\"odd\",\"number\":2,\"seen\":0}"},
           {5, 0, "failed", "{\"state\":\"failed\"}"}},
-         "2/0 'failed' cannot happen while it is odd"},
+         "2/0 'failed' is not possible while the trial is odd"},
         {{{5, 9, "attempt_starting", "{\"number\":1}"},
           {5, 9, "attempt_ended", "{\"cause\":\"ok\"}"}},
          ""},
         {{{5, 0, "suggested", "{\"state\":\"ready\",\"number\":2,\"seen\":0}"},
           {5, 9, "observed", "{\"told\":1,\"resource\":1}"}},
-         "2/0 it is in no schedule"},
+         "2/0 the trial has no schedule"},
         {{{4, 9, "observed", "{\"told\":1,\"resource\":1}"},
           {4, 9, "observed", "{\"told\":1,\"resource\":1}"}},
-         "1/0 its result has place 1 after place 1"},
+         "1/0 the result has place 1, but the one before has place 1"},
         {{{4, 9, "observed", "{\"told\":1,\"resource\":1,\"decision\":3}"},
           {4, 0, "paused", "{\"state\":\"paused\"}"}},
-         "1/0 'paused' cannot happen while it is ready"},
+         "1/0 'paused' is not possible while the trial is ready"},
         {{{4, 9, "observed",
            "{\"told\":1,\"resource\":1,\"decision\":\"continue\"}"},
           {4, 0, "paused", "{\"state\":\"paused\"}"}},
-         "1/0 'paused' cannot happen while it is ready"},
+         "1/0 'paused' is not possible while the trial is ready"},
     };
 
     (void)state;
@@ -85,13 +85,16 @@ static void test_fsck_fold__of_a_damaged_workflow(void **state)
         {{{0, 0, "run_created",
            "{\"state\":\"running\",\"name\":\"w\",\"steps\":[\"c\"]}"},
           {0, 0, "step_ended", "{\"step\":0,\"state\":\"waiting\"}"}},
-         "0/0 'step_ended' cannot make step 'a', which is active, waiting"},
+         "0/0 'step_ended' cannot change step 'a' from active to "
+         "waiting"},
         {{{0, 0, "step_ended", "{\"step\":1,\"state\":\"failed\"}"}},
-         "0/0 'step_ended' cannot make step '', which is waiting, failed"},
+         "0/0 'step_ended' cannot change step '' from waiting to "
+         "failed"},
         {{{0, 0, "step_ended",
            "{\"step\":0,\"state\":\"succeeded\",\"name\":8}"},
           {0, 0, "step_began", "{\"step\":0,\"state\":\"active\"}"}},
-         "0/0 'step_began' cannot make step '', which is succeeded, active"},
+         "0/0 'step_began' cannot change step '' from succeeded to "
+         "active"},
         {{{4, 0, "created", "{\"state\":\"ready\",\"number\":1,\"step\":0}"}},
          "1/0 step 'a' has no such copy"},
         {{{4, 0, "created",

@@ -101,22 +101,25 @@ static const struct {
 } impossible[] = {
     {false,
      {0, 0, "step_began", "{\"step\":0,\"state\":\"active\",\"copies\":2}"},
-     "0/0 'step_began' cannot make step 'a', which is active, active"},
+     "0/0 'step_began' cannot change step 'a' from active to "
+     "active"},
     {false,
      {0, 0, "step_skipped", "{\"step\":0,\"state\":\"skipped\"}"},
-     "0/0 'step_skipped' cannot make step 'a', which is active, skipped"},
+     "0/0 'step_skipped' cannot change step 'a' from active to "
+     "skipped"},
     {false,
      {0, 0, "step_ended", "{\"step\":1,\"state\":\"succeeded\"}"},
-     "0/0 'step_ended' cannot make step 'b', which is waiting, succeeded"},
+     "0/0 'step_ended' cannot change step 'b' from waiting to "
+     "succeeded"},
     {false,
      {0, 0, "step_ended", "{\"step\":2,\"state\":\"succeeded\"}"},
-     "0/0 there is no such step, or no such state"},
+     "0/0 unknown step or unknown state"},
     {false,
      {0, 0, "step_ended", "{\"state\":\"succeeded\"}"},
-     "0/0 there is no such step, or no such state"},
+     "0/0 unknown step or unknown state"},
     {false,
      {0, 0, "step_ended", "{\"step\":0,\"state\":\"tired\"}"},
-     "0/0 there is no such step, or no such state"},
+     "0/0 unknown step or unknown state"},
     {false,
      {5, 0, "created",
       "{\"state\":\"ready\",\"number\":2,\"step\":1,\"copy\":0}"},
@@ -129,14 +132,14 @@ static const struct {
      {6, 0, "created",
       "{\"state\":\"ready\",\"number\":3,\"step\":0,\"copy\":0,"
       "\"seen\":1}"},
-     "3/0 its step 'a' is failed"},
+     "3/0 step 'a' of the job is failed"},
     {true,
      {5, 0, "reopened", "{\"state\":\"ready\"}"},
-     "2/0 'reopened' cannot happen while it is skipped"},
+     "2/0 'reopened' is not possible while the trial is skipped"},
     {false,
      {5, 0, "created",
       "{\"state\":\"ready\",\"number\":2,\"step\":7,\"copy\":0}"},
-     "2/0 it is of a step that there is not"},
+     "2/0 the job belongs to an unknown step"},
 };
 
 static void test_fsck_fold_steps__what_cannot_be_is_said(void **state)
