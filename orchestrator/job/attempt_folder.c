@@ -59,10 +59,10 @@ int attempt_folder_make(int parent_fd, const char *directory, struct err *err)
     if (errno != EEXIST || !is_anothers(directory))
         return make(parent_fd, name, err);
     if (!claim_is_free(directory))
-        return err_set(err, ERR_SHORTAGE,
-                       "in '%s' an attempt still runs that the record does "
-                       "not know",
-                       directory);
+        return err_set(
+            err, ERR_SHORTAGE,
+            "an attempt that is not in the record still runs in '%s'",
+            directory);
     return set_aside(parent_fd, name, err) == 0 ? make(parent_fd, name, err)
                                                 : -1;
 }

@@ -157,15 +157,15 @@ const char *budget_verdict_text(enum budget_verdict verdict)
 {
     static const char *const texts[] = {
         [BUDGET_GO_ON] = "",
-        [BUDGET_TRIALS] = "all trials of the budget ended",
-        [BUDGET_RESOURCE] = "the resource of the budget is used up",
-        [BUDGET_TIME] = "the time budget is used up",
+        [BUDGET_TRIALS] = "trial budget used up",
+        [BUDGET_RESOURCE] = "resource budget used up",
+        [BUDGET_TIME] = "time budget used up",
         [BUDGET_TARGET] = "the target was reached",
-        [BUDGET_NO_IMPROVEMENT] = "no improvement for as many trials as the "
-                                  "budget allows",
+        [BUDGET_NO_IMPROVEMENT] =
+            "no improvement for budget.no_improvement trials",
         [BUDGET_CONVERGENCE] = "the search has converged: a better trial is "
                                "unlikely",
-        [BUDGET_FAILURES] = "as many trials failed as the budget allows",
+        [BUDGET_FAILURES] = "too many failed trials (budget.failures)",
         [BUDGET_FIRST_FAILED] = "the first 10 trials all failed",
     };
 
@@ -180,6 +180,16 @@ const char *budget_vain_reason(const char *reason)
                                                         : NULL;
 }
 
+/* Counts may follow in brackets. */
+static bool is_text_of(enum budget_verdict verdict, const char *text)
+{
+    const char *own = budget_verdict_text(verdict);
+    size_t length = strlen(own);
+
+    return strncmp(text, own, length) == 0 &&
+           (text[length] == '\0' || strncmp(text + length, " (", 2) == 0);
+}
+
 enum budget_verdict budget_verdict_find(const char *text)
 {
     const char *behind = budget_vain_reason(text);
@@ -188,7 +198,7 @@ enum budget_verdict budget_verdict_find(const char *text)
     if (behind != NULL)
         text = behind;
     while (verdict > BUDGET_GO_ON &&
-           strcmp(budget_verdict_text((enum budget_verdict)verdict), text) != 0)
+           !is_text_of((enum budget_verdict)verdict, text))
         verdict--;
     return (enum budget_verdict)verdict;
 }

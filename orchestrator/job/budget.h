@@ -103,18 +103,18 @@ const char *budget_verdict_text(enum budget_verdict verdict);
 
 /* What the reason of a run begins with of which no trial succeeded, before the
  * reason why it ended; it has failed. */
-#define BUDGET_IN_VAIN "no trial succeeded, and "
+#define BUDGET_IN_VAIN "no trial succeeded: "
 
 /* The reasons of one that ended before its budget did: there was no more to be
  * tried. */
-#define BUDGET_ALL_TRIED     "every setting of the space was tried"
-#define BUDGET_SCHEDULE_OVER "the schedule has come to its end"
+#define BUDGET_ALL_TRIED     "every setting of the search space was tried"
+#define BUDGET_SCHEDULE_OVER "the schedule has finished"
 
 /* The reason behind BUDGET_IN_VAIN; NULL: it does not begin with that. */
 const char *budget_vain_reason(const char *reason);
 
-/* The verdict with that text, alone or behind BUDGET_IN_VAIN; BUDGET_GO_ON:
- * none has it. */
+/* The verdict with that text, alone or behind BUDGET_IN_VAIN, and with counts
+ * in brackets or without; BUDGET_GO_ON: none has it. */
 enum budget_verdict budget_verdict_find(const char *text);
 
 #endif

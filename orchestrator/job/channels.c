@@ -24,7 +24,7 @@ static int find_path(const struct channel *channel, const struct value *values,
     int result = template_expand(channel->path, values, &text, err);
 
     if (result == 0 && text.length == 0)
-        result = err_set(err, ERR_FILE, "its path is empty");
+        result = err_set(err, ERR_FILE, "the path is empty");
     if (result == 0)
         *path = resolve(channel, buf_text(&text));
     else

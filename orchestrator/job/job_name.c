@@ -37,8 +37,8 @@ static int take_number(const char *text, size_t *length, const char *open,
 static int no_name(const char *operand, struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "a job's number or name was expected (STEP, STEP[3], STEP#2 "
-                   "or STEP[3]#2), not '%s'",
+                   "'%s': expected the number or the name of a job (STEP, "
+                   "STEP[3], STEP#2 or STEP[3]#2)",
                    operand);
 }
 

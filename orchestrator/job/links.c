@@ -81,19 +81,20 @@ enum link_verdict links_end(struct links *links, const struct link_rule *rule,
     if (!by_time)
         return LINK_NONE;
     if (links->idle >= LINKS_IDLE_MAX) {
-        snprintf(text, LINKS_TEXT_MAX, "two links in a row left %s",
-                 links->checkpoint[0] != '\0' ? "the checkpoint as it was"
-                                              : "no checkpoint");
+        snprintf(text, LINKS_TEXT_MAX, "two links without progress (%s)",
+                 links->checkpoint[0] != '\0' ? "the checkpoint did not change"
+                                              : "no checkpoint was saved");
         return LINK_DENIED;
     }
     if (links->count >= rule->max) {
-        snprintf(text, LINKS_TEXT_MAX, "%" PRId64 " links are used",
+        snprintf(text, LINKS_TEXT_MAX, "continue.max=%" PRId64 " is reached",
                  links->count);
         return LINK_DENIED;
     }
     if (rule->total_ms > 0 && links->used_ms >= rule->total_ms) {
         units_format_duration(links->used_ms, duration, sizeof(duration));
-        snprintf(text, LINKS_TEXT_MAX, "%s are used", duration);
+        snprintf(text, LINKS_TEXT_MAX, "continue.total is used up (%s)",
+                 duration);
         return LINK_DENIED;
     }
     links->count++;

@@ -27,7 +27,7 @@ static json_t *read_file(const char *path, const char *name, struct err *err)
     if (fs_read_regular(path, VALUE_FILE_BYTES_MAX, &text, &why) == 0)
         object = value_file_parse(name, buf_text(&text), text.length, err);
     else if (why.kind == ERR_NOT_FOUND)
-        err_set(err, ERR_FILE, "no file '%s'", name);
+        err_set(err, ERR_FILE, "no such file: '%s'", name);
     else
         err_set(err, err_may_pass(&why) ? why.kind : ERR_FILE, "%s", why.text);
     buf_clear(&text);
@@ -100,14 +100,14 @@ static json_t *check_path(const char *path, const char *name, struct err *err)
 
     if (stat(path, &status) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
-            err_set(err, ERR_FILE, "no file '%s'", name);
+            err_set(err, ERR_FILE, "no such file: '%s'", name);
         else
-            err_set_errno(err, ERR_FILE, errno, "cannot look at '%s'", name);
+            err_set_errno(err, ERR_FILE, errno, "cannot read '%s'", name);
         return NULL;
     }
     json = json_string(path);
     if (json == NULL)
-        err_set(err, ERR_FILE, "path '%s' is no UTF-8", name);
+        err_set(err, ERR_FILE, "path '%s' is not UTF-8", name);
     return json;
 }
 
@@ -121,7 +121,7 @@ static json_t *read_path(struct reader *reader, const struct output *output,
     if (template_expand(output->path, reader->site->columns, &name, err) == 0) {
         path = fs_join(reader->site->work_directory, buf_text(&name));
         if (name.length == 0)
-            err_set(err, ERR_FILE, "its path is empty");
+            err_set(err, ERR_FILE, "the path is empty");
         else if (output->kind == OUTPUT_FILE)
             value = check_path(path, buf_text(&name), err);
         else
@@ -138,8 +138,9 @@ static int check_size(const json_t *values, struct err *err)
 
     if (bytes <= OUTPUTS_BYTES_MAX)
         return 0;
-    return err_set(err, ERR_FILE, "outputs of %zu bytes, more than %d", bytes,
-                   OUTPUTS_BYTES_MAX);
+    return err_set(err, ERR_FILE,
+                   "out of range: the outputs have %zu bytes, more than %d",
+                   bytes, OUTPUTS_BYTES_MAX);
 }
 
 int outputs_read(const struct step *step, const struct outputs_site *site,

@@ -34,12 +34,13 @@ static int inherit(struct pools *pools, const char *text, struct err *err)
     {
         if (!is_pool(pool)) {
             json_decref(all);
-            return err_set(err, ERR_USAGE, "'%s' is no pool", name);
+            return err_set(err, ERR_USAGE, "'%s' is not a pool", name);
         }
     }
     if (!json_is_object(all)) {
         json_decref(all);
-        return err_set(err, ERR_USAGE, "it is no list of pools");
+        return err_set(err, ERR_USAGE,
+                       "type mismatch: expected an object of pools");
     }
     json_decref(pools->all);
     pools->all = all;

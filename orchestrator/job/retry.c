@@ -152,11 +152,11 @@ static const char *grow(struct growth *growth)
     growth->value = (int64_t)fmin(grown, (double)COUNT_MAX);
     if (growth->cap > 0 && growth->value >= growth->cap) {
         growth->value = growth->cap;
-        bound = " (its cap)";
+        bound = " (the cap)";
     }
     if (growth->machine > 0 && growth->value > growth->machine) {
         growth->value = growth->machine;
-        bound = " (all there are)";
+        bound = " (all of the machine)";
     }
     if (growth->value < old)
         growth->value = old;
@@ -229,12 +229,12 @@ void retry_scale(const struct retry_rule *rule,
                 (struct growth){.factor = scale->cpus,
                                 .cap = cap->cpus,
                                 .machine = machine->cpus},
-                "cpu", text);
+                "CPU", text);
     scale_slots(&resources->gpus,
                 (struct growth){.factor = scale->gpus,
                                 .cap = cap->gpus,
                                 .machine = machine->gpus},
-                "gpu", text);
+                "GPU", text);
     scale_memory(
         &resources->memory_bytes,
         (struct growth){.factor = scale->memory, .cap = cap->memory_bytes},

@@ -20,7 +20,7 @@ static int check_stop(const atomic_bool *stop, struct err *err)
 {
     return stop == NULL || !atomic_load(stop)
                ? 0
-               : err_set(err, ERR_FAILED, "sharing out was stopped");
+               : err_set(err, ERR_FAILED, "stopped while distributing files");
 }
 
 /* -- Which files there are ------------------------------------------------*/
@@ -42,7 +42,8 @@ static int add_key(struct keys *keys, const char *key, struct err *err)
     buf_add(&keys->text, key, strlen(key) + 1);
     if (++keys->count > SHARD_FILES_MAX ||
         keys->text.length > SHARD_LIST_BYTES_MAX)
-        return err_set(err, ERR_FILE, "more than %d files to share out",
+        return err_set(err, ERR_FILE,
+                       "out of range: more than %d files to distribute",
                        SHARD_FILES_MAX);
     return 0;
 }
@@ -84,7 +85,7 @@ static int visit(struct keys *keys, const FTSENT *entry, size_t root_length,
     case FTS_DEFAULT:
         if (!is_root)
             return 0;
-        return err_set(err, ERR_FILE, "'%s' is neither file nor folder",
+        return err_set(err, ERR_FILE, "'%s' is neither a file nor a folder",
                        entry->fts_path);
     default:
         return 0;

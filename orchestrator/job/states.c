@@ -128,8 +128,9 @@ int job_state_read(int64_t number, const char *word, enum job_state *state,
 
     if (found < 0)
         return err_set(err, ERR_FAILED,
-                       "trial %" PRId64 " is in a state that this version "
-                       "does not know: '%s'",
+                       "trial %" PRId64
+                       " has the unknown state '%s' (a newer smtune may have "
+                       "recorded it)",
                        number, word);
     *state = (enum job_state)found;
     return 0;
@@ -141,10 +142,11 @@ int step_state_read(const char *name, const char *word, enum flow_state *state,
     int found = step_state_find(word);
 
     if (found < 0)
-        return err_set(err, ERR_FAILED,
-                       "step '%s' is in a state that this version does not "
-                       "know: '%s'",
-                       name, word);
+        return err_set(
+            err, ERR_FAILED,
+            "step '%s' has the unknown state '%s' (a newer smtune may "
+            "have recorded it)",
+            name, word);
     *state = (enum flow_state)found;
     return 0;
 }

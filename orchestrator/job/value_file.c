@@ -34,7 +34,8 @@ static json_t *parse_json(const char *name, const char *text, size_t length,
         err_set(err, ERR_FILE, "'%s' is not JSON: line %d, column %d: %s", name,
                 why.line, why.column, why.text);
     else
-        err_set(err, ERR_FILE, "'%s' holds no JSON object", name);
+        err_set(err, ERR_FILE, "type mismatch: '%s' is not a JSON object",
+                name);
     json_decref(json);
     return NULL;
 }
@@ -117,16 +118,16 @@ static int add_line(json_t *object, struct piece line, struct err *err)
         return 0;
     equals = memchr(line.at, '=', line.length);
     if (equals == NULL)
-        return err_set(err, ERR_FILE, "is no key=value");
+        return err_set(err, ERR_FILE, "expected KEY=VALUE");
     key = trim((struct piece){line.at, (size_t)(equals - line.at)});
     value = trim((struct piece){equals + 1,
                                 line.length - (size_t)(equals + 1 - line.at)});
     if (key.length == 0)
-        return err_set(err, ERR_FILE, "has no key");
+        return err_set(err, ERR_FILE, "missing key before '='");
     name = mem_copy_bytes(key.at, key.length);
     result = json_object_set_new(object, name, value_from(value));
     free(name);
-    return result == 0 ? 0 : err_set(err, ERR_FILE, "is no UTF-8");
+    return result == 0 ? 0 : err_set(err, ERR_FILE, "not UTF-8");
 }
 
 static json_t *parse_lines(const char *name, const char *text, size_t length,
@@ -142,7 +143,7 @@ static json_t *parse_lines(const char *name, const char *text, size_t length,
                                                     : length - at};
 
         if (add_line(object, trim(line), &why) != 0) {
-            err_set(err, ERR_FILE, "line %zu of '%s' %s", number, name,
+            err_set(err, ERR_FILE, "line %zu of '%s': %s", number, name,
                     why.text);
             json_decref(object);
             return NULL;
@@ -158,7 +159,7 @@ json_t *value_file_parse(const char *name, const char *text, size_t length,
     struct piece all = trim((struct piece){text, length});
 
     if (memchr(text, '\0', length) != NULL) {
-        err_set(err, ERR_FILE, "'%s' has a byte 0 in it", name);
+        err_set(err, ERR_FILE, "'%s' contains a NUL character", name);
         return NULL;
     }
     if (ends_in_json(name) || (all.length > 0 && all.at[0] == '{'))
@@ -210,9 +211,9 @@ const json_t *value_file_find(const json_t *object, const char *key,
         return found;
     nearest = nearest_key(object, key);
     if (nearest != NULL)
-        err_set(err, ERR_FILE, "no key '%s' (did you mean '%s'?)", key,
+        err_set(err, ERR_FILE, "missing key '%s' (did you mean '%s'?)", key,
                 nearest);
     else
-        err_set(err, ERR_FILE, "no key '%s'", key);
+        err_set(err, ERR_FILE, "missing key '%s'", key);
     return NULL;
 }

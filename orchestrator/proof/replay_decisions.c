@@ -387,7 +387,7 @@ static bool reason_holds(const struct deciding *deciding,
     /* A run that is over stops paused trials, which ends it no other way. */
     if (budget_verdict_ends_all(verdict(deciding, 0)) && !deciding->is_closing)
         return false;
-    if (strcmp(reason, budget_verdict_text(BUDGET_TRIALS)) == 0)
+    if (budget_verdict_find(reason) == BUDGET_TRIALS)
         return all_ended && trials > 0 && suggested >= trials;
     if (strcmp(reason, budget_verdict_text(BUDGET_RESOURCE)) == 0)
         return all_ended && lacks_resource(deciding);

@@ -505,7 +505,7 @@ def test_paused_time_is_not_in_the_budget(smtune, experiment):
     wait_until(lambda: status(smtune)["state"] == "interrupted")
     go(smtune)
     smtune.ok("resume", "exp")
-    assert status(smtune)["reason"] == "all trials of the budget ended"
+    assert status(smtune)["reason"] == "trial budget used up (4 of 4)"
 
 
 def test_what_rests_in_a_pause_goes_on_after_it(smtune, experiment):
@@ -684,7 +684,7 @@ def test_retry_beyond_the_budget(smtune, experiment):
 """, "{trials: 5000, parallel: 2, time: 1s}")
     smtune("run", path)
     assert status(smtune)["reason"] == (
-        "no trial succeeded, and the time budget is used up")
+        "no trial succeeded: time budget used up")
     mend(smtune)
     smtune.ok("retry", "exp", "1", "--detach")
     wait_until(lambda: status(smtune)["trials"]["running"] == 1)
@@ -695,5 +695,5 @@ def test_retry_beyond_the_budget(smtune, experiment):
     rows = smtune.json("trials", "exp")
     assert rows[0]["state"] == "succeeded" and rows[0]["value"] == 1
     assert "stopped" in smtune.states() and len(rows) < 5000
-    assert status(smtune)["reason"] == "the time budget is used up"
+    assert status(smtune)["reason"] == "time budget used up"
     proved(smtune)

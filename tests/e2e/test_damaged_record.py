@@ -52,18 +52,18 @@ ODD = "PRAGMA ignore_check_constraints = 1;"
 
 DAMAGES = [
     (EXPERIMENT, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {LAST}",
-     "trial 3 is in a state that this version does not know: 'odd'"),
+     "trial 3 has the unknown state 'odd'"),
     (EXPERIMENT, "INSERT INTO superseded_result VALUES"
      " (1, 99, 2, 'odd', '[]', '[]', 1)",
-     "trial 2 is in a state that this version does not know: 'odd'"),
+     "trial 2 has the unknown state 'odd'"),
     (SCHEDULED, f"{ODD} UPDATE observation SET decision = 'odd'",
      "trial 1 has a decision that this version does not know: 'odd'"),
     (SCHEDULED, "UPDATE observation SET \"values\" = '[]'",
      "trial 1 has an observation without values"),
     (WORKFLOW, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {FIRST}",
-     "trial 1 is in a state that this version does not know: 'odd'"),
+     "trial 1 has the unknown state 'odd'"),
     (WORKFLOW, f"{ODD} UPDATE run_step SET state = 'odd' WHERE name = 'a'",
-     "step 'a' is in a state that this version does not know: 'odd'"),
+     "step 'a' has the unknown state 'odd'"),
     (EXPERIMENT, f"UPDATE param_value SET value = 'much' WHERE job_id = {LAST}",
      "trial 3 has a value of 'x' that is not in the experiment's file"),
     (WORKFLOW, "INSERT INTO run_step (run_id, idx, name, state)"

@@ -76,8 +76,8 @@ def test_failures_are_counted_after_their_retries(smtune, experiment):
         retry="[{match: exit, max: 1, delay: 0s}]")
     result = smtune("run", path)
     assert result.returncode == 1
-    assert ("smtune: run 'exp': as many trials failed as the budget allows; "
-            "trial 7 (exit)") in result.stderr
+    assert ("smtune: run 'exp': too many failed trials "
+            "(budget.failures); trial 7 (exit)") in result.stderr
     trials = smtune.json("trials", "exp")
     assert [t["state"] for t in trials[:9]] == ["succeeded"] * 6 + [
         "failed"] * 3
@@ -91,13 +91,13 @@ def test_none_tries_all_whatever_fails(smtune, experiment):
     result = smtune("run", path)
     assert result.returncode == 6
     assert row(smtune)["trials"] == 14
-    assert_it_was_in_vain(smtune, result, "all trials of the budget ended",
+    assert_it_was_in_vain(smtune, result, "trial budget used up (14 of 14)",
                           "; trial 1 (exit)")
 
 
 def assert_it_was_in_vain(smtune, result, why, words=""):
     """All say so: the run, its list, who waits, its record."""
-    reason = f"no trial succeeded, and {why}"
+    reason = f"no trial succeeded: {why}"
     assert f"smtune: run 'exp': {reason}{words}\n" in result.stderr
     assert result.stdout.startswith("run exp: failed after ")
     assert row(smtune)["state"] == "failed"
@@ -111,7 +111,7 @@ def assert_it_was_in_vain(smtune, result, why, words=""):
 def test_trials_that_are_stopped_by_the_time_are_no_success(smtune, experiment):
     result = smtune("run", experiment("sleep 600", "{time: 1s, parallel: 2}"))
     assert result.returncode == 6
-    assert_it_was_in_vain(smtune, result, "the time budget is used up")
+    assert_it_was_in_vain(smtune, result, "time budget used up")
 
 
 def test_a_finished_run_was_in_vain_no_more(smtune, experiment):

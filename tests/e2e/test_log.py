@@ -87,7 +87,7 @@ def test_states_are_info(smtune, write, log):
     retry, = log.texts(level="warning")
     assert re.fullmatch(r"retry attempt=1 cause=exit exit=3 ran_ms=\d+ "
                         r"retry=1 rule=1 in_ms=20", retry)
-    assert log.texts()[-1] == "run succeeded: all trials of the budget ended"
+    assert log.texts()[-1] == "run succeeded: trial budget used up (2 of 2)"
 
 
 def test_levels_of_parts(smtune, write, log):

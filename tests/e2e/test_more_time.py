@@ -96,7 +96,7 @@ def test_it_goes_on_with_new_trials(smtune, over):
     result = smtune("resume", "exp", "--time", "1h")
     assert result.returncode == 0
     assert "run 'exp': its budget is now 1h 00m" in result.stderr
-    assert reason(smtune) == "all trials of the budget ended"
+    assert reason(smtune) == "trial budget used up (4 of 4)"
     assert proved(smtune) == ["stopped"] + ["succeeded"] * 3
 
 
@@ -112,7 +112,7 @@ def test_what_was_stopped_goes_on_by_retry(smtune, over):
 def test_the_new_time_is_used_up_too(smtune, over):
     over()
     assert smtune("resume", "exp", "--time", "2s").returncode == 6
-    assert reason(smtune) == "no trial succeeded, and the time budget is used up"
+    assert reason(smtune) == "no trial succeeded: time budget used up"
     assert smtune.json("show", "exp")["budget_ms"] == 2000
     refused(smtune, 2, "not 2.0 s: so much time is used already", "--time", "2s")
     assert proved(smtune) == ["stopped"] * 2
@@ -144,7 +144,7 @@ def test_a_live_run_gets_less(smtune, live):
     live()
     smtune.ok("resume", "exp", "--time", "3s")
     assert smtune("wait", "exp").returncode == 6
-    assert reason(smtune) == "no trial succeeded, and the time budget is used up"
+    assert reason(smtune) == "no trial succeeded: time budget used up"
     assert smtune.json("show", "exp")["duration_ms"] > 2900
     assert proved(smtune) == ["stopped"]
 
@@ -199,7 +199,7 @@ def test_a_live_workflow_gets_less(smtune, run):
                "active")
     smtune.ok("resume", "exp", "--time", "1s")
     assert smtune("wait", "exp").returncode == 1
-    assert reason(smtune) == "the time budget is used up"
+    assert reason(smtune) == "time budget used up"
     proved(smtune)
 
 

@@ -112,7 +112,7 @@ def test_what_is_shown(smtune, run):
         assert smtune.json(command, "exp")["trials"]["budget"] == 6
     shown = smtune.json("show", "exp")
     assert shown["state"] == "succeeded" and shown["ended"] is not None
-    assert shown["reason"] == "all trials of the budget ended"
+    assert shown["reason"] == "trial budget used up (6 of 6)"
 
 
 def test_a_grid_goes_on_to_its_end(smtune, run):
@@ -122,7 +122,7 @@ def test_a_grid_goes_on_to_its_end(smtune, run):
     assert len(settings(smtune)) == 5
     smtune.ok("resume", "exp", "--trials", 7)
     assert proved(smtune) == 6
-    refused(smtune, 9, 5, "(every setting of the space was tried)")
+    refused(smtune, 9, 5, "every setting of the search space was tried")
 
 
 def test_none_succeeded_so_far(smtune, run):
@@ -211,8 +211,7 @@ def test_a_stopped_run_gets_fewer(smtune, waits):
     smtune.ok("stop", "exp")
     smtune.ok("resume", "exp", "--trials", 2, "--detach")
     assert end(smtune) == 2
-    assert smtune.json("show", "exp")["reason"] == (
-        "all trials of the budget ended")
+    assert smtune.json("show", "exp")["reason"] == "trial budget used up (2 of 2)"
 
 
 # ---- what is refused ----
@@ -247,7 +246,7 @@ def test_nonsense(smtune, run):
 
 @pytest.mark.parametrize("budget, command, status, says", [
     ("target: 9", "echo loss=1", 0, "the target was reached"),
-    ("failures: 1", "false", 1, "as many trials failed as the budget allows"),
+    ("failures: 1", "false", 1, "too many failed trials (budget.failures)"),
 ])
 def test_it_ended_for_another_reason(smtune, run, budget, command, status,
                                      says):

@@ -120,7 +120,7 @@ def test_the_last_value_counts(smtune, fake):
 def test_a_target_is_reached_by_feasible_trials_alone(smtune, fake):
     result = fake(["loss=1 lat=21", "loss=9 lat=1"], budget=", target: 2")
     assert result.returncode == 6
-    assert "all trials of the budget ended" in result.stdout
+    assert "trial budget used up (2 of 2)" in result.stdout
     result = fake(["loss=1 lat=21", "loss=2 lat=20"], budget=", target: 2")
     assert result.returncode == 0
     assert "the target was reached" in result.stdout

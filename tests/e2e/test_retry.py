@@ -121,7 +121,7 @@ def test_out_of_memory_and_again_with_more(smtune, experiment):
     assert had == [str(64 << 20), str(128 << 20), str(220 << 20)]
     first, second, third = (a["text"] or "" for a in attempts(smtune))
     assert first.endswith("next: memory 128.0 MiB")
-    assert second.endswith("next: memory 220.0 MiB (its cap)")
+    assert second.endswith("next: memory 220.0 MiB (the cap)")
     assert "next" not in third
 
 
@@ -139,7 +139,7 @@ executor: {name: local, cpus: 2}
     had = (smtune.directory / "had.txt").read_text().splitlines()
     assert had == ["1 100000 none", "2 150000 none", "2 225000 none"]
     assert attempts(smtune)[0]["text"] == \
-        "next: 2 cpus (all there are), time 2m 30s"
+        "next: 2 CPUs (all of the machine), time 2m 30s"
 
 
 RETRYING = """\

@@ -148,8 +148,8 @@ def test_the_first_failure_is_told_at_once(smtune, experiment):
              if line.startswith(f"trial {trial} failed (exit)"))
         for trial in (1, 2))
     assert lines[first + 1:second] == ["trial 1: its last output: bad of 1"]
-    assert ("smtune: run 'exp': no trial succeeded, and all trials of the "
-            "budget ended; trial 1 (exit): bad of 1\n") in result.stderr
+    assert ("smtune: run 'exp': no trial succeeded: trial budget used up "
+            "(3 of 3); trial 1 (exit): bad of 1\n") in result.stderr
     assert result.stdout.startswith("run exp: failed after ")
     assert "its last output" not in smtune("-q", "run", path).stderr
 

@@ -46,7 +46,7 @@ def test_it_ends_with_the_run(smtune, detached):
     assert "succeeded" in out
     assert smtune.json("wait", "waited") == {
         "run": "waited", "state": "succeeded",
-        "reason": "all trials of the budget ended"}
+        "reason": "trial budget used up (2 of 2)"}
 
 
 def test_it_gives_up_after_the_timeout(smtune, detached):

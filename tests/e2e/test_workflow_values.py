@@ -126,18 +126,18 @@ def test_json_objects_may_be_reported(smtune, workflow):
 
 @pytest.mark.parametrize("outputs,script,why", [
     ("{rows: out/rows.json}", "true",
-     "output 'rows': no file 'out/rows.json'"),
+     "output 'rows': no such file: 'out/rows.json'"),
     ("{rows: {value: out/rows.json}}", "true",
-     "output 'rows': no file 'out/rows.json'"),
+     "output 'rows': no such file: 'out/rows.json'"),
     ("{rows: {value: rows.json, key: a.b}}", "echo '{\"a\": 1}' >rows.json",
-     "output 'rows': no key 'a.b' in 'rows.json'"),
+     "output 'rows': missing key 'a.b' in 'rows.json'"),
     ("{rows: {value: rows.json}}", "echo nonsense >rows.json",
      "output 'rows': 'rows.json' is not JSON"),
     ("{rows: {value: pipe}}", "mkfifo pipe", "pipe' is not a file"),
     ("{rows: null}", "true",
      "output 'rows': nothing was written to $SMTUNE_OUTPUTS"),
     ("{rows: null}", "echo other=1 >>\"$SMTUNE_OUTPUTS\"",
-     "output 'rows': no key 'rows' in '$SMTUNE_OUTPUTS'"),
+     "output 'rows': missing key 'rows' in '$SMTUNE_OUTPUTS'"),
 ])
 def test_a_missing_output_fails_the_step(smtune, workflow, outputs, script,
                                          why):
@@ -446,7 +446,7 @@ def test_a_channel_without_a_path_fails_the_job(smtune, workflow):
     assert result.returncode == 1
     attempt = rows(smtune, "SELECT cause, text FROM attempt")[0]
     assert attempt["cause"] == "launch_error"
-    assert attempt["text"] == "channel 'train': its path is empty"
+    assert attempt["text"] == "channel 'train': the path is empty"
 
 
 def test_a_channel_that_is_not_there_fails_the_job(smtune, workflow):

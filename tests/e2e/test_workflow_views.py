@@ -158,8 +158,8 @@ def test_show_step_lists_its_copies(smtune, night):
     ("99", 4, "run 'night' has no job 99 (it has 8 so far)"),
     ("tell#1", 4, "step 'tell' has not started: it is skipped, no step that "
      "it needs has failed"),
-    ("shard[", 2, "a job's number or name was expected (STEP, STEP[3], STEP#2 "
-     "or STEP[3]#2), not 'shard['"),
+    ("shard[", 2, "'shard[': expected the number or the name of a job (STEP, "
+     "STEP[3], STEP#2 or STEP[3]#2)"),
 ])
 def test_show_says_which_jobs_there_are(smtune, night, name, status, text):
     assert refused(smtune, "show", night, name, status=status) == text
@@ -443,7 +443,8 @@ def test_why_tells_of_links_and_conditions(smtune, write):
     assert (last["cause"], last["then"]) == ("ok", None)
     assert first["checkpoint"] != last["checkpoint"]
     assert smtune.json("why", "links", "stuck")["attempts"][-1][
-        "then"] == "no more links: two links in a row left no checkpoint"
+        "then"] == ("no more links: two links without progress "
+                    "(no checkpoint was saved)")
     why = smtune.json("why", "links", "some[1]")
     assert (why["state"], why["reason"]) == (
         "skipped", "its condition was false")

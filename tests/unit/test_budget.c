@@ -165,10 +165,15 @@ static void test_budget__a_verdict_is_found_by_its_text(void **state)
             budget_verdict_find(budget_verdict_text((enum budget_verdict)i)),
             i);
     assert_int_equal(budget_verdict_find("stopped by its user"), BUDGET_GO_ON);
+    assert_int_equal(
+        budget_verdict_find("no trial succeeded: time budget used up"),
+        BUDGET_TIME);
     assert_int_equal(budget_verdict_find(
-                         "no trial succeeded, and the time budget is used up"),
-                     BUDGET_TIME);
-    assert_null(budget_vain_reason("the time budget is used up"));
+                         "no trial succeeded: trial budget used up (3 of 3)"),
+                     BUDGET_TRIALS);
+    assert_int_equal(budget_verdict_find("time budget used up, or so"),
+                     BUDGET_GO_ON);
+    assert_null(budget_vain_reason("time budget used up"));
 }
 
 /* As if it had never been added. */

@@ -51,37 +51,36 @@ static const struct {
      "stopped, 2 trials, 9000 ms"},
     {"stopped", "stopped by its user", 0, 5000, ERR_NONE,
      "stopped, 2 trials, 5000 ms"},
-    {"succeeded", "all trials of the budget ended", 3, 0, ERR_NONE,
+    {"succeeded", "trial budget used up (2 of 2)", 3, 0, ERR_NONE,
      "running, 3 trials, 5000 ms"},
-    {"succeeded", "all trials of the budget ended", 2, 0, ERR_USAGE,
+    {"succeeded", "trial budget used up (2 of 2)", 2, 0, ERR_USAGE,
      "its budget can be 3 trials or more, not 2: 2 have begun already"},
-    {"succeeded", "all trials of the budget ended", 3, 6000, ERR_NONE,
+    {"succeeded", "trial budget used up (2 of 2)", 3, 6000, ERR_NONE,
      "running, 3 trials, 6000 ms"},
-    {"succeeded", "all trials of the budget ended", 0, 9000, ERR_BUSY,
-     "it has not ended for want of time (all trials of the budget ended): more "
-     "would change nothing"},
-    {"succeeded", "the time budget is used up", 0, 7000, ERR_NONE,
+    {"succeeded", "trial budget used up (2 of 2)", 0, 9000, ERR_BUSY,
+     "it has not ended for want of time (trial budget used up "
+     "(2 of 2)): more would change nothing"},
+    {"succeeded", "time budget used up", 0, 7000, ERR_NONE,
      "running, 3 trials, 7000 ms"},
-    {"succeeded", "the time budget is used up", 0, 1000, ERR_USAGE, NULL},
-    {"succeeded", "the time budget is used up", 9, 0, ERR_BUSY,
-     "it has not ended for want of trials (the time budget is used up): more "
-     "would change nothing"},
-    {"failed", BUDGET_IN_VAIN "the time budget is used up", 0, 8000, ERR_NONE,
+    {"succeeded", "time budget used up", 0, 1000, ERR_USAGE, NULL},
+    {"succeeded", "time budget used up", 9, 0, ERR_BUSY,
+     "it has not ended for want of trials (time budget used "
+     "up): more would change nothing"},
+    {"failed", BUDGET_IN_VAIN "time budget used up", 0, 8000, ERR_NONE,
      "running, 3 trials, 8000 ms"},
-    {"failed", BUDGET_IN_VAIN "all trials of the budget ended", 3, 0, ERR_NONE,
+    {"failed", BUDGET_IN_VAIN "trial budget used up (2 of 2)", 3, 0, ERR_NONE,
      "running, 3 trials, 8000 ms"},
     {"failed", "no trial can be started: no such file", 3, 0, ERR_NONE,
      "running, 3 trials, 8000 ms"},
-    {"failed", "as many trials failed as the budget allows", 3, 0, ERR_BUSY,
-     "it has not ended for want of trials (as many trials failed as the "
-     "budget allows): more would change nothing"},
+    {"failed", "too many failed trials (budget.failures)", 3, 0, ERR_BUSY,
+     "it has not ended for want of trials (too many failed "
+     "trials (budget.failures)): more would change nothing"},
     {"failed", BUDGET_IN_VAIN BUDGET_ALL_TRIED, 3, 0, ERR_BUSY, NULL},
     {"succeeded", BUDGET_ALL_TRIED, 3, 0, ERR_BUSY, NULL},
     {"succeeded", "the target was reached", 3, 9000, ERR_BUSY,
      "it has not ended for want of trials or time (the target was reached): "
      "more would change nothing"},
-    {"succeeded", "the resource of the budget is used up", 3, 0, ERR_BUSY,
-     NULL},
+    {"succeeded", "resource budget used up", 3, 0, ERR_BUSY, NULL},
 };
 
 static void must_change(struct store *store, size_t i)

@@ -48,7 +48,7 @@ static void test_links__follow_while_the_checkpoint_moves_on(void **state)
     assert_int_equal(time_out(&links, &rule, "c"), LINK_FOLLOWS);
     assert_int_equal(links.count, 3);
     assert_int_equal(time_out(&links, &rule, "d"), LINK_DENIED);
-    assert_string_equal(text, "3 links are used");
+    assert_string_equal(text, "continue.max=3 is reached");
 }
 
 static void test_links__what_is_lost_uses_no_time(void **state)
@@ -77,12 +77,13 @@ static void test_links__two_in_a_row_without_progress_are_the_end(void **state)
     assert_int_equal(time_out(&links, &rule, "a"), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &rule, "a"), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &rule, "a"), LINK_DENIED);
-    assert_string_equal(text, "two links in a row left the checkpoint as it "
-                              "was");
+    assert_string_equal(
+        text, "two links without progress (the checkpoint did not change)");
     memset(&links, 0, sizeof(links));
     assert_int_equal(time_out(&links, &rule, NULL), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &rule, NULL), LINK_DENIED);
-    assert_string_equal(text, "two links in a row left no checkpoint");
+    assert_string_equal(text,
+                        "two links without progress (no checkpoint was saved)");
 }
 
 /* One that went away is no progress, and neither is one that came back. */
@@ -111,12 +112,13 @@ static void test_links__what_nobody_saw_is_told_by_what_follows(void **state)
     assert_int_equal(time_out(&links, &rule, "a"), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &rule, LINKS_UNSEEN), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &rule, "a"), LINK_DENIED);
-    assert_string_equal(text, "two links in a row left the checkpoint as it "
-                              "was");
+    assert_string_equal(
+        text, "two links without progress (the checkpoint did not change)");
     memset(&links, 0, sizeof(links));
     assert_int_equal(time_out(&links, &rule, LINKS_UNSEEN), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &rule, NULL), LINK_DENIED);
-    assert_string_equal(text, "two links in a row left no checkpoint");
+    assert_string_equal(text,
+                        "two links without progress (no checkpoint was saved)");
 }
 
 static void test_links__other_ends_are_none(void **state)

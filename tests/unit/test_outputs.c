@@ -54,10 +54,10 @@ static void test_outputs__lines_are_keys_and_values(void **state)
         {"a=1\na=2\n", "{\"a\":2}"},
         {"a.b=1\n", "{\"a.b\":1}"},
         {"  {\"a\": [1]}\n", "{\"a\":[1]}"},
-        {"a=1\nword\n", "error: line 2 of 'f' is no key=value"},
-        {"=1\n", "error: line 1 of 'f' has no key"},
-        {"a=1\n\nb=\xff\n", "error: line 3 of 'f' is no UTF-8"},
-        {"\xff=1\n", "error: line 1 of 'f' is no UTF-8"},
+        {"a=1\nword\n", "error: line 2 of 'f': expected KEY=VALUE"},
+        {"=1\n", "error: line 1 of 'f': missing key before '='"},
+        {"a=1\n\nb=\xff\n", "error: line 3 of 'f': not UTF-8"},
+        {"\xff=1\n", "error: line 1 of 'f': not UTF-8"},
         {"{\"a\": 1", "error: 'f' is not JSON: line 1, column 7: not valid "
                       "JSON: '}' expected near end of file"},
     };
@@ -77,8 +77,8 @@ static void test_outputs__json_is_known_by_its_name(void **state)
         const char *text, *expected;
     } cases[] = {
         {"{\"a\": 1}", "{\"a\":1}"},
-        {"[1]", "error: 'f.json' holds no JSON object"},
-        {"3", "error: 'f.json' holds no JSON object"},
+        {"[1]", "error: type mismatch: 'f.json' is not a JSON object"},
+        {"3", "error: type mismatch: 'f.json' is not a JSON object"},
         {"a=1", "error: 'f.json' is not JSON: line 1, column 1: not valid "
                 "JSON: invalid token near 'a'"},
     };
@@ -104,10 +104,10 @@ static void test_outputs__keys_go_into_objects(void **state)
         {"p.q", "3"},
         {"p.q.r", "4"},
         {"z", "null"},
-        {"a.c", "error: no key 'a.c'"},
-        {"list.0", "error: no key 'list.0' (did you mean 'list'?)"},
-        {".", "error: no key '.'"},
-        {"accurcy", "error: no key 'accurcy' (did you mean 'accuracy'?)"},
+        {"a.c", "error: missing key 'a.c'"},
+        {"list.0", "error: missing key 'list.0' (did you mean 'list'?)"},
+        {".", "error: missing key '.'"},
+        {"accurcy", "error: missing key 'accurcy' (did you mean 'accuracy'?)"},
     };
     json_t *object = json_loads("{\"a\": {\"b\": {\"c\": 1}, \"x.y\": 2}, "
                                 "\"p.q\": 3, \"p\": {\"q.r\": 4}, \"z\": null, "
@@ -188,7 +188,7 @@ static void test_outputs__the_nearest_of_many_keys_is_named(void **state)
     json_object_set_new(object, "accuracy", json_true());
     assert_null(value_file_find(object, "accurcy", &err));
     assert_string_equal(err.text,
-                        "no key 'accurcy' (did you mean 'accuracy'?)");
+                        "missing key 'accurcy' (did you mean 'accuracy'?)");
     json_decref(object);
 }
 
@@ -199,18 +199,18 @@ static void test_outputs__a_file_is_its_path(void **state)
     char *folder = mem_printf("\"%s/out\"", root);
 
     expect(root, OUTPUT_FILE, "out/${{ copy }}.bin", NULL,
-           "error: output 'rows': no file 'out/7.bin'");
+           "error: output 'rows': no such file: 'out/7.bin'");
     put(root, "out", "7.bin", "");
     expect(root, OUTPUT_FILE, "out/${{ copy }}.bin", NULL, there);
     expect(root, OUTPUT_FILE, "out", NULL, folder);
     expect(root, OUTPUT_FILE, "/", NULL, "\"/\"");
     expect(root, OUTPUT_FILE, "out/7.bin/x", NULL,
-           "error: output 'rows': no file 'out/7.bin/x'");
+           "error: output 'rows': no such file: 'out/7.bin/x'");
     expect(root, OUTPUT_FILE, "${{ none }}", NULL,
-           "error: output 'rows': its path is empty");
+           "error: output 'rows': the path is empty");
     put(root, "out", "\xff", "");
     expect(root, OUTPUT_FILE, "out/\xff", NULL,
-           "error: output 'rows': path 'out/\xff' is no UTF-8");
+           "error: output 'rows': path 'out/\xff' is not UTF-8");
     expect(root, OUTPUT_FILE, "out/${{ abs(least) }}", NULL,
            "error: output 'rows': cannot evaluate the "
            "expression: integer overflow");
@@ -235,12 +235,12 @@ static void test_outputs__a_value_is_a_files_key(void **state)
     expect(root, OUTPUT_VALUE, "out/kv", "n", "0.5");
     expect(root, OUTPUT_VALUE, "out/kv", "word", "\"some words\"");
     expect(root, OUTPUT_VALUE, "out/7.json", "a.b",
-           "error: output 'rows': no key 'a.b' in 'out/7.json'");
+           "error: output 'rows': missing key 'a.b' in 'out/7.json'");
     expect(root, OUTPUT_VALUE, "out/kv", "wrod",
-           "error: output 'rows': no key 'wrod' (did you mean 'word'?) in "
-           "'out/kv'");
+           "error: output 'rows': missing key 'wrod' (did you mean "
+           "'word'?) in 'out/kv'");
     expect(root, OUTPUT_VALUE, "out/rows.json", "n",
-           "error: output 'rows': no file 'out/rows.json'");
+           "error: output 'rows': no such file: 'out/rows.json'");
     put(root, "out", "bad.json", "{\"n\": }");
     expect(root, OUTPUT_VALUE, "out/bad.json", "n",
            "error: output 'rows': 'out/bad.json' is not JSON: line 1, column "
@@ -256,7 +256,7 @@ static void test_outputs__reported_ones_are_in_the_attempts_file(void **state)
     put(root, "attempt", "output", "n=1\nn=3\nother=x\n");
     expect(root, OUTPUT_REPORTED, NULL, "n", "3");
     expect(root, OUTPUT_REPORTED, NULL, "m",
-           "error: output 'rows': no key 'm' in '$SMTUNE_OUTPUTS'");
+           "error: output 'rows': missing key 'm' in '$SMTUNE_OUTPUTS'");
     put(root, "attempt", "output", "{\"n\": true}");
     expect(root, OUTPUT_REPORTED, NULL, "n", "true");
 }
@@ -282,8 +282,8 @@ static void test_outputs__what_is_no_file_is_not_waited_for(void **state)
     expected = mem_printf("error: output 'rows': '%s/.' is not a file", root);
     expect(root, OUTPUT_VALUE, ".", "n", expected);
     expect(root, OUTPUT_FILE, "loop", NULL,
-           "error: output 'rows': cannot look at 'loop': Too many levels of "
-           "symbolic links");
+           "error: output 'rows': cannot read 'loop': Too many levels "
+           "of symbolic links");
     free(expected);
     free(pipe);
     free(link);
@@ -305,7 +305,7 @@ static void test_outputs__end_with_the_first_that_is_missing(void **state)
     put(root, ".", OUTPUTS_FILE, "a=1\nc=3\n");
     assert_int_equal(outputs_read(&step, &site, into, &err), -1);
     assert_string_equal(err.text,
-                        "output 'b': no key 'b' in '$SMTUNE_OUTPUTS'");
+                        "output 'b': missing key 'b' in '$SMTUNE_OUTPUTS'");
     assert_int_equal(json_object_size(into), 1);
     json_decref(into);
 }
@@ -321,7 +321,8 @@ static void test_outputs__have_bounds(void **state)
         buf_add_char(&text, 'x');
     put(root, "out", "full", buf_text(&text));
     expect(root, OUTPUT_VALUE, "out/full", "n",
-           "error: outputs of 1048584 bytes, more than 1048576");
+           "error: out of range: the outputs have 1048584 bytes, more "
+           "than 1048576");
     buf_add_string(&text, "yz");
     put(root, "out", "more", buf_text(&text));
     expected = mem_printf("error: output 'rows': '%s/out/more' is longer than "
@@ -365,7 +366,7 @@ static void test_outputs__all_of_a_step_are_read(void **state)
     assert_int_equal(outputs_read(&step, &site, into, &err), -1);
     assert_int_equal(err.kind, ERR_FILE);
     assert_string_equal(err.text,
-                        "output 'third': no key 'c' in '$SMTUNE_OUTPUTS'");
+                        "output 'third': missing key 'c' in '$SMTUNE_OUTPUTS'");
     buf_clear(&out);
     json_decref(into);
 }

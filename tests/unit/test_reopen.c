@@ -75,10 +75,10 @@ static void test_reopen__knows_no_odd_state(void **state)
     struct store *store = some_trials(*state);
 
     must_damage(*state, "UPDATE job SET state = 'odd' WHERE number = 3");
-    must_not_find(
-        store, &(struct reopen_request){.numbers = third, .count = 1},
-        ERR_FAILED,
-        "trial 3 is in a state that this version does not know: 'odd'");
+    must_not_find(store, &(struct reopen_request){.numbers = third, .count = 1},
+                  ERR_FAILED,
+                  "trial 3 has the unknown state 'odd' (a newer smtune may "
+                  "have recorded it)");
     store_close(store);
 }
 
@@ -372,8 +372,8 @@ static void test_reopen_steps__knows_no_odd_state(void **state)
     assert_int_equal(reopen(&test, NULL, 0, &count, &err), -1);
     assert_int_equal(err.kind, ERR_FAILED);
     assert_string_equal(
-        err.text,
-        "step 'b' is in a state that this version does not know: 'odd'");
+        err.text, "step 'b' has the unknown state 'odd' (a newer smtune may "
+                  "have recorded it)");
     steps_end(&test);
 }
 

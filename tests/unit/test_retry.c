@@ -236,8 +236,8 @@ static void test_retry__scales_up_to_the_cap(void **state)
 
     (void)state;
     scale(&rule, &has, "memory 3.0 MiB, time 2.0 s");
-    scale(&rule, &has, "memory 4.0 MiB (its cap), time 4.0 s");
-    scale(&rule, &has, "memory 4.0 MiB (its cap), time 8.0 s");
+    scale(&rule, &has, "memory 4.0 MiB (the cap), time 4.0 s");
+    scale(&rule, &has, "memory 4.0 MiB (the cap), time 8.0 s");
     assert_true(has.memory_bytes == 4 << 20 && has.time_ms == 8000);
 }
 
@@ -247,11 +247,12 @@ static void test_retry__scales_up_to_the_machine(void **state)
     struct resources has = {.cpus = 3, .gpus = 1};
 
     (void)state;
-    scale(&rule, &has, "5 cpus, 2 gpus");
-    scale(&rule, &has, "6 cpus (all there are), 2 gpus (all there are)");
+    scale(&rule, &has, "5 CPUs, 2 GPUs");
+    scale(&rule, &has,
+          "6 CPUs (all of the machine), 2 GPUs (all of the machine)");
     assert_true(has.cpus == 6 && has.gpus == 2);
     rule.cap.cpus = 4; /* an earlier rule has gone beyond: it stays */
-    scale(&rule, &has, "6 cpus (its cap), 2 gpus (all there are)");
+    scale(&rule, &has, "6 CPUs (the cap), 2 GPUs (all of the machine)");
 }
 
 static void test_retry__scales_none_beyond_a_cap_of_one(void **state)
@@ -261,7 +262,7 @@ static void test_retry__scales_none_beyond_a_cap_of_one(void **state)
     struct resources has = {.cpus = 1, .gpus = 1};
 
     (void)state;
-    scale(&rule, &has, "1 cpu (its cap), 1 gpu (its cap)");
+    scale(&rule, &has, "1 CPU (the cap), 1 GPU (the cap)");
 }
 
 static void test_retry__scales_nothing_that_is_not_there(void **state)

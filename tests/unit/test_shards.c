@@ -192,7 +192,7 @@ static void test_shards__no_source_is_the_files_fault(void **state)
     unlink(nowhere);
     assert_int_equal(mkfifo(nowhere, 0600), 0);
     assert_int_equal(link_shard(*state, 0, 2, &err), -1);
-    assert_non_null(strstr(err.text, "/in' is neither file nor folder"));
+    assert_non_null(strstr(err.text, "/in' is neither a file nor a folder"));
     free(nowhere);
 }
 
@@ -207,7 +207,8 @@ static void test_shards__ends_early_when_it_is_told_to(void **state)
     put_keys(*state);
     assert_int_equal(link_until(*state, 0, 1, &stop, &err), -1);
     assert_int_equal(err.kind, ERR_FAILED);
-    assert_string_equal(err.text, "channel 'c': sharing out was stopped");
+    assert_string_equal(err.text,
+                        "channel 'c': stopped while distributing files");
     assert_false(fs_exists(list));
     stop = false;
     assert_int_equal(link_until(*state, 1, 2, &stop, NULL), 0);

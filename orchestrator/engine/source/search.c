@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/source/search.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,6 +173,7 @@ void search_explain(struct engine *engine, enum budget_verdict verdict,
                     const char *reason)
 {
     struct engine_result *result = engine->result;
+    int64_t trials = engine->experiment->budget.trials;
 
     if (result->verdict != BUDGET_GO_ON)
         return;
@@ -181,6 +183,10 @@ void search_explain(struct engine *engine, enum budget_verdict verdict,
         reason = BUDGET_ALL_TRIED;
     }
     snprintf(result->reason, sizeof(result->reason), "%s", reason);
+    if (trials > 0 && budget_verdict_find(reason) == BUDGET_TRIALS)
+        snprintf(result->reason, sizeof(result->reason),
+                 "%s (%" PRId64 " of %" PRId64 ")", reason,
+                 tally_ended(&engine->tally), trials);
 }
 
 void search_judge_run(struct engine_result *result, const struct tally *tally)

@@ -100,9 +100,9 @@ static bool lacks(const struct record *record,
     const char *reason = record->run_reason;
 
     return (change->trials > 0 &&
-            strstr(reason, "all trials of the budget ended") != NULL) ||
+            strstr(reason, "trial budget used up") != NULL) ||
            (change->time_ms > 0 &&
-            strstr(reason, "the time budget is used up") != NULL) ||
+            strstr(reason, "time budget used up") != NULL) ||
            strstr(reason, "no trial can be started") != NULL;
 }
 
