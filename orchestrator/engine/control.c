@@ -308,7 +308,7 @@ static int open_socket(struct control *control, struct err *err)
     control->fd =
         socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (control->fd < 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot make a socket");
+        return err_set_errno(err, ERR_FAILED, errno, "cannot create a socket");
     unlinkat(control->directory, CONTROL_SOCKET_NAME, 0);
     /* the file gets the socket's mode: nobody else may connect meanwhile */
     if (fchmod(control->fd, 0600) != 0 ||

@@ -155,8 +155,7 @@ static json_t *change_budget(struct engine *engine,
     struct err err = {0};
 
     if (!engine->source->is_search && change->trials != 0)
-        err_set(&err, ERR_USAGE,
-                "it is a workflow's: its budget has no trials");
+        err_set(&err, ERR_USAGE, "the budget of a workflow has no trials");
     else
         budget_change_check(change, engine->tally.suggested,
                             engine_elapsed_ms(engine), false, &err);

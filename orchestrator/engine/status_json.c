@@ -300,7 +300,8 @@ int status_json_read(struct status_json *live,
             return 0;
     }
     return err_set(err, ERR_FAILED,
-                   "the engine said what this version does not understand");
+                   "the engine sent an answer that this version does not "
+                   "support");
 }
 
 void status_json_clear(struct status_json *live)

@@ -67,13 +67,14 @@ static int check_trials(int64_t trials, int64_t begun, bool is_over,
 
     if (trials > BUDGET_COUNT_MAX)
         return err_set(err, ERR_USAGE,
-                       "a budget has at most %" PRId64 " trials, not %" PRId64,
+                       "out of range: a budget has at most %" PRId64
+                       " trials, not %" PRId64,
                        BUDGET_COUNT_MAX, trials);
     if (trials >= least)
         return 0;
     return err_set(err, ERR_USAGE,
-                   "its budget can be %" PRId64 " trials or more, not %" PRId64
-                   ": %" PRId64 " %s begun already",
+                   "out of range: the budget must be at least %" PRId64
+                   " trials, not %" PRId64 ": %" PRId64 " %s already started",
                    least, trials, begun, begun == 1 ? "has" : "have");
 }
 
@@ -86,8 +87,8 @@ static int check_time(int64_t time_ms, int64_t used_ms, struct err *err)
     units_format_duration(time_ms, wanted, sizeof(wanted));
     units_format_duration(used_ms, used, sizeof(used));
     return err_set(err, ERR_USAGE,
-                   "its budget can be more than %s, not %s: so much time is "
-                   "used already",
+                   "out of range: the time budget must be more than the %s "
+                   "already used, not %s",
                    used, wanted);
 }
 
@@ -143,15 +144,16 @@ static int check_over(const struct run *run, const struct standing *standing,
     const struct budget_change *change = standing->change;
 
     if (run->workflow != NULL)
-        return err_set(err, ERR_BUSY,
-                       "its steps are over (%s): smtune retry goes on with "
-                       "them, whatever its budget",
-                       standing->reason);
+        return err_set(
+            err, ERR_BUSY,
+            "its steps have ended (%s): smtune retry runs them again, "
+            "a budget does not",
+            standing->reason);
     if (standing->lacks_more)
         return 0;
     return err_set(err, ERR_BUSY,
-                   "it has not ended for want of %s (%s): more would change "
-                   "nothing",
+                   "more %s would change nothing, because the run ended for "
+                   "another reason: %s",
                    change->time_ms == 0  ? "trials"
                    : change->trials == 0 ? "time"
                                          : "trials or time",
@@ -165,7 +167,7 @@ static int check(const struct run *run, struct standing *standing,
 
     if (run->workflow != NULL && standing->change->trials != 0)
         return err_set(err, ERR_USAGE,
-                       "it is a workflow's: its budget has no trials");
+                       "the budget of a workflow has no trials");
     if (store_get_run(run->store, run->id, keep_standing, standing, err) != 0)
         return -1;
     /* It looks at all events of the run. */

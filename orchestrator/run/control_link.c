@@ -50,7 +50,7 @@ static int try_connect(const char *run_directory,
         return -1;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot make a socket");
+        err_set_errno(err, ERR_FAILED, errno, "cannot create a socket");
     } else {
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
@@ -182,8 +182,8 @@ static int check_reply(const json_t *reply, struct err *err)
 
     if (reply == NULL)
         return err_set(err, ERR_FAILED,
-                       "the engine said what this version does not "
-                       "understand");
+                       "the engine sent an answer that this version does not "
+                       "support");
     if (error == NULL)
         return 0;
     return err_set(err,
@@ -205,11 +205,11 @@ static int ask(struct control_link *link, const json_t *request, json_t **reply,
     while ((line = control_next_line(link, &length)) == NULL) {
         errno = 0;
         if (control_take(link) != 0)
-            return errno == EAGAIN
-                       ? err_set(err, ERR_BUSY,
-                                 "the engine does not answer, and may still "
-                                 "do it")
-                       : 2;
+            return errno == EAGAIN ? err_set(err, ERR_BUSY,
+                                             "the engine does not answer, but "
+                                             "may still act on the "
+                                             "request")
+                                   : 2;
     }
     answer = json_parse(line, length, NULL);
     result = check_reply(answer, err);

@@ -83,7 +83,8 @@ int control_check_id(const json_t *request, struct err *err)
 
     if (id == NULL || (json_is_string(id) && json_string_length(id) <= ID_MAX))
         return 0;
-    return err_set(err, ERR_USAGE, "'id' is a text of at most %d bytes",
+    return err_set(err, ERR_USAGE,
+                   "type mismatch: 'id' must be a text of at most %d bytes",
                    ID_MAX);
 }
 

@@ -53,7 +53,7 @@ int engine_lock_take(const char *run_directory, struct err *err)
             snprintf(text, sizeof(text), "%" PRId64 "\n", (int64_t)getpid());
 
         if (ftruncate(fd, 0) != 0 || write(fd, text, (size_t)length) < 0) {
-            err_set_errno(err, ERR_FAILED, errno, "cannot write %s", path);
+            err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'", path);
             close(fd);
             fd = -1;
         }
@@ -76,9 +76,7 @@ int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err)
                 err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
     } else if (fcntl(fd, F_OFD_GETLK, &lock) != 0) {
         result = err_set_errno(err, ERR_FAILED, errno,
-                               "cannot ask for the "
-                               "lock on %s",
-                               path);
+                               "cannot read the lock on '%s'", path);
     } else if (lock.l_type != F_UNLCK) {
         *pid = read_pid(fd);
         result = 1;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/spec/experiment/setting_json.h"
@@ -25,19 +26,21 @@ static int check_room(const struct enqueue *enqueue, struct err *err)
     int64_t waiting = (int64_t)strategy_wish_count(enqueue->strategy);
 
     if (waiting >= ENQUEUE_WAITING_MAX)
-        return err_set(err, ERR_BUSY, "%" PRId64 " settings wait already",
+        return err_set(err, ERR_BUSY,
+                       "out of range: %" PRId64 " settings already wait",
                        waiting);
     if (budget == 0 || enqueue->trials + waiting < budget)
         return 0;
     if (waiting == 0)
         return err_set(err, ERR_BUSY,
-                       "the budget's %" PRId64 " trials are used up (another "
-                       "run can begin with it: --set enqueue=[{...}])",
-                       budget);
+                       "trial budget used up (%" PRId64 " of %" PRId64
+                       "): start another run with --set enqueue=[{...}]",
+                       enqueue->trials, budget);
     return err_set(err, ERR_BUSY,
-                   "the budget's %" PRId64 " trials are used up, or will be "
-                   "by the %" PRId64 " settings that wait",
-                   budget, waiting);
+                   "trial budget used up (%" PRId64 " of %" PRId64
+                   ", with %" PRId64 " waiting setting%s)",
+                   enqueue->trials + waiting, budget, waiting,
+                   units_plural(waiting));
 }
 
 static int put(const struct enqueue *enqueue, const struct value *values,
@@ -95,8 +98,7 @@ int enqueue_add_to_run(struct run *run, const json_t *params, int64_t *index,
     int result;
 
     if (run->workflow != NULL)
-        return err_set(err, ERR_USAGE,
-                       "it is a workflow's: nothing is searched for");
+        return err_set(err, ERR_USAGE, "a workflow has no search");
     if (store_get_run(run->store, run->id, keep_count, &enqueue, err) != 0)
         return -1;
     enqueue.strategy =

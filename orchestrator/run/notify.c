@@ -121,7 +121,7 @@ static void on_answer(void *user, const struct fetch_answer *answer)
     if (status == 0)
         snprintf(message->error, sizeof(message->error), "%s", answer->text);
     else
-        snprintf(message->error, sizeof(message->error), "the answer was %d",
+        snprintf(message->error, sizeof(message->error), "HTTP status %d",
                  status);
     message->is_given_up = !may_pass(status) || message->tries >= TRIES_MAX;
     message->due_ms = clock_monotonic_ms() + delay_ms(message->tries);
@@ -353,10 +353,11 @@ static int check_secrets(const struct experiment *experiment, struct err *err)
         const char *name = experiment->receivers[i].secret_env;
 
         if (name != NULL && getenv(name) == NULL)
-            return err_set(err, ERR_USAGE,
-                           "notify: the environment variable '%s', which "
-                           "should hold the secret, is not set",
-                           name);
+            return err_set(
+                err, ERR_USAGE,
+                "notify: missing environment variable '%s', which contains "
+                "the secret",
+                name);
     }
     return 0;
 }

@@ -42,12 +42,11 @@ static int on_named(void *user, const struct trial_row *row)
         return -1;
     if (state == JOB_SKIPPED)
         return err_set(finding->err, ERR_USAGE,
-                       "job %" PRId64 " was left out: its `if` is not true for "
-                       "it",
+                       "job %" PRId64 " was skipped: its `if` is false",
                        row->number);
     if (!job_next(state, EVENT_REOPENED, &next))
         return err_set(finding->err, ERR_USAGE,
-                       "trial %" PRId64 " is %s: it is not over yet",
+                       "trial %" PRId64 " is %s: it has not ended yet",
                        row->number, row->state);
     if (state == JOB_SUCCEEDED && !finding->request->even_succeeded)
         return err_set(finding->err, ERR_USAGE,

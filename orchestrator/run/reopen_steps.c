@@ -29,9 +29,10 @@ static int on_step(void *user, const struct step_row *row)
     enum flow_state state;
 
     if ((size_t)row->step >= looking->workflow->step_count)
-        return err_set(looking->err, ERR_FAILED,
-                       "the record has step '%s', and its file has not",
-                       row->name);
+        return err_set(
+            looking->err, ERR_FAILED,
+            "step '%s' is in the record, but not in the file of the run",
+            row->name);
     if (step_state_read(row->name, row->state, &state, looking->err) != 0)
         return -1;
     looking->lives[row->step] = (struct life){
@@ -54,8 +55,8 @@ static int on_job(void *user, const struct trial_row *row)
         if (found->is_named && row->step == found->step &&
             row->copy == found->copy && row->number > found->number)
             return err_set(looking->err, ERR_USAGE,
-                           "job %" PRId64 " came after job %" PRId64
-                           " in its place: put that one back",
+                           "job %" PRId64 " replaced job %" PRId64
+                           ": retry the newer one",
                            row->number, found->number);
     }
     return 0;
@@ -98,8 +99,9 @@ static int refuse_old(const struct looking *looking,
     const struct life *life = &looking->lives[found->step];
 
     return err_set(looking->err, ERR_USAGE,
-                   "job %" PRId64 " is of an earlier time: step '%s' had to "
-                   "wait again, and is %s now; put back what it needs",
+                   "job %" PRId64
+                   " is from an earlier execution of step '%s', which is %s "
+                   "now: retry a step that it needs",
                    found->number, looking->workflow->steps[found->step].name,
                    step_state_names[life->state]);
 }
@@ -151,9 +153,10 @@ static int decide(struct looking *looking, const bool *waits,
     looking->count = kept;
     for (size_t i = 0; i < workflow->step_count; i++) {
         if (waits[i] && looking->lives[i].open_jobs > 0)
-            return err_set(looking->err, ERR_USAGE,
-                           "step '%s' runs, and would have to wait again",
-                           workflow->steps[i].name);
+            return err_set(
+                looking->err, ERR_USAGE,
+                "step '%s' is running, and a retry would make it wait again",
+                workflow->steps[i].name);
         if (waits[i] && looking->lives[i].state != FLOW_WAITING)
             steps->fates[i] = STEP_WAITS;
         steps->count += steps->fates[i] != STEP_STAYS;

@@ -28,14 +28,16 @@ static bool is_selector(const char *name)
 int run_check_name(const char *name, struct err *err)
 {
     if (!text_is_name(name))
-        return err_set(err, ERR_USAGE,
-                       "a run cannot be called '%s' (letters, digits, '_', '-' "
-                       "and '.', 128 at most)",
-                       name);
+        return err_set(
+            err, ERR_USAGE,
+            "'%s' is not a valid name for a run (letters, digits, '_', "
+            "'-' and '.', at most 128)",
+            name);
     if (is_selector(name))
-        return err_set(err, ERR_USAGE,
-                       "a run cannot be called '%s': that selects a run by %s",
-                       name, name[0] == 'l' ? "age" : "its id");
+        return err_set(
+            err, ERR_USAGE,
+            "'%s' is not a valid name for a run: it selects a run by %s", name,
+            name[0] == 'l' ? "age" : "its id");
     return 0;
 }
 
@@ -69,13 +71,13 @@ static char *pick_name(const struct run *run, const struct run_order *order,
         free(name);
         if (!is_free) {
             err_set(err, ERR_BUSY,
-                    "there is a run named '%s' already (go on with it: smtune "
+                    "duplicate name '%s': a run has it (resume it: smtune "
                     "resume %s; or choose another --name)",
                     wanted, wanted);
             return NULL;
         }
     }
-    err_set(err, ERR_BUSY, "there are %d runs named '%s' already",
+    err_set(err, ERR_BUSY, "there are already %d runs named '%s'",
             RUN_SAME_NAMES_MAX, wanted);
     return NULL;
 }
@@ -373,7 +375,7 @@ struct experiment *run_read_experiment(struct store *store, int64_t id,
     if (spec.workflow == NULL)
         return spec.experiment;
     spec_clear(&spec);
-    err_set(err, ERR_USAGE, "this is a workflow's run, and has no trials");
+    err_set(err, ERR_USAGE, "a workflow has no trials");
     return NULL;
 }
 

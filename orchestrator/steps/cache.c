@@ -154,7 +154,8 @@ static int hash_files(struct cache *cache, struct question *question,
 
         (void)unused;
         if (path == NULL)
-            return err_set(&question->err, ERR_FAILED, "'%s' is no path", name);
+            return err_set(&question->err, ERR_FAILED, "'%s' is not a path",
+                           name);
         if (file_hashes_of(cache->hashes, path, stop, hex, &question->err) != 0)
             return -1;
         json_object_set_new(question->hashes, name, json_string(hex));
@@ -170,8 +171,7 @@ static void seal(struct cache *cache, struct question *question,
     if (make_key(cache, question, stop, hex) != 0) {
         question->has_failed = true;
     } else if (strcmp(hex, question->key) != 0) {
-        err_set(&question->err, ERR_FAILED,
-                "its inputs were changed while it ran");
+        err_set(&question->err, ERR_FAILED, "its inputs changed while it ran");
         question->has_failed = true;
     } else {
         question->has_failed = hash_files(cache, question, stop) != 0;

@@ -163,7 +163,8 @@ int child_run_outputs(const struct child_run *child, struct store *store,
         store_each_child_run(store, child->run, keep_last, &found, err);
 
     if (result == 0 && found.id == 0)
-        result = err_set(err, ERR_NOT_FOUND, "its run is not in the record");
+        result =
+            err_set(err, ERR_NOT_FOUND, "the child run is not in the record");
     else if (result == 0 && child->step->kind == STEP_EXPERIMENT)
         result = experiment_outputs(store, &found, into, err);
     else if (result == 0)

@@ -123,7 +123,7 @@ int child_run_parse(const char *text, int64_t *run, int64_t *job,
 
     if (sscanf(text, "%18" SCNd64 ":%18" SCNd64 "%n", run, job, &length) != 2 ||
         text[length] != '\0' || *run <= 0 || *job <= 0)
-        return err_set(err, ERR_USAGE, "'%s' is not of the form RUN:JOB", text);
+        return err_set(err, ERR_USAGE, "'%s': expected RUN:JOB", text);
     return 0;
 }
 
@@ -143,8 +143,7 @@ int child_run_check_depth(struct store *store, int64_t run, struct err *err)
     }
     return run == 0 ? 0
                     : err_set(err, ERR_FILE,
-                              "this would be more than %d runs, one below the "
-                              "other",
+                              "out of range: more than %d levels of child runs",
                               CHILD_RUN_DEPTH_MAX);
 }
 
@@ -182,6 +181,7 @@ void child_run_judge(struct attempt_exit *end)
         snprintf(end->text, sizeof(end->text), "%s",
                  was_stopped ? "the child run was stopped"
                  : end->exit_code == err_exit_status(ERR_UNMET)
-                     ? "the child run ended without what was asked for"
+                     ? "the child run ended without its target or a successful "
+                       "trial"
                      : "the child run failed");
 }

@@ -98,7 +98,7 @@ struct earlier_results *earlier_results_create(struct store *store,
     if (earlier->count == 0) {
         earlier_results_destroy(earlier);
         err_set(err, ERR_NOT_FOUND,
-                "the run whose results are to be taken over is gone");
+                "the earlier run, whose results this run reuses, is missing");
         return NULL;
     }
     if (earlier->entry_count > 0)

@@ -329,7 +329,7 @@ char *steps_failure(const struct steps *steps, size_t step)
     if (counts.copies > 1)
         return mem_printf("%" PRId64 " of %" PRId64 " copies failed",
                           counts.failed, counts.copies);
-    return mem_copy_string(said != NULL ? said : "it failed");
+    return mem_copy_string(said != NULL ? said : "the step failed");
 }
 
 /* ---- its jobs ---- */

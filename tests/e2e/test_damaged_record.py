@@ -68,7 +68,7 @@ DAMAGES = [
      "trial 3 has a value of 'x' that is not in the experiment's file"),
     (WORKFLOW, "INSERT INTO run_step (run_id, idx, name, state)"
      " VALUES (1, 2, 'c', 'waiting')",
-     "the record has step 'c', and its file has not"),
+     "step 'c' is in the record, but not in the file of the run"),
     (WORKFLOW, f"UPDATE job SET step = 7 WHERE id = {LAST}",
      "job 3 of the record is of no step"),
     (WORKFLOW, f"UPDATE job SET step = -2 WHERE id = {LAST}",

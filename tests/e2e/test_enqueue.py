@@ -138,7 +138,7 @@ def test_the_budget_has_to_have_room(smtune, waits):
         smtune.ok("enqueue", "exp", f"x=0.{i + 2}")
     result = smtune("enqueue", "exp", "x=0.9")
     assert result.returncode == 5
-    assert "8 trials are used up, or will be by the 6" in result.stderr
+    assert "trial budget used up (8 of 8, with 6 waiting settings)" in result.stderr
     tried = go(smtune)
     # the file's third setting comes first, so that one has to wait in vain
     assert [row["trial"] for row in smtune.json("enqueue", "exp")] == [
@@ -152,7 +152,7 @@ def test_the_last_trials_still_run(smtune, waits):
     waits(replace=[("trials: 8", "trials: 2")])
     result = smtune("enqueue", "exp", "x=0.9")
     assert result.returncode == 5
-    assert "the budget's 2 trials are used up" in result.stderr
+    assert "trial budget used up (2 of 2)" in result.stderr
     go(smtune)
 
 

@@ -114,14 +114,14 @@ def test_the_new_time_is_used_up_too(smtune, over):
     assert smtune("resume", "exp", "--time", "2s").returncode == 6
     assert reason(smtune) == "no trial succeeded: time budget used up"
     assert smtune.json("show", "exp")["budget_ms"] == 2000
-    refused(smtune, 2, "not 2.0 s: so much time is used already", "--time", "2s")
+    refused(smtune, 2, "already used, not 2.0 s", "--time", "2s")
     assert proved(smtune) == ["stopped"] * 2
 
 
 def test_trials_and_time(smtune, over):
     over("time: 1s, trials: 1")
     go(smtune)
-    refused(smtune, 5, "has not ended for want of trials", "--trials", 3)
+    refused(smtune, 5, "more trials would change nothing", "--trials", 3)
     result = smtune("resume", "exp", "--trials", 3, "--time", "90m")
     assert "its budget is now 3 trials and 1h 30m" in result.stderr
     assert proved(smtune) == ["stopped"] + ["succeeded"] * 2
@@ -154,7 +154,7 @@ def test_a_live_run_gets_more(smtune, live):
     smtune.ok("resume", "exp", "--time", "1h")
     wait_until(lambda: smtune.json("status", "exp")["duration_ms"] > 4200)
     assert smtune.json("status", "exp")["state"] == "running"
-    refused(smtune, 2, "so much time is used already", "--time", "4s")
+    refused(smtune, 2, "already used, not 4.0 s", "--time", "4s")
     smtune.ok("stop", "exp")
     go(smtune)
     smtune.ok("resume", "exp")
@@ -205,8 +205,8 @@ def test_a_live_workflow_gets_less(smtune, run):
 
 def test_a_workflow_that_is_over_is_for_retry(smtune, run):
     assert run("1s", text=FLOW).returncode == 1
-    refused(smtune, 5, "its steps are over (the time budget is used up): smtune "
-            "retry goes on with them", "--time", "1h")
+    refused(smtune, 5, "its steps have ended (time budget used up): smtune "
+            "retry runs them again", "--time", "1h")
     go(smtune)
     smtune.ok("retry", "exp", "--failed")
     assert reason(smtune) == "all steps have come to their end"

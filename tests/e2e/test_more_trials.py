@@ -218,15 +218,15 @@ def test_a_stopped_run_gets_fewer(smtune, waits):
 
 def test_fewer_than_have_begun(smtune, run, waits):
     run()
-    refused(smtune, 3, 2, "can be 5 trials or more, not 3: 4 have begun")
-    refused(smtune, 4, 2, "can be 5 trials or more, not 4: 4 have begun")
+    refused(smtune, 3, 2, "at least 5 trials, not 3: 4 have already started")
+    refused(smtune, 4, 2, "at least 5 trials, not 4: 4 have already started")
     smtune.ok("rm", "exp")
     waits(("parallel: 1", "parallel: 2"))
     wait_until(lambda: running(smtune) == 2)
     for _ in range(2):  # with an engine, and without one
         result = smtune("resume", "exp", "--trials", 1)
         assert result.returncode == 2
-        assert "can be 2 trials or more, not 1: 2 have begun" in result.stderr
+        assert "at least 2 trials, not 1: 2 have already" in result.stderr
         if smtune.json("status", "exp")["state"] == "running":
             smtune.ok("stop", "exp")
     assert proved(smtune) == 2
@@ -253,7 +253,8 @@ def test_it_ended_for_another_reason(smtune, run, budget, command, status,
     result = run("random", 4, ("parallel: 1", f"parallel: 1, {budget}"),
                  ("echo loss=${{ x }}", command))
     assert result.returncode == status
-    refused(smtune, 9, 5, f"has not ended for want of trials ({says})")
+    refused(smtune, 9, 5, f"more trials would change nothing, because the run "
+            f"ended for another reason: {says}")
 
 
 def test_of_a_workflow(smtune, write):
@@ -265,11 +266,13 @@ def test_of_a_workflow(smtune, write):
     """)
     smtune.ok("run", path, "--detach")
     result = smtune("resume", "exp", "--trials", 3)
-    assert result.returncode == 2 and "its budget has no trials" in result.stderr
+    assert result.returncode == 2
+    assert "the budget of a workflow has no trials" in result.stderr
     (smtune.directory / "go").touch()
     smtune("wait", "exp")
     result = smtune("resume", "exp", "--trials", 3)
-    assert result.returncode == 2 and "its budget has no trials" in result.stderr
+    assert result.returncode == 2
+    assert "the budget of a workflow has no trials" in result.stderr
 
 
 def test_there_is_no_such_run(smtune, run):

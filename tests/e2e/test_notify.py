@@ -163,7 +163,7 @@ def test_what_will_not_pass_is_given_up(smtune, receiver, experiment, answer):
     [row] = json.loads(result.stdout)
     assert result.returncode == 6
     assert row["state"] == "given up"
-    assert row["error"] == f"the answer was {answer}"
+    assert row["error"] == f"HTTP status {answer}"
 
 
 def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):

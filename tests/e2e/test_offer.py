@@ -78,7 +78,7 @@ def test_with_a_name_no_is_an_error(smtune, stopped):
 def test_without_a_terminal_it_names_the_command(smtune, stopped):
     result = smtune("run", stopped, "--name", "exp")
     assert result.returncode == 5
-    assert "go on with it: smtune resume exp" in result.stderr
+    assert "resume it: smtune resume exp" in result.stderr
     result = smtune("run", stopped)
     assert result.returncode == 0
     assert "resume it: smtune resume exp" in result.stderr
@@ -111,7 +111,7 @@ def test_another_file_is_another_run(smtune, stopped):
     assert "other --set values" in result.stderr
     result = smtune(*changed)
     assert result.returncode == 0
-    assert "not over" not in result.stderr
+    assert "has not ended" not in result.stderr
     assert runs(smtune) == {"exp": "stopped", "exp-2": "succeeded"}
 
 
@@ -167,7 +167,7 @@ def test_a_run_below_goes_on_with_its_jobs_run(smtune, write):
     assert below_runs(smtune) == ["top.a", "top.a-2"]
     result = smtune(*below[:3], "--below", "1", "--name", "x")
     assert result.returncode == 2
-    assert "'1' is not of the form RUN:JOB" in result.stderr
+    assert "'1': expected RUN:JOB" in result.stderr
 
 
 def below_runs(smtune):

@@ -63,7 +63,7 @@ def test_one_that_succeeded(smtune):
         "SELECT number FROM job WHERE step = 2 ORDER BY number"))
     refused = smtune("retry", "flow", old, "--force")
     assert refused.returncode == 2
-    assert f"job {new} came after job {old}" in refused.stderr
+    assert f"job {new} replaced job {old}" in refused.stderr
 
 
 def test_one_whose_step_was_skipped_since(smtune):
@@ -81,8 +81,8 @@ steps:
     assert steps(smtune) == {"a": "failed", "b": "skipped"}
     refused = smtune("retry", "flow", "2")
     assert refused.returncode == 2
-    assert "job 2 is of an earlier time: step 'b' had to wait again, and is" \
-        " skipped now; put back what it needs" in refused.stderr
+    assert "job 2 is from an earlier execution of step 'b', which is skipped" \
+        " now: retry a step that it needs" in refused.stderr
     is_sound(smtune)
     (smtune.directory / "broken").unlink()
     assert smtune("retry", "flow", "a", "2").returncode == 1
@@ -101,7 +101,7 @@ steps:
     smtune.ok("run", "flow.yaml")
     refused = smtune("retry", "flow", "a[0]", "--force")
     assert refused.returncode == 2
-    assert "job 1 was left out: its `if` is not true for it" in refused.stderr
+    assert "job 1 was skipped: its `if` is false" in refused.stderr
     assert seen(smtune) == ["2"]
     is_sound(smtune)
 

@@ -37,13 +37,14 @@ static const struct {
     {"running", "", 2, 0, ERR_NONE, "running, 2 trials, 0 ms"},
     {"running", "", 9, 0, ERR_NONE, "running, 9 trials, 0 ms"},
     {"running", "", 1, 0, ERR_USAGE,
-     "its budget can be 2 trials or more, not 1: 2 have begun already"},
+     "out of range: the budget must be at least 2 trials, not "
+     "1: 2 have already started"},
     {"running", "", BUDGET_COUNT_MAX + 1, 0, ERR_USAGE,
      "a budget has at most 1000000000000 trials, not 1000000000001"},
     {"running", "", 0, 2001, ERR_NONE, "running, 9 trials, 2001 ms"},
     {"running", "", 0, 2000, ERR_USAGE,
-     "its budget can be more than 2.0 s, not 2.0 s: so much time is used "
-     "already"},
+     "out of range: the time budget must be more than the 2.0 s "
+     "already used, not 2.0 s"},
     {"running", "", 3, 9000, ERR_NONE, "running, 3 trials, 9000 ms"},
     {"running", "", 3, 1, ERR_USAGE, NULL},
     {"running", "", 1, 9000, ERR_USAGE, NULL},
@@ -54,18 +55,19 @@ static const struct {
     {"succeeded", "trial budget used up (2 of 2)", 3, 0, ERR_NONE,
      "running, 3 trials, 5000 ms"},
     {"succeeded", "trial budget used up (2 of 2)", 2, 0, ERR_USAGE,
-     "its budget can be 3 trials or more, not 2: 2 have begun already"},
+     "out of range: the budget must be at least 3 trials, not "
+     "2: 2 have already started"},
     {"succeeded", "trial budget used up (2 of 2)", 3, 6000, ERR_NONE,
      "running, 3 trials, 6000 ms"},
     {"succeeded", "trial budget used up (2 of 2)", 0, 9000, ERR_BUSY,
-     "it has not ended for want of time (trial budget used up "
-     "(2 of 2)): more would change nothing"},
+     "more time would change nothing, because the run ended for "
+     "another reason: trial budget used up (2 of 2)"},
     {"succeeded", "time budget used up", 0, 7000, ERR_NONE,
      "running, 3 trials, 7000 ms"},
     {"succeeded", "time budget used up", 0, 1000, ERR_USAGE, NULL},
     {"succeeded", "time budget used up", 9, 0, ERR_BUSY,
-     "it has not ended for want of trials (time budget used "
-     "up): more would change nothing"},
+     "more trials would change nothing, because the run ended "
+     "for another reason: time budget used up"},
     {"failed", BUDGET_IN_VAIN "time budget used up", 0, 8000, ERR_NONE,
      "running, 3 trials, 8000 ms"},
     {"failed", BUDGET_IN_VAIN "trial budget used up (2 of 2)", 3, 0, ERR_NONE,
@@ -73,13 +75,14 @@ static const struct {
     {"failed", "no trial can be started: no such file", 3, 0, ERR_NONE,
      "running, 3 trials, 8000 ms"},
     {"failed", "too many failed trials (budget.failures)", 3, 0, ERR_BUSY,
-     "it has not ended for want of trials (too many failed "
-     "trials (budget.failures)): more would change nothing"},
+     "more trials would change nothing, because the run ended "
+     "for another reason: too many failed trials "
+     "(budget.failures)"},
     {"failed", BUDGET_IN_VAIN BUDGET_ALL_TRIED, 3, 0, ERR_BUSY, NULL},
     {"succeeded", BUDGET_ALL_TRIED, 3, 0, ERR_BUSY, NULL},
     {"succeeded", "the target was reached", 3, 9000, ERR_BUSY,
-     "it has not ended for want of trials or time (the target was reached): "
-     "more would change nothing"},
+     "more trials or time would change nothing, because the run "
+     "ended for another reason: the target was reached"},
     {"succeeded", "resource budget used up", 3, 0, ERR_BUSY, NULL},
 };
 
@@ -168,8 +171,7 @@ static void test_budget_change__is_for_experiments(void **state)
     struct err err = {0};
 
     assert_int_equal(budget_change_make(&run, &nine, &err), -1);
-    assert_string_equal(err.text, "it is a workflow's: its budget has no "
-                                  "trials");
+    assert_string_equal(err.text, "the budget of a workflow has no trials");
     store_close(store);
 }
 

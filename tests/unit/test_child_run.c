@@ -51,8 +51,10 @@ static void test_child_run__a_run_that_was_stopped_was_cancelled(void **state)
     assert_int_equal(judged(CAUSE_EXIT, 128 + SIGTERM).cause, CAUSE_CANCELLED);
     assert_int_equal(judged(CAUSE_EXIT, 1).cause, CAUSE_EXIT);
     assert_string_equal(judged(CAUSE_EXIT, 1).text, "the child run failed");
-    assert_string_equal(judged(CAUSE_EXIT, 6).text,
-                        "the child run ended without what was asked for");
+    assert_string_equal(
+        judged(CAUSE_EXIT, 6).text,
+        "the child run ended without its target or a successful "
+        "trial");
     assert_int_equal(judged(CAUSE_TIMEOUT, 143).cause, CAUSE_TIMEOUT);
     assert_string_equal(judged(CAUSE_OK, 0).text, "");
 }

@@ -45,7 +45,7 @@ static void test_reopen__refuses_what_is_not_over(void **state)
     struct store *store = some_trials(*state);
 
     must_not_find(store, &(struct reopen_request){.numbers = ready, .count = 2},
-                  ERR_USAGE, "trial 5 is ready: it is not over yet");
+                  ERR_USAGE, "trial 5 is ready: it has not ended yet");
     must_not_find(store, &(struct reopen_request){.numbers = done, .count = 1},
                   ERR_USAGE, "trial 2 succeeded (--force runs it again)");
     must_not_find(store,
@@ -286,8 +286,8 @@ static void test_reopen_steps__those_that_need_it_wait_again(void **state)
     assert_int_equal(count, 1);
     must_be_steps(test.store, "succeeded active waiting active ");
     assert_int_equal(reopen(&test, first, 1, &count, &err), -1);
-    assert_string_equal(err.text,
-                        "step 'b' runs, and would have to wait again");
+    assert_string_equal(
+        err.text, "step 'b' is running, and a retry would make it wait again");
     steps_end(&test);
 }
 
@@ -306,8 +306,7 @@ static void test_reopen_steps__takes_the_last_job_of_a_place(void **state)
     change_step(&test, B, "failed", "step_ended");
     commit(&test);
     assert_int_equal(reopen(&test, numbers, 1, &count, &err), -1);
-    assert_string_equal(err.text, "job 3 came after job 2 in its place: put "
-                                  "that one back");
+    assert_string_equal(err.text, "job 3 replaced job 2: retry the newer one");
     /* b waits for a again, so that its own job is none that is put back */
     must(reopen(&test, both, 2, &count, &err));
     assert_int_equal(count, 1);
@@ -335,8 +334,7 @@ static void test_reopen_steps__holds_to_that_beside_what_failed(void **state)
     assert_int_equal(
         reopen_trials(test.store, 1, test.workflow, &request, &count, &err),
         -1);
-    assert_string_equal(err.text, "job 3 came after job 2 in its place: put "
-                                  "that one back");
+    assert_string_equal(err.text, "job 3 replaced job 2: retry the newer one");
     must_be_steps(test.store, "succeeded failed waiting waiting ");
     steps_end(&test);
 }
@@ -390,8 +388,8 @@ static void test_reopen_steps__of_another_file_are_refused(void **state)
     steps = test.workflow->step_count;
     test.workflow->step_count = D;
     assert_int_equal(reopen(&test, second, 1, &count, &err), -1);
-    assert_string_equal(err.text,
-                        "the record has step 'd', and its file has not");
+    assert_string_equal(
+        err.text, "step 'd' is in the record, but not in the file of the run");
     test.workflow->step_count = steps;
     steps_end(&test);
 }

@@ -136,8 +136,7 @@ static void test_reopen_steps__leaves_out_what_was_left_out(void **state)
     assert_int_equal(reopen_trials(store, 1, workflow, &skipped, &count, &err),
                      -1);
     assert_int_equal(err.kind, ERR_USAGE);
-    assert_string_equal(err.text,
-                        "job 3 was left out: its `if` is not true for it");
+    assert_string_equal(err.text, "job 3 was skipped: its `if` is false");
     assert_int_equal(reopen_trials(store, 1, workflow, &earlier, &count, &err),
                      -1);
     assert_int_equal(err.kind, ERR_USAGE);

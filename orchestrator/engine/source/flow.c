@@ -123,8 +123,7 @@ static enum job_event flow_end_attempt(struct engine *engine,
 
 static int flow_may_enqueue(UNUSED const struct engine *engine, struct err *err)
 {
-    return err_set(err, ERR_USAGE,
-                   "it is a workflow's: nothing is searched for");
+    return err_set(err, ERR_USAGE, "a workflow has no search");
 }
 
 static int flow_find_reopened(struct engine *engine,

@@ -100,8 +100,9 @@ static bool make_ready(struct engine *engine, struct job *job)
         return true;
     }
     if (taken.state == JOB_FAILED)
-        return end_at_once(engine, job, EVENT_FAILED,
-                           "it failed in the run that this one goes on from");
+        return end_at_once(
+            engine, job, EVENT_FAILED,
+            "it failed in the earlier run that this run continues");
     job->cached_from = taken.job;
     job->outputs = json_incref(taken.outputs);
     return end_at_once(engine, job, EVENT_REUSED, "");

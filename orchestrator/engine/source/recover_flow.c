@@ -42,9 +42,10 @@ static int on_step(void *user, const struct step_row *row)
     struct step_record *record;
 
     if ((size_t)row->step >= records->step_count)
-        return err_set(records->taking_up->err, ERR_FAILED,
-                       "the record has step '%s', and its file has not",
-                       row->name);
+        return err_set(
+            records->taking_up->err, ERR_FAILED,
+            "step '%s' is in the record, but not in the file of the run",
+            row->name);
     record = &records->items[row->step];
     if (step_state_read(row->name, row->state, &record->state,
                         records->taking_up->err) != 0)

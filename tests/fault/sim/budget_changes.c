@@ -289,9 +289,9 @@ void budget_changes_refuse(const struct history *history,
                            const struct budget_change *change,
                            const char *error)
 {
-    bool has_room = strstr(error, "trials or more") != NULL &&
+    bool has_room = strstr(error, "must be at least") != NULL &&
                     change->trials >= most_trials(&history->budget);
-    bool has_time = strstr(error, "so much time") != NULL &&
+    bool has_time = strstr(error, "the time budget") != NULL &&
                     change->time_ms > history_time_at_most_ms(history);
 
     if (has_room || has_time)
