@@ -149,7 +149,7 @@ static struct ask_tell_trial *find_trial(struct ask_tell *ask_tell,
         return NULL;
     if (id < 1 || (uint64_t)id > ask_tell->count) {
         err_set(err, ERR_NOT_FOUND,
-                "there is no trial %" PRId64 " (%zu were asked for)", id,
+                "there is no trial %" PRId64 " (%zu suggested so far)", id,
                 ask_tell->count);
         return NULL;
     }
@@ -164,11 +164,11 @@ struct ask_tell_trial *ask_tell_find_open(struct ask_tell *ask_tell,
     struct ask_tell_trial *trial = find_trial(ask_tell, request, number, err);
 
     if (trial != NULL && trial->values != NULL)
-        err_set(err, ERR_USAGE, "trial %zu has its result already", *number);
+        err_set(err, ERR_USAGE, "trial %zu already has a result", *number);
     else if (trial != NULL && trial->is_paused)
         err_set(err, ERR_USAGE,
-                "trial %zu is paused; ask gives it out again when it is to go "
-                "on",
+                "trial %zu is paused: ask returns it again when it is "
+                "promoted",
                 *number);
     else
         return trial;
@@ -400,7 +400,7 @@ static json_t *answer_best(struct ask_tell *ask_tell, const json_t *request,
 {
     (void)request;
     if (ask_tell->best == 0) {
-        err_set(err, ERR_NOT_FOUND, "no trial has succeeded yet%s",
+        err_set(err, ERR_NOT_FOUND, "no trial has succeeded%s yet",
                 ask_tell->experiment->search.outcome_count > 0
                     ? " and satisfied the constraints"
                     : "");

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/text.h"
+#include "base/units.h"
 
 /* ---- the line ---- */
 
@@ -61,7 +62,8 @@ json_t *ask_tell_parse(const char *line, size_t length, struct err *err)
         return request;
     json_decref(request);
     err_set(err, ERR_USAGE,
-            "a request is an object with \"op\", such as {\"op\":\"ask\"}");
+            "type mismatch: a request is an object with \"op\", such "
+            "as {\"op\":\"ask\"}");
     return NULL;
 }
 
@@ -79,9 +81,9 @@ static int refuse(const json_t *item, const char *key, const char *expected,
     };
 
     if (item == NULL)
-        return err_set(err, ERR_USAGE, "\"%s\" is missing", key);
-    return err_set(err, ERR_USAGE, "\"%s\" must be %s, not %s", key, expected,
-                   types[json_typeof(item)]);
+        return err_set(err, ERR_USAGE, "missing key \"%s\"", key);
+    return err_set(err, ERR_USAGE, "type mismatch: \"%s\" must be %s, not %s",
+                   key, expected, types[json_typeof(item)]);
 }
 
 const char *ask_tell_read_text(const json_t *request, const char *key,
@@ -114,7 +116,8 @@ int ask_tell_read_count(const json_t *request, const char *key, int64_t max,
         return -1;
     if (*count < 1 || *count > max)
         return err_set(err, ERR_USAGE,
-                       "\"%s\" must be from 1 to %" PRId64 ", not %" PRId64,
+                       "out of range: \"%s\" must be from 1 to %" PRId64
+                       ", not %" PRId64,
                        key, max, *count);
     return 0;
 }
@@ -193,8 +196,10 @@ static int read_list(const json_t *list, const char *key, double *reals,
     if (!json_is_array(list))
         return refuse(list, key, "a list of numbers", err);
     if (json_array_size(list) != count)
-        return err_set(err, ERR_USAGE, "\"%s\" must have %zu numbers, not %zu",
-                       key, count, json_array_size(list));
+        return err_set(err, ERR_USAGE,
+                       "out of range: \"%s\" must have %zu number%s, not %zu",
+                       key, count, units_plural((int64_t)count),
+                       json_array_size(list));
     for (size_t i = 0; i < count; i++) {
         if (read_real(json_array_get(list, i), key, &reals[i], err) != 0)
             return -1;
@@ -232,6 +237,7 @@ int ask_tell_read_constraints(const json_t *request, double *outcomes,
         return 0;
     if (count == 0)
         return err_set(err, ERR_USAGE,
-                       "the experiment has no constraints on metrics");
+                       "unknown key \"constraints\": the experiment has no "
+                       "constraints on metrics");
     return read_list(list, "constraints", outcomes, count, err);
 }

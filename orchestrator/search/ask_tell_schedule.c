@@ -261,7 +261,8 @@ static int read_step(const json_t *request, int64_t *step, struct err *err)
         return -1;
     if (*step < 1)
         return err_set(err, ERR_USAGE,
-                       "\"step\" must be 1 or more, not %" PRId64, *step);
+                       "out of range: \"step\" must be 1 or more, not %" PRId64,
+                       *step);
     return 0;
 }
 
@@ -316,8 +317,8 @@ int ask_tell_schedule_read_budget(const struct ask_tell *ask_tell,
         return 0;
     if (used < given && scheduler_pauses(ask_tell->scheduler))
         return err_set(err, ERR_USAGE,
-                       "\"budget\" is %" PRId64 ", but the trial was given "
-                       "%" PRId64,
+                       "out of range: \"budget\" is %" PRId64
+                       ", but the trial was assigned %" PRId64,
                        used, given);
     *budget = (uint64_t)used;
     return 0;

@@ -308,8 +308,9 @@ static int find_decision(const struct observation_row *row,
         }
     }
     return err_set(err, ERR_FAILED,
-                   "trial %" PRId64 " has a decision that this version does "
-                   "not know: '%s'",
+                   "trial %" PRId64
+                   " has the unknown decision '%s' (a newer smtune may have "
+                   "recorded it)",
                    row->number, row->decision);
 }
 

@@ -89,10 +89,12 @@ int search_point(const struct space *space, const struct trial_row *row,
         if (i < row->param_count && row->params[i].type != VALUE_NULL &&
             param_coerce(space_param(space, i), &row->params[i], &point[i]) !=
                 0)
-            return err_set(err, ERR_FAILED,
-                           "trial %" PRId64 " has a value of '%s' that is not "
-                           "in the experiment's file",
-                           row->number, space_param(space, i)->name);
+            return err_set(
+                err, ERR_FAILED,
+                "trial %" PRId64
+                " has a value of '%s' that the experiment file does not "
+                "allow",
+                row->number, space_param(space, i)->name);
     }
     return 0;
 }

@@ -266,11 +266,12 @@ static int read_point(const struct loading *loading,
 
         if (kept.type != VALUE_NULL &&
             param_coerce(param, &kept, &point[i]) != 0)
-            status = err_set(loading->err, ERR_FAILED,
-                             "trial %" PRId64 " of the earlier run '%s' has a "
-                             "value of '%s' that is not in the experiment's "
-                             "file",
-                             row->number, row->source, param->name);
+            status =
+                err_set(loading->err, ERR_FAILED,
+                        "trial %" PRId64
+                        " of the earlier run '%s' has a value of '%s' that the "
+                        "experiment file does not allow",
+                        row->number, row->source, param->name);
     }
     json_decref(params);
     return status;

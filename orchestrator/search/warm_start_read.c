@@ -200,9 +200,10 @@ static int on_trial(void *user, const struct trial_row *row)
     if (state != JOB_SUCCEEDED && state != JOB_FAILED && state != JOB_STOPPED)
         return 0;
     if (warm->count == WARM_MAX_TRIALS)
-        return err_set(reading->err, ERR_FILE,
-                       "the earlier runs have more than %d trials",
-                       WARM_MAX_TRIALS);
+        return err_set(
+            reading->err, ERR_FILE,
+            "out of range: the earlier runs have more than %d trials",
+            WARM_MAX_TRIALS);
     result = warm_start_add(warm, reading->source);
     result->number = row->number;
     result->state = (enum job_state)state;
@@ -225,7 +226,7 @@ static int check_is_new(const struct reading *reading, const char *selector)
     for (size_t i = 0; i < warm->source_count; i++) {
         if (strcmp(warm->sources[i].run, reading->name) == 0)
             return err_set(reading->err, ERR_FILE,
-                           "run '%s' is named already ('%s' is the same)",
+                           "duplicate run '%s' ('%s' selects the same run)",
                            reading->name, selector);
     }
     return 0;
@@ -241,17 +242,19 @@ static int check_params(const struct reading *reading)
         const char *name = space_param(space, i)->name;
 
         if (find_name(reading->params, name) < 0)
-            return err_set(reading->err, ERR_FILE,
-                           "run '%s' has no parameter '%s' (with the mode "
-                           "'transfer' it need not)",
-                           reading->name, name);
+            return err_set(
+                reading->err, ERR_FILE,
+                "run '%s' has no parameter '%s' (mode 'transfer' does not "
+                "need it)",
+                reading->name, name);
     }
     for (size_t i = 0; reading->params[i] != NULL; i++) {
         if (space_find(space, reading->params[i]) < 0)
-            return err_set(reading->err, ERR_FILE,
-                           "run '%s' has a parameter '%s', which this file "
-                           "lacks (with the mode 'transfer' it may)",
-                           reading->name, reading->params[i]);
+            return err_set(
+                reading->err, ERR_FILE,
+                "run '%s' has a parameter '%s' that this file lacks (mode "
+                "'transfer' allows it)",
+                reading->name, reading->params[i]);
     }
     return 0;
 }

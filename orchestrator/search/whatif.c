@@ -66,7 +66,8 @@ static int on_metric(void *user, const struct metric_row *row)
         return 0;
     if (whatif->point_count == POINTS_MAX)
         return err_set(reading->err, ERR_FAILED,
-                       "the run has more than %d points", POINTS_MAX);
+                       "out of range: the run has more than %d points",
+                       POINTS_MAX);
     whatif->points = mem_grow(whatif->points, whatif->point_count,
                               &reading->point_room, sizeof(*whatif->points));
     whatif->points[whatif->point_count++] = (struct curve_point){
@@ -309,15 +310,18 @@ static int check(const struct whatif *whatif,
 
     if (run->longest <= run->first)
         return err_set(err, ERR_FAILED,
-                       "no trial said '%s' at more than one step", run->metric);
+                       "no trial reported '%s' at more than one step",
+                       run->metric);
     if (options->max > run->longest)
         return err_set(err, ERR_USAGE,
-                       "max %" PRIu64 " is more than any trial used (%" PRIu64
-                       ")",
+                       "out of range: max is %" PRIu64
+                       ", but no trial used more than %" PRIu64,
                        options->max, run->longest);
     if (strcmp(options->method, "pbt") == 0)
-        return err_set(err, ERR_USAGE,
-                       "'pbt' makes new trials, whose curves nobody knows");
+        return err_set(
+            err, ERR_USAGE,
+            "'pbt' creates new trials, and the record has no curves of "
+            "them");
     return 0;
 }
 

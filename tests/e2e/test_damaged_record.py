@@ -57,7 +57,7 @@ DAMAGES = [
      " (1, 99, 2, 'odd', '[]', '[]', 1)",
      "trial 2 has the unknown state 'odd'"),
     (SCHEDULED, f"{ODD} UPDATE observation SET decision = 'odd'",
-     "trial 1 has a decision that this version does not know: 'odd'"),
+     "trial 1 has the unknown decision 'odd'"),
     (SCHEDULED, "UPDATE observation SET \"values\" = '[]'",
      "trial 1 has an observation without values"),
     (WORKFLOW, f"{ODD} UPDATE job SET state = 'odd' WHERE id = {FIRST}",
@@ -65,7 +65,7 @@ DAMAGES = [
     (WORKFLOW, f"{ODD} UPDATE run_step SET state = 'odd' WHERE name = 'a'",
      "step 'a' has the unknown state 'odd'"),
     (EXPERIMENT, f"UPDATE param_value SET value = 'much' WHERE job_id = {LAST}",
-     "trial 3 has a value of 'x' that is not in the experiment's file"),
+     "trial 3 has a value of 'x' that the experiment file does not allow"),
     (WORKFLOW, "INSERT INTO run_step (run_id, idx, name, state)"
      " VALUES (1, 2, 'c', 'waiting')",
      "step 'c' is in the record, but not in the file of the run"),

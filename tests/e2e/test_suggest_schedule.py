@@ -192,7 +192,7 @@ def test_a_wrong_line_changes_nothing(session):
         assert "is paused" in wrong["error"]
     trial, = s.ask()
     assert (trial["id"], trial["budget"], trial["resumed"]) == (1, 3, True)
-    assert "was given 3" in s("tell", id=1, value=1, budget=2)["error"]
+    assert "was assigned 3" in s("tell", id=1, value=1, budget=2)["error"]
     assert s("tell", id=1, value=1, budget=27) == {"ok": True}  # all at once
     assert s("best")["id"] == 1
 

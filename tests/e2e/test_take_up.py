@@ -130,7 +130,7 @@ def test_what_is_put_back_is_read_of_the_record(smtune, write):
     smtune.query("UPDATE param_value SET value = 'much' WHERE job_id ="
                  " (SELECT id FROM job WHERE number = 1)")
     refused = smtune("retry", "it", "1")
-    says = "trial 1 has a value of 'x' that is not in the experiment's file"
+    says = "trial 1 has a value of 'x' that the experiment file does not allow"
     assert refused.returncode == 1 and says in refused.stderr
     assert engine.wait(30) == 1
     assert says in engine.stderr.read()

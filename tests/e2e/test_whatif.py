@@ -159,7 +159,7 @@ def test_failed_trials_fail_again(smtune, experiment):
 
 @pytest.mark.parametrize("words,status,error", [
     (["-s", "asha", "--max", "10"], 2,
-     "max 10 is more than any trial used (9)"),
+     "max is 10, but no trial used more than 9"),
     (["-s", "asha", "--min", "9"], 2, "max 9 is not more than min 9"),
     (["-s", "pbt"], 2, "'pbt' makes new trials"),
     (["-s", "assha"], 2, "did you mean 'asha'?"),
@@ -179,4 +179,4 @@ def test_without_curves_there_is_nothing_to_say(smtune, experiment):
     smtune.ok("run", experiment("echo score=$x step=1; break"))
     result = smtune("whatif", "exp")
     assert result.returncode == 1
-    assert "no trial said 'score' at more than one step" in result.stderr
+    assert "no trial reported 'score' at more than one step" in result.stderr

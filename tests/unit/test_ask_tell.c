@@ -53,12 +53,12 @@ static void test_ask_tell__begins_with_what_there_is(void **state)
 static void test_request__that_is_none_changes_nothing(void **state)
 {
     static const struct exchange exchanges[] = {
-        {"[1]", "{'error':'a request is an object with \\'op\\', such as "
-                "{\\'op\\':\\'ask\\'}'}"},
-        {"{}", "{'error':'\\'op\\' is missing'}"},
+        {"[1]", "{'error':'type mismatch: a request is an object with "
+                "\\'op\\', such as {\\'op\\':\\'ask\\'}'}"},
+        {"{}", "{'error':'missing key \\'op\\''}"},
         {"{'op':'asc'}", "{'error':'unknown op 'asc' (did you mean 'ask'?)'}"},
         {"{'op':'ask','n':0}",
-         "{'error':'\\'n\\' must be from 1 to 10000, not 0'}"},
+         "{'error':'out of range: \\'n\\' must be from 1 to 10000, not 0'}"},
         {"{'op':'ask'}", "{'trials':[{'id':1,'params':{'x':1}}]}"},
     };
 
@@ -138,23 +138,24 @@ static void test_tell__is_of_a_trial_under_way(void **state)
 {
     static const struct exchange exchanges[] = {
         {"{'op':'tell','id':1,'value':1}",
-         "{'error':'there is no trial 1 (0 were asked for)'}"},
+         "{'error':'there is no trial 1 (0 suggested so far)'}"},
         {"{'op':'ask'}", "{'trials':[{'id':1,'params':{'x':1}}]}"},
-        {"{'op':'tell','value':1}", "{'error':'\\'id\\' is missing'}"},
+        {"{'op':'tell','value':1}", "{'error':'missing key \\'id\\''}"},
         {"{'op':'tell','id':0,'value':1}",
-         "{'error':'there is no trial 0 (1 were asked for)'}"},
+         "{'error':'there is no trial 0 (1 suggested so far)'}"},
         {"{'op':'tell','id':2,'value':1}",
-         "{'error':'there is no trial 2 (1 were asked for)'}"},
-        {"{'op':'tell','id':1}", "{'error':'\\'value\\' is missing'}"},
+         "{'error':'there is no trial 2 (1 suggested so far)'}"},
+        {"{'op':'tell','id':1}", "{'error':'missing key \\'value\\''}"},
         {"{'op':'tell','id':1,'state':'stopped','value':'much'}",
-         "{'error':'\\'value\\' must be a number, not a text'}"},
+         "{'error':'type mismatch: \\'value\\' must be a number, not a text'}"},
         {"{'op':'tell','id':1,'state':'stoped'}",
          "{'error':'unknown state 'stoped' (did you mean 'stopped'?)'}"},
         {"{'op':'tell','id':1,'value':1,'constraints':[1]}",
-         "{'error':'the experiment has no constraints on metrics'}"},
+         "{'error':'unknown key \\'constraints\\': the experiment has "
+         "no constraints on metrics'}"},
         {"{'op':'tell','id':1,'value':1,'budget':'any'}", "{'ok':true}"},
         {"{'op':'tell','id':1,'value':2}",
-         "{'error':'trial 1 has its result already'}"},
+         "{'error':'trial 1 already has a result'}"},
         {"{'op':'best'}", "{'id':1,'value':1.0,'params':{'x':1}}"},
     };
 
@@ -212,13 +213,13 @@ static void test_best__satisfies_the_constraints(void **state)
                                "{'id':3,'params':{'x':3}},"
                                "{'id':4,'params':{'x':4}}]}"},
         {"{'op':'tell','id':1,'value':1}",
-         "{'error':'\\'constraints\\' is missing'}"},
+         "{'error':'missing key \\'constraints\\''}"},
         {"{'op':'tell','id':1,'value':1,'constraints':[-9,0.5]}",
          "{'ok':true}"},
         {"{'op':'tell','id':2,'value':1,'constraints':[null,-1]}",
          "{'ok':true}"},
-        {"{'op':'best'}", "{'error':'no trial has succeeded yet and satisfied "
-                          "the constraints'}"},
+        {"{'op':'best'}", "{'error':'no trial has succeeded and satisfied the "
+                          "constraints yet'}"},
         {"{'op':'tell','id':3,'value':9,'constraints':[-1,0]}", "{'ok':true}"},
         {"{'op':'best'}", "{'id':3,'value':9.0,'params':{'x':3}}"},
         {"{'op':'tell','id':4,'state':'failed'}", "{'ok':true}"},
@@ -240,7 +241,7 @@ static void test_best__is_a_front_of_several_objectives(void **state)
                                "{'id':5,'params':{'x':5}},"
                                "{'id':6,'params':{'x':6}}]}"},
         {"{'op':'tell','id':1,'value':5}",
-         "{'error':'\\'values\\' is missing'}"},
+         "{'error':'missing key \\'values\\''}"},
         {"{'op':'tell','id':1,'values':[5,1]}", "{'ok':true}"},
         {"{'op':'tell','id':2,'values':[6,2]}", "{'ok':true}"},
         {"{'op':'best'}",
@@ -269,16 +270,16 @@ static void test_observe__goes_on_without_a_schedule(void **state)
     static const struct exchange exchanges[] = {
         {"{'op':'ask'}", "{'trials':[{'id':1,'params':{'x':1}}]}"},
         {"{'op':'observe','id':2,'step':1,'value':1}",
-         "{'error':'there is no trial 2 (1 were asked for)'}"},
+         "{'error':'there is no trial 2 (1 suggested so far)'}"},
         {"{'op':'observe','id':1,'value':1}",
-         "{'error':'\\'step\\' is missing'}"},
+         "{'error':'missing key \\'step\\''}"},
         {"{'op':'observe','id':1,'step':1}",
-         "{'error':'\\'value\\' is missing'}"},
+         "{'error':'missing key \\'value\\''}"},
         {"{'op':'observe','id':1,'step':1,'value':1}",
          "{'decision':'continue'}"},
         {"{'op':'tell','id':1,'state':'cancelled'}", "{'ok':true}"},
         {"{'op':'observe','id':1,'step':2,'value':1}",
-         "{'error':'trial 1 has its result already'}"},
+         "{'error':'trial 1 already has a result'}"},
     };
 
     (void)state;
@@ -298,7 +299,7 @@ static void test_why__says_what_the_search_does(void **state)
         {"{'op':'why','id':2}", "{'id':2,'method':'grid',"
                                 "'method_reason':'asked for by name'}"},
         {"{'op':'why','id':3}",
-         "{'error':'there is no trial 3 (2 were asked for)'}"},
+         "{'error':'there is no trial 3 (2 suggested so far)'}"},
     };
 
     (void)state;

@@ -38,8 +38,8 @@ static void test_schedule__has_trials_pause_go_on_and_end(void **state)
         {"{'op':'observe','id':1,'step':1,'value':0.7}",
          "{'decision':'pause','reason':'0.7 is one of 1 at 1, " FIRST_OF "'}"},
         {"{'op':'tell','id':1,'value':1}",
-         "{'error':'trial 1 is paused; ask gives it out again when it is to "
-         "go on'}"},
+         "{'error':'trial 1 is paused: ask returns it again when it "
+         "is promoted'}"},
         {"{'op':'tell','id':2,'value':0.5}",
          "{'ok':true,'decision':'pause','reason':'0.5 is one of 2 at "
          "1, " FIRST_OF "'}"},
@@ -52,11 +52,12 @@ static void test_schedule__has_trials_pause_go_on_and_end(void **state)
         {"{'op':'observe','id':2,'step':2,'value':0.4}",
          "{'decision':'continue'}"},
         {"{'op':'tell','id':2,'value':0.3,'budget':2}",
-         "{'error':'\\'budget\\' is 2, but the trial was given 3'}"},
+         "{'error':'out of range: \\'budget\\' is 2, but the trial "
+         "was assigned 3'}"},
         {"{'op':'tell','id':2,'value':0.3,'budget':9}", "{'ok':true}"},
         {"{'op':'ask'}", "{'trials':[],'stopped':[3,1],'done':true}"},
         {"{'op':'tell','id':3,'value':0}",
-         "{'error':'trial 3 has its result already'}"},
+         "{'error':'trial 3 already has a result'}"},
         {"{'op':'best'}", "{'id':2,'value':0.3,'params':{'x':2}}"},
     };
 
@@ -99,10 +100,10 @@ static void test_schedule__has_no_new_trials_where_none_are_wanted(void **state)
          "1, " FIRST_OF "'}"},
         {"{'op':'ask','new':false}",
          "{'trials':[{'id':1,'params':{'x':1},'budget':3,'resumed':true}]}"},
-        {"{'op':'ask','new':1}",
-         "{'error':'\\'new\\' must be true or false, not an integer'}"},
+        {"{'op':'ask','new':1}", "{'error':'type mismatch: \\'new\\' must be "
+                                 "true or false, not an integer'}"},
         {"{'op':'ask','n':-1}",
-         "{'error':'\\'n\\' must be from 1 to 10000, not -1'}"},
+         "{'error':'out of range: \\'n\\' must be from 1 to 10000, not -1'}"},
         {"{'op':'ask'}", "{'trials':[{'id':2,'params':{'x':2},'budget':1}]}"},
     };
 
@@ -185,7 +186,8 @@ static void test_schedule__stops_trials_that_have_no_budget(void **state)
          "at 1'}"},
         {"{'op':'tell','id':1,'state':'stopped','value':6}", "{'ok':true}"},
         {"{'op':'tell','id':2,'value':7,'budget':0}",
-         "{'error':'\\'budget\\' must be from 1 to 9223372036854775807, not "
+         "{'error':'out of range: \\'budget\\' must be from 1 to "
+         "9223372036854775807, not "
          "0'}"},
         {"{'op':'tell','id':2,'value':7,'budget':4}", "{'ok':true}"},
         {"{'op':'ask'}", "{'trials':[{'id':3,'params':{'x':3}}]}"},
@@ -214,17 +216,18 @@ static void test_observe__takes_one_value_or_all(void **state)
     static const struct exchange wrong[] = {
         ASK_3,
         {"{'op':'observe','id':4,'step':1,'value':1}",
-         "{'error':'there is no trial 4 (3 were asked for)'}"},
+         "{'error':'there is no trial 4 (3 suggested so far)'}"},
         {"{'op':'observe','id':1,'value':1}",
-         "{'error':'\\'step\\' is missing'}"},
+         "{'error':'missing key \\'step\\''}"},
         {"{'op':'observe','id':1,'step':0,'value':1}",
-         "{'error':'\\'step\\' must be 1 or more, not 0'}"},
+         "{'error':'out of range: \\'step\\' must be 1 or more, not 0'}"},
         {"{'op':'observe','id':1,'step':1}",
-         "{'error':'\\'value\\' is missing'}"},
+         "{'error':'missing key \\'value\\''}"},
         {"{'op':'observe','id':1,'step':1,'values':[1]}",
-         "{'error':'\\'values\\' must have 2 numbers, not 1'}"},
+         "{'error':'out of range: \\'values\\' must have 2 numbers, not 1'}"},
         {"{'op':'observe','id':1,'step':1,'values':[1,2],'constraints':[]}",
-         "{'error':'\\'constraints\\' must have 1 numbers, not 0'}"},
+         "{'error':'out of range: \\'constraints\\' must have 1 number, not "
+         "0'}"},
         {"{'op':'observe','id':1,'step':1,'values':[1,2],'constraints':[-1]}",
          "{'decision':'pause','reason':'1 is one of 1 at 1, " FIRST_OF "'}"},
         {"{'op':'observe','id':2,'step':1,'value':2}",

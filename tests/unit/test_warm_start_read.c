@@ -293,7 +293,7 @@ static void test_warm_start_read__same_needs_the_same_names(void **state)
     must_refuse_it(store, parse("loss", X K "  z: 3\n", SAME), ERR_FILE,
                    "run 'old' has no parameter 'z'");
     must_refuse_it(store, parse("loss", X, SAME), ERR_FILE,
-                   "run 'old' has a parameter 'k', which this file lacks");
+                   "run 'old' has a parameter 'k' that this file lacks");
     store_close(store);
 }
 
@@ -304,9 +304,9 @@ static void test_warm_start_read__takes_a_run_once(void **state)
 
     add_run(store, "older");
     add_losses(store, LOSS(1), 1);
-    must_refuse_it(store,
-                   parse("loss", X K, "warm_start: [older, old, last]\n"),
-                   ERR_FILE, "run 'old' is named already ('last' is the same)");
+    must_refuse_it(
+        store, parse("loss", X K, "warm_start: [older, old, last]\n"), ERR_FILE,
+        "duplicate run 'old' ('last' selects the same run)");
     store_close(store);
 }
 
