@@ -211,7 +211,7 @@ struct flow *flow_create(const struct flow_step *steps, size_t step_count,
     copy_steps(flow, steps);
     find_dependents(flow);
     if (has_circle(flow)) {
-        err_set(err, ERR_FILE, "what the steps need goes round in a circle");
+        err_set(err, ERR_FILE, "the steps depend on each other in a cycle");
         flow_destroy(flow);
         return NULL;
     }

@@ -43,8 +43,9 @@ static int refuse_element(const json_t *element, size_t place, struct err *err)
 
     json_print(element, &text);
     err_set(err, ERR_FILE,
-            "element %zu is no number, text or boolean, but '%.*s'", place + 1,
-            SHOWN_BYTES, buf_text(&text));
+            "type mismatch: element %zu must be a number, text or "
+            "boolean, not '%.*s'",
+            place + 1, SHOWN_BYTES, buf_text(&text));
     buf_clear(&text);
     return -1;
 }
@@ -52,7 +53,7 @@ static int refuse_element(const json_t *element, size_t place, struct err *err)
 static int check_list(const json_t *list, struct err *err)
 {
     if (json_typeof(list) != JSON_ARRAY)
-        return err_set(err, ERR_FILE, "no list");
+        return err_set(err, ERR_FILE, "type mismatch: not a list");
     for (size_t i = 0; i < json_array_size(list); i++)
         if (!is_scalar(json_array_get(list, i)))
             return refuse_element(json_array_get(list, i), i, err);
@@ -65,13 +66,15 @@ static int add_axis(struct matrix *matrix, const char *name, const json_t *list,
     if (check_list(list, err) < 0)
         return err_prefix(err, "matrix axis '%s'", name);
     if (json_array_size(list) > MATRIX_COPIES_MAX)
-        return err_set(err, ERR_FILE,
-                       "matrix axis '%s' has %zu values, more than %d", name,
-                       json_array_size(list), MATRIX_COPIES_MAX);
+        return err_set(
+            err, ERR_FILE,
+            "out of range: matrix axis '%s' has %zu values, more than "
+            "%d",
+            name, json_array_size(list), MATRIX_COPIES_MAX);
     matrix->copies *= (int64_t)json_array_size(list);
     if (matrix->copies > MATRIX_COPIES_MAX)
         return err_set(err, ERR_FILE,
-                       "with axis '%s' the matrix has %" PRId64
+                       "out of range: with axis '%s' the matrix has %" PRId64
                        " copies, more than %d",
                        name, matrix->copies, MATRIX_COPIES_MAX);
     matrix->lists[matrix->axis_count++] = list;
@@ -83,7 +86,8 @@ struct matrix *matrix_create(const json_t *axes, struct err *err)
     struct matrix *matrix;
 
     if (axes != NULL && json_typeof(axes) != JSON_OBJECT) {
-        err_set(err, ERR_FILE, "a matrix is no object of lists");
+        err_set(err, ERR_FILE,
+                "type mismatch: a matrix must be an object of lists");
         return NULL;
     }
     matrix = mem_zero(sizeof(*matrix));
@@ -171,7 +175,7 @@ static int refuse_path(const char *path, struct err *err)
     struct buf shown = BUF_INIT;
 
     text_escape(path, strlen(path), &shown);
-    err_set(err, ERR_FILE, "path '%s' is no UTF-8", buf_text(&shown));
+    err_set(err, ERR_FILE, "path '%s' is not UTF-8", buf_text(&shown));
     buf_clear(&shown);
     return -1;
 }
@@ -184,8 +188,8 @@ static int add_paths(json_t *list, char *const *paths, size_t count,
     for (size_t i = 0; i < count; i++)
         bytes += strlen(paths[i]);
     if (count > MATRIX_COPIES_MAX || bytes > MATRIX_BYTES_MAX)
-        return err_set(err, ERR_FILE, "%zu paths match, which is too much",
-                       count);
+        return err_set(err, ERR_FILE,
+                       "out of range: too many paths match (%zu)", count);
     for (size_t i = 0; i < count; i++) {
         if (json_array_append_new(list, json_string(paths[i])) < 0)
             return refuse_path(paths[i], err);
@@ -201,7 +205,8 @@ json_t *matrix_axis_from_glob(const char *pattern, struct err *err)
 
     /* what cannot be looked into has no paths, and is no error */
     if (rc == GLOB_NOSPACE) {
-        rc = err_set(err, ERR_FAILED, "no memory to look for '%s'", pattern);
+        rc = err_set(err, ERR_FAILED, "out of memory while looking for '%s'",
+                     pattern);
     } else {
         if (found.gl_pathc > 0)
             qsort(found.gl_pathv, found.gl_pathc, sizeof(char *),

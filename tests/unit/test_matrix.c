@@ -75,12 +75,14 @@ static void test_matrix__says_what_is_wrong(void **state)
     static const struct {
         const char *axes, *expected;
     } cases[] = {
-        {"[1]", "a matrix is no object of lists"},
-        {"{\"a\": 1}", "matrix axis 'a': no list"},
-        {"{\"a\": [1, null]}", "matrix axis 'a': element 2 is no number, text "
-                               "or boolean, but 'null'"},
-        {"{\"a\": [{\"b\": 1}]}", "matrix axis 'a': element 1 is no number, "
-                                  "text or boolean, but '{\"b\":1}'"},
+        {"[1]", "type mismatch: a matrix must be an object of lists"},
+        {"{\"a\": 1}", "matrix axis 'a': type mismatch: not a list"},
+        {"{\"a\": [1, null]}",
+         "matrix axis 'a': type mismatch: element 2 must be a "
+         "number, text or boolean, not 'null'"},
+        {"{\"a\": [{\"b\": 1}]}",
+         "matrix axis 'a': type mismatch: element 1 must be a "
+         "number, text or boolean, not '{\"b\":1}'"},
     };
 
     (void)state;
@@ -118,13 +120,13 @@ static void test_matrix__has_a_bound(void **state)
     matrix_destroy(matrix);
     json_object_set_new(axes, "c", numbers(2));
     assert_null(matrix_create(axes, &err));
-    assert_string_equal(err.text, "with axis 'c' the matrix has 2000000 "
-                                  "copies, more than 1000000");
+    assert_string_equal(err.text, "out of range: with axis 'c' the matrix "
+                                  "has 2000000 copies, more than 1000000");
     json_decref(axes);
     axes = json_pack("{s:o}", "a", numbers(1000001));
     assert_null(matrix_create(axes, &err));
-    assert_string_equal(err.text, "matrix axis 'a' has 1000001 values, more "
-                                  "than 1000000");
+    assert_string_equal(err.text, "out of range: matrix axis 'a' has 1000001 "
+                                  "values, more than 1000000");
     json_decref(axes);
 }
 
@@ -149,10 +151,11 @@ static void test_matrix__axis_is_read_from_text(void **state)
         {"[1, 2.5, \"a b\", true]", "[1,2.5,\"a b\",true]"},
         {"[]", "[]"},
         {"[null, \"x\", null, 3]", "[\"x\",3]"},
-        {"{\"a\": 1}", "error: no list"},
-        {"3", "error: no list"},
-        {"null", "error: no list"},
-        {"[[1]]", "error: element 1 is no number, text or boolean, but '[1]'"},
+        {"{\"a\": 1}", "error: type mismatch: not a list"},
+        {"3", "error: type mismatch: not a list"},
+        {"null", "error: type mismatch: not a list"},
+        {"[[1]]", "error: type mismatch: element 1 must be a number, text or "
+                  "boolean, not '[1]'"},
     };
 
     (void)state;
@@ -222,7 +225,7 @@ static void test_matrix__glob_refuses_what_is_no_text(void **state)
 
     put(*state, "d", "\xff.csv", "x");
     assert_null(matrix_axis_from_glob(pattern, &err));
-    assert_non_null(strstr(err.text, "\\xff.csv' is no UTF-8"));
+    assert_non_null(strstr(err.text, "\\xff.csv' is not UTF-8"));
     free(pattern);
 }
 
