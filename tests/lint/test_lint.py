@@ -356,7 +356,8 @@ def test_prose_reads_strings_of_sources_where_asked(tree):
     (tree / "cli/x.c").write_text(
         SPDX + "/* it says */\nconst char *a = \"the run tells\"\n"
         "                \" of it\", *b = \"says\", *c = \"it hangs \"\n"
-        "                \"on it\", *d = \"an op \\\"tell\\\" of a line\";\n")
+        "                \"on it\", *d = \"an op \\\"tell\\\" of a line\",\n"
+        "                *e = \"node=%s displaced=%d\";\n")
     result = subprocess.run([HERE / "prose", tree, "cli"], text=True,
                             capture_output=True, timeout=60)
     assert result.stdout.splitlines() == [
