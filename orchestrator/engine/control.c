@@ -134,7 +134,8 @@ static void answer(struct control_client *client, const char *line,
     if (json_is_object(request))
         reply = events->request(events->user, request, client);
     else if (request != NULL)
-        err_set(&err, ERR_USAGE, "a request is a JSON object");
+        err_set(&err, ERR_USAGE,
+                "type mismatch: a request must be a JSON object");
     if (reply == NULL)
         reply = control_error(&err);
     if (!client->is_closed)
@@ -167,7 +168,7 @@ static void refuse_long_line(struct control_client *client)
     struct err err;
     json_t *reply;
 
-    err_set(&err, ERR_USAGE, "a request has at most %d bytes",
+    err_set(&err, ERR_USAGE, "out of range: a request has at most %d bytes",
             CONTROL_LINE_MAX);
     reply = control_error(&err);
     say(client, reply);
@@ -244,11 +245,11 @@ static void welcome(struct control *control, int fd)
     struct control_client *client;
 
     if (!may_enter(fd)) {
-        turn_away(fd, "this run is another user's");
+        turn_away(fd, "this run belongs to another user");
         return;
     }
     if (control->client_count == CONTROL_CLIENTS_MAX) {
-        turn_away(fd, "too many programs talk to this engine");
+        turn_away(fd, "too many programs are connected to this engine");
         return;
     }
     client = mem_zero(sizeof(*client));

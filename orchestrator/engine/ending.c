@@ -128,7 +128,7 @@ void engine_use_up_budget(struct engine *engine, enum budget_verdict verdict)
     engine->result->verdict = verdict;
     snprintf(engine->result->reason, sizeof(engine->result->reason), "%s",
              budget_verdict_text(verdict));
-    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "budget used up: %s",
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "stopping: %s",
         engine->result->reason);
     if (verdict == BUDGET_TIME)
         record_time_used_up(engine);
@@ -154,7 +154,8 @@ void engine_stop_by_signal(struct engine *engine, int signal)
 {
     if (engine->wind_up.wish == WISH_STOP)
         return; /* how the run ends is decided, and in the record */
-    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "stops by signal %d", signal);
+    LOG(engine->log, LOG_ENGINE, LOG_INFO, 0, "stopping after signal %d",
+        signal);
     engine->result->state = RUN_STOPPED;
     engine->result->signal = signal;
     snprintf(engine->result->reason, sizeof(engine->result->reason),

@@ -243,7 +243,8 @@ static bool is_retrying(const struct engine *engine, int64_t *about,
         return false;
     *about = job->number;
     buf_printf(out,
-               "waiting for a retry's time: job %" PRId64 " in %" PRId64 " ms",
+               "waiting for the time of a retry: job %" PRId64 " in %" PRId64
+               " ms",
                job->number, job->due_ms - clock_monotonic_ms());
     return true;
 }

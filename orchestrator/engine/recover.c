@@ -49,8 +49,8 @@ static int reattach(struct taking_up *taking_up, struct job *job)
         result = executor_reattach(job->executor, &spec, taking_up->err);
     LOG(engine->log, LOG_EXECUTOR, LOG_INFO, job->number,
         "attempt=%" PRId64 " of an earlier engine: %s", job->attempt_number,
-        result == 0   ? "taken up"
-        : result == 1 ? "never started, its claim is void now"
+        result == 0   ? "adopted"
+        : result == 1 ? "never started, its claim is now void"
                       : taking_up->err->text);
     if (result == 0) {
         job->is_adopted = true;

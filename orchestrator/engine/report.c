@@ -19,24 +19,24 @@ static const char *note(const struct engine *engine)
     if (engine->wind_up.phase == PHASE_DRAINING)
         return "stopping: waiting for running trials";
     if (engine->wind_up.phase == PHASE_ENDING)
-        return "ending running trials";
+        return "stopping running trials";
     if (engine_is_paused(engine))
         return engine->queues.live_count > 0
-                   ? "paused: running trials may end; no other starts"
+                   ? "paused: running trials continue, no other trial starts"
                    : "paused";
     if (engine->wind_up.phase == PHASE_WAITING || engine_is_held(engine))
         return engine->shortage.text;
     if (engine->queues.committed_count > 0 && engine->queues.live_count == 0)
         return "waiting for a free slot";
     if (engine_active(engine) == 0 && !TAILQ_EMPTY(&engine->queues.waiting))
-        return "waiting for a retry's time";
+        return "waiting for the time of a retry";
     return engine->executor_note;
 }
 
 static const char *hint(const struct engine *engine)
 {
     if (engine->wind_up.phase == PHASE_DRAINING)
-        return "Ctrl-C ends them";
+        return "Ctrl-C stops them";
     return engine->wind_up.phase == PHASE_ENDING ? "Ctrl-C kills them" : "";
 }
 

@@ -50,9 +50,8 @@ static json_t *refuse(const struct engine *engine)
     if (engine->transaction.is_broken)
         return control_error(&engine->transaction.broken);
     err_set(&err, ERR_BUSY, "%s",
-            engine->wind_up.phase == PHASE_WAITING
-                ? engine->shortage.text
-                : "the run is coming to its end");
+            engine->wind_up.phase == PHASE_WAITING ? engine->shortage.text
+                                                   : "the run is ending");
     return control_error(&err);
 }
 
@@ -257,7 +256,8 @@ static int read_numbers(const json_t *list, int64_t *numbers, struct err *err)
         const json_t *number = json_array_get(list, i);
 
         if (json_typeof(number) != JSON_INTEGER)
-            return err_set(err, ERR_USAGE, "'trials' is a list of numbers");
+            return err_set(err, ERR_USAGE,
+                           "type mismatch: 'trials' must be a list of numbers");
         numbers[i] = json_integer_value(number);
     }
     return 0;

@@ -142,7 +142,8 @@ static void note_beginning(struct job *job)
 
     if (job->has_lost_checkpoint && end->text[0] == '\0')
         snprintf(end->text, sizeof(end->text),
-                 "it began again from nothing: no checkpoint was left");
+                 "it started again from the beginning: no checkpoint was "
+                 "saved");
 }
 
 /* What a link's end has among its checkpoints, which the next link may have

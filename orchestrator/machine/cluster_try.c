@@ -118,7 +118,8 @@ static void add_log(const struct attempt_try *it, const char *name)
     if (fs_read_regular(path, LINE_MAX_BYTES, &text, NULL) == 0 &&
         text.length > 0)
         snprintf(it->trial->text + used, sizeof(it->trial->text) - used,
-                 "; it said '%.*s'", (int)strcspn(text.data, "\n"), text.data);
+                 "; its output: '%.*s'", (int)strcspn(text.data, "\n"),
+                 text.data);
     buf_clear(&text);
     free(path);
 }
@@ -276,7 +277,7 @@ static void talk(struct attempt_try *it)
 
     trial->stage = CLUSTER_MUTE;
     snprintf(trial->text, sizeof(trial->text),
-             "it did not answer a file from here within %d s",
+             "it did not answer through the shared folder within %d s",
              PONG_LIMIT_MS / 1000);
     if (put(it, "ping", "ping\n", NULL) != 0 ||
         !cluster_link_wait(&it->link, PONG_LIMIT_MS, has_pong, it) ||
@@ -289,8 +290,8 @@ static void talk(struct attempt_try *it)
     }
     bye_ms = clock_monotonic_ms();
     put(it, "bye", "bye\n", NULL);
-    snprintf(trial->text, sizeof(trial->text), "its end was not seen in %d s",
-             EXIT_LIMIT_MS / 1000);
+    snprintf(trial->text, sizeof(trial->text),
+             "its end was not seen within %d s", EXIT_LIMIT_MS / 1000);
     if (!cluster_link_wait(&it->link, EXIT_LIMIT_MS, has_ended, it))
         return;
     trial->exit_ms = clock_monotonic_ms() - bye_ms;

@@ -70,7 +70,8 @@ int machine_check_kernel(struct err *err)
     long fd = syscall(SYS_pidfd_open, getpid(), 0);
 
     if (fd < 0)
-        return err_set_errno(err, ERR_FAILED, errno, "no pidfd_open()");
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "the kernel has no pidfd_open()");
     close((int)fd);
     return 0;
 }

@@ -106,8 +106,8 @@ def test_ctrl_c_three_times_kills(smtune, experiment):
     pressed = []
 
     def during(process, shown):
-        wanted = ["waiting for running trials (Ctrl-C ends them)",
-                  "ending running trials (Ctrl-C kills them)"]
+        wanted = ["waiting for running trials (Ctrl-C stops them)",
+                  "stopping running trials (Ctrl-C kills them)"]
         if not pressed and len(ran(smtune)) == 2:
             running(smtune, 2)
         elif not pressed or len(pressed) > 2 or \
@@ -370,7 +370,7 @@ def test_an_engine_that_comes_to_its_end_does_no_more(smtune, experiment):
         {"op": "enqueue", "params": {"x": 0.5}})
     assert stopped == {"ok": True} and now["running"] == 2
     assert [reply["error"] for reply in refused] == [
-        "the run is coming to its end"] * 6
+        "the run is ending"] * 6
     go(smtune)
     assert over(smtune) == "stopped"
     assert smtune.json("enqueue", "exp") == []
@@ -689,7 +689,7 @@ def test_retry_beyond_the_budget(smtune, experiment):
     smtune.ok("retry", "exp", "1", "--detach")
     wait_until(lambda: status(smtune)["trials"]["running"] == 1)
     refused, = talk(smtune, {"op": "enqueue", "params": {"x": 0.5}})
-    assert refused["error"] == "the run is coming to its end"
+    assert refused["error"] == "the run is ending"
     go(smtune)
     assert over(smtune) == "succeeded"
     rows = smtune.json("trials", "exp")

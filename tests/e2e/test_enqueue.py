@@ -255,7 +255,7 @@ def test_a_population_that_is_full_takes_none(smtune, waits):
     smtune.ok("enqueue", "exp", "x=0.75")
     result = smtune("enqueue", "exp", "x=0.875")
     assert result.returncode == 5
-    assert "makes new trials of earlier ones" in result.stderr
+    assert "creates new trials only from earlier ones" in result.stderr
     go(smtune)
 
 

@@ -145,7 +145,7 @@ def test_a_retry_is_waited_for_and_a_pause_is_one_line(smtune, write, log):
         trials=1, shell=shell,
         more="  retry: [{match: [exit], max: 1, delay: 60s}]"))
     engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
-    reason = log.wait_for_reason("waiting for a retry's time: job 1 in ")
+    reason = log.wait_for_reason("waiting for the time of a retry: job 1 in ")
     assert 50000 < int(re.search(r"in (\d+) ms", reason)[1]) <= 60000
     smtune.ok("pause", "exp")
     log.wait_for_reason("the run is paused")
@@ -156,7 +156,7 @@ def test_a_retry_is_waited_for_and_a_pause_is_one_line(smtune, write, log):
     assert engine.wait(30) == 143
     assert len([text for text in log.reasons() if "paused" in text]) == 1
     assert "request op=pause" in log.texts()
-    assert "stops by signal 15" in log.texts()
+    assert "stopping after signal 15" in log.texts()
 
 
 def test_slots_and_who_holds_them(smtune, write, log, tmp_path):
@@ -280,7 +280,7 @@ def test_detached_and_resumed_runs_append(smtune, write, log):
     assert [text for text in log.texts() if text.startswith("engine")] != []
     assert len(log.texts(job="-", level="info")) >= 6
     assert log.texts()[-1].startswith("run succeeded")
-    assert "stops by signal 15" in log.texts()
+    assert "stopping after signal 15" in log.texts()
 
 
 def test_child_runs_share_the_file(smtune, write, log):

@@ -209,7 +209,7 @@ def test_a_workflow_that_is_over_is_for_retry(smtune, run):
             "retry runs them again", "--time", "1h")
     go(smtune)
     smtune.ok("retry", "exp", "--failed")
-    assert reason(smtune) == "all steps have come to their end"
+    assert reason(smtune) == "all steps have finished"
     assert proved(smtune) == ["succeeded"] * 2
 
 

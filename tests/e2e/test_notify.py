@@ -181,7 +181,7 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):
         wait_until(all_succeeded)
         wait_until(lambda: smtune.json("status", "exp")["state"] == "succeeded")
         refused = smtune("pause", "exp")
-        assert "the run has ended, and its last messages are being sent" in \
+        assert "the run has ended and sends its last notifications" in \
             refused.stderr
         engine.send_signal(signal.SIGINT)
         _, errors = engine.communicate(timeout=30)

@@ -186,7 +186,7 @@ def test_a_metric_of_another_name_is_told(smtune, experiment):
     path = experiment("  command: echo error=1 size=${{ x }}")
     result = smtune("run", path)
     assert result.returncode == 6
-    text = "it never said 'loss', but 'error', 'size'"
+    text = "no value of 'loss' in its output (found: error, size)"
     assert f"\ntrial 1 failed (no_metric): {text}\n    error=1" in result.stderr
     assert text in smtune.ok("show", "exp", "1")
 
@@ -440,7 +440,7 @@ def two_run(smtune):
 def interrupt(engine):
     """The first one, which has come when the engine says so."""
     os.kill(engine.pid, signal.SIGINT)
-    assert any("Ctrl-C ends them" in line for line in engine.stderr)
+    assert any("Ctrl-C stops them" in line for line in engine.stderr)
 
 
 def test_interrupted_once_lets_trials_end_and_resumes(smtune, experiment):

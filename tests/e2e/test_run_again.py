@@ -55,7 +55,7 @@ def test_only_one_step_runs(smtune, again):
     assert ran == ["b 1 3", "b 2 3"]
     states = {step["name"]: (step["state"], step["reason"])
               for step in smtune.json("status", "again-2")["steps"]}
-    assert states["c"] == ("skipped", "it was not asked for")
+    assert states["c"] == ("skipped", "not selected by --only")
     assert states["d"][0] == "skipped"
     assert states["e"][0] == "succeeded"
     proves_all(smtune, "again-2")

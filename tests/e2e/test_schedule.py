@@ -149,10 +149,10 @@ def test_a_trial_that_lost_its_checkpoint(smtune, bench):
 """)
     result = smtune("run", path)
     assert result.returncode == 0, result.stderr
-    assert result.stderr.count("left no checkpoint") == 1
+    assert result.stderr.count("saved no checkpoint") == 1
     assert "at 1 epoch " in result.stderr
     assert bench.rows("SELECT count(*) > 1 FROM attempt WHERE text LIKE"
-                      " 'it began again from nothing%'") == [(1,)]
+                      " 'it started again from the beginning%'") == [(1,)]
     longest = max(bench.epochs().values(), key=len)
     assert longest == [1, *range(1, 4), *range(1, 10)]
 

@@ -91,7 +91,7 @@ def test_a_full_disk_is_waited_for(smtune, small_disk):
     story = Story(smtune, 60, smtune.start)
     story.wait_for_trials(4)
     fill(small_disk / "filler")
-    story.wait_for_words("no trials are started for now")
+    story.wait_for_words("no trials start for now")
     assert story.engine.poll() is None
     (small_disk / "filler").unlink()
     story.ends_well(every_trial_once=False)

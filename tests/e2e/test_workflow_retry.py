@@ -231,7 +231,7 @@ steps:
     assert steps(smtune) == {"a": "succeeded", "b": "succeeded"}
     shown = smtune.json("show", "flow")
     assert (shown["state"], shown["reason"]) == (
-        "succeeded", "all steps have come to their end")
+        "succeeded", "all steps have finished")
     is_sound(smtune)
 
 

@@ -22,7 +22,7 @@ static void test_shortage__is_over_by_itself(void **state)
     assert_true(engine_lacks_room(engine));
     assert_true(engine_is_held(engine));
     assert_string_equal(engine->shortage.text,
-                        "no trials are started for now: the disk is full");
+                        "no trials start for now: the disk is full");
     engine->shortage.until_ms = clock_monotonic_ms() - 1;
     assert_false(engine_is_held(engine));
     free(engine);

@@ -69,8 +69,7 @@ static void test_flow__a_step_begins_when_what_it_needs_ended(void **state)
     must_be_steps(&bench, "succeeded succeeded succeeded ");
     engine->source->conclude(engine);
     assert_int_equal(bench.result.state, RUN_SUCCEEDED);
-    assert_string_equal(bench.result.reason,
-                        "all steps have come to their end");
+    assert_string_equal(bench.result.reason, "all steps have finished");
     end_bench(&bench);
 }
 

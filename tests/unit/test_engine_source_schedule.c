@@ -78,7 +78,7 @@ static void test_schedule__without_a_checkpoint_it_begins_again(void **state)
     assert_true(job->has_lost_checkpoint);
     assert_int_equal(job->from, 0);
     assert_true(bench.engine->has_told_of_checkpoints);
-    assert_non_null(strstr(buf_text(&bench.reported), "left no checkpoint"));
+    assert_non_null(strstr(buf_text(&bench.reported), "saved no checkpoint"));
     end_bench(&bench);
 }
 

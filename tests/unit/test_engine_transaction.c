@@ -68,8 +68,9 @@ static void test_transaction__what_cannot_happen_breaks_it(void **state)
     assert_false(engine_change_trial(engine, job, EVENT_SUCCEEDED, "ok"));
     assert_int_equal(job->state, JOB_READY);
     assert_true(engine->transaction.is_broken);
-    assert_string_equal(engine->transaction.broken.text,
-                        "trial 1: 'succeeded' cannot happen while it is ready");
+    assert_string_equal(
+        engine->transaction.broken.text,
+        "trial 1: 'succeeded' is not possible while it is ready");
     end_bench(&bench);
 }
 

@@ -255,7 +255,7 @@ void engine_deliver(struct engine *engine)
         return;
     engine->wind_up.phase = PHASE_WAITING;
     snprintf(engine->shortage.text, sizeof(engine->shortage.text),
-             "the run has ended, and its last messages are being sent");
+             "the run has ended and sends its last notifications");
     notifier_deliver(engine->notifier, DELIVER_MS, on_turn, &delivery);
     engine->result->undelivered = (int64_t)notifier_waiting(engine->notifier);
 }

@@ -29,7 +29,7 @@ void engine_prolong_shortage(struct engine *engine, const char *why)
         clock_monotonic_ms() +
         backoff_next_ms(&engine->shortage.last_ms, SHORTEST_MS, LONGEST_MS);
     snprintf(engine->shortage.text, sizeof(engine->shortage.text),
-             "no trials are started for now: %.400s", why);
+             "no trials start for now: %.400s", why);
     LOG(engine->log, LOG_ENGINE, LOG_WARNING, 0,
         "starts are held back for %" PRId64 " ms: %s", engine->shortage.last_ms,
         why);

@@ -21,7 +21,8 @@ void engine_break(struct engine *engine, const struct err *err)
 {
     if (engine->transaction.is_broken)
         return;
-    LOG(engine->log, LOG_ENGINE, LOG_ERROR, 0, "cannot go on: %s", err->text);
+    LOG(engine->log, LOG_ENGINE, LOG_ERROR, 0, "cannot continue: %s",
+        err->text);
     engine->transaction.broken = *err;
     engine->transaction.is_broken = true;
 }
@@ -113,8 +114,8 @@ static bool find_next(struct engine *engine, const struct job *job,
     if (job_next(job->state, event, next))
         return true;
     err_set(&err, ERR_FAILED,
-            "trial %" PRId64 ": '%s' cannot happen while it is %s", job->number,
-            job_event_names[event], job_state_names[job->state]);
+            "trial %" PRId64 ": '%s' is not possible while it is %s",
+            job->number, job_event_names[event], job_state_names[job->state]);
     engine_break(engine, &err);
     return false;
 }

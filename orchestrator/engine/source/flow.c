@@ -160,7 +160,7 @@ static void flow_reopened(struct engine *engine,
 
 enum { CLOSED_A_TURN = 256 };
 
-static const char run_is_over[] = "the run came to its end";
+static const char run_is_over[] = "the run ended";
 
 /* Whether there was one more step to be ended. */
 static bool close_next(struct engine *engine)
@@ -214,7 +214,7 @@ static void flow_conclude(struct engine *engine)
 
     if (failed == NULL && !is_cut_off) {
         snprintf(result->reason, sizeof(result->reason),
-                 "all steps have come to their end");
+                 "all steps have finished");
         return;
     }
     result->state = RUN_FAILED;

@@ -124,7 +124,7 @@ bool flow_start_job(struct engine *engine, size_t step, int64_t copy)
         return false;
     if (!is_wanted)
         return end_at_once(engine, job, EVENT_SKIPPED,
-                           "its condition is not true");
+                           "its condition was false");
     flow_started(steps->flow, step, copy);
     if (asked != 0)
         return end_at_once(engine, job, EVENT_FAILED, err.text);

@@ -60,7 +60,7 @@ bool flow_skip_by_rule(struct engine *engine, size_t step, size_t because)
     bool result;
 
     if (because == FLOW_NO_STEP)
-        reason = mem_copy_string("nothing failed that it needs");
+        reason = mem_copy_string("no step that it needs has failed");
     else
         reason = mem_printf("'%s' %s", steps[because].name,
                             flow_state(flow, because) == FLOW_FAILED
@@ -117,8 +117,8 @@ bool flow_begin_step(struct engine *engine, size_t step)
     if (!is_wanted)
         return flow_skip_step(engine, step,
                               steps_is_asked_for(steps, step)
-                                  ? "its condition is not true"
-                                  : "it was not asked for");
+                                  ? "its condition was false"
+                                  : "not selected by --only");
     if (workspace_forget_shards(engine->workspaces, its->name, &its->task,
                                 &err) != 0 ||
         steps_axes(steps, step, &axes, &err) != 0)

@@ -83,7 +83,7 @@ static int keep_copy(struct step_records *records, const struct trial_row *row,
 
     if ((size_t)row->copy >= MATRIX_COPIES_MAX)
         return err_set(records->taking_up->err, ERR_FAILED,
-                       "job %" PRId64 " of the record is of no copy",
+                       "job %" PRId64 " in the record belongs to no copy",
                        row->number);
     make_room(record, (size_t)row->copy + 1);
     copy = &record->copies[row->copy];
@@ -109,7 +109,7 @@ static int on_job(void *user, const struct trial_row *row)
 
     if ((size_t)row->step >= records->step_count)
         return err_set(taking_up->err, ERR_FAILED,
-                       "job %" PRId64 " of the record is of no step",
+                       "job %" PRId64 " in the record belongs to no step",
                        row->number);
     if (job_state_read(row->number, row->state, &item.state, taking_up->err) !=
         0)
@@ -149,11 +149,11 @@ static int tell_copy(struct steps *steps, size_t step, size_t copy,
 
     flow_count(steps->flow, step, &counts);
     if (job.copy >= counts.copies)
-        return err_set(err, ERR_FAILED,
-                       "step '%s' has %" PRId64 " copies, and a job of the "
-                       "record is of copy %" PRId64,
-                       steps->workflow->steps[step].name, counts.copies,
-                       job.copy);
+        return err_set(
+            err, ERR_FAILED,
+            "step '%s' has %" PRId64
+            " copies, but a job in the record belongs to copy %" PRId64,
+            steps->workflow->steps[step].name, counts.copies, job.copy);
     if (record->state != JOB_SKIPPED)
         flow_started(steps->flow, step, job.copy);
     if (!job_is_final(record->state))

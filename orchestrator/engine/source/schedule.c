@@ -300,8 +300,9 @@ static int schedule_may_enqueue(const struct engine *engine, struct err *err)
     if (scheduler_room(engine->scheduler) >
         strategy_wish_count(engine->strategy))
         return 0;
-    return err_set(err, ERR_BUSY,
-                   "the schedule makes new trials of earlier ones by now");
+    return err_set(
+        err, ERR_BUSY,
+        "the schedule now creates new trials only from earlier ones");
 }
 
 static bool schedule_is_idle(const struct engine *engine, int64_t *about,

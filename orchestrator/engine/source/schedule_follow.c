@@ -166,9 +166,9 @@ static void tell_of_lost_checkpoint(struct engine *engine,
 
     engine->has_told_of_checkpoints = true;
     snprintf(text, sizeof(text),
-             "trial %" PRId64 " left no checkpoint of what it had reached at "
-             "%" PRId64 " %s: it starts again from nothing, as others will "
-             "that leave none",
+             "trial %" PRId64 " saved no checkpoint at %" PRId64
+             " %s: it starts again from the beginning, and so does each "
+             "trial without a checkpoint",
              job->number, job->paused_at,
              engine->experiment->schedule.resource);
     engine->events->warn(engine->events->user, text);

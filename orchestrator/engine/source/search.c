@@ -90,10 +90,12 @@ static void tell_missing_metric(struct job *job, const char *metric)
     struct buf text = BUF_INIT;
 
     end->cause = CAUSE_NO_METRIC;
-    buf_printf(&text, "it never said '%s'", metric);
+    buf_printf(&text, "no value of '%s' in its output", metric);
     for (size_t i = 0; i < job->curve_count; i++)
-        buf_printf(&text, "%s'%s'", i == 0 ? ", but " : ", ",
+        buf_printf(&text, "%s%s", i == 0 ? " (found: " : ", ",
                    job->curves[i].name);
+    if (job->curve_count > 0)
+        buf_add_char(&text, ')');
     snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
              buf_text(&text));
     buf_clear(&text);
