@@ -205,7 +205,8 @@ static int add_wrong_type(const struct schema_key *key,
     schema_describe(key, &wanted);
     describe_node(node, &found);
     help = suggest_item(key, node);
-    rc = diags_add(diags, node->place, help, "%s must be %s, not %s", label,
+    rc = diags_add(diags, node->place, help,
+                   "type mismatch: %s must be %s, not %s", label,
                    buf_text(&wanted), buf_text(&found));
     free(help);
     buf_clear(&found);
@@ -227,8 +228,9 @@ static int check_range(const struct schema_key *key, unsigned type, double size,
         (!low && !high))
         return 0;
     value_format_real(low ? key->min : key->max, limit, sizeof(limit));
-    return diags_add(diags, node->place, NULL, "%s must be at %s %s%s, not %s",
-                     label, low ? "least" : "most", limit, unit, node->text);
+    return diags_add(diags, node->place, NULL,
+                     "out of range: %s must be at %s %s%s, not %s", label,
+                     low ? "least" : "most", limit, unit, node->text);
 }
 
 static int check_text(const struct schema_key *key,
@@ -392,9 +394,10 @@ int schema_check(const struct schema_key *keys, const struct conf_node *node,
     int rc;
 
     if (node->type != CONF_MAP)
-        return diags_add(
-            diags, node->place, NULL, "%s must be a map of keys, not %s",
-            what != NULL ? what : "the file", conf_type_name(node->type));
+        return diags_add(diags, node->place, NULL,
+                         "type mismatch: %s must be a map of keys, not %s",
+                         what != NULL ? what : "the file",
+                         conf_type_name(node->type));
     rc = check_present(keys, node, what, diags);
     for (size_t i = 0; i < node->count; i++) {
         const struct conf_node *name = node->keys[i];

@@ -182,51 +182,65 @@ static void test_schema__knows_in_which_map_a_key_is(void **state)
 static void test_schema__refuses_wrong_types(void **state)
 {
     (void)state;
-    expect("name: 5\n", "2:7 'name' must be text, not the number 5 | for "
-                        "text, write '5' in quotes");
-    expect("on: yes\n", "2:5 'on' must be true or false, not 'yes'");
+    expect("name: 5\n",
+           "2:7 type mismatch: 'name' must be text, not the number 5 "
+           "| for text, write '5' in quotes");
+    expect("on: yes\n",
+           "2:5 type mismatch: 'on' must be true or false, not 'yes'");
     expect("on:\n", "2:4 'on' has no value");
     expect("words: x\n",
-           "2:8 'words' must be a list, not 'x' | for example [a, b]");
+           "2:8 type mismatch: 'words' must be a list, not 'x' | for "
+           "example [a, b]");
     expect("words: [[1]]\n",
-           "2:9 an item of 'words' must be a number, text, true or false, "
-           "not a list");
+           "2:9 type mismatch: an item of 'words' must be a number, "
+           "text, true or false, not a list");
     expect("metrics: {a: [1]}\n",
-           "2:14 word 'a' must be a number, text, true or false, not a list");
+           "2:14 type mismatch: word 'a' must be a number, text, true "
+           "or false, not a list");
     expect("parameters: {x: {min: low}}\n",
-           "2:23 'min' in parameter 'x' must be a number, not 'low'");
-    expect("search: 1\n", "2:9 'search.method' must be text, not the number 1 "
-                          "| one of: random, grid");
+           "2:23 type mismatch: 'min' in parameter 'x' must be a "
+           "number, not 'low'");
+    expect("search: 1\n",
+           "2:9 type mismatch: 'search.method' must be text, not the "
+           "number 1 | one of: random, grid");
     expect("parameters: {x: {min: .inf}}\n",
-           "2:23 'min' in parameter 'x' must be a number, not "
-           "'.inf'");
+           "2:23 type mismatch: 'min' in parameter 'x' must be a "
+           "number, not '.inf'");
     expect("parameters: {x: [1]}\n",
-           "2:17 parameter 'x' must be a number, text, true or false or a "
-           "map, not a list");
-    expect("time: 5 minutes\n", "2:7 'time' must be a duration such as 90s "
-                                "or 2h, not '5 minutes'");
+           "2:17 type mismatch: parameter 'x' must be a number, text, "
+           "true or false or a map, not a list");
+    expect("time: 5 minutes\n",
+           "2:7 type mismatch: 'time' must be a duration such as 90s "
+           "or 2h, not '5 minutes'");
     expect("trial: {resources: {cpus: many, memory: big}}\n",
-           "2:27 'trial.resources.cpus' must be a whole number or 'auto', "
-           "not 'many'; 2:41 'trial.resources.memory' must be an amount such "
-           "as 512M or 2G, not 'big'");
+           "2:27 type mismatch: 'trial.resources.cpus' must be a "
+           "whole number or 'auto', not 'many'; 2:41 type mismatch: "
+           "'trial.resources.memory' must be an amount such as 512M "
+           "or 2G, not 'big'");
     expect("trial: {resources: {cpus: 1.5}}\n",
-           "2:27 'trial.resources.cpus' must be a whole number or 'auto', "
-           "not the number 1.5");
-    expect("name: [a]\n", "2:7 'name' must be text, not a list");
-    expect("name: {a: 1}\n", "2:7 'name' must be text, not a map");
+           "2:27 type mismatch: 'trial.resources.cpus' must be a "
+           "whole number or 'auto', not the number 1.5");
+    expect("name: [a]\n", "2:7 type mismatch: 'name' must be text, not a list");
+    expect("name: {a: 1}\n",
+           "2:7 type mismatch: 'name' must be text, not a map");
     expect("search:\n", "2:8 'search' has no value");
-    expect("trial: 3\n", "2:8 'trial' must be a map, not the number 3");
+    expect("trial: 3\n",
+           "2:8 type mismatch: 'trial' must be a map, not the number 3");
 }
 
 static void test_schema__refuses_what_is_out_of_range(void **state)
 {
     (void)state;
     expect("trial: {resources: {cpus: 0}}\n",
-           "2:27 'trial.resources.cpus' must be at least 1, not 0");
+           "2:27 out of range: 'trial.resources.cpus' must be at "
+           "least 1, not 0");
     expect("trial: {resources: {cpus: 65}}\n",
-           "2:27 'trial.resources.cpus' must be at most 64, not 65");
-    expect("time: 0\n", "2:7 'time' must be at least 0.001s, not 0");
-    expect("time: 2h\n", "2:7 'time' must be at most 3600s, not 2h");
+           "2:27 out of range: 'trial.resources.cpus' must be at most "
+           "64, not 65");
+    expect("time: 0\n",
+           "2:7 out of range: 'time' must be at least 0.001s, not 0");
+    expect("time: 2h\n",
+           "2:7 out of range: 'time' must be at most 3600s, not 2h");
 }
 
 static void test_schema__asks_for_what_is_missing(void **state)
@@ -279,11 +293,13 @@ static void test_schema__a_file_is_a_map(void **state)
 
     (void)state;
     assert_int_equal(schema_check(table, conf_root(doc), NULL, diags), -1);
-    assert_string_equal(diags_get(diags, 0)->text,
-                        "the file must be a map of keys, not a list");
+    assert_string_equal(
+        diags_get(diags, 0)->text,
+        "type mismatch: the file must be a map of keys, not a list");
     assert_int_equal(schema_check(table, conf_root(doc), "this", diags), -1);
-    assert_string_equal(diags_get(diags, 1)->text,
-                        "this must be a map of keys, not a list");
+    assert_string_equal(
+        diags_get(diags, 1)->text,
+        "type mismatch: this must be a map of keys, not a list");
     conf_destroy(doc);
     diags_destroy(diags);
 }
