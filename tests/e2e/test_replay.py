@@ -137,7 +137,7 @@ def test_a_record_that_does_not_fit_its_file_is_refused(smtune, experiment):
     database.close()
     result = smtune("replay", "exp")
     assert result.returncode == 1
-    assert "'x'" in result.stderr and "experiment's file" in result.stderr
+    assert "'x'" in result.stderr and "experiment file" in result.stderr
     with sqlite3.connect(smtune.store / "smtune.db") as database:
         database.execute("UPDATE run SET spec = 'version: 1'")
     database.close()

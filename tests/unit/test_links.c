@@ -62,7 +62,7 @@ static void test_links__what_is_lost_uses_no_time(void **state)
                      LINK_NONE);
     assert_int_equal(time_out(&links, &of, "b"), LINK_FOLLOWS);
     assert_int_equal(time_out(&links, &of, "c"), LINK_DENIED);
-    assert_string_equal(text, "2.0 s are used");
+    assert_string_equal(text, "continue.total is used up (2.0 s)");
 }
 
 static void test_links__two_in_a_row_without_progress_are_the_end(void **state)
@@ -166,7 +166,7 @@ static void test_links__end_when_their_time_is_used(void **state)
     assert_int_equal(end_after(&links, &bounded, 190, CAUSE_EXIT, "b"),
                      LINK_NONE);
     assert_int_equal(time_out(&links, &bounded, "c"), LINK_DENIED);
-    assert_string_equal(text, "2.2 s are used");
+    assert_string_equal(text, "continue.total is used up (2.2 s)");
 }
 
 int main(void)
