@@ -246,7 +246,7 @@ int claim_create(const char *directory, struct err *err)
         err_set_errno(err, errno == EWOULDBLOCK ? ERR_BUSY : ERR_FAILED, errno,
                       "cannot lock '%s'", path);
     else if (fstat(fd, &status) != 0 || status.st_size != 0)
-        err_set(err, ERR_BUSY, "somebody else took '%s'", path);
+        err_set(err, ERR_BUSY, "another process claimed '%s'", path);
     else
         return fd;
     close(fd);

@@ -51,10 +51,12 @@ static int make_input(const char *text, struct err *err)
     int fd = memfd_create("input", MFD_CLOEXEC);
 
     if (fd < 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot make its input");
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot create the command's input");
     if (text != NULL && (fs_write_all(fd, text, strlen(text)) != 0 ||
                          lseek(fd, 0, SEEK_SET) != 0)) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot write its input");
+        err_set_errno(err, ERR_FAILED, errno,
+                      "cannot write the command's input");
         close(fd);
         return -1;
     }

@@ -3,22 +3,25 @@
 
 #include <inttypes.h>
 
+#include "base/units.h"
+
 int executor_check_pools(const struct attempt_spec *spec, struct err *err)
 {
     if (spec->pool_count > ATTEMPT_POOLS_MAX)
         return err_set(err, ERR_FAILED,
-                       "%zu pools are asked for, and %d is "
-                       "the most",
+                       "out of range: needs %zu pools, at most %d are "
+                       "possible",
                        spec->pool_count, ATTEMPT_POOLS_MAX);
     for (size_t i = 0; i < spec->pool_count; i++) {
         const struct attempt_pool *pool = &spec->pools[i];
 
         if (pool->size > POOL_SIZE_MAX || pool->amount > pool->size)
             return err_set(err, ERR_FAILED,
-                           "%" PRId64 " slots of the pool '%s' are asked for, "
-                           "and it has %" PRId64 " (at most %d)",
-                           pool->amount, pool->directory, pool->size,
-                           POOL_SIZE_MAX);
+                           "out of range: needs %" PRId64
+                           " slot%s of the pool '%s', which has %" PRId64
+                           " (at most %d)",
+                           pool->amount, units_plural(pool->amount),
+                           pool->directory, pool->size, POOL_SIZE_MAX);
     }
     return 0;
 }

@@ -182,8 +182,8 @@ struct attempt_request *order_read(const char *directory, struct err *err)
         if (bytes.length < strlen(first_line) ||
             memcmp(bytes.data, first_line, strlen(first_line)) != 0)
             err_set(err, ERR_FAILED,
-                    "'%s' is damaged, or of another version of smtune than "
-                    "this, " SMTUNE_VERSION,
+                    "'%s' is damaged or was written by another version of "
+                    "smtune (this is version " SMTUNE_VERSION ")",
                     path);
         else if ((request = parse(&bytes)) == NULL)
             err_set(err, ERR_FAILED, "'%s' is damaged", path);

@@ -117,7 +117,7 @@ int spool_write(struct spool_writer *writer, struct err *err)
             if (may_pass(errno))
                 return 1;
             return err_set_errno(err, ERR_FAILED, errno,
-                                 "cannot write to a pilot's files");
+                                 "cannot write to the files of a pilot");
         }
         writer->offset += (int64_t)writer->frame.length;
         buf_truncate(&writer->frame, 0);

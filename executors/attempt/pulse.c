@@ -28,7 +28,7 @@ static int make(const char *directory, const char *name, struct err *err)
                     O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     0600);
         if (fd < 0)
-            err_set_errno(err, ERR_FAILED, errno, "cannot make '%s/%s'",
+            err_set_errno(err, ERR_FAILED, errno, "cannot create '%s/%s'",
                           directory, name);
         close(folder);
     } else {

@@ -27,7 +27,8 @@ char *shim_path(struct err *err)
         free(path);
     }
     err_set(err, ERR_FAILED,
-            "smtune-shim is neither in '%s' nor in '%s/../lib/smtune'",
+            "no such file: smtune-shim is not in '%s' and not in "
+            "'%s/../lib/smtune'",
             directory, directory);
     free(directory);
     return NULL;

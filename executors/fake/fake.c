@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/kind.h"
 #include "executors/executor_impl.h"
@@ -465,9 +466,10 @@ static enum start_result fake_start(struct executor *executor,
 
     if (spec->cpus > fake->cpus || spec->gpus > fake->gpus)
         return err_set(err, ERR_FAILED,
-                       "%d cpus and %d gpus are asked for, and there are %d "
-                       "and %d",
-                       spec->cpus, spec->gpus, fake->cpus, fake->gpus);
+                       "needs %d CPU%s and %d GPU%s, the executor has %d and "
+                       "%d",
+                       spec->cpus, units_plural(spec->cpus), spec->gpus,
+                       units_plural(spec->gpus), fake->cpus, fake->gpus);
     if (executor_check_pools(spec, err) != 0)
         return START_ERROR;
     if (!take(fake, spec, lacks)) {
@@ -481,8 +483,9 @@ static enum start_result fake_start(struct executor *executor,
         slots_release(fake->slots, spec->attempt);
     if (outcome->start == FAKE_ERROR)
         return err_set(err, ERR_FAILED, "%s",
-                       outcome->end.text[0] != '\0' ? outcome->end.text
-                                                    : "as the script says");
+                       outcome->end.text[0] != '\0'
+                           ? outcome->end.text
+                           : "start error from the script");
     if (outcome->start == FAKE_FULL) {
         uv_timer_start(&fake->room, on_room, (uint64_t)outcome->duration_ms, 0);
         return START_FULL;

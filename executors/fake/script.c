@@ -219,23 +219,37 @@ static const struct key {
 
 /* -- Lines ----------------------------------------------------------------*/
 
+static bool is_key(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        if (strcmp(name, keys[i].name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int fill(struct outcome *outcome, json_t *object, struct err *err)
 {
-    size_t known = 0;
+    const char *name;
+    json_t *member;
 
     if (!json_is_object(object))
-        return err_set(err, ERR_FILE, "an outcome is a JSON object");
+        return err_set(err, ERR_FILE,
+                       "type mismatch: an outcome must be a JSON object");
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         const json_t *value = json_object_get(object, keys[i].name);
 
         if (value == NULL)
             continue;
-        known++;
         if (keys[i].set(outcome, value) != 0)
             return err_set(err, ERR_FILE, "bad value of '%s'", keys[i].name);
     }
-    if (known != json_object_size(object))
-        return err_set(err, ERR_FILE, "an outcome has an unknown key");
+    json_object_foreach(object, name, member)
+    {
+        if (!is_key(name))
+            return err_set(err, ERR_FILE, "unknown key '%s' in an outcome",
+                           name);
+    }
     return 0;
 }
 

@@ -130,11 +130,12 @@ static void describe_lost(const struct adopted_list *list,
         units_format_duration(adopted->time_ms, limit, sizeof(limit));
         snprintf(told, sizeof(told), "time limit of %s reached; ", limit);
     } else if (adopted->told != CAUSE_OK) {
-        snprintf(told, sizeof(told), "told to end; ");
+        snprintf(told, sizeof(told), "stopped; ");
     }
-    snprintf(text, size, "%show it ended is not known: %s", told,
-             is_of_this_boot(list, adopted) ? "its smtune-shim was gone by then"
-                                            : "the machine was started anew");
+    snprintf(text, size, "%sits end was not recorded: %s", told,
+             is_of_this_boot(list, adopted)
+                 ? "its smtune-shim crashed or was killed"
+                 : "the machine was restarted");
 }
 
 static void tell_lost(const struct adopted_list *list,
@@ -308,7 +309,7 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
 
     if (found < 0)
         return err_set_errno(err, ERR_FAILED, errno,
-                             "cannot read the end of attempt %" PRId64,
+                             "cannot read the exit file of attempt %" PRId64,
                              spec->attempt);
     if (found == 0) {
         int state = claim_judge(spec->directory, spec->attempt, &claim, err);
@@ -319,7 +320,8 @@ int adopted_add(struct adopted_list *list, const struct attempt_spec *spec,
             return 1;
         if (claim.host[0] != '\0' && strcmp(claim.host, list->here.host) != 0)
             return err_set(err, ERR_FAILED,
-                           "attempt %" PRId64 " runs on host '%s', not here",
+                           "attempt %" PRId64
+                           " runs on host '%s': resume the run there",
                            spec->attempt, claim.host);
     }
     adopted = add(list, spec->attempt);

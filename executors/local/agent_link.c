@@ -207,7 +207,7 @@ struct agent_link *agent_link_create(uv_loop_t *loop,
     if (uv_poll_init(loop, &link->poll, fd) != 0) {
         close(fd);
         free(link);
-        err_set(err, ERR_FAILED, "the loop does not watch the agent's socket");
+        err_set(err, ERR_FAILED, "cannot watch the agent's socket");
         return NULL;
     }
     uv_idle_init(loop, &link->flush);

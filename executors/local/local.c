@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/in_flight.h"
 #include "executors/attempt/kind.h"
@@ -227,7 +228,7 @@ static void on_gone(void *user)
         local->deaths = 0;
     local->death_ms = now_ms;
     if (++local->deaths > DEATHS_MAX)
-        err_set(&err, ERR_FAILED, "smtune-shim died %d times in %d s",
+        err_set(&err, ERR_FAILED, "smtune-shim crashed %d times in %d s",
                 local->deaths, DEATHS_MS / 1000);
     else
         connect_agent(local, &err);
@@ -250,12 +251,14 @@ static int fill_setup(struct local *local,
     struct rlimit files;
 
     if (options->gpus > 0 && (size_t)options->gpus > found)
-        return err_set(err, ERR_FILE,
-                       "gpus: %d are asked for, and this machine has %zu",
-                       options->gpus, found);
+        return err_set(
+            err, ERR_FILE,
+            "out of range: executor.gpus is %d, and this machine has %zu",
+            options->gpus, found);
     if (options->cpus > SLOTS_CPUS_MAX)
-        return err_set(err, ERR_FILE, "cpus: %d is more than %d", options->cpus,
-                       SLOTS_CPUS_MAX);
+        return err_set(err, ERR_FILE,
+                       "out of range: executor.cpus is %d, at most %d",
+                       options->cpus, SLOTS_CPUS_MAX);
     getrlimit(RLIMIT_NOFILE, &files);
     setup->files_max = files.rlim_cur;
     setup->parallel = options->parallel;
@@ -315,14 +318,14 @@ static int check_spec(const struct local *local,
                       const struct attempt_spec *spec, struct err *err)
 {
     if (local->link == NULL)
-        return err_set(err, ERR_FAILED, "the executor has no agent any more");
+        return err_set(err, ERR_FAILED,
+                       "the executor lost its agent, smtune-shim");
     if (spec->cpus > local->setup.cpus)
-        return err_set(err, ERR_FAILED,
-                       "%d cpus are asked for, and there are %d", spec->cpus,
-                       local->setup.cpus);
+        return err_set(err, ERR_FAILED, "needs %d CPU%s, the executor has %d",
+                       spec->cpus, units_plural(spec->cpus), local->setup.cpus);
     if (spec->gpus > (int)local->setup.gpu_count)
-        return err_set(err, ERR_FAILED,
-                       "%d gpus are asked for, and there are %u", spec->gpus,
+        return err_set(err, ERR_FAILED, "needs %d GPU%s, the executor has %u",
+                       spec->gpus, units_plural(spec->gpus),
                        local->setup.gpu_count);
     return executor_check_pools(spec, err);
 }

@@ -268,12 +268,12 @@ static void describe_version(const char *version, const char *const uses[3],
 void cgroup_site_describe(const struct cgroup_site *site, struct buf *out)
 {
     bool is_unified = site->bases[CGROUP_UNIFIED] != NULL;
-    const char *const second[] = {is_unified ? "ending" : NULL,
+    const char *const second[] = {is_unified ? "kill" : NULL,
                                   site->memory == CGROUP_UNIFIED ? "memory"
                                                                  : NULL,
                                   site->cpu == CGROUP_UNIFIED ? "CPU" : NULL};
     const char *const first[] = {
-        !is_unified && site->bases[CGROUP_FREEZER] != NULL ? "ending" : NULL,
+        !is_unified && site->bases[CGROUP_FREEZER] != NULL ? "kill" : NULL,
         site->memory == CGROUP_MEMORY ? "memory" : NULL,
         site->cpu == CGROUP_CPU ? "CPU" : NULL};
     size_t before = out->length;

@@ -49,7 +49,7 @@ void cgroup_site_close(struct cgroup_site *site);
 
 void cgroup_site_clear(struct cgroup_site *site);
 
-/* "version 2 (ending), version 1 (memory, CPU)", or "none". */
+/* "version 2 (kill), version 1 (memory, CPU)", or "none". */
 void cgroup_site_describe(const struct cgroup_site *site, struct buf *out);
 
 #endif

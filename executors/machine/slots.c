@@ -62,7 +62,9 @@ static int make_private(const char *path, struct err *err)
     if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return err_set(err, ERR_FAILED,
-                       "'%s' is not a directory of yours alone", path);
+                       "'%s' is not a private directory: it must belong to "
+                       "you, and only you may write to it",
+                       path);
     return 0;
 }
 

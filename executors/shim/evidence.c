@@ -59,7 +59,7 @@ void evidence_of_memory(struct attempt *attempt)
     units_format_bytes(attempt->memory_bytes, limit, sizeof(limit));
     attempt->told = CAUSE_OOM;
     snprintf(attempt->end.text, sizeof(attempt->end.text),
-             "out of memory: its processes took %s, with a limit of %s", taken,
+             "out of memory: its processes used %s, with a limit of %s", taken,
              limit);
 }
 
@@ -83,8 +83,8 @@ static void tell_timeout(struct attempt *attempt)
     units_format_duration(attempt->grace_ms, grace, sizeof(grace));
     if (attempt->was_killed)
         snprintf(text, size,
-                 "time limit of %s reached; killed, as SIGTERM did not end it "
-                 "within %s",
+                 "time limit of %s reached; killed because SIGTERM did not "
+                 "stop it within %s",
                  limit, grace);
     else
         snprintf(text, size, "time limit of %s reached", limit);
@@ -93,19 +93,19 @@ static void tell_timeout(struct attempt *attempt)
 static void tell_signal(struct attempt *attempt, int number,
                         int64_t machine_oom_kills)
 {
-    static const char killed[] = "killed by SIGKILL; smtune did not send it, "
-                                 "and who did is not known";
+    static const char killed[] =
+        "killed by SIGKILL; smtune did not send it, and the sender is unknown";
     const char *name = sigabbrev_np(number), *meaning = sigdescr_np(number);
     char *text = attempt->end.text;
     size_t size = sizeof(attempt->end.text);
 
     if (number != SIGKILL)
-        snprintf(text, size, "ended by SIG%s (%s)", name != NULL ? name : "NAL",
-                 meaning != NULL ? meaning : "?");
+        snprintf(text, size, "killed by SIG%s (%s)",
+                 name != NULL ? name : "NAL", meaning != NULL ? meaning : "?");
     else if (machine_oom_kills > 0)
         snprintf(text, size,
-                 "%s (of late the kernel killed %" PRId64 " process%s of this "
-                 "machine for lack of memory)",
+                 "%s (the kernel recently killed %" PRId64
+                 " process%s of this machine because memory ran out)",
                  killed, machine_oom_kills, machine_oom_kills == 1 ? "" : "es");
     else
         snprintf(text, size, "%s", killed);

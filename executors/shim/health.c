@@ -150,7 +150,7 @@ static int run_check(const char *name, char *const *argv, int64_t limit_ms,
                  "%s did not answer within %" PRId64 " s: \"%s\"", name,
                  limit_ms / 1000, quoted);
     else if (WIFSIGNALED(status))
-        snprintf(text, HEALTH_TEXT_MAX, "%s was ended by signal %d: \"%s\"",
+        snprintf(text, HEALTH_TEXT_MAX, "%s was killed by signal %d: \"%s\"",
                  name, WTERMSIG(status), quoted);
     else
         snprintf(text, HEALTH_TEXT_MAX, "%s failed with status %d: \"%s\"",
@@ -179,7 +179,7 @@ static int check_folder(const char *folder, char text[HEALTH_TEXT_MAX])
         snprintf(text, HEALTH_TEXT_MAX, "cannot write to '%.100s': %s", folder,
                  strerror(error));
     else if (attempt_disk_is_full(folder))
-        snprintf(text, HEALTH_TEXT_MAX, "there is no room in '%.100s'", folder);
+        snprintf(text, HEALTH_TEXT_MAX, "no free space in '%.100s'", folder);
     return is_written && !attempt_disk_is_full(folder) ? 0 : -1;
 }
 
@@ -214,7 +214,7 @@ static int check_memory(const struct attempt_spec *needs,
     units_format_bytes(needs->memory_bytes, wanted, sizeof(wanted));
     units_format_bytes(available, has, sizeof(has));
     snprintf(text, HEALTH_TEXT_MAX,
-             "there are %s of memory, where %s are asked", has, wanted);
+             "needs %s of memory, this node has %s available", wanted, has);
     return -1;
 }
 
@@ -246,7 +246,7 @@ static int check_gpu_line(const char *line, size_t length,
     snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         if (strstr(copy, bad[i]) != NULL) {
-            snprintf(text, HEALTH_TEXT_MAX, "nvidia-smi says \"%s\"", copy);
+            snprintf(text, HEALTH_TEXT_MAX, "nvidia-smi reports \"%s\"", copy);
             return -1;
         }
     }
@@ -283,9 +283,8 @@ static int check_gpus(const struct attempt_spec *needs,
     }
     if (count >= needs->gpus)
         return 0;
-    snprintf(text, HEALTH_TEXT_MAX,
-             "nvidia-smi lists %d GPUs, where %d are asked for", count,
-             needs->gpus);
+    snprintf(text, HEALTH_TEXT_MAX, "needs %d GPU%s, nvidia-smi lists %d",
+             needs->gpus, units_plural(needs->gpus), count);
     return -1;
 }
 

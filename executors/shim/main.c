@@ -54,7 +54,8 @@ static int become_agent(int socket_fd, struct err *err)
     pid_t pid;
 
     if (!is_socket(socket_fd))
-        return err_set(err, ERR_USAGE, "descriptor %d is no socket", socket_fd);
+        return err_set(err, ERR_USAGE, "descriptor %d is not a socket",
+                       socket_fd);
     pid = fork();
     if (pid < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot fork");
@@ -67,7 +68,8 @@ static int become_agent(int socket_fd, struct err *err)
     if (null_fd > STDERR_FILENO)
         close(null_fd);
     if (chdir("/") != 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot enter '/'");
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot change to directory '/'");
     return agent_run(socket_fd, err);
 }
 

@@ -68,7 +68,8 @@ bool node_is_healthy(const struct shim_options *options,
             fs_write_atomic(memo, "", 0, 0600, NULL);
         } else {
             tell_unhealthy(needs->directory, text);
-            err_set(err, ERR_FAILED, "this node is not fit: %s", text);
+            err_set(err, ERR_FAILED, "this node failed the health check: %s",
+                    text);
         }
     }
     free(memo);

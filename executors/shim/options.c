@@ -26,50 +26,53 @@ struct row {
 #define AT(member) offsetof(struct shim_options, member)
 
 static const struct row rows[] = {
-    {"attempt", "ID", NUMBER, AT(attempt), "the attempt's number (0)"},
-    {"time", "MS", NUMBER, AT(time_ms), "end it after so many milliseconds"},
+    {"attempt", "ID", NUMBER, AT(attempt), "number of the attempt (0)"},
+    {"time", "MS", NUMBER, AT(time_ms), "time limit in milliseconds"},
     {"memory", "BYTES", NUMBER, AT(memory_bytes),
-     "end it when its processes take more; what a pilot has"},
-    {"grace", "MS", NUMBER, AT(grace_ms), "from SIGTERM to SIGKILL (10000)"},
-    {"no-cgroup", "", FLAG, AT(without_cgroups),
-     "make no control group for it"},
+     "memory limit of its processes; memory of a pilot"},
+    {"grace", "MS", NUMBER, AT(grace_ms),
+     "time from SIGTERM to SIGKILL (10000)"},
+    {"no-cgroup", "", FLAG, AT(without_cgroups), "use no control group"},
     {"agent", "FD", NUMBER, AT(agent_fd), "serve an engine on this socket"},
-    {"order", "DIR", TEXT, AT(order), "run what the file `order` in DIR says"},
+    {"order", "DIR", TEXT, AT(order),
+     "run the command of the file `order` in DIR"},
     {"orders", "FILE", TEXT, AT(orders),
-     "the same; DIR is the line of FILE that SLURM_ARRAY_TASK_ID says"},
-    {"pilot", "DIR", TEXT, AT(pilot), "serve an engine through files of DIR"},
+     "the same; DIR is line SLURM_ARRAY_TASK_ID of FILE, from 0"},
+    {"pilot", "DIR", TEXT, AT(pilot), "serve an engine through files in DIR"},
     {"heartbeat", "MS", NUMBER, AT(heartbeat_ms),
-     "between two signs of life (10000)"},
+     "time between two signs of life (10000)"},
     {"silence", "MS", NUMBER, AT(silence_ms),
-     "without any, one counts as dead (60000)"},
+     "time without a sign of life that counts as failed (60000)"},
     {"health", "COMMAND", TEXT, AT(health),
-     "a check of the node, beside those built in"},
+     "check the node with COMMAND, after the built-in checks"},
     {"healthy", "DIR", TEXT, AT(healthy),
-     "check the node first, and note there that it passed"},
+     "check the node first, and record in DIR that it passed"},
     {"reserve-of", "DIR", TEXT, AT(reserve_of),
-     "wait until the attempt there has ended, and nobody else goes on"},
-    {"engine", "DIR", TEXT, AT(engine), "where the engine shows that it lives"},
-    {"cpus", "N", NUMBER, AT(cpus), "a pilot's (those that it may use)"},
-    {"gpus", "N", NUMBER, AT(gpus), "a pilot's"},
-    {"left", "MS", NUMBER, AT(left_ms), "a pilot's time"},
-    {"idle", "MS", NUMBER, AT(idle_ms), "how long a pilot waits for work"},
+     "run after the attempt in DIR, if no engine continues it"},
+    {"engine", "DIR", TEXT, AT(engine),
+     "folder with the signs of life of the engine"},
+    {"cpus", "N", NUMBER, AT(cpus), "CPUs of a pilot (all that it may use)"},
+    {"gpus", "N", NUMBER, AT(gpus), "GPUs of a pilot"},
+    {"left", "MS", NUMBER, AT(left_ms), "remaining time of a pilot"},
+    {"idle", "MS", NUMBER, AT(idle_ms), "time that a pilot waits for work"},
 };
 
 enum { HELP = ARRAY_LEN(rows) };
 
 static void print_usage(FILE *out)
 {
-    fputs("usage: smtune-shim [options] DIRECTORY -- COMMAND [ARGUMENT]...\n"
-          "       smtune-shim --order DIR|--orders FILE|--pilot DIR [options]\n"
-          "       smtune-shim --agent FD\n"
-          "\n"
-          "Runs the command as an attempt in DIRECTORY: makes `claim` there,\n"
-          "sends the output to `log`, writes `exit` at the end, and exits as\n"
-          "the command did (128 + N after signal N, 126 when it could not\n"
-          "start). Where the directory is claimed already it does nothing and\n"
-          "exits with 0.\n"
-          "\n",
-          out);
+    fputs(
+        "usage: smtune-shim [options] DIRECTORY -- COMMAND [ARGUMENT]...\n"
+        "       smtune-shim --order DIR|--orders FILE|--pilot DIR [options]\n"
+        "       smtune-shim --agent FD\n"
+        "\n"
+        "Runs the command as an attempt in DIRECTORY. Creates `claim` there,\n"
+        "writes the output to `log`, and writes `exit` at the end. Exits with\n"
+        "the status of the command (128 + N after signal N, 126 if it could\n"
+        "not start). If another process has the claim, it does nothing and\n"
+        "exits with 0.\n"
+        "\n",
+        out);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         fprintf(out, "  --%s %-*s%s\n", rows[i].name,
                 16 - (int)strlen(rows[i].name), rows[i].word, rows[i].help);
@@ -88,7 +91,8 @@ static int64_t parse_number(const char *text)
 
     number = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || number < 0 || !count_is_sound(number)) {
-        fprintf(stderr, "smtune-shim: '%s' is not a number\n", text);
+        fprintf(stderr, "smtune-shim: type mismatch: '%s' is not a number\n",
+                text);
         exit(SHIM_USAGE);
     }
     return number;
@@ -137,7 +141,8 @@ int shim_options_parse(struct shim_options *options, int argc, char **argv)
         set(options, &rows[at]);
     }
     if (options->heartbeat_ms == 0 || options->silence_ms == 0) {
-        fputs("smtune-shim: --heartbeat and --silence are more than 0\n",
+        fputs("smtune-shim: out of range: --heartbeat and --silence must be "
+              "above 0\n",
               stderr);
         exit(SHIM_USAGE);
     }

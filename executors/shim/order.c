@@ -65,12 +65,12 @@ static void kill_unseen(struct foreground *foreground, enum beat_state state)
                           sizeof(silence));
     if (state == BEAT_REVOKED)
         snprintf(text, sizeof(text),
-                 "killed: its node had shown no sign of life, and the trial "
-                 "went on elsewhere");
+                 "killed: its node sent no sign of life, and the trial "
+                 "continues elsewhere");
     else
         snprintf(text, sizeof(text),
-                 "killed: it could show no sign of life for %s, as its "
-                 "directory could not be written",
+                 "killed: no sign of life for %s, because its directory could "
+                 "not be written",
                  silence);
     supervisor_end_all(foreground->supervisor, CAUSE_NODE_FAIL, CANCEL_KILL,
                        text);

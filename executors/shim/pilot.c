@@ -199,7 +199,7 @@ static bool hear(struct pilot *pilot)
 
     while (spool_next(&pilot->inbox, &message) > 0) {
         if (on_message(pilot, &message) != 0)
-            say("an engine said what is not understood");
+            say("invalid message from an engine");
     }
     return came;
 }
@@ -231,7 +231,7 @@ static void on_ended(void *user, const struct attempt_exit *end)
 static void on_signal(void *user, int signal_number)
 {
     (void)signal_number;
-    end_all(user, "the allocation in which it ran was taken away");
+    end_all(user, "slurm stopped the allocation of its pilot");
 }
 
 static void find_grace(void *user, const struct supervised *attempt)
@@ -270,13 +270,13 @@ static void watch(struct pilot *pilot, int64_t now_ms)
     int64_t ending_ms = ending_due_ms(pilot);
 
     if (state == BEAT_REVOKED)
-        kill_all(pilot, "killed: its node had shown no sign of life, and the "
-                        "trial went on elsewhere");
+        kill_all(pilot, "killed: its node sent no sign of life, and the trial "
+                        "continues elsewhere");
     else if (state == BEAT_SILENT)
-        kill_all(pilot, "killed: it could show no sign of life, as the "
-                        "pilot's folder could not be written");
+        kill_all(pilot, "killed: no sign of life, because the folder of its "
+                        "pilot could not be written");
     if (ending_ms != 0 && ending_ms <= now_ms)
-        end_all(pilot, "the time of the allocation in which it ran is over");
+        end_all(pilot, "time limit of its pilot reached");
     watch_engine(pilot, now_ms);
 }
 

@@ -300,11 +300,11 @@ static int explain(const struct child *child, struct err *err)
     switch (child->stage) {
     case STAGE_DIRECTORY:
         return err_set_errno(err, ERR_FAILED, child->error,
-                             "cannot enter directory '%.120s'",
+                             "cannot change to directory '%.120s'",
                              child->spec.work_directory);
     case STAGE_FILES:
         return err_set_errno(err, ERR_FAILED, child->error,
-                             "cannot arrange the files of the command");
+                             "cannot set up the files of the command");
     case STAGE_CLAIM:
         return err_set_errno(err, ERR_FAILED, child->error,
                              "cannot write the claim");

@@ -233,7 +233,7 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
         goto fail;
     if (supervisor->signal_fd < 0 || supervisor->timer_fd < 0 ||
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot watch over processes");
+        err_set_errno(err, ERR_FAILED, errno, "cannot supervise processes");
         goto fail;
     }
     return supervisor;

@@ -9,7 +9,6 @@
  * wrong, only slow. Each rule gives its reason, which becomes a note of the
  * run.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -79,25 +78,29 @@ static int check_time(const struct attempt_spec *spec,
 static int check_pilot(const struct attempt_spec *spec,
                        const struct slurm_options *options, struct err *err)
 {
-    if (spec->nodes > 1 || spec->tasks > 1)
+    int nodes = spec->nodes > 1 ? spec->nodes : 1;
+    int tasks = spec->tasks > 1 ? spec->tasks : 1;
+    char wanted[32], there[32];
+
+    if (nodes > 1 || tasks > 1)
         return err_set(err, ERR_FAILED,
-                       "%d nodes and %d tasks are asked for, and a pilot runs "
-                       "what takes one of each: use mode job",
-                       spec->nodes > 1 ? spec->nodes : 1,
-                       spec->tasks > 1 ? spec->tasks : 1);
+                       "needs %d node%s and %d task%s, and a pilot runs "
+                       "attempts with one of each: use mode job",
+                       nodes, units_plural(nodes), tasks, units_plural(tasks));
     if (is_beyond(spec->cpus, options->pilot_cpus))
-        return err_set(err, ERR_FAILED,
-                       "%d cpus are asked for, and a pilot has %d", spec->cpus,
+        return err_set(err, ERR_FAILED, "needs %d CPU%s, a pilot has %d",
+                       spec->cpus, units_plural(spec->cpus),
                        options->pilot_cpus);
     if (is_beyond(spec->gpus, options->pilot_gpus))
-        return err_set(err, ERR_FAILED,
-                       "%d gpus are asked for, and a pilot has %d", spec->gpus,
+        return err_set(err, ERR_FAILED, "needs %d GPU%s, a pilot has %d",
+                       spec->gpus, units_plural(spec->gpus),
                        options->pilot_gpus);
-    if (is_beyond(spec->memory_bytes, options->pilot_memory_bytes))
-        return err_set(err, ERR_FAILED,
-                       "%" PRId64 " bytes of memory are asked for, and a pilot "
-                       "has %" PRId64,
-                       spec->memory_bytes, options->pilot_memory_bytes);
+    if (is_beyond(spec->memory_bytes, options->pilot_memory_bytes)) {
+        units_format_bytes(spec->memory_bytes, wanted, sizeof(wanted));
+        units_format_bytes(options->pilot_memory_bytes, there, sizeof(there));
+        return err_set(err, ERR_FAILED, "needs %s of memory, a pilot has %s",
+                       wanted, there);
+    }
     return check_time(spec, options, err);
 }
 
@@ -123,30 +126,31 @@ static enum slurm_choice find_choice(const struct attempt_spec *spec,
     int64_t length_ms = expected_ms(spec, pace);
 
     if (spec->nodes > 1 || spec->tasks > 1) {
-        *why = "it takes several nodes or tasks";
+        *why = "an attempt needs several nodes or tasks";
         return SLURM_BY_JOB;
     }
     if (spec->reserve_count > 0) {
-        *why = "another is to be queued behind it";
+        *why = "a reserve is queued behind the attempt";
         return SLURM_BY_JOB;
     }
     if (check_pilot(spec, options, NULL) != 0) {
-        *why = "it is more than a pilot has";
+        *why = "an attempt needs more than a pilot has";
         return in_the_queue(parallel);
     }
     if (length_ms == 0) {
-        *why = "nothing is known yet of how long one takes";
+        *why = "the duration of an attempt is not known yet";
         return in_the_queue(parallel);
     }
     if (length_ms <= SHORT_MS) {
-        *why = "they are short, and one wait in the queue does for many";
+        *why = "attempts are short, and a pilot waits in the queue only once";
         return SLURM_BY_PILOT;
     }
     if (pace->mean_queue_ms > length_ms / QUEUE_SHARE) {
-        *why = "they wait in the queue for long, and once does for many";
+        *why =
+            "attempts wait in the queue for long, and a pilot waits only once";
         return SLURM_BY_PILOT;
     }
-    *why = "they are long, and do not wait in the queue for long";
+    *why = "attempts are long, and their wait in the queue is short";
     return in_the_queue(parallel);
 }
 

@@ -38,9 +38,9 @@ static int read_token(struct slurm_names *names, const char *path,
     int result = fs_read(path, NUMBER_MAX_BYTES, &text, err);
 
     if (result == 0 && !is_token(buf_text(&text)))
-        result =
-            err_set(err, ERR_FAILED,
-                    "'%s' holds no token of eight hexadecimal digits", path);
+        result = err_set(
+            err, ERR_FAILED,
+            "'%s' does not contain a token of eight hexadecimal digits", path);
     if (result == 0)
         snprintf(names->token, sizeof(names->token), "%.8s", buf_text(&text));
     buf_clear(&text);
@@ -54,7 +54,8 @@ static int make_token(struct slurm_names *names, const char *path,
     char text[NUMBER_MAX_BYTES];
 
     if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-        return err_set_errno(err, ERR_FAILED, errno, "no random number");
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot get a random number");
     snprintf(text, sizeof(text), "%08" PRIx32 "\n", bits);
     if (fs_write_atomic(path, text, strlen(text), 0600, err) != 0)
         return -1;

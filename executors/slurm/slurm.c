@@ -235,7 +235,7 @@ static void slurm_destroy(struct executor *executor, void (*done)(void *user),
 static const char *const carriers[] = {
     [SLURM_BY_JOB] = "jobs",
     [SLURM_BY_ARRAY] = "arrays",
-    [SLURM_BY_PILOT] = "tasks of pilots",
+    [SLURM_BY_PILOT] = "tasks in pilots",
 };
 
 static size_t mode_of_choice(enum slurm_choice choice)
@@ -261,7 +261,8 @@ static enum start_result slurm_start(struct executor *executor,
         return START_ERROR;
     mode = mode_of_choice((enum slurm_choice)choice);
     if (why != NULL && why != slurm->why)
-        slurm_note(slurm, "slurm runs them as %s: %s", carriers[choice], why);
+        slurm_note(slurm, "slurm runs attempts as %s: %s", carriers[choice],
+                   why);
     slurm->why = why;
     /* Pilots keep some ahead, and say themselves when they are full. */
     if (choice == SLURM_BY_PILOT ||
@@ -332,7 +333,8 @@ static int take_up(struct slurm *slurm, struct slurm_flight *flight,
         if (state == CLAIM_VOID || state < 0)
             return state == CLAIM_VOID ? 1 : -1;
         return err_set(err, ERR_FAILED,
-                       "attempt %" PRId64 " was started, and not by slurm",
+                       "attempt %" PRId64
+                       " was started by another executor than slurm",
                        spec->attempt);
     }
     if (claim_read(spec->directory, &claim) == 1 && claim.pid == 0)
@@ -352,7 +354,7 @@ static int slurm_reattach(struct executor *executor,
 
     if (found < 0)
         return err_set(err, ERR_FAILED,
-                       "the end of attempt %" PRId64 " cannot be read",
+                       "cannot read the exit file of attempt %" PRId64,
                        spec->attempt);
     flight = slurm_flight_create(spec);
     if (found == 0)

@@ -89,9 +89,9 @@ void slurm_note_left(struct slurm *slurm)
     if (slurm->watch.was_left_noted)
         return;
     slurm->watch.was_left_noted = true;
-    slurm_note(slurm, "slurm does not answer: what waits in its queue cannot "
-                      "be taken out, and will start nothing; resume takes it "
-                      "out, or it ends when its turn comes");
+    slurm_note(slurm, "slurm does not answer: jobs in its queue cannot be "
+                      "cancelled, and will start nothing; resume cancels them, "
+                      "or they end when slurm starts them");
 }
 
 void slurm_route(struct slurm *slurm, const struct slurm_job *job)
@@ -153,8 +153,8 @@ static void note_silence(struct slurm *slurm, const char *text)
         return;
     watch->was_noted = true;
     slurm_note(slurm,
-               "slurm does not answer (%s); what runs goes on, and it is asked "
-               "again",
+               "slurm does not answer (%s); running jobs continue, and smtune "
+               "asks again",
                text);
 }
 

@@ -75,7 +75,7 @@ def test_memory_limit_and_its_evidence(smtune, experiment):
         assert re.fullmatch("out of memory: the kernel killed [12] process(es)?"
                             " at the limit of 64.0 MiB", end["text"])
     else:
-        assert re.fullmatch("out of memory: its processes took [0-9.]+ MiB, "
+        assert re.fullmatch("out of memory: its processes used [0-9.]+ MiB, "
                             "with a limit of 64.0 MiB", end["text"])
 
 
@@ -86,7 +86,7 @@ def test_a_kill_from_outside_is_not_explained(smtune, experiment):
     end = attempt(smtune)
     assert end["cause"] == "signal"
     assert end["text"].startswith("killed by SIGKILL; smtune did not send it, "
-                                  "and who did is not known")
+                                  "and the sender is unknown")
 
 
 def test_cpus_are_capped(smtune, experiment):

@@ -86,7 +86,7 @@ def test_mirrors_signals(shim, number):
     assert shim.exit()["cause"] == "signal"
     assert shim.exit()["signal"] == number
     if number == signal.SIGKILL:
-        assert "who did is not known" in shim.exit()["text"]
+        assert "the sender is unknown" in shim.exit()["text"]
     else:
         assert signal.Signals(number).name in shim.exit()["text"]
 
@@ -148,7 +148,7 @@ def test_time_limit_kills_what_ignores_it(shim):
                   options=("--time", 300, "--grace", 100))
     assert result.returncode == 128 + signal.SIGKILL
     assert shim.exit()["cause"] == "timeout"
-    assert "SIGTERM did not end it within 100 ms" in shim.exit()["text"]
+    assert "SIGTERM did not stop it within 100 ms" in shim.exit()["text"]
 
 
 def test_memory_limit_counts_the_whole_tree(shim):
@@ -341,4 +341,4 @@ def test_agent_wants_a_socket(smtune):
     for number in (0, 99):
         result = smtune("--agent", number, program="smtune-shim")
         assert result.returncode == 1
-        assert f"descriptor {number} is no socket" in result.stderr
+        assert f"descriptor {number} is not a socket" in result.stderr

@@ -220,7 +220,7 @@ def test_what_is_revoked_is_killed(attempt):
     (attempt.directory / "revoked").touch()
     assert shim.wait(30) == 128 + signal.SIGKILL
     assert attempt.exit()["cause"] == "node_fail"
-    assert "went on elsewhere" in attempt.exit()["text"]
+    assert "the trial continues elsewhere" in attempt.exit()["text"]
     assert not lives(attempt.claim()["pid"])
 
 
@@ -327,7 +327,7 @@ def test_an_unhealthy_node_runs_nothing(attempt, healthy):
     attempt.order("touch", "ran")
     result = attempt.run("--healthy", healthy, "--health", check)
     assert result.returncode == 124
-    assert "this node is not fit" in result.stderr
+    assert "this node failed the health check" in result.stderr
     assert attempt.read("unhealthy") == (
         'the health check failed with status 9: "one disk "7" is bad"\n')
     assert not attempt.has("claim") and not attempt.has("log")
@@ -348,7 +348,7 @@ def test_a_node_with_too_little_memory_is_unhealthy(attempt, healthy):
     attempt.order("true", memory=1 << 50)
     result = attempt.run("--healthy", healthy)
     assert result.returncode == 124
-    assert re.fullmatch("there are .* of memory, where 1.0 PiB are asked\n",
+    assert re.fullmatch("needs 1.0 PiB of memory, this node has .* available\n",
                         attempt.read("unhealthy"))
 
 
@@ -363,7 +363,7 @@ def gpus(folder, *lines, status=0):
 
 @pytest.mark.parametrize("lines, status, said", [
     (["0, 0", "1, [N/A]"], 0, None),
-    (["0, 0"], 0, "lists 1 GPUs, where 2 are asked for"),
+    (["0, 0"], 0, "needs 2 GPUs, nvidia-smi lists 1"),
     (["0, 0", "1, 17"], 0, "GPU 1 has uncorrected memory errors: 17"),
     (["0, 0", "1, [GPU is lost]"], 0, '"1, [GPU is lost]"'),
     (["Unable to determine the device handle"], 15, "status 15"),

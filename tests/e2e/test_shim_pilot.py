@@ -222,7 +222,7 @@ def test_sigterm_displaces_what_runs(pilot):
         end = exit_of(folder)
         assert end["cause"] == "preempted" and end["is_displaced"] == 1
         assert [end["exit_code"], end["signal"]] == said
-        assert "taken away" in end["text"]
+        assert "stopped the allocation" in end["text"]
     assert "saved\n" in (saves / "log").read_text()
     assert not (never / "claim").exists()
     wait_until(lambda: engine.ends() == {1: ["preempted", "1"],
@@ -238,7 +238,7 @@ def test_before_its_time_is_over_it_displaces_what_runs(pilot):
     end = exit_of(folder)
     assert end["cause"] == "preempted" and end["is_displaced"] == 1
     assert end["signal"] == 9
-    assert "time of the allocation" in end["text"]
+    assert "time limit of its pilot reached" in end["text"]
     assert end["ended_ms"] - end["started_ms"] < 1500
 
 

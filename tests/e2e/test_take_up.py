@@ -175,16 +175,16 @@ def test_of_what_was_lost_it_is_said_why_it_was_ended(smtune, write):
     attempt, = smtune.json("show", "it", 1)["attempts"]
     assert attempt["cause"] == "timeout"
     assert attempt["text"] == (
-        "time limit of 1.5 s reached; how it ended is not known: its "
-        "smtune-shim was gone by then")
+        "time limit of 1.5 s reached; its end was not recorded: its "
+        "smtune-shim crashed or was killed")
     smtune("run", path, "--name", "told", "--set", "trial.resources.time=1h",
            "--detach")
     wait_until(lambda: smtune("logs", "told", 1).stdout == "loss=1\n")
     smtune.ok("stop", "told")
     attempt, = smtune.json("show", "told", 1)["attempts"]
     assert attempt["cause"] == "cancelled"
-    assert attempt["text"] == ("told to end; how it ended is not known: its "
-                               "smtune-shim was gone by then")
+    assert attempt["text"] == ("stopped; its end was not recorded: its smtune-shim "
+                               "crashed or was killed")
 
 
 def test_where_there_are_no_nodes_none_is_avoided(smtune, write):

@@ -140,18 +140,18 @@ static void test_site__limits_what_is_handed_down_already(void **state)
 {
     put_version_2(*state, "g");
     put_group(*state, "g", "cpu memory pids\n", "memory\n", 1);
-    assert_described(*state, "version 2 (ending, memory)");
+    assert_described(*state, "version 2 (kill, memory)");
 }
 
 static void test_site__hands_down_where_it_is_alone(void **state)
 {
     put_version_2(*state, "g");
     put_group(*state, "g", "cpu memory pids\n", "\n", getpid());
-    assert_described(*state, "version 2 (ending, memory, CPU)");
+    assert_described(*state, "version 2 (kill, memory, CPU)");
     put_group(*state, "g", "cpu memory pids\n", "\n", getppid());
-    assert_described(*state, "version 2 (ending)");
+    assert_described(*state, "version 2 (kill)");
     put_group(*state, "g", "pids\n", "\n", getpid());
-    assert_described(*state, "version 2 (ending)");
+    assert_described(*state, "version 2 (kill)");
 }
 
 static void test_site__of_a_lost_agent_is_the_one_above(void **state)
@@ -168,7 +168,7 @@ static void test_site__of_a_lost_agent_is_the_one_above(void **state)
     free(above);
     put_version_2(*state, "g/smtune-1-2-7"); /* an attempt's: stay inside */
     put_group(*state, "g/smtune-1-2-7", "memory\n", "\n", 1);
-    assert_described(*state, "version 2 (ending)");
+    assert_described(*state, "version 2 (kill)");
 }
 
 static void test_site__takes_version_1_where_it_is(void **state)
@@ -180,9 +180,9 @@ static void test_site__takes_version_1_where_it_is(void **state)
     put(*state, "proc/self", "cgroup", "4:memory:/\n1:freezer:/\n0::/\n");
     put(*state, "cg/memory", "cgroup.procs", "");
     put(*state, "cg/freezer", "cgroup.procs", "");
-    assert_described(*state, "version 1 (ending, memory)");
+    assert_described(*state, "version 1 (kill, memory)");
     put_group(*state, "unified", "hugetlb\n", "\n", getpid());
-    assert_described(*state, "version 2 (ending), version 1 (memory)");
+    assert_described(*state, "version 2 (kill), version 1 (memory)");
 }
 
 static void test_site__is_none_without_groups(void **state)

@@ -399,8 +399,8 @@ static void test_script__errors_name_the_line(void **state)
         {"{\"duration_ms\": -1}", ":1: bad value of 'duration_ms'"},
         {"{\"start\": \"maybe\"}", ":1: bad value of 'start'"},
         {"{\"exit_code\": \"3\"}", ":1: bad value of 'exit_code'"},
-        {"{\"colour\": 3}", ":1: an outcome has an unknown key"},
-        {"[]", ":1: an outcome is a JSON object"},
+        {"{\"colour\": 3}", ":1: unknown key 'colour' in an outcome"},
+        {"[]", ":1: type mismatch: an outcome must be a JSON object"},
         {"\n\n{\"cause\": ", ":3: "},
     };
     struct fake_script script;

@@ -84,7 +84,7 @@ static void test_launch__names_a_missing_directory(void **state)
     (void)state;
     open_local(&bench);
     assert_string_equal(launch(&bench, "/bin/true", go_nowhere),
-                        "cannot enter directory '/no/such/place': "
+                        "cannot change to directory '/no/such/place': "
                         "No such file or directory");
     bench_close(&bench);
 }

@@ -136,8 +136,8 @@ static void test_writer__gives_up_what_will_not_pass(void **state)
 
     denied.pwrite = EBADF;
     assert_int_equal(spool_write(&stream->writer, &err), -1);
-    assert_string_equal(err.text,
-                        "cannot write to a pilot's files: Bad file descriptor");
+    assert_string_equal(err.text, "cannot write to the files of a pilot: "
+                                  "Bad file descriptor");
 }
 
 static void test_reader__goes_on_after_an_interruption(void **state)

@@ -143,10 +143,11 @@ static void test_slurm_auto__refuses_what_a_pilot_cannot_run(void **state)
     const struct attempt_spec length = {.time_ms = 2 * HOUR_MS};
 
     (void)state;
-    expect_refused(&nodes, &options, "2 nodes and 1 tasks");
-    expect_refused(&cpus, &options, "5 cpus are asked for, and a pilot has 4");
-    expect_refused(&gpus, &options, "3 gpus are asked for, and a pilot has 2");
-    expect_refused(&memory, &options, "2097152 bytes");
+    expect_refused(&nodes, &options, "needs 2 nodes and 1 task, and");
+    expect_refused(&cpus, &options, "needs 5 CPUs, a pilot has 4");
+    expect_refused(&gpus, &options, "needs 3 GPUs, a pilot has 2");
+    expect_refused(&memory, &options,
+                   "needs 2.0 MiB of memory, a pilot has 1.0 MiB");
     expect_refused(&length, &options, "2h 00m is longer than a pilot's time");
     expect_refused(&cpus, &misspelt, "'pilot'");
 }

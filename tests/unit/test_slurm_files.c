@@ -109,13 +109,15 @@ static void test_slurm_reply__says_how_it_went(void **state)
         const char *text;
     } cases[] = {
         {{.errors = "a warning"}, SLURM_DONE, ""},
-        {{.is_cut = true, .errors = ""}, SLURM_SILENT, "its answer has no end"},
+        {{.is_cut = true, .errors = ""},
+         SLURM_SILENT,
+         "its answer is too long"},
         {{.is_late = true, .errors = ""},
          SLURM_SILENT,
          "it did not answer in time"},
         {{.exit_code = -1, .errors = " \n"},
          SLURM_SILENT,
-         "it failed without a word"},
+         "it failed without a message"},
         {{.exit_code = 1, .errors = "sbatch: error: Invalid x\n"},
          SLURM_REFUSED,
          "Invalid x"},

@@ -87,8 +87,9 @@ static void test_token__is_eight_digits(void **state)
             assert_string_equal(names.prefix, "smt-0123abcd-");
         } else {
             assert_int_equal(slurm_names_open(&names, *state, &err), -1);
-            assert_non_null(strstr(err.text, "/slurm/token' holds no token of "
-                                             "eight hexadecimal digits"));
+            assert_non_null(strstr(err.text,
+                                   "/slurm/token' does not contain a "
+                                   "token of eight hexadecimal digits"));
         }
         slurm_names_clear(&names);
     }
@@ -135,7 +136,8 @@ static void test_token__needs_a_disk_and_chance(void **state)
     denied.getrandom = true;
     assert_int_equal(slurm_names_open(&names, *state, &err), -1);
     denied.getrandom = false;
-    assert_string_equal(err.text, "no random number: Input/output error");
+    assert_string_equal(err.text,
+                        "cannot get a random number: Input/output error");
     slurm_names_clear(&names);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);

@@ -171,7 +171,7 @@ static void test_slurm_rest__takes_the_newest_version_it_knows(void **state)
     answer = said(200, unknown);
     assert_int_equal(slurm_rest_version(&answer, &err), 0);
     assert_non_null(
-        strstr(err.text, "knows: v0.0.36, v0.0.37, v0.0.38, v0.0.41"));
+        strstr(err.text, "supports: v0.0.36, v0.0.37, v0.0.38, v0.0.41"));
     answer = said(401, "Authentication failure");
     assert_int_equal(slurm_rest_version(&answer, &err), 0);
     assert_non_null(strstr(err.text, "SLURM_JWT"));

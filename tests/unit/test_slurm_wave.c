@@ -102,7 +102,8 @@ static void test_slurm_wave__a_refusal_says_why(void **state)
     start_job(&bench, 1);
     BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
     assert_int_equal(bench.ends[0].cause, CAUSE_LAUNCH_ERROR);
-    assert_non_null(strstr(bench.ends[0].text, "refused it: as the test says"));
+    assert_non_null(
+        strstr(bench.ends[0].text, "refused the job: as the test says"));
     close_cluster(&bench);
 }
 

@@ -130,8 +130,8 @@ static void note_end(struct pilot *pilot, const struct slurm_job *job)
     bool is_node = job->state->action == SLURM_EXCLUDE;
     char text[SLURM_TEXT_MAX];
 
-    snprintf(text, sizeof(text), "its job %" PRId64 " on %s ended as %s%s%s",
-             job->id, pilot->node[0] != '\0' ? pilot->node : "no node",
+    snprintf(text, sizeof(text), "its job %" PRId64 "%s%s ended as %s%s%s",
+             job->id, pilot->node[0] != '\0' ? " on " : "", pilot->node,
              job->word, job->reason[0] != '\0' ? ", " : "", job->reason);
     if (is_node)
         report(pilot, NODE_DIED, text);
@@ -192,11 +192,11 @@ void pilot_note_vanished(struct pilot *pilot)
         return;
     pilot->is_gone = true;
     if (pilot->phase == PILOT_PENDING)
-        pilots_note_failure(pilot->pilots, pilot, PILOT_PUT_OFF,
-                            "its job is not in the queue, nor is it known how "
-                            "it ended");
+        pilots_note_failure(
+            pilot->pilots, pilot, PILOT_PUT_OFF,
+            "its job is not in the queue, and its end is unknown");
     pilot_lose(pilot, CAUSE_LOST, true,
-               "the job of its pilot is not in the queue any more");
+               "the job of its pilot is no longer in the queue");
 }
 
 /* -- The ends of its attempts ---------------------------------------------*/
@@ -226,7 +226,7 @@ static bool was_displaced(struct pilot *pilot, struct slurm_flight *flight)
         return false;
     pilot_let_go(pilot, flight);
     if (slurm_flight_displaced(pilot->pilots->slurm, flight,
-                               "its pilot ended before it could start"))
+                               "its pilot ended before the attempt started"))
         return true;
     pilot_hold(pilot, flight);
     return false;
@@ -279,7 +279,7 @@ static void settle_adopted(struct pilot *pilot, int64_t now_ms)
     for (flight = pilot->flights.first; flight != NULL; flight = next) {
         struct attempt_exit end = {.cause = CAUSE_LOST,
                                    .exit_code = -1,
-                                   .text = "its pilot does not know it"};
+                                   .text = "its pilot has no record of it"};
 
         next = flight->sibling;
         if (flight->request->spec.argv != NULL ||
@@ -341,5 +341,6 @@ void pilot_look(struct pilot *pilot, int64_t now_ms, bool is_watch)
     else if (pilot->phase != PILOT_PENDING)
         watch(pilot, now_ms);
     else if (pilot->node[0] != '\0' && is_unhealthy(pilot))
-        pilot_lose(pilot, CAUSE_NODE_FAIL, false, "its node is not healthy");
+        pilot_lose(pilot, CAUSE_NODE_FAIL, false,
+                   "its node failed the health check");
 }

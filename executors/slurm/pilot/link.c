@@ -313,7 +313,7 @@ static int on_message(struct pilot *pilot, const struct agent_message *message)
 bool pilot_read(struct pilot *pilot)
 {
     struct agent_message message;
-    struct err err = {.text = "what its agent says is not understood"};
+    struct err err = {.text = "invalid message from its agent"};
     int came = spool_read(&pilot->outbox, &err), next = 0;
 
     while (came > 0 && (next = spool_next(&pilot->outbox, &message)) > 0) {

@@ -201,8 +201,8 @@ static int refuse_time(const struct attempt_spec *spec, int64_t need_ms,
     units_format_duration(need_ms, need, sizeof(need));
     units_format_duration(partition->max_time_ms, most, sizeof(most));
     return err_set(err, ERR_FAILED,
-                   "a time limit of %s wants a pilot of %s, and partition '%s' "
-                   "gives %s at most",
+                   "a time limit of %s needs a pilot of %s, and partition '%s' "
+                   "allows at most %s",
                    limit, need, partition->name, most);
 }
 

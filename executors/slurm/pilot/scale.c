@@ -329,7 +329,7 @@ void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
         clock_monotonic_ms() +
         backoff_next_ms(&pilots->hold_ms, AGAIN_MIN_MS, AGAIN_MAX_MS);
     if (strcmp(pilots->text, text) != 0)
-        slurm_note(pilots->slurm, "a pilot: %s", text);
+        slurm_note(pilots->slurm, "a pilot failed: %s", text);
     snprintf(pilots->text, sizeof(pilots->text), "%s", text);
     if (failure != PILOT_REFUSED && pilots->unheard < PILOT_UNHEARD_MAX)
         return;

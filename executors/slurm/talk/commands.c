@@ -188,7 +188,7 @@ static void take_submission(struct request *request,
     int64_t id = slurm_submit_id(result->output);
 
     if (own.answer == SLURM_DONE && id == 0)
-        slurm_reply_silent(&own, "sbatch said no job's number");
+        slurm_reply_silent(&own, "sbatch printed no job number");
     if (own.answer != SLURM_DONE && id != 0)
         own.answer = SLURM_SILENT;
     request->answer.submit(request->user, &own,
@@ -219,7 +219,7 @@ static void take_rows(struct request *request,
     if (own.answer == SLURM_DONE &&
         slurm_rows_parse(request->form, result->output, result->output_length,
                          request->prefix, &rows) != 0)
-        slurm_reply_silent(&own, "its answer is not whole");
+        slurm_reply_silent(&own, "its answer is incomplete");
     if (own.answer == SLURM_DONE)
         request->answer.list(request->user, &own, rows.jobs, rows.count);
     else
@@ -337,7 +337,7 @@ static void answer_site(struct request *request, struct slurm_reply *reply,
                         bool is_understood)
 {
     if (reply->answer == SLURM_DONE && !is_understood)
-        slurm_reply_silent(reply, "its answer is not whole");
+        slurm_reply_silent(reply, "its answer is incomplete");
     request->answer.site(request->user, reply,
                          reply->answer == SLURM_DONE ? &request->found : NULL);
     request_remove(request);
@@ -398,8 +398,8 @@ static int find_programs(struct commands *commands, struct err *err)
     if (i == PROGRAMS)
         return 0;
     err_set(err, ERR_FILE,
-            "there is no '%s' in PATH, one of Slurm's commands that the "
-            "executor slurm runs",
+            "there is no '%s' in PATH: the executor slurm needs Slurm's "
+            "commands, or transport: rest",
             program_names[i]);
     while (i-- > 0)
         free(commands->programs[i]);

@@ -65,9 +65,9 @@ void slurm_reply_take(struct slurm_reply *reply,
             : SLURM_SILENT;
     set_text(reply, result->errors);
     if (reply->text[0] == '\0')
-        set_text(reply, result->is_cut    ? "its answer has no end"
+        set_text(reply, result->is_cut    ? "its answer is too long"
                         : result->is_late ? "it did not answer in time"
-                                          : "it failed without a word");
+                                          : "it failed without a message");
 }
 
 /* What is told of jobs that are no more, or of one that has no script yet to

@@ -99,13 +99,13 @@ static int check(const struct slurm_submission *submission, const json_t *body,
     reply->answer = SLURM_REFUSED;
     if (wanted.extra_count > 0)
         snprintf(reply->text, sizeof(reply->text),
-                 "extra: '%.200s' is for sbatch, and cannot be passed through "
-                 "slurmrestd: take transport: commands",
+                 "extra: '%.200s' is an option of sbatch, and slurmrestd does "
+                 "not accept it: use transport: commands",
                  wanted.extra[0]);
     else if (body == NULL)
         snprintf(reply->text, sizeof(reply->text),
-                 "the script or a path in '%.200s' is no UTF-8, which alone "
-                 "can be passed through slurmrestd",
+                 "the script or a path in '%.200s' is not UTF-8, and "
+                 "slurmrestd accepts only UTF-8",
                  submission->directory);
     else
         reply->answer = SLURM_DONE;

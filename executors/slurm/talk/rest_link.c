@@ -112,9 +112,10 @@ static int take_url(struct rest_link *link, const char *url, struct err *err)
     static const char unix_scheme[] = "unix:";
 
     if (url == NULL)
-        return err_set(err, ERR_FILE,
-                       "the transport rest needs executor.url: unix:/PATH or "
-                       "http://HOST:PORT");
+        return err_set(
+            err, ERR_FILE,
+            "missing key 'executor.url', which transport 'rest' requires: "
+            "unix:/PATH, http://HOST:PORT or https://HOST:PORT");
     if (strncmp(url, unix_scheme, sizeof(unix_scheme) - 1) == 0 &&
         url[sizeof(unix_scheme) - 1] == '/') {
         link->base = mem_copy_string("http://localhost");
@@ -124,8 +125,8 @@ static int take_url(struct rest_link *link, const char *url, struct err *err)
     if ((strncmp(url, "http://", 7) != 0 || url[7] == '\0') &&
         (strncmp(url, "https://", 8) != 0 || url[8] == '\0'))
         return err_set(err, ERR_FILE,
-                       "executor.url is '%s', neither unix:/PATH nor "
-                       "http://HOST:PORT",
+                       "'executor.url' must be unix:/PATH, http://HOST:PORT or "
+                       "https://HOST:PORT, not '%s'",
                        url);
     link->base = mem_copy_string(url);
     for (size_t end = strlen(url); url[end - 1] == '/'; end--)

@@ -208,8 +208,7 @@ static void judge_status(const struct fetch_answer *answer,
         buf_printf(&text, "slurmrestd answered HTTP %d without a reason",
                    answer->status);
     else
-        buf_add_string(&text,
-                       "slurmrestd's answer is no JSON, or not complete");
+        buf_add_string(&text, "the answer of slurmrestd is not complete JSON");
     set_text(reply, buf_text(&text));
     buf_clear(&text);
 }
@@ -238,8 +237,9 @@ json_t *slurm_rest_judge(const struct fetch_answer *answer,
     if (*number != 0) {
         reply->answer = answer_of(answer->status, *number, buf_text(&text));
         if (*number == NO_NUMBER)
-            buf_add_string(&text, " (is the controller there, and the token "
-                                  "still good?)");
+            buf_add_string(
+                &text,
+                " (check that the controller runs and the token is valid)");
         set_text(reply, buf_text(&text));
     } else if (body == NULL || answer->status != HTTP_OK) {
         judge_status(answer, reply);
@@ -300,8 +300,8 @@ int slurm_rest_version(const struct fetch_answer *answer, struct err *err)
         version = 0;
     } else if (version == 0) {
         err_set(err, ERR_FAILED,
-                "slurmrestd speaks no version of its interface that smtune "
-                "knows: %s",
+                "slurmrestd has no version of its interface that smtune "
+                "supports: %s",
                 known_texts + 2);
     }
     json_decref(spec);

@@ -98,6 +98,6 @@ void slurm_trace_answer(struct log *log, const struct slurm_trace *trace,
 void slurm_trace_failure(struct log *log, const struct slurm_trace *trace,
                          const char *text)
 {
-    LOG(log, LOG_SLURM, LOG_DEBUG, 0, "call=%" PRId64 " could not begin: %s",
+    LOG(log, LOG_SLURM, LOG_DEBUG, 0, "call=%" PRId64 " could not start: %s",
         trace->number, text);
 }

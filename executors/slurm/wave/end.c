@@ -195,7 +195,7 @@ static void fail_to_launch(struct wave_task *task)
     slurm_last_words(folder, line, sizeof(line));
     free(folder);
     wave_task_end_as(task, CAUSE_LAUNCH_ERROR,
-                     "its job ended before smtune-shim began (%s %d:%d)%s%s",
+                     "its job ended before smtune-shim started (%s %d:%d)%s%s",
                      task->word, task->exit_code, task->signal,
                      line[0] != '\0' ? ": " : "", line);
 }
@@ -206,20 +206,20 @@ static void end_unclaimed(struct wave_task *task)
     const struct slurm_state *state = task->state;
 
     if (task->flight->is_cancelled) {
-        wave_task_end_as(task, CAUSE_CANCELLED, "it had not begun");
+        wave_task_end_as(task, CAUSE_CANCELLED, "it had not started");
     } else if (is_unhealthy(task)) {
         displace(task, "its node failed the health check");
     } else if (state == NULL || task->wave->is_reserve) {
-        displace(task, "slurm does not have its job any more");
+        displace(task, "slurm no longer has its job");
     } else if (state->action == SLURM_EXCLUDE) {
         report(task, NODE_DIED, task->word);
-        displace(task, "its node failed before it began");
+        displace(task, "its node failed before the attempt started");
     } else if (state->cause == CAUSE_CANCELLED) {
         wave_task_end_as(task, CAUSE_CANCELLED,
-                         "somebody cancelled its job in slurm");
+                         "its job was cancelled in slurm");
     } else if (state->cause == CAUSE_OK || state->cause == CAUSE_PREEMPTED ||
                task->signal != 0) {
-        displace(task, "its job ended before it began");
+        displace(task, "its job ended before the attempt started");
     } else {
         fail_to_launch(task);
     }
@@ -235,13 +235,13 @@ static void end_claimed(struct wave_task *task)
     else if (cause == CAUSE_OK || cause == CAUSE_EXIT || cause == CAUSE_SIGNAL)
         cause = CAUSE_LOST;
     if (state == NULL)
-        wave_task_end_as(task, cause,
-                         "it ended without a word, and slurm does not know its "
-                         "job any more");
+        wave_task_end_as(
+            task, cause,
+            "it ended without an exit file, and slurm no longer has its job");
     else
         wave_task_end_as(task, cause,
-                         "it ended without a word; slurm: %s %d:%d", task->word,
-                         task->exit_code, task->signal);
+                         "it ended without an exit file; slurm: %s %d:%d",
+                         task->word, task->exit_code, task->signal);
 }
 
 /* A shared directory may show files later than Slurm tells that it is over. */
@@ -267,7 +267,7 @@ static void judge_fenced(struct wave_task *task, int64_t now_ms)
         return;
     wave_task_end_as(
         task, task->flight->is_cancelled ? CAUSE_CANCELLED : CAUSE_NODE_FAIL,
-        "node '%s' is held for dead", task->flight->node);
+        "node '%s' counts as failed", task->flight->node);
 }
 
 static void judge_claimed(struct wave_task *task, int64_t now_ms)

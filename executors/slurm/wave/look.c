@@ -72,7 +72,7 @@ static void check_pulse(struct wave_task *task, int64_t now_ms)
     if (pulse_silence_ms(&flight->pulse, directory, now_ms) < silence_ms ||
         task->fate != TASK_LIVE)
         return;
-    wave_task_fence(task, "it gave no sign of life", now_ms);
+    wave_task_fence(task, "an attempt sent no sign of life", now_ms);
 }
 
 /* Nobody says whether it is in the queue: what has not begun can be kept from
@@ -90,9 +90,9 @@ static bool give_up(struct wave_task *task, int64_t now_ms)
         return false;
     if (slurm_is_mute(slurm, task->told_ms))
         slurm_note_left(slurm);
-    wave_task_end_as(task, CAUSE_CANCELLED,
-                     "slurm did not say whether its job is gone; it will start "
-                     "nothing");
+    wave_task_end_as(
+        task, CAUSE_CANCELLED,
+        "slurm did not confirm the end of its job; the job will start nothing");
     return true;
 }
 

@@ -121,7 +121,7 @@ static void act(struct wave_task *task, const struct slurm_job *job)
     case SLURM_UNKNOWN:
         if (!task->wave->was_noted)
             slurm_note(task->wave->waves->slurm,
-                       "slurm says of job %lld what is not known here: '%s'",
+                       "unknown state of job %lld in slurm: '%s'",
                        (long long)job->id, job->word);
         task->wave->was_noted = true;
         break;
@@ -223,7 +223,7 @@ static void sweep_wave(struct wave *wave, int64_t asked_ms)
             miss(task);
         /* A listing may be older than the claim. */
         if (task->is_back && task->claimed_ms < asked_ms)
-            wave_task_fence(task, "slurm put it back into its queue",
+            wave_task_fence(task, "slurm requeued its job",
                             clock_monotonic_ms());
         task->is_listed = task->is_back = false;
     }

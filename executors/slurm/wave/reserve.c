@@ -304,7 +304,7 @@ static void submit(struct reserve *reserve)
     reserve->stage = RESERVE_SENT;
     if (write_files(reserve, folder, &err) != 0 ||
         wave_submit_job(waves, &job, on_submitted, reserve, &err) != 0) {
-        slurm_note(waves->slurm, "an attempt has no reserve: %s", err.text);
+        slurm_note(waves->slurm, "no reserve for an attempt: %s", err.text);
         reserve->stage = RESERVE_UNSURE;
         drop(reserve);
     }

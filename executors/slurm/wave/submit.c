@@ -192,10 +192,10 @@ static void describe_refusal(const struct waves *waves, const char *why,
     while (avoided != NULL && avoided[count] != NULL)
         count++;
     if (count == 0)
-        snprintf(text, size, "slurm refused it: %s", why);
+        snprintf(text, size, "slurm refused the job: %s", why);
     else
         snprintf(text, size,
-                 "slurm refused it, with %zu node%s avoided (see smtune "
+                 "slurm refused the job, with %zu excluded node%s (see smtune "
                  "nodes): %s",
                  count, count > 1 ? "s" : "", why);
 }

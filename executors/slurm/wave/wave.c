@@ -294,7 +294,8 @@ static int reattach(void *self, struct slurm_flight *flight,
     if (handle->task > INDEX_MAX ||
         (wave != NULL && index < wave->count && wave->tasks[index] != NULL))
         return err_set(
-            err, ERR_FAILED, "'%s' says '%s %d', which is no task of its own",
+            err, ERR_FAILED,
+            "'%s' names '%s %d', which is the task of another attempt",
             flight->request->spec.directory, handle->name, handle->task);
     if (wave == NULL) {
         wave = wave_create(waves, handle->name, WAVE_UNSURE);
